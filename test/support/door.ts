@@ -1,0 +1,11 @@
+/**
+ * A door under test: where clients reach a broker. The behaviour suite is written once against this interface.
+ *
+ * `APUS_TEST_URL=ws://127.0.0.1:9001/mqtt npm test` points the suite at a broker that already runs, ours or another's.
+ */
+export interface Door {
+  readonly name: string;
+  /** `ws://host:port/path`, subprotocol `mqtt`. */
+  readonly url: string;
+  stop(): Promise<void>;
+}

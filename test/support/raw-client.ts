@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { generate, type Packet, type Parser, parser as createParser } from 'mqtt-packet';
+import { WebSocket } from 'ws';
+
+/** How long a wait may last before the test fails; a passing test never waits this long. */
+const PATIENCE_MS = 5_000;
+
+type Received = Packet & Record<string, unknown>;
+
+/**
+ * A client that sends exactly the packets it is told to, well-formed or not, and queues what it receives.
+ * Nothing is answered by itself: no PUBACK, no PUBREC, no PINGREQ.
+ */
+export class RawClient {
+  readonly #socket: WebSocket;
+  readonly #parser: Parser;
+  readonly #version: 3 | 4 | 5;
+  readonly #received: Received[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #closed: { code: number } | undefined;
+
+  private constructor(socket: WebSocket, version: 3 | 4 | 5) {
+    this.#socket = socket;
+    this.#version = version;
+    this.#parser = createParser({ protocolVersion: version } as never);
+    this.#parser.on('packet', (packet) => {
+      this.#received.push(packet as Received);
+      this.#wake();
+    });
+    socket.on('message', (data) => this.#parser.parse(data as Buffer));
+    socket.on('close', (code) => {
+      this.#closed = { code };
+      this.#wake();
+    });
+    socket.on('error', () => {});
+  }
+
+  /** Opens the WebSocket and sends nothing. */
+  static async open(url: string, version: 3 | 4 | 5 = 5, subprotocols: string[] = ['mqtt']): Promise<RawClient> {
+    const socket = new WebSocket(url, subprotocols);
+    const client = new RawClient(socket, version);
+    await once(socket, 'open');
+    return client;
+  }
+
+  /** Opens the WebSocket, sends CONNECT and returns with the CONNACK. Fields as in `mqtt-packet`. */
+  static async connect(
+    url: string,
+    connect: Record<string, unknown> = {},
+  ): Promise<{ client: RawClient; connack: Received }> {
+    const version = (connect['protocolVersion'] ?? 5) as 3 | 4 | 5;
+    const client = await RawClient.open(url, version);
+    client.send({
+      cmd: 'connect',
+      protocolId: version === 3 ? 'MQIsdp' : 'MQTT',
+      protocolVersion: version,
+      clean: true,
+      clientId: '',
+      keepalive: 0,
+      ...connect,
+    });
+    return { client, connack: await client.expect('connack') };
+  }
+
+  /** Sends a packet in `mqtt-packet`'s shape. */
+  send(packet: Record<string, unknown>): void {
+    this.sendBytes(generate(packet as never, { protocolVersion: this.#version } as never));
+  }
+
+  /** Sends bytes as one binary frame, whatever they are. */
+  sendBytes(bytes: Uint8Array | string): void {
+    this.#socket.send(typeof bytes === 'string' ? Buffer.from(bytes.replaceAll(/\s/g, ''), 'hex') : bytes);
+  }
+
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
+  /** The next packet, which must be of this type. */
+  async expect(cmd: string): Promise<Received> {
+    const packet = await this.next();
+    if (packet.cmd !== cmd) throw new Error(`expected ${cmd}, received ${JSON.stringify(packet)}`);
+    return packet;
+  }
+
+  /** The next packet, whatever it is. */
+  async next(): Promise<Received> {
+    await this.#until(() => this.#received.length > 0 || this.#closed !== undefined, 'a packet');
+    const packet = this.#received.shift();
+    if (packet === undefined) throw new Error(`expected a packet, the connection closed with ${this.#closed?.code}`);
+    return packet;
+  }
+
+  /** Waits for the close and returns its WebSocket code; packets that came before stay in the queue. */
+  async expectClose(): Promise<number> {
+    await this.#until(() => this.#closed !== undefined, 'the close of the connection');
+    return this.#closed?.code ?? 0;
+  }
+
+  /**
+   * Proves that nothing more is on the way, without sleeping: a PINGREQ is answered in order, so whatever the
+   * broker sent before the PINGRESP has come. Throws when anything but the PINGRESP was received.
+   */
+  async expectNothing(): Promise<void> {
+    this.send({ cmd: 'pingreq' });
+    await this.expect('pingresp');
+  }
+
+  /** Cuts the TCP connection without DISCONNECT and without a close frame. */
+  async vanish(): Promise<void> {
+    this.#socket.terminate();
+    await this.#until(() => this.#closed !== undefined, 'the close of the connection');
+  }
+
+  /** DISCONNECT with reason 0x00, then the close. */
+  async disconnect(packet: Record<string, unknown> = {}): Promise<void> {
+    this.send({ cmd: 'disconnect', ...packet });
+    await this.expectClose();
+  }
+
+  /** Closes without ceremony; for the end of a test. */
+  close(): void {
+    this.#socket.terminate();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  async #until(condition: () => boolean, what: string): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!condition()) {
+      const remaining = deadline - Date.now();
+      if (remaining <= 0) throw new Error(`waited ${PATIENCE_MS} ms for ${what}`);
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        timer = setTimeout(resolve, remaining);
+      });
+      clearTimeout(timer);
+    }
+  }
+}
