@@ -1,0 +1,33 @@
+import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
+import type { Awaitable } from './flow.ts';
+import type { Link } from './link.ts';
+import type { Timer } from './ports/index.ts';
+
+/** A message that does not come from an MQTT client: over HTTP, or from the program that runs the broker. */
+export interface PublishRequest {
+  readonly tenant: string;
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: QoS;
+  readonly retain: boolean;
+  readonly properties: PublishProperties;
+}
+
+/**
+ * The broker as a door uses it. Packets of one link are handed over one after another: the next one when the answer
+ * to the last is there (at once, or when its promise is settled). Links are independent of each other.
+ */
+export interface Broker {
+  /** Handles one packet, or the violation that the decoder found instead of one. */
+  receive(link: Link, packet: Packet | Violation): Awaitable<void>;
+  /** The network connection ended, whoever ended it. `why` is for the log. */
+  lost(link: Link, why: string): Awaitable<void>;
+  /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
+  disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
+  /** The link is ready again: sends what waits for its session. */
+  drain(link: Link): Awaitable<void>;
+  /** A timer is due. */
+  ring(timer: Timer): Awaitable<void>;
+  /** Publishes for the server itself; nothing is authorised. A `Violation` when the request is not a valid PUBLISH. */
+  publish(request: PublishRequest): Awaitable<Violation | undefined>;
+}

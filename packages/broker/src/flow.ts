@@ -1,0 +1,36 @@
+/**
+ * One text for both doors. On the node a port answers from memory, in the cloud it answers over the network.
+ * A use case is a generator that says `yield* waitFor(port.call())` where one would write `await`:
+ * an answer that is already there costs no promise and no turn of the event loop.
+ */
+export type Awaitable<T> = T | Promise<T>;
+
+/** A use case under way. It yields the promises it waits for and returns its result. */
+export type Flow<T> = Generator<Promise<unknown>, T, unknown>;
+
+/** The value, waited for only when it is a promise. */
+export function* waitFor<T>(value: Awaitable<T>): Flow<T> {
+  return value instanceof Promise ? ((yield value) as T) : value;
+}
+
+/** Runs a use case to its end, at once when no port made it wait. Rejects or throws what the use case throws. */
+export function run<T>(flow: Flow<T>): Awaitable<T> {
+  const step = flow.next();
+  return step.done ? step.value : continueAfter(flow, step.value);
+}
+
+async function continueAfter<T>(flow: Flow<T>, first: Promise<unknown>): Promise<T> {
+  let step: IteratorResult<Promise<unknown>, T> = { done: false, value: first };
+  while (!step.done) step = await settle(flow, step.value);
+  return step.value;
+}
+
+async function settle<T>(flow: Flow<T>, waiting: Promise<unknown>): Promise<IteratorResult<Promise<unknown>, T>> {
+  let answer: unknown;
+  try {
+    answer = await waiting;
+  } catch (error) {
+    return flow.throw(error);
+  }
+  return flow.next(answer);
+}

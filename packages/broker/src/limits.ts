@@ -1,0 +1,57 @@
+/** What one client, and all of them together, may take. Every default has a reason; each is an option of both doors. */
+export interface BrokerLimits {
+  /** Largest MQTT packet accepted, in bytes. 2 MiB: sixteen times what AWS IoT Core takes. Beyond it: 0x95. */
+  readonly maximumPacketSize: number;
+  /** QoS 1 and 2 messages of one client that may be unacknowledged towards us. Beyond it: 0x93. */
+  readonly receiveMaximum: number;
+  /** Topic aliases that one client may set. 0 on a door whose next packet another process may handle. Beyond it: 0x94. */
+  readonly topicAliasMaximum: number;
+  /** QoS 1 and 2 messages sent to one client and not acknowledged; lowered by the client's Receive Maximum. */
+  readonly inflightMessagesMax: number;
+  /** Messages that wait for one session, beyond those inflight. */
+  readonly queueLengthMax: number;
+  /** The same in bytes of topic and payload. */
+  readonly queueBytesMax: number;
+  /** What gives way in a full queue. */
+  readonly queueWhenFull: 'drop-oldest' | 'drop-newest';
+  /** Beyond it a filter is answered 0x97. */
+  readonly subscriptionsPerSessionMax: number;
+  /** Levels of a topic name or filter; bounds every walk over levels. Beyond it: 0x90 or 0x8F. */
+  readonly topicLevelsMax: number;
+  /** Retained messages of a tenant. Beyond it: 0x97. */
+  readonly retainedMessagesMax: number;
+  /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
+  readonly sessionsMax: number;
+  /** A longer Session Expiry Interval is shortened to this, and CONNACK says so [MQTT-3.2.2-21]. */
+  readonly sessionExpirySecondsMax: number;
+  /** A longer Keep Alive, or none, becomes this Server Keep Alive. 0: clients choose freely. */
+  readonly serverKeepAliveSecondsMax: number;
+  /** Characters of a client identifier. Beyond it: 0x85. */
+  readonly clientIdLengthMax: number;
+}
+
+export const DEFAULT_LIMITS: BrokerLimits = {
+  maximumPacketSize: 2 * 1024 * 1024,
+  receiveMaximum: 1024,
+  topicAliasMaximum: 32,
+  inflightMessagesMax: 100,
+  queueLengthMax: 1000,
+  queueBytesMax: 16 * 1024 * 1024,
+  queueWhenFull: 'drop-oldest',
+  subscriptionsPerSessionMax: 10_000,
+  topicLevelsMax: 200,
+  retainedMessagesMax: 1_000_000,
+  sessionsMax: 1_000_000,
+  sessionExpirySecondsMax: 7 * 24 * 60 * 60,
+  serverKeepAliveSecondsMax: 0,
+  clientIdLengthMax: 1024,
+};
+
+/** Choices that are not limits. */
+export interface BrokerOptions {
+  readonly limits: BrokerLimits;
+  /** Overlapping subscriptions of one client: one copy at the highest QoS, or one for each subscription [MQTT-3.3.4-2]. */
+  readonly overlapping: 'one' | 'each';
+  /** Response Information for a client that asks for it; the text `%c` becomes its client identifier. */
+  readonly responseInformation: string | undefined;
+}

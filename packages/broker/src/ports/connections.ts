@@ -1,0 +1,40 @@
+import type { DisconnectPacket, Packet } from '@apus/mqtt';
+import type { Awaitable } from '../flow.ts';
+import type { Message } from '../message.ts';
+import type { ConnectionId, Delivery } from '../session.ts';
+
+/** Why a delivery did not leave. */
+export type PushFailure =
+  /** The connection is gone. */
+  | 'gone'
+  /** The packet is larger than the client's Maximum Packet Size, or than the door can carry [MQTT-3.1.2-24]. */
+  | 'too-large'
+  /** The client does not read fast enough: a QoS 0 message was dropped. */
+  | 'slow';
+
+export interface FailedPush {
+  readonly delivery: Delivery;
+  readonly failure: PushFailure;
+}
+
+/** Sending to network connections other than the one whose packet is being handled, and to that one too. */
+export interface Connections {
+  /**
+   * Whether the connection takes more now. A door that buffers says no above its limit: QoS 1 and 2 then wait in
+   * the session's queue until the door calls `Broker.drain`.
+   */
+  isReady(connectionId: ConnectionId): boolean;
+
+  /**
+   * Sends one message to many connections: one call, no promise per recipient, one encoding for all whose packets
+   * are alike. Returns those that failed, or undefined when none did. Messages to one connection leave in the order
+   * of the calls.
+   */
+  publish(message: Message, deliveries: readonly Delivery[]): Awaitable<readonly FailedPush[] | undefined>;
+
+  /** Sends one packet. False when the connection is gone. */
+  send(connectionId: ConnectionId, packet: Packet): Awaitable<boolean>;
+
+  /** Sends DISCONNECT where the client's version has it, then closes. Does nothing when the connection is gone. */
+  close(connectionId: ConnectionId, disconnect: DisconnectPacket): Awaitable<void>;
+}

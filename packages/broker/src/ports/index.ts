@@ -1,0 +1,41 @@
+import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
+import type { Connections } from './connections.ts';
+import type { Log } from './log.ts';
+import type { QueueStore, ReceivedStore } from './queues.ts';
+import type { RetainedStore } from './retained.ts';
+import type { SessionStore } from './sessions.ts';
+import type { SubscriptionStore } from './subscriptions.ts';
+import type { Clock, Timers } from './timers.ts';
+
+/** What a store package provides. */
+export interface Stores {
+  readonly sessions: SessionStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly retained: RetainedStore;
+  readonly queues: QueueStore;
+  readonly received: ReceivedStore;
+}
+
+/** Everything the broker needs of the world. */
+export interface Ports extends Stores {
+  readonly connections: Connections;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly authenticator: Authenticator;
+  /** By Authentication Method name. */
+  readonly authenticationMethods: ReadonlyMap<string, AuthenticationMethod>;
+  readonly authorizer: Authorizer;
+  /** A short random identifier, unique for all practical purposes. */
+  readonly randomId: () => string;
+}
+
+export type * from './authentication.ts';
+export type * from './connections.ts';
+export type * from './log.ts';
+export type * from './queues.ts';
+export type * from './retained.ts';
+export { NEVER_EXPIRES } from './sessions.ts';
+export type * from './sessions.ts';
+export type * from './subscriptions.ts';
+export type * from './timers.ts';

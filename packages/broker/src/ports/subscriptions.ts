@@ -1,0 +1,46 @@
+import type { Awaitable } from '../flow.ts';
+import type { SessionRef, Subscriber, Subscription } from '../session.ts';
+
+export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
+
+/** A filter that matches a topic name, with everybody who holds it. */
+export interface MatchedFilter {
+  readonly topicFilter: string;
+  /** Set for a shared subscription: one of the subscribers gets the message. */
+  readonly shareGroup: string | undefined;
+  /** Valid until the caller next waits for a port. */
+  readonly subscribers: readonly Subscriber[];
+}
+
+export interface SubscriptionStore {
+  /**
+   * Stores subscriptions of one session, each atomically; one with the same filter (and share group) is replaced
+   * [MQTT-3.8.4-3]. After the answer every `match` finds them. A session holds at most `maximum`; further new
+   * filters are answered 'over-limit'. Answers in the order of the argument.
+   */
+  put(
+    session: SessionRef,
+    subscriptions: readonly Subscription[],
+    maximum: number,
+  ): Awaitable<readonly SubscribeOutcome[]>;
+
+  /** Answers which of them existed, in the order of the argument. */
+  remove(session: SessionRef, filters: readonly FilterName[]): Awaitable<readonly boolean[]>;
+
+  /** Removes everything that this incarnation holds. */
+  clear(session: SessionRef): Awaitable<void>;
+
+  /** Every filter of the tenant that matches the topic name, each once. */
+  match(tenant: string, topicName: string): Awaitable<readonly MatchedFilter[]>;
+
+  /** The members of one shared subscription. */
+  members(tenant: string, filter: FilterName): Awaitable<readonly Subscriber[]>;
+
+  /** The subscriptions of one session. */
+  list(session: SessionRef): Awaitable<readonly Subscription[]>;
+}
+
+export interface FilterName {
+  readonly topicFilter: string;
+  readonly shareGroup: string | undefined;
+}

@@ -1,0 +1,86 @@
+import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
+import type { Message } from './message.ts';
+
+/** Names one network connection; never used again. */
+export type ConnectionId = string;
+
+/** What must be known of a network connection to send to it. */
+export interface Attachment {
+  readonly connectionId: ConnectionId;
+  readonly protocolVersion: ProtocolVersion;
+  /** The client's Receive Maximum, already bounded by the broker's own limit on inflight messages. */
+  readonly receiveMaximum: number;
+  /** The client's Maximum Packet Size in bytes. */
+  readonly maximumPacketSize: number;
+}
+
+/**
+ * A session as a port handed it out. Everything a session owns is filed under `key` and `incarnation`:
+ * a session that was discarded and made anew under the same client identifier is another incarnation.
+ */
+export interface SessionRef {
+  /** Tenant and client identifier in one string. */
+  readonly key: string;
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly incarnation: string;
+  /** The connection it had when it was read; undefined while it is offline. */
+  readonly attachment: Attachment | undefined;
+}
+
+export function sessionKey(tenant: string, clientId: string): string {
+  return `${tenant}\0${clientId}`;
+}
+
+/** A subscription as it is stored: its filter is without `$share/{group}/`, its QoS is what was granted. */
+export interface Subscription {
+  readonly topicFilter: string;
+  readonly shareGroup: string | undefined;
+  readonly qos: QoS;
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  readonly subscriptionIdentifier: number | undefined;
+}
+
+export interface Subscriber {
+  readonly session: SessionRef;
+  readonly subscription: Subscription;
+}
+
+/** One copy of a message for one session. The message itself is shared. */
+export interface Delivery {
+  readonly session: SessionRef;
+  /** What remains of the message's QoS under the subscription's. */
+  readonly qos: QoS;
+  /** The RETAIN flag as this subscriber sees it. */
+  readonly retain: boolean;
+  readonly subscriptionIdentifiers: readonly number[] | undefined;
+  /** The shared subscription that chose this session, so that the message can be passed on if the session ends. */
+  readonly share: ShareName | undefined;
+  /**
+   * 0 at QoS 0. Otherwise given by the queue: 0 while the message waits there, a Packet Identifier once it may
+   * be sent.
+   */
+  packetId: PacketId;
+  dup: boolean;
+}
+
+export interface ShareName {
+  readonly shareGroup: string;
+  readonly topicFilter: string;
+}
+
+/** A message that has been drawn from a session's queue and may be sent now. */
+export interface QueuedPublish {
+  readonly type: 'publish';
+  readonly message: Message;
+  readonly delivery: Delivery;
+}
+
+/** A QoS 2 message whose PUBREC came and whose PUBREL has to be sent again. */
+export interface QueuedPubrel {
+  readonly type: 'pubrel';
+  readonly packetId: PacketId;
+}
+
+export type Queued = QueuedPublish | QueuedPubrel;
