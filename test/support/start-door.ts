@@ -1,0 +1,44 @@
+import type { Door } from './door.ts';
+
+/** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
+export interface DoorOptions {
+  receiveMaximum?: number;
+  maximumPacketSize?: number;
+  topicAliasMaximum?: number;
+  queueLengthMax?: number;
+  subscriptionsPerSessionMax?: number;
+  topicLevelsMax?: number;
+  connectTimeoutSeconds?: number;
+  sessionExpirySecondsMax?: number;
+  serverKeepAliveSecondsMax?: number;
+  /** `one`: a message that matches several subscriptions of a session comes once; `each`: once for each. */
+  overlapping?: 'one' | 'each';
+  authenticate?: unknown;
+  authorize?: unknown;
+  authenticationMethods?: unknown;
+}
+
+interface NodeDoor {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Why tests that bring options of their own cannot run against a broker that already runs. */
+export const OPTIONS_NEED_OUR_DOOR = 'APUS_TEST_URL names a running broker, which takes no options';
+
+/** The broker that `APUS_TEST_URL` names, or undefined when the tests start our own. */
+export const runningBrokerUrl: string | undefined = process.env.APUS_TEST_URL || undefined;
+
+/** The broker that `APUS_TEST_URL` names, or else the node door in this process. */
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  if (runningBrokerUrl !== undefined) {
+    return { name: 'running broker', url: runningBrokerUrl, stop: async () => {} };
+  }
+  // A name in a variable: this file type-checks whether or not the package has been written.
+  const nodePackage: string = '@apus/node';
+  const { startNode } = (await import(nodePackage)) as {
+    startNode(options: DoorOptions): Promise<NodeDoor>;
+  };
+  const node = await startNode(options);
+  return { name: 'node', url: node.url, stop: () => node.stop() };
+}
