@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { generate, type Packet, type Parser, parser as createParser } from 'mqtt-packet';
+import { parser as createParser, generate, type Packet, type Parser } from 'mqtt-packet';
 import { WebSocket } from 'ws';
 
 /** How long a wait may last before the test fails; a passing test never waits this long. */
 const PATIENCE_MS = 5_000;
 
-type Received = Packet & Record<string, unknown>;
+export type Received = Packet & Record<string, unknown>;
 
 /**
  * A client that sends exactly the packets it is told to, well-formed or not, and queues what it receives.
@@ -17,6 +17,10 @@ export class RawClient {
   readonly #version: 3 | 4 | 5;
   readonly #received: Received[] = [];
   readonly #waiting: (() => void)[] = [];
+  /** The bytes of each packet: `mqtt-packet` does not keep the order of User Properties, for one. */
+  readonly #bytes = new WeakMap<Received, Buffer>();
+  #current: Buffer = Buffer.alloc(0);
+  #unparsed: Buffer = Buffer.alloc(0);
   #closed: { code: number } | undefined;
 
   private constructor(socket: WebSocket, version: 3 | 4 | 5) {
@@ -25,9 +29,10 @@ export class RawClient {
     this.#parser = createParser({ protocolVersion: version } as never);
     this.#parser.on('packet', (packet) => {
       this.#received.push(packet as Received);
+      this.#bytes.set(packet as Received, this.#current);
       this.#wake();
     });
-    socket.on('message', (data) => this.#parser.parse(data as Buffer));
+    socket.on('message', (data) => this.#accept(data as Buffer));
     socket.on('close', (code) => {
       this.#closed = { code };
       this.#wake();
@@ -36,7 +41,11 @@ export class RawClient {
   }
 
   /** Opens the WebSocket and sends nothing. */
-  static async open(url: string, version: 3 | 4 | 5 = 5, subprotocols: string[] = ['mqtt']): Promise<RawClient> {
+  static async open(
+    url: string,
+    version: 3 | 4 | 5 = 5,
+    subprotocols: string[] = ['mqtt'],
+  ): Promise<RawClient> {
     const socket = new WebSocket(url, subprotocols);
     const client = new RawClient(socket, version);
     await once(socket, 'open');
@@ -48,7 +57,7 @@ export class RawClient {
     url: string,
     connect: Record<string, unknown> = {},
   ): Promise<{ client: RawClient; connack: Received }> {
-    const version = (connect['protocolVersion'] ?? 5) as 3 | 4 | 5;
+    const version = (connect.protocolVersion ?? 5) as 3 | 4 | 5;
     const client = await RawClient.open(url, version);
     client.send({
       cmd: 'connect',
@@ -87,8 +96,16 @@ export class RawClient {
   async next(): Promise<Received> {
     await this.#until(() => this.#received.length > 0 || this.#closed !== undefined, 'a packet');
     const packet = this.#received.shift();
-    if (packet === undefined) throw new Error(`expected a packet, the connection closed with ${this.#closed?.code}`);
+    if (packet === undefined)
+      throw new Error(`expected a packet, the connection closed with ${this.#closed?.code}`);
     return packet;
+  }
+
+  /** The bytes that a received packet came as, from its fixed header to its end. */
+  bytesOf(packet: Received): Buffer {
+    const bytes = this.#bytes.get(packet);
+    if (bytes === undefined) throw new Error('this client has not received that packet');
+    return bytes;
   }
 
   /** Waits for the close and returns its WebSocket code; packets that came before stay in the queue. */
@@ -123,6 +140,16 @@ export class RawClient {
     this.#socket.terminate();
   }
 
+  /** Cuts the stream into packets, so that each is known with its bytes. */
+  #accept(data: Buffer): void {
+    this.#unparsed = Buffer.concat([this.#unparsed, data]);
+    for (let length = packetLength(this.#unparsed); length > 0; length = packetLength(this.#unparsed)) {
+      this.#current = this.#unparsed.subarray(0, length);
+      this.#unparsed = this.#unparsed.subarray(length);
+      this.#parser.parse(this.#current);
+    }
+  }
+
   #wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }
@@ -140,4 +167,15 @@ export class RawClient {
       clearTimeout(timer);
     }
   }
+}
+
+/** How long the packet at the beginning of these bytes is; 0 until all of it is there. */
+function packetLength(bytes: Buffer): number {
+  let remaining = 0;
+  for (let index = 1; index <= 4 && index < bytes.length; index += 1) {
+    const byte = bytes.readUInt8(index);
+    remaining += (byte & 0x7f) * 128 ** (index - 1);
+    if (byte < 0x80) return bytes.length > index + remaining ? index + 1 + remaining : 0;
+  }
+  return 0;
 }

@@ -5,7 +5,9 @@ export interface DoorOptions {
   receiveMaximum?: number;
   maximumPacketSize?: number;
   topicAliasMaximum?: number;
+  inflightMessagesMax?: number;
   queueLengthMax?: number;
+  queueWhenFull?: 'drop-oldest' | 'drop-newest';
   subscriptionsPerSessionMax?: number;
   topicLevelsMax?: number;
   connectTimeoutSeconds?: number;
