@@ -52,3 +52,59 @@ export const ReasonCode = {
 } as const;
 
 export type ReasonCode = (typeof ReasonCode)[keyof typeof ReasonCode];
+
+/** Success and 0x00 to 0x7F say that it worked; 0x80 and above that it did not (2.4). */
+export function isFailure(reasonCode: number): boolean {
+  return reasonCode >= 0x80;
+}
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [0x00, 'Success'],
+  [0x01, 'Granted QoS 1'],
+  [0x02, 'Granted QoS 2'],
+  [0x04, 'Disconnect with Will Message'],
+  [0x10, 'No matching subscribers'],
+  [0x11, 'No subscription existed'],
+  [0x18, 'Continue authentication'],
+  [0x19, 'Re-authenticate'],
+  [0x80, 'Unspecified error'],
+  [0x81, 'Malformed Packet'],
+  [0x82, 'Protocol Error'],
+  [0x83, 'Implementation specific error'],
+  [0x84, 'Unsupported Protocol Version'],
+  [0x85, 'Client Identifier not valid'],
+  [0x86, 'Bad User Name or Password'],
+  [0x87, 'Not authorized'],
+  [0x88, 'Server unavailable'],
+  [0x89, 'Server busy'],
+  [0x8a, 'Banned'],
+  [0x8b, 'Server shutting down'],
+  [0x8c, 'Bad authentication method'],
+  [0x8d, 'Keep Alive timeout'],
+  [0x8e, 'Session taken over'],
+  [0x8f, 'Topic Filter invalid'],
+  [0x90, 'Topic Name invalid'],
+  [0x91, 'Packet Identifier in use'],
+  [0x92, 'Packet Identifier not found'],
+  [0x93, 'Receive Maximum exceeded'],
+  [0x94, 'Topic Alias invalid'],
+  [0x95, 'Packet too large'],
+  [0x96, 'Message rate too high'],
+  [0x97, 'Quota exceeded'],
+  [0x98, 'Administrative action'],
+  [0x99, 'Payload format invalid'],
+  [0x9a, 'Retain not supported'],
+  [0x9b, 'QoS not supported'],
+  [0x9c, 'Use another server'],
+  [0x9d, 'Server moved'],
+  [0x9e, 'Shared Subscriptions not supported'],
+  [0x9f, 'Connection rate exceeded'],
+  [0xa0, 'Maximum connect time'],
+  [0xa1, 'Subscription Identifiers not supported'],
+  [0xa2, 'Wildcard Subscriptions not supported'],
+]);
+
+/** The specification's name, for log lines: `Not authorized`; `Unknown (0x42)` for a code it does not have. */
+export function reasonCodeName(reasonCode: number): string {
+  return NAMES.get(reasonCode) ?? `Unknown (0x${reasonCode.toString(16).padStart(2, '0')})`;
+}

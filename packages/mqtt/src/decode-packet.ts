@@ -1,0 +1,74 @@
+import { packetTypeOf, type Role } from './fixed-header.ts';
+import { fixedHeaderLength, packetLength } from './framer.ts';
+import { fromMqttPacket } from './from-mqtt-packet.ts';
+import { inspect } from './inspect.ts';
+import { PACKET_SIZE_MAX } from './limits.ts';
+import type { Packet, PacketType, ProtocolVersion } from './packets.ts';
+import { readAcknowledgement } from './read-acknowledgement.ts';
+import { readPublish } from './read-publish.ts';
+import { PacketReader } from './reader.ts';
+import { ReasonCode } from './reason-codes.ts';
+import { Violation } from './violation.ts';
+
+/**
+ * Decodes the bytes of exactly one packet. Never throws, whatever the bytes are.
+ *
+ * Binary fields, the payload among them, are views of `bytes`.
+ */
+export function decodePacket(
+  bytes: Uint8Array,
+  version: ProtocolVersion,
+  receiver: Role = 'server',
+): Packet | Violation {
+  const length = packetLength(bytes, 0, bytes.length, { maximumPacketSize: PACKET_SIZE_MAX, receiver });
+  if (length instanceof Violation) return length;
+  if (length !== bytes.length) {
+    return new Violation(ReasonCode.MalformedPacket, `${bytes.length} bytes are not one packet`);
+  }
+  return decodeFramed(bytes, version, receiver);
+}
+
+/** Decodes a packet that the framer has cut: its first byte and its length are known to be right. */
+export function decodeFramed(
+  bytes: Uint8Array,
+  version: ProtocolVersion,
+  receiver: Role,
+): Packet | Violation {
+  const firstByte = bytes[0] ?? 0;
+  const reader = new PacketReader(bytes, fixedHeaderLength(bytes));
+  const type = packetTypeOf(firstByte);
+  switch (type) {
+    // These make up nearly all traffic: the strict walk already sees every field of them, so it builds the
+    // packet itself, and mqtt-packet's second pass over the same bytes is saved.
+    case 'publish':
+      return finish(reader, readPublish(reader, firstByte, version, receiver));
+    case 'puback':
+    case 'pubrec':
+    case 'pubrel':
+    case 'pubcomp':
+      return finish(reader, readAcknowledgement(reader, type, version, receiver));
+    case 'pingreq':
+    case 'pingresp':
+      return finish(reader, { type });
+    case undefined:
+      return new Violation(ReasonCode.MalformedPacket, 'Packet type 0 is reserved');
+    default: {
+      const inspected = inspect(reader, type, version, receiver);
+      reader.expectEnd();
+      if (reader.violation !== undefined) return reader.violation;
+      return isShortAuth(type, bytes) ? SHORT_AUTH : fromMqttPacket(bytes, version, inspected);
+    }
+  }
+}
+
+/** mqtt-packet refuses an AUTH without a reason code, which means Success (3.15.2.1). */
+const SHORT_AUTH: Packet = { type: 'auth', reasonCode: ReasonCode.Success, properties: {} };
+
+function isShortAuth(type: PacketType, bytes: Uint8Array): boolean {
+  return type === 'auth' && bytes.length === fixedHeaderLength(bytes);
+}
+
+function finish(reader: PacketReader, packet: Packet): Packet | Violation {
+  reader.expectEnd();
+  return reader.violation ?? packet;
+}

@@ -1,0 +1,76 @@
+import { decodeFramed } from './decode-packet.ts';
+import { packetTypeOf, type Role } from './fixed-header.ts';
+import { Framer } from './framer.ts';
+import type { Packet, ProtocolVersion } from './packets.ts';
+import { ReasonCode } from './reason-codes.ts';
+import { Violation } from './violation.ts';
+
+export interface DecoderOptions {
+  /** The largest packet taken, in bytes, fixed header included; a larger one is refused from its header alone. */
+  maximumPacketSize: number;
+  /** Who reads. @default 'server' */
+  role?: Role;
+  /**
+   * The version of a connection whose CONNECT was taken before, or, for a client, the one it speaks.
+   * @default a server learns it from CONNECT; a client reads 5
+   */
+  protocolVersion?: ProtocolVersion;
+}
+
+/**
+ * Decodes the packets of one connection from bytes in any pieces.
+ *
+ * Binary fields are views of the bytes pushed and stay valid as long as the caller does not write to those:
+ * copy a payload that is kept for long, or it keeps the whole piece alive. After a violation nothing more is
+ * decoded. Nothing that a peer sends makes `push` throw.
+ */
+export class PacketDecoder {
+  readonly #framer: Framer;
+  readonly #role: Role;
+  #protocolVersion: ProtocolVersion | undefined;
+  #failed = false;
+
+  constructor(options: DecoderOptions) {
+    this.#role = options.role ?? 'server';
+    this.#protocolVersion = options.protocolVersion ?? (this.#role === 'client' ? 5 : undefined);
+    this.#framer = new Framer({ maximumPacketSize: options.maximumPacketSize, receiver: this.#role });
+  }
+
+  /** Known once CONNECT was decoded. */
+  get protocolVersion(): ProtocolVersion | undefined {
+    return this.#protocolVersion;
+  }
+
+  /** The packets that these bytes complete; a violation is the last element. */
+  push(bytes: Uint8Array): readonly (Packet | Violation)[] {
+    if (this.#failed) return [];
+    const results: (Packet | Violation)[] = [];
+    this.#framer.push(bytes);
+    for (;;) {
+      const packet = this.#framer.next();
+      if (packet === undefined) return results;
+      const result = packet instanceof Violation ? packet : this.#decode(packet);
+      results.push(result);
+      if (result instanceof Violation) {
+        this.#failed = true;
+        return results;
+      }
+    }
+  }
+
+  #decode(packet: Uint8Array): Packet | Violation {
+    const version = this.#protocolVersion;
+    const isConnect = packetTypeOf(packet[0] ?? 0) === 'connect';
+    if (version !== undefined && !isConnect) return decodeFramed(packet, version, this.#role);
+    // [MQTT-3.1.0-1]
+    if (!isConnect) return new Violation(ReasonCode.ProtocolError, 'The first packet is a CONNECT');
+    // [MQTT-3.1.0-2]
+    if (version !== undefined)
+      return new Violation(ReasonCode.ProtocolError, 'A client sends one CONNECT only');
+    const connect = decodeFramed(packet, 5, this.#role);
+    if (!(connect instanceof Violation) && connect.type === 'connect') {
+      this.#protocolVersion = connect.protocolVersion;
+    }
+    return connect;
+  }
+}

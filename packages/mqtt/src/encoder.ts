@@ -1,0 +1,104 @@
+import { generate, writeToStream } from 'mqtt-packet';
+import { fixedHeaderLength } from './framer.ts';
+import type { AcknowledgementPacket, ConnectPacket, Packet, ProtocolVersion } from './packets.ts';
+import { encodePublish } from './publish-encoder.ts';
+import { ReasonCode } from './reason-codes.ts';
+import { toMqttPacket } from './to-mqtt-packet.ts';
+import { variableByteIntegerLength, writeVariableByteInteger } from './variable-byte-integer.ts';
+
+// By default mqtt-packet builds 65,536 small buffers with the first packet it writes: eight megabytes, and
+// milliseconds of a cold start.
+writeToStream.cacheNumbers = false;
+
+/**
+ * Encodes a packet for a peer that speaks `version`.
+ *
+ * The packet is taken to be correct: what is out of range (a string of more than 65,535 bytes) throws. For
+ * MQTT 3.1.1 properties are left out and reason codes are translated; an AUTH, or a DISCONNECT from a server, is
+ * not for it.
+ */
+export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Array {
+  switch (packet.type) {
+    case 'publish':
+      return encodePublish(packet, version).bytes;
+    case 'puback':
+    case 'pubrec':
+    case 'pubrel':
+    case 'pubcomp':
+      if (isPlainSuccess(packet, version)) return encodePlainSuccess(packet);
+      break;
+    case 'disconnect':
+      if (packet.reasonCode === ReasonCode.NormalDisconnection && isEmpty(packet.properties)) {
+        return Buffer.from([0xe0, 0]); // mqtt-packet writes the reason code and an empty section out.
+      }
+      break;
+    case 'connect':
+      return encodeConnect(packet);
+    default:
+      break;
+  }
+  return generate(toMqttPacket(packet, version), { protocolVersion: version });
+}
+
+const FIRST_BYTES: Readonly<Record<AcknowledgementPacket['type'], number>> = {
+  puback: 0x40,
+  pubrec: 0x50,
+  pubrel: 0x62,
+  pubcomp: 0x70,
+};
+
+function isPlainSuccess(packet: AcknowledgementPacket, version: ProtocolVersion): boolean {
+  return version < 5 || (packet.reasonCode === ReasonCode.Success && isEmpty(packet.properties));
+}
+
+/** One for every QoS 1 message, and always the same four bytes but for the Packet Identifier. */
+function encodePlainSuccess(packet: AcknowledgementPacket): Uint8Array {
+  return Buffer.from([FIRST_BYTES[packet.type], 2, packet.packetId >> 8, packet.packetId & 0xff]);
+}
+
+function isEmpty(properties: object): boolean {
+  return Object.values(properties).every((value) => value === undefined);
+}
+
+const FLAG_CLEAN_START = 0b0000_0010;
+const FLAG_USER_NAME = 0b1000_0000;
+/** Behind the protocol name `MQTT` with its length, and the version. */
+const FLAGS_OFFSET = 2 + 4 + 1;
+
+/**
+ * mqtt-packet refuses two packets that MQTT 5.0 allows: an empty client identifier without Clean Start, and a
+ * password without a user name. Each is written as its neighbour that it accepts, and then corrected.
+ */
+function encodeConnect(packet: ConnectPacket): Uint8Array {
+  const isResumedWithoutName = packet.protocolVersion === 5 && packet.clientId === '' && !packet.cleanStart;
+  const isPasswordAlone =
+    packet.protocolVersion === 5 && packet.password !== undefined && packet.username === undefined;
+  const accepted: ConnectPacket = {
+    ...packet,
+    ...(isResumedWithoutName ? { cleanStart: true } : {}),
+    ...(isPasswordAlone ? { username: '' } : {}),
+  };
+  const generated = generate(toMqttPacket(accepted, packet.protocolVersion));
+  if (isResumedWithoutName) clearFlag(generated, FLAG_CLEAN_START);
+  if (!isPasswordAlone) return generated;
+  clearFlag(generated, FLAG_USER_NAME);
+  return withoutUserName(generated, packet.password?.length ?? 0);
+}
+
+function clearFlag(connect: Uint8Array, flag: number): void {
+  const at = fixedHeaderLength(connect) + FLAGS_OFFSET;
+  connect[at] = (connect[at] ?? 0) & ~flag;
+}
+
+/** The empty user name is the two bytes before the password, and the password ends the packet. */
+function withoutUserName(connect: Uint8Array, passwordBytes: number): Uint8Array {
+  const body = connect.subarray(fixedHeaderLength(connect));
+  const passwordAt = body.length - 2 - passwordBytes;
+  const remainingLength = body.length - 2;
+  const bytes = new Uint8Array(1 + variableByteIntegerLength(remainingLength) + remainingLength);
+  bytes[0] = connect[0] ?? 0;
+  const start = writeVariableByteInteger(bytes, 1, remainingLength);
+  bytes.set(body.subarray(0, passwordAt - 2), start);
+  bytes.set(body.subarray(passwordAt), start + passwordAt - 2);
+  return bytes;
+}

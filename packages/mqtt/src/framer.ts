@@ -1,0 +1,148 @@
+import { firstByteViolation, type Role } from './fixed-header.ts';
+import { ReasonCode } from './reason-codes.ts';
+import { Violation } from './violation.ts';
+
+/** A fixed header is the first byte and at most four bytes of Remaining Length. */
+const FIXED_HEADER_BYTES_MAX = 5;
+const HELD_BYTES_MIN = 64;
+const EMPTY = new Uint8Array(0);
+
+export interface FramerOptions {
+  /** The largest packet taken, fixed header included. */
+  maximumPacketSize: number;
+  receiver: Role;
+}
+
+/**
+ * Cuts a stream of bytes, arriving in any pieces, into whole packets.
+ *
+ * A packet that arrives in one piece is a view of that piece and nothing is copied. A packet in several pieces
+ * is gathered in a buffer that doubles as it fills: the work stays linear however small the pieces are, and a
+ * peer that announces much and sends little never has more than twice what it sent reserved for it.
+ */
+export class Framer {
+  readonly #options: FramerOptions;
+  #input: Uint8Array = EMPTY;
+  #position = 0;
+  /** The beginning of a packet whose end has not come; `#heldLength` bytes of it are filled. */
+  #held: Uint8Array = EMPTY;
+  #heldLength = 0;
+  /** Its whole length, 0 until its header is known. */
+  #heldTarget = 0;
+
+  constructor(options: FramerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the next bytes; call `next` until it returns `undefined` before pushing again. */
+  push(bytes: Uint8Array): void {
+    this.#input = bytes;
+    this.#position = 0;
+  }
+
+  /** The next whole packet, or what is wrong with it, or `undefined` until more bytes come. */
+  next(): Uint8Array | Violation | undefined {
+    if (this.#heldLength > 0) return this.#fill();
+    if (this.#position >= this.#input.length) return undefined;
+    const length = packetLength(this.#input, this.#position, this.#input.length, this.#options);
+    if (typeof length !== 'number') return length ?? this.#hold(0);
+    const end = this.#position + length;
+    if (end > this.#input.length) return this.#hold(length);
+    const packet =
+      this.#position === 0 && end === this.#input.length
+        ? this.#input
+        : this.#input.subarray(this.#position, end);
+    this.#position = end;
+    return packet;
+  }
+
+  #hold(length: number): undefined {
+    const rest = this.#input.subarray(this.#position);
+    this.#position = this.#input.length;
+    this.#held = withRoom(rest, rest.length, rest.length, length);
+    this.#heldLength = rest.length;
+    this.#heldTarget = length;
+    return undefined;
+  }
+
+  #fill(): Uint8Array | Violation | undefined {
+    while (this.#position < this.#input.length) {
+      // Until the header is whole its end is unknown, and nothing behind it may be swallowed: one byte at a time.
+      const wanted = this.#heldTarget === 0 ? 1 : this.#heldTarget - this.#heldLength;
+      this.#take(Math.min(wanted, this.#input.length - this.#position));
+      if (this.#heldTarget === 0) {
+        const length = packetLength(this.#held, 0, this.#heldLength, this.#options);
+        if (length instanceof Violation) return length;
+        this.#heldTarget = length ?? 0;
+      }
+      if (this.#heldLength === this.#heldTarget) return this.#release();
+    }
+    return undefined;
+  }
+
+  #take(count: number): void {
+    const length = this.#heldLength + count;
+    if (length > this.#held.length) {
+      this.#held = withRoom(this.#held, this.#heldLength, length, this.#heldTarget);
+    }
+    this.#held.set(this.#input.subarray(this.#position, this.#position + count), this.#heldLength);
+    this.#heldLength = length;
+    this.#position += count;
+  }
+
+  #release(): Uint8Array {
+    const packet = this.#held.subarray(0, this.#heldLength);
+    this.#held = EMPTY;
+    this.#heldLength = 0;
+    this.#heldTarget = 0;
+    return packet;
+  }
+}
+
+/** A copy with room for twice `needed` bytes, but never past the packet's own length where that is known. */
+function withRoom(bytes: Uint8Array, filled: number, needed: number, packetBytes: number): Uint8Array {
+  const room = Math.max(HELD_BYTES_MIN, needed * 2);
+  const copy = Buffer.allocUnsafeSlow(packetBytes > 0 ? Math.min(room, packetBytes) : room);
+  copy.set(bytes.subarray(0, filled));
+  return copy;
+}
+
+/**
+ * The length of the packet that begins at `start`, fixed header included; `undefined` while the bytes up to
+ * `end` do not hold the whole fixed header.
+ */
+export function packetLength(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  options: FramerOptions,
+): number | Violation | undefined {
+  const firstByte = bytes[start];
+  if (firstByte === undefined || start >= end) return undefined;
+  const violation = firstByteViolation(firstByte, options.receiver);
+  if (violation !== undefined) return violation;
+  let remaining = 0;
+  for (let index = 1; index < FIXED_HEADER_BYTES_MAX; index += 1) {
+    const byte = start + index < end ? bytes[start + index] : undefined;
+    if (byte === undefined) return undefined;
+    remaining += (byte & 0x7f) * 0x80 ** (index - 1);
+    if (byte < 0x80) return withinMaximum(1 + index + remaining, options.maximumPacketSize);
+  }
+  return new Violation(ReasonCode.MalformedPacket, 'The Remaining Length takes at most four bytes');
+}
+
+/** [MQTT-3.2.2-15]: known from the header alone, so that nothing of such a packet is ever kept. */
+function withinMaximum(length: number, maximumPacketSize: number): number | Violation {
+  if (length <= maximumPacketSize) return length;
+  return new Violation(
+    ReasonCode.PacketTooLarge,
+    `A packet has at most ${maximumPacketSize} bytes, not ${length}`,
+  );
+}
+
+/** Where the variable header begins in a whole packet. */
+export function fixedHeaderLength(packet: Uint8Array): number {
+  let index = 1;
+  while (index < FIXED_HEADER_BYTES_MAX && (packet[index] ?? 0) >= 0x80) index += 1;
+  return index + 1;
+}

@@ -1,0 +1,133 @@
+import {
+  type IConnackPacket,
+  type IConnectPacket,
+  type ISubackPacket,
+  type ISubscribePacket,
+  type IUnsubackPacket,
+  type Packet as MqttPacket,
+  parser,
+} from 'mqtt-packet';
+import type { Inspected, InspectedPacket } from './inspect.ts';
+import type {
+  ConnackPacket,
+  ConnectPacket,
+  ProtocolVersion,
+  SubscribePacket,
+  SubscriptionRequest,
+  Will,
+} from './packets.ts';
+import { fromConnackReturnCode } from './reason-code-tables.ts';
+import { ReasonCode } from './reason-codes.ts';
+import { Violation } from './violation.ts';
+
+/**
+ * Takes a whole, inspected packet apart with mqtt-packet and gives it our shape.
+ *
+ * Fields come from mqtt-packet, properties from the inspection (see `Inspected`).
+ */
+export function fromMqttPacket(
+  bytes: Uint8Array,
+  version: ProtocolVersion,
+  inspected: Inspected,
+): InspectedPacket | Violation {
+  const parsed = parse(bytes, version);
+  if (parsed instanceof Error) {
+    return new Violation(ReasonCode.MalformedPacket, `mqtt-packet refuses it: ${parsed.message}`);
+  }
+  const properties = inspected.properties;
+  const packetId = parsed.messageId ?? 0;
+  switch (parsed.cmd) {
+    case 'connect':
+      return connect(parsed, inspected);
+    case 'connack':
+      return { type: 'connack', ...connackFields(parsed, version), properties };
+    case 'subscribe':
+      return { type: 'subscribe', packetId, subscriptions: subscriptions(parsed), properties };
+    case 'suback':
+      return { type: 'suback', packetId, reasonCodes: granted(parsed), properties };
+    case 'unsubscribe':
+      return { type: 'unsubscribe', packetId, topicFilters: parsed.unsubscriptions, properties };
+    case 'unsuback':
+      return { type: 'unsuback', packetId, reasonCodes: granted(parsed), properties };
+    case 'disconnect':
+      return {
+        type: 'disconnect',
+        reasonCode: parsed.reasonCode ?? ReasonCode.NormalDisconnection,
+        properties,
+      };
+    case 'auth':
+      return { type: 'auth', reasonCode: parsed.reasonCode, properties };
+    default:
+      return new Violation(ReasonCode.MalformedPacket, `mqtt-packet reads another packet: ${parsed.cmd}`);
+  }
+}
+
+function parse(bytes: Uint8Array, version: ProtocolVersion): MqttPacket | Error {
+  let parsed: MqttPacket | undefined;
+  let failure: Error | undefined;
+  const decoder = parser({ protocolVersion: version });
+  decoder.on('packet', (packet) => {
+    parsed ??= packet;
+  });
+  decoder.on('error', (error: Error) => {
+    failure ??= error;
+  });
+  try {
+    decoder.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+  }
+  return failure ?? parsed ?? new Error('no packet came out');
+}
+
+function connect(parsed: IConnectPacket, inspected: Inspected): ConnectPacket {
+  const { clientId, username, password } = parsed;
+  const will = willOf(parsed, inspected);
+  return {
+    type: 'connect',
+    protocolVersion: parsed.protocolVersion ?? 4,
+    cleanStart: parsed.clean ?? false,
+    keepAliveSeconds: parsed.keepalive ?? 0,
+    clientId,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(will === undefined ? {} : { will }),
+    properties: inspected.properties,
+  };
+}
+
+function willOf(parsed: IConnectPacket, inspected: Inspected): Will | undefined {
+  const will = parsed.will;
+  if (will === undefined) return undefined;
+  return {
+    topic: will.topic,
+    payload: typeof will.payload === 'string' ? Buffer.from(will.payload) : will.payload,
+    qos: will.qos ?? 0,
+    retain: will.retain ?? false,
+    properties: inspected.willProperties ?? {},
+  };
+}
+
+function connackFields(
+  parsed: IConnackPacket,
+  version: ProtocolVersion,
+): Pick<ConnackPacket, 'sessionPresent' | 'reasonCode'> {
+  const reasonCode = version === 5 ? parsed.reasonCode : fromConnackReturnCode(parsed.returnCode ?? 0);
+  return { sessionPresent: parsed.sessionPresent, reasonCode: reasonCode ?? ReasonCode.Success };
+}
+
+function subscriptions(parsed: ISubscribePacket): SubscribePacket['subscriptions'] {
+  return parsed.subscriptions.map(
+    ({ topic, qos, nl, rap, rh }): SubscriptionRequest => ({
+      topicFilter: topic,
+      qos,
+      noLocal: nl ?? false,
+      retainAsPublished: rap ?? false,
+      retainHandling: rh === 1 || rh === 2 ? rh : 0,
+    }),
+  );
+}
+
+function granted(parsed: ISubackPacket | IUnsubackPacket): number[] {
+  return (parsed.granted as number[] | undefined) ?? [];
+}

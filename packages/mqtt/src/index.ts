@@ -1,0 +1,30 @@
+export { decodePacket } from './decode-packet.ts';
+export { type DecoderOptions, PacketDecoder } from './decoder.ts';
+export { encodePacket } from './encoder.ts';
+export { FilterTree } from './filter-tree.ts';
+export type { Role } from './fixed-header.ts';
+export { Framer, type FramerOptions } from './framer.ts';
+export * from './limits.ts';
+export type * from './packets.ts';
+export { type EncodedPublish, encodePublish, publishLength, withPacketId } from './publish-encoder.ts';
+export {
+  fromConnackReturnCode,
+  isReasonCodeAllowed,
+  reasonCodesOf,
+  toConnackReturnCode,
+} from './reason-code-tables.ts';
+export { isFailure, ReasonCode, reasonCodeName } from './reason-codes.ts';
+export { filterForShape, shapeOf } from './shape.ts';
+export {
+  containsWildcard,
+  levelCount,
+  matches,
+  type ParsedFilter,
+  parseShared,
+  parseTopicFilter,
+  type TopicLimits,
+  validateTopicFilter,
+  validateTopicName,
+} from './topic.ts';
+export { TopicTree } from './topic-tree.ts';
+export { Violation } from './violation.ts';
