@@ -27,4 +27,5 @@ export {
   validateTopicName,
 } from './topic.ts';
 export { TopicTree } from './topic-tree.ts';
+export { isUtf8 } from './utf8.ts';
 export { Violation } from './violation.ts';

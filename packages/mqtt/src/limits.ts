@@ -1,4 +1,4 @@
-/** Limits that the protocol itself sets, each with its section of MQTT 5.0 [MQTT-5]. The broker's own limits live there. */
+/** Limits that the protocol itself sets, each with its section of MQTT 5.0. What a broker adds is the broker's. */
 
 /** A Packet Identifier is a two byte integer and never 0 (2.2.1). */
 export const PACKET_ID_MAX = 65_535;

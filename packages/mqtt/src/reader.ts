@@ -1,9 +1,8 @@
 import type { ProtocolVersion } from './packets.ts';
 import { ReasonCode } from './reason-codes.ts';
+import { isUtf8 } from './utf8.ts';
 import { Violation } from './violation.ts';
 
-/** `ignoreBOM` keeps U+FEFF where it stands, even at the beginning [MQTT-1.5.4-3]. */
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const EMPTY = new Uint8Array(0);
 
 /**
@@ -120,11 +119,9 @@ export class PacketReader {
     const bytes = this.#bytes.subarray(start, end);
     // In UTF-8 a zero byte is always U+0000.
     if (bytes.includes(0)) return this.#reject(`${field} contains U+0000`); // [MQTT-1.5.4-2]
-    try {
-      return strictUtf8.decode(bytes);
-    } catch {
-      return this.#reject(`${field} is not well-formed UTF-8`); // [MQTT-1.5.4-1]
-    }
+    if (!isUtf8(bytes)) return this.#reject(`${field} is not well-formed UTF-8`); // [MQTT-1.5.4-1]
+    // Unlike a TextDecoder's, this decoder keeps U+FEFF, even at the beginning [MQTT-1.5.4-3].
+    return bytes.toString('utf8');
   }
 
   #reject(reason: string): string {
