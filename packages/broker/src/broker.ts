@@ -14,8 +14,9 @@ export interface PublishRequest {
 }
 
 /**
- * The broker as a door uses it. Packets of one link are handed over one after another: the next one when the answer
- * to the last is there (at once, or when its promise is settled). Links are independent of each other.
+ * The broker as a door uses it. The calls for one link (`receive`, `lost`, `disconnect`, `drain`) follow one another:
+ * the next one when the answer to the last is there, at once or when its promise is settled. Links are independent
+ * of each other.
  */
 export interface Broker {
   /** Handles one packet, or the violation that the decoder found instead of one. */

@@ -25,7 +25,10 @@ async function continueAfter<T>(flow: Flow<T>, first: Promise<unknown>): Promise
   return step.value;
 }
 
-async function settle<T>(flow: Flow<T>, waiting: Promise<unknown>): Promise<IteratorResult<Promise<unknown>, T>> {
+async function settle<T>(
+  flow: Flow<T>,
+  waiting: Promise<unknown>,
+): Promise<IteratorResult<Promise<unknown>, T>> {
   let answer: unknown;
   try {
     answer = await waiting;

@@ -22,7 +22,7 @@ export interface BrokerLimits {
   readonly retainedMessagesMax: number;
   /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
   readonly sessionsMax: number;
-  /** A longer Session Expiry Interval is shortened to this, and CONNACK says so [MQTT-3.2.2-21]. */
+  /** A longer Session Expiry Interval is shortened to this, and CONNACK says so. */
   readonly sessionExpirySecondsMax: number;
   /** A longer Keep Alive, or none, becomes this Server Keep Alive. 0: clients choose freely. */
   readonly serverKeepAliveSecondsMax: number;

@@ -1,6 +1,6 @@
 import type { ConnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
 import type { Identity, Peer } from './ports/index.ts';
-import type { ConnectionId, SessionRef } from './session.ts';
+import type { ConnectionId, SessionRef, Subscription } from './session.ts';
 
 /** What CONNECT and CONNACK agreed on. */
 export interface Connection {
@@ -11,8 +11,18 @@ export interface Connection {
   readonly keepAliveSeconds: number;
   readonly expirySeconds: number;
   readonly requestProblemInformation: boolean;
+  /** The client's Maximum Packet Size in bytes. */
+  readonly maximumPacketSize: number;
+  /** The client's Topic Alias Maximum: how many aliases a door may set towards it. 0: none. */
+  readonly topicAliasMaximum: number;
   readonly authenticationMethod: string | undefined;
-  readonly hasWill: boolean;
+}
+
+/** Retained messages on their way to one new subscription, as far as the connection and the window take them. */
+export interface Replay {
+  readonly subscription: Subscription;
+  /** Where the next page begins. */
+  readonly from: string | undefined;
 }
 
 /**
@@ -24,12 +34,15 @@ export type LinkState =
   | {
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;
-      readonly method: string;
+      /** The client identifier in it is ours. */
+      readonly isAssigned: boolean;
       readonly methodState: unknown;
     }
   | {
       readonly phase: 'connected';
       readonly connection: Connection;
+      /** Retained messages that new subscriptions have not been sent yet. */
+      readonly replays: readonly Replay[];
       /** Set while the client re-authenticates. */
       readonly reauthentication?: { readonly methodState: unknown };
     }
@@ -43,10 +56,10 @@ export interface Link {
   state: LinkState;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
-  /** Sends a packet to the client, behind everything that was sent before. */
-  send(packet: Packet): void;
+  /** Sends a packet to the client, encoded for its version, behind everything that was sent before. Drops nothing. */
+  send(packet: Packet, version: ProtocolVersion): void;
   /**
-   * Closes the network connection once everything sent has left. Never calls back into the broker before it
+   * Closes the network connection once everything sent has left, and hands over no further packet. Never calls back into the broker before it
    * returns; `Broker.lost` of a link in phase 'closed' does nothing.
    */
   close(): void;

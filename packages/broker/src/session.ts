@@ -65,6 +65,23 @@ export interface Delivery {
   dup: boolean;
 }
 
+/** The copy of a message that one subscription asks for. */
+export function deliveryOf(message: Message, { session, subscription }: Subscriber): Delivery {
+  const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter } = subscription;
+  return {
+    session,
+    // The lower of the two [MQTT-3.8.4-8].
+    qos: message.qos < qos ? message.qos : qos,
+    // Retain As Published keeps the flag [MQTT-3.3.1-13], otherwise it is cleared [MQTT-3.3.1-12].
+    retain: message.retain && retainAsPublished,
+    // [MQTT-3.3.4-3]
+    subscriptionIdentifiers: subscriptionIdentifier === undefined ? undefined : [subscriptionIdentifier],
+    share: shareGroup === undefined ? undefined : { shareGroup, topicFilter },
+    packetId: 0,
+    dup: false,
+  };
+}
+
 export interface ShareName {
   readonly shareGroup: string;
   readonly topicFilter: string;

@@ -9,7 +9,7 @@ export type PushFailure =
   | 'gone'
   /** The packet is larger than the client's Maximum Packet Size, or than the door can carry [MQTT-3.1.2-24]. */
   | 'too-large'
-  /** The client does not read fast enough: a QoS 0 message was dropped. */
+  /** The door could not hand it over in the time it has: a QoS 0 message is dropped. */
   | 'slow';
 
 export interface FailedPush {
@@ -20,14 +20,16 @@ export interface FailedPush {
 /** Sending to network connections other than the one whose packet is being handled, and to that one too. */
 export interface Connections {
   /**
-   * Whether the connection takes more now. A door that buffers says no above its limit: QoS 1 and 2 then wait in
-   * the session's queue until the door calls `Broker.drain`.
+   * Whether the connection takes more now. A door that buffers says no above its limit; the broker then drops QoS 0
+   * and lets QoS 1 and 2 wait in the session's queue until the door calls `Broker.drain`. True for a connection that
+   * is not there (any more): `publish` will tell.
    */
   isReady(connectionId: ConnectionId): boolean;
 
   /**
    * Sends one message to many connections: one call, no promise per recipient, one encoding for all whose packets
-   * are alike. Returns those that failed, or undefined when none did. Messages to one connection leave in the order
+   * are alike. The broker has asked `isReady` before: nothing is dropped for slowness here by a door that buffers.
+   * Topic aliases and the remaining Message Expiry Interval are the door's, at the moment of sending. Returns those that failed, or undefined when none did. Messages to one connection leave in the order
    * of the calls.
    */
   publish(message: Message, deliveries: readonly Delivery[]): Awaitable<readonly FailedPush[] | undefined>;

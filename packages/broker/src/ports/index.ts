@@ -35,7 +35,7 @@ export type * from './connections.ts';
 export type * from './log.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';
-export { NEVER_EXPIRES } from './sessions.ts';
 export type * from './sessions.ts';
+export { NEVER_EXPIRES } from './sessions.ts';
 export type * from './subscriptions.ts';
 export type * from './timers.ts';

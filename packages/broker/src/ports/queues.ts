@@ -13,7 +13,7 @@ export interface QueueLimits {
 /**
  * What a session has been promised and has not yet acknowledged: the messages that wait (the queue) and those that
  * were sent (inflight). The window is the Receive Maximum of the session's attachment: at most so many PUBLISH
- * packets of QoS 1 and 2 are unacknowledged on one connection [MQTT-3.3.4-7] [MQTT-4.9.0-1].
+ * packets of QoS 1 and 2 are unacknowledged on one connection [MQTT-3.3.4-9] [MQTT-4.9.0-2].
  */
 export interface QueueStore {
   /**
@@ -31,7 +31,7 @@ export interface QueueStore {
 
   /**
    * The connection is new: whatever is inflight has to be sent again, in its old order and before anything that
-   * waits [MQTT-4.4.0-1] [MQTT-4.6.0-1].
+   * waits [MQTT-4.4.0-1] [MQTT-4.6.0-5].
    */
   rewind(session: SessionRef): Awaitable<void>;
 
@@ -56,7 +56,7 @@ export interface ReceivedStore {
   /**
    * Notes the first receipt of a packet id. `messageId` is what the first receipt was given: a resend repeats it.
    * 'new': handle it and then call `settle`. 'pending': it was begun and perhaps not finished, repeat it under the
-   * same message id. 'settled': only answer again. 'over-limit': more than `maximum` are unreleased [MQTT-3.3.4-8].
+   * same message id. 'settled': only answer again. 'over-limit': more than `maximum` are unreleased [MQTT-3.3.4-7].
    */
   begin(
     session: SessionRef,

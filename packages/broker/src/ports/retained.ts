@@ -17,11 +17,15 @@ export interface RetainedStore {
   /** Removes the retained message of a topic, unless one with a later id than `before` is there. */
   delete(tenant: string, topicName: string, before: string): Awaitable<void>;
 
-  /** The retained messages whose topic names the filter matches and that have not expired, a page at a time. */
+  /**
+   * The retained messages whose topic names the filter matches and that have not expired, a page of at most `limit`
+   * at a time. `from` is the `next` of the page before.
+   */
   match(
     tenant: string,
     topicFilter: string,
     nowMs: number,
     from: string | undefined,
+    limit: number,
   ): Awaitable<RetainedPage>;
 }

@@ -3,12 +3,14 @@ import type { Awaitable } from '../flow.ts';
 import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
 import type { Identity } from './authentication.ts';
 
-/** Session Expiry Interval that means "never" [MQTT-3.1.2.11.2]. */
+/** Session Expiry Interval that means "never" (section 3.1.2.11.2). */
 export const NEVER_EXPIRES = 0xffff_ffff;
 
 /** A session as it stands in the store. */
 export interface SessionRecord {
   readonly session: SessionRef;
+  /** The connection at the moment of the call: a snapshot, where `session.attachment` may be live. */
+  readonly attachment: Attachment | undefined;
   readonly expirySeconds: number;
   readonly identity: Identity;
   /** The will of the connection, or of the last one while its delay runs. */

@@ -7,7 +7,7 @@ export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
 export interface MatchedFilter {
   readonly topicFilter: string;
   /** Set for a shared subscription: one of the subscribers gets the message. */
-  readonly shareGroup: string | undefined;
+  readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
 }
@@ -42,5 +42,5 @@ export interface SubscriptionStore {
 
 export interface FilterName {
   readonly topicFilter: string;
-  readonly shareGroup: string | undefined;
+  readonly shareGroup?: string | undefined;
 }

@@ -1,0 +1,59 @@
+import { type AcknowledgementPacket, ReasonCode } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import { drain } from './drain.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import { reply } from './reply.ts';
+
+/** Codes from here on are failures. */
+const FAILURE = 0x80;
+
+/**
+ * PUBACK, PUBREC, PUBREL and PUBCOMP (sections 3.4 to 3.7). An acknowledgement for a packet id that is not in use is
+ * answered where the exchange has an answer, and otherwise ignored: it is what a reconnecting client may send.
+ */
+export function* acknowledgement(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: AcknowledgementPacket,
+): Flow<void> {
+  switch (packet.type) {
+    case 'puback':
+    case 'pubcomp':
+      return yield* completed(context, link, connection, packet.packetId);
+    case 'pubrec':
+      return yield* received(context, link, connection, packet);
+    case 'pubrel':
+      return yield* released(context, link, connection, packet.packetId);
+  }
+}
+
+/** The window has room again: something that waits may go [MQTT-4.9.0-3]. */
+function* completed(context: Context, link: Link, connection: Connection, packetId: number): Flow<void> {
+  const isKnown = yield* waitFor(context.ports.queues.complete(connection.session, packetId));
+  if (isKnown) yield* drain(context, link, connection);
+}
+
+/** PUBREC: the receiver has the message; PUBREL follows [MQTT-4.3.3-4]. One with an error ends the exchange. */
+function* received(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  { packetId, reasonCode }: AcknowledgementPacket,
+): Flow<void> {
+  if (reasonCode >= FAILURE) return yield* completed(context, link, connection, packetId);
+  const isKnown = yield* waitFor(context.ports.queues.release(connection.session, packetId));
+  reply(link, connection, answer('pubrel', packetId, isKnown));
+}
+
+/** PUBREL: the packet id is free, PUBCOMP says so [MQTT-4.3.3-11]. */
+function* released(context: Context, link: Link, connection: Connection, packetId: number): Flow<void> {
+  const isKnown = yield* waitFor(context.ports.received.release(connection.session, packetId));
+  reply(link, connection, answer('pubcomp', packetId, isKnown));
+}
+
+function answer(type: 'pubrel' | 'pubcomp', packetId: number, isKnown: boolean): AcknowledgementPacket {
+  const reasonCode = isKnown ? ReasonCode.Success : ReasonCode.PacketIdentifierNotFound;
+  return { type, packetId, reasonCode, properties: {} };
+}

@@ -1,0 +1,175 @@
+import {
+  type ConnackProperties,
+  type ConnectPacket,
+  type DisconnectPacket,
+  ReasonCode,
+  Violation,
+} from '@apus/mqtt';
+import { refuse } from './connect.ts';
+import type { Context } from './context.ts';
+import { drain } from './drain.ts';
+import { discardState } from './end-session.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import { type Identity, NEVER_EXPIRES, type OpenedSession, type SessionRecord } from './ports/index.ts';
+import { because, reply } from './reply.ts';
+import { publishWill } from './will.ts';
+
+/** Values that stand where the client did not choose (section 3.1.2.11). */
+const RECEIVE_MAXIMUM_DEFAULT = 65_535;
+const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
+
+export interface Admission {
+  /** With a client identifier: the client's, or the one assigned. */
+  readonly packet: ConnectPacket;
+  readonly isAssigned: boolean;
+  readonly identity: Identity;
+  readonly authenticationData: Uint8Array | undefined;
+}
+
+/** The client is who it says it is: it gets its session, CONNACK, and what waits for it. */
+export function* admit(context: Context, link: Link, admission: Admission): Flow<void> {
+  const { packet, identity } = admission;
+  const refusal = yield* refusalOf(context, admission);
+  if (refusal !== undefined) return refuse(context, link, packet, refusal);
+  const opened = yield* open(context, link, admission);
+  if (opened.previous !== undefined) yield* settlePrevious(context, opened, opened.previous);
+  const connection = connectionOf(context, admission, opened);
+  link.state = { phase: 'connected', connection, replays: [] };
+  reply(link, connection, {
+    type: 'connack',
+    // [MQTT-3.2.2-2] [MQTT-3.2.2-3]
+    sessionPresent: opened.present,
+    reasonCode: ReasonCode.Success,
+    properties: packet.protocolVersion < 5 ? {} : connackProperties(context, admission, connection),
+  });
+  context.ports.log.debug('connected', {
+    connectionId: link.id,
+    clientId: packet.clientId,
+    identity: identity.name,
+    sessionPresent: opened.present,
+  });
+  if (!opened.present) return;
+  yield* waitFor(context.ports.queues.rewind(opened.session));
+  yield* drain(context, link, connection);
+}
+
+function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
+  const { authorizer, sessions } = context.ports;
+  if (packet.will !== undefined) {
+    const { topic } = packet.will;
+    const isAllowed = yield* waitFor(authorizer.mayPublish(identity, packet.clientId, topic));
+    if (!isAllowed) {
+      return new Violation(
+        ReasonCode.NotAuthorized,
+        `the will's topic ${JSON.stringify(topic)} is not allowed`,
+      );
+    }
+  }
+  const count = yield* waitFor(sessions.count());
+  if (count < context.limits.sessionsMax) return undefined;
+  return new Violation(
+    ReasonCode.QuotaExceeded,
+    `the limit of ${context.limits.sessionsMax} sessions is reached`,
+  );
+}
+
+function open(context: Context, link: Link, { packet, identity }: Admission): Flow<OpenedSession> {
+  const { limits, ports } = context;
+  const { receiveMaximum, maximumPacketSize } = packet.properties;
+  return waitFor(
+    ports.sessions.open({
+      tenant: identity.tenant,
+      clientId: packet.clientId,
+      cleanStart: packet.cleanStart,
+      expirySeconds: grantedExpirySeconds(context, packet),
+      attachment: {
+        connectionId: link.id,
+        protocolVersion: packet.protocolVersion,
+        receiveMaximum: Math.min(receiveMaximum ?? RECEIVE_MAXIMUM_DEFAULT, limits.inflightMessagesMax),
+        maximumPacketSize: maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
+      },
+      identity,
+      will: packet.will,
+      nowMs: ports.clock.now(),
+    }),
+  );
+}
+
+/** Absent means 0 in 5.0; a 3.1.1 session without Clean Session lives as long as we allow [MQTT3-3.1.2-4]. */
+function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): number {
+  const asked =
+    packet.protocolVersion === 5
+      ? (packet.properties.sessionExpiryInterval ?? 0)
+      : packet.cleanStart
+        ? 0
+        : NEVER_EXPIRES;
+  return Math.min(asked, limits.sessionExpirySecondsMax);
+}
+
+/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and settles the will and the state of what ended. */
+function* settlePrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
+  const { attachment, will, session } = previous;
+  if (attachment !== undefined) {
+    yield* waitFor(context.ports.connections.close(attachment.connectionId, takenOver()));
+  }
+  const isWillDue = attachment !== undefined && (will?.properties.willDelayInterval ?? 0) === 0;
+  // A client that is back in time withdraws its delayed will [MQTT-3.1.3-9].
+  if (will !== undefined && (isWillDue || !opened.present)) yield* publishWill(context, session, will);
+  if (!opened.present) return yield* discardState(context, session);
+  yield* waitFor(context.ports.timers.cancel('will', session));
+  yield* waitFor(context.ports.timers.cancel('session-expiry', session));
+}
+
+function takenOver(): DisconnectPacket {
+  const properties = because('another client connected with the same client identifier');
+  return { type: 'disconnect', reasonCode: ReasonCode.SessionTakenOver, properties };
+}
+
+function connectionOf(context: Context, { packet, identity }: Admission, opened: OpenedSession): Connection {
+  const { properties, protocolVersion } = packet;
+  return {
+    session: opened.session,
+    protocolVersion,
+    identity,
+    keepAliveSeconds: keepAliveSeconds(context, packet),
+    expirySeconds: grantedExpirySeconds(context, packet),
+    requestProblemInformation: properties.requestProblemInformation !== 0,
+    maximumPacketSize: properties.maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
+    topicAliasMaximum: properties.topicAliasMaximum ?? 0,
+    authenticationMethod: properties.authenticationMethod,
+  };
+}
+
+/** The client's Keep Alive, or ours where it is shorter and the client can be told; else the client's [MQTT-3.2.2-22]. */
+function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
+  const maximum = limits.serverKeepAliveSecondsMax;
+  const asked = packet.keepAliveSeconds;
+  if (maximum === 0 || packet.protocolVersion < 5) return asked;
+  return asked === 0 ? maximum : Math.min(asked, maximum);
+}
+
+/** What CONNACK says: only what differs from what the client asked for or would assume. */
+function connackProperties(
+  context: Context,
+  { packet, isAssigned, authenticationData }: Admission,
+  connection: Connection,
+): ConnackProperties {
+  const { limits, options } = context;
+  const { keepAliveSeconds, expirySeconds, authenticationMethod } = connection;
+  const { requestResponseInformation, sessionExpiryInterval } = packet.properties;
+  const responseInformation = options.responseInformation?.replaceAll('%c', packet.clientId);
+  return {
+    ...(expirySeconds !== (sessionExpiryInterval ?? 0) && { sessionExpiryInterval: expirySeconds }),
+    ...(limits.receiveMaximum < RECEIVE_MAXIMUM_DEFAULT && { receiveMaximum: limits.receiveMaximum }),
+    maximumPacketSize: limits.maximumPacketSize,
+    ...(limits.topicAliasMaximum > 0 && { topicAliasMaximum: limits.topicAliasMaximum }),
+    // [MQTT-3.2.2-16]
+    ...(isAssigned && { assignedClientIdentifier: packet.clientId }),
+    ...(keepAliveSeconds !== packet.keepAliveSeconds && { serverKeepAlive: keepAliveSeconds }),
+    // Only for a client that asked [MQTT-3.1.2-28].
+    ...(requestResponseInformation === 1 && responseInformation !== undefined && { responseInformation }),
+    ...(authenticationMethod !== undefined && { authenticationMethod }),
+    ...(authenticationData !== undefined && { authenticationData }),
+  };
+}

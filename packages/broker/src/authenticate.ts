@@ -1,0 +1,173 @@
+import { type AuthPacket, type ConnectPacket, ReasonCode, Violation } from '@apus/mqtt';
+import { admit } from './admit.ts';
+import { credentialsOf, refuse } from './connect.ts';
+import type { Context } from './context.ts';
+import { disconnect, violate } from './end.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link, LinkState } from './link.ts';
+import type { AuthenticationStep } from './ports/index.ts';
+import { reply } from './reply.ts';
+
+type Authenticating = Extract<LinkState, { phase: 'authenticating' }>;
+type Connected = Extract<LinkState, { phase: 'connected' }>;
+
+/** CONNECT with an Authentication Method (section 4.12). */
+export function* beginAuthentication(
+  context: Context,
+  link: Link,
+  connect: ConnectPacket,
+  isAssigned: boolean,
+  methodName: string,
+): Flow<void> {
+  const method = context.ports.authenticationMethods.get(methodName);
+  if (method === undefined) {
+    // [MQTT-4.12.0-1]
+    const reason = `the authentication method ${JSON.stringify(methodName)} is not known here`;
+    return refuse(context, link, connect, new Violation(ReasonCode.BadAuthenticationMethod, reason));
+  }
+  const { authenticationData } = connect.properties;
+  const step = yield* waitFor(method.begin(authenticationData, credentialsOf(link, connect)));
+  yield* takeStep(
+    context,
+    link,
+    { phase: 'authenticating', connect, isAssigned, methodState: undefined },
+    step,
+  );
+}
+
+/** AUTH while CONNECT waits for its CONNACK: the exchange goes on [MQTT-4.12.0-4]. */
+export function* continueAuthentication(
+  context: Context,
+  link: Link,
+  state: Authenticating,
+  packet: AuthPacket,
+): Flow<void> {
+  const methodName = state.connect.properties.authenticationMethod;
+  const invalid = violationOf(packet, methodName, ReasonCode.ContinueAuthentication);
+  if (invalid !== undefined) return yield* violate(context, link, invalid);
+  const method = context.ports.authenticationMethods.get(methodName ?? '');
+  if (method === undefined) return yield* violate(context, link, withdrawn());
+  const step = yield* waitFor(method.continue(packet.properties.authenticationData, state.methodState));
+  yield* takeStep(context, link, state, step);
+}
+
+function* takeStep(
+  context: Context,
+  link: Link,
+  state: Authenticating,
+  step: AuthenticationStep,
+): Flow<void> {
+  const { connect, isAssigned } = state;
+  switch (step.outcome) {
+    case 'continue':
+      link.state = { ...state, methodState: step.state };
+      // [MQTT-4.12.0-2] [MQTT-4.12.0-5]
+      return link.send(
+        authPacket(ReasonCode.ContinueAuthentication, connect.properties.authenticationMethod, step.data),
+        connect.protocolVersion,
+      );
+    case 'success':
+      return yield* admit(context, link, {
+        packet: connect,
+        isAssigned,
+        identity: step.identity,
+        authenticationData: step.data,
+      });
+    case 'failure':
+      // [MQTT-4.12.0-4]
+      return refuse(context, link, connect, new Violation(step.refused, step.reason));
+  }
+}
+
+/** AUTH on a connection that stands: the client authenticates again, or goes on doing so (section 4.12.1). */
+export function* reauthenticate(
+  context: Context,
+  link: Link,
+  state: Connected,
+  packet: AuthPacket,
+): Flow<void> {
+  const { connection, reauthentication } = state;
+  const expected =
+    reauthentication === undefined ? ReasonCode.ReAuthenticate : ReasonCode.ContinueAuthentication;
+  const invalid = violationOf(packet, connection.authenticationMethod, expected);
+  if (invalid !== undefined) return yield* violate(context, link, invalid);
+  const method = context.ports.authenticationMethods.get(connection.authenticationMethod ?? '');
+  if (method === undefined) return yield* violate(context, link, withdrawn());
+  const data = packet.properties.authenticationData;
+  const step = yield* waitFor(
+    reauthentication === undefined
+      ? method.begin(data, reauthenticationCredentials(link, connection))
+      : method.continue(data, reauthentication.methodState),
+  );
+  yield* takeReauthenticationStep(context, link, state, step);
+}
+
+function* takeReauthenticationStep(
+  context: Context,
+  link: Link,
+  state: Connected,
+  step: AuthenticationStep,
+): Flow<void> {
+  const { connection, replays } = state;
+  const method = connection.authenticationMethod;
+  switch (step.outcome) {
+    case 'continue':
+      link.state = { ...state, reauthentication: { methodState: step.state } };
+      return reply(link, connection, authPacket(ReasonCode.ContinueAuthentication, method, step.data));
+    case 'success': {
+      const authenticated: Connection = { ...connection, identity: step.identity };
+      link.state = { phase: 'connected', connection: authenticated, replays };
+      return reply(link, authenticated, authPacket(ReasonCode.Success, method, step.data));
+    }
+    case 'failure':
+      // [MQTT-4.12.1-2]
+      return yield* disconnect(context, link, step.refused, step.reason);
+  }
+}
+
+/** The method is CONNECT's, throughout [MQTT-4.12.0-5] [MQTT-4.12.1-1]; without one there is no AUTH at all [MQTT-4.12.0-6]. */
+function violationOf(
+  packet: AuthPacket,
+  method: string | undefined,
+  expected: number,
+): Violation | undefined {
+  if (method === undefined) {
+    return new Violation(ReasonCode.ProtocolError, 'AUTH needs an Authentication Method in CONNECT');
+  }
+  if (packet.properties.authenticationMethod !== method) {
+    return new Violation(
+      ReasonCode.ProtocolError,
+      `the Authentication Method of this connection is ${method}`,
+    );
+  }
+  if (packet.reasonCode !== expected) {
+    return new Violation(ReasonCode.ProtocolError, `expected AUTH with reason code ${expected}`);
+  }
+  return undefined;
+}
+
+function withdrawn(): Violation {
+  return new Violation(
+    ReasonCode.BadAuthenticationMethod,
+    'the authentication method is not known here any more',
+  );
+}
+
+function reauthenticationCredentials(link: Link, { session }: Connection) {
+  return { clientId: session.clientId, username: undefined, password: undefined, peer: link.peer };
+}
+
+function authPacket(
+  reasonCode: number,
+  method: string | undefined,
+  data: Uint8Array | undefined,
+): AuthPacket {
+  return {
+    type: 'auth',
+    reasonCode,
+    properties: {
+      ...(method !== undefined && { authenticationMethod: method }),
+      ...(data !== undefined && { authenticationData: data }),
+    },
+  };
+}

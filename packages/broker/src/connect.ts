@@ -1,0 +1,68 @@
+import { type ConnectPacket, isUtf8, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
+import { admit } from './admit.ts';
+import { beginAuthentication } from './authenticate.ts';
+import type { Context } from './context.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Link } from './link.ts';
+import type { Credentials } from './ports/index.ts';
+import { refuseConnect } from './reply.ts';
+
+const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
+
+/** CONNECT (section 3.1): checks it, finds out who the client is, and admits or refuses it [MQTT-3.1.4-1] [MQTT-3.1.4-2]. */
+export function* connect(context: Context, link: Link, packet: ConnectPacket): Flow<void> {
+  const invalid = violationOf(context, packet);
+  if (invalid !== undefined) return refuse(context, link, packet, invalid);
+  const named = packet.clientId === '' ? { ...packet, clientId: context.ports.randomId() } : packet;
+  const isAssigned = packet.clientId === '';
+  const method = packet.properties.authenticationMethod;
+  if (method !== undefined) return yield* beginAuthentication(context, link, named, isAssigned, method);
+  const identity = yield* waitFor(context.ports.authenticator.authenticate(credentialsOf(link, named)));
+  if ('refused' in identity)
+    return refuse(context, link, named, new Violation(identity.refused, identity.reason));
+  yield* admit(context, link, { packet: named, isAssigned, identity, authenticationData: undefined });
+}
+
+export function credentialsOf(link: Link, { clientId, username, password }: ConnectPacket): Credentials {
+  return { clientId, username, password, peer: link.peer };
+}
+
+export function refuse(context: Context, link: Link, packet: ConnectPacket, violation: Violation): void {
+  context.ports.log.warn('connect-refused', {
+    connectionId: link.id,
+    address: link.peer.address,
+    clientId: packet.clientId,
+    reasonCode: violation.reasonCode,
+    reason: violation.reason,
+  });
+  const maximumPacketSize = packet.properties.maximumPacketSize ?? PACKET_SIZE_UNLIMITED;
+  refuseConnect(link, packet.protocolVersion, violation, maximumPacketSize);
+}
+
+function violationOf(context: Context, packet: ConnectPacket): Violation | undefined {
+  return clientIdViolation(context, packet) ?? willViolation(context, packet);
+}
+
+function clientIdViolation({ limits }: Context, packet: ConnectPacket): Violation | undefined {
+  const { clientId, protocolVersion, cleanStart } = packet;
+  // An empty one is replaced by ours [MQTT-3.1.3-6], in 3.1.1 only with Clean Session [MQTT3-3.1.3-8].
+  if (clientId === '' && protocolVersion < 5 && !cleanStart) {
+    return new Violation(
+      ReasonCode.ClientIdentifierNotValid,
+      'without Clean Session a client identifier is needed',
+    );
+  }
+  if (clientId.length > limits.clientIdLengthMax) {
+    const reason = `the client identifier is longer than ${limits.clientIdLengthMax} characters`;
+    return new Violation(ReasonCode.ClientIdentifierNotValid, reason);
+  }
+  return undefined;
+}
+
+function willViolation({ limits }: Context, { will }: ConnectPacket): Violation | undefined {
+  if (will === undefined) return undefined;
+  if (will.properties.payloadFormatIndicator === 1 && !isUtf8(will.payload)) {
+    return new Violation(ReasonCode.PayloadFormatInvalid, 'the will payload was declared UTF-8 and is not');
+  }
+  return validateTopicName(will.topic, limits);
+}

@@ -1,0 +1,133 @@
+import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
+import { accept, createMessage } from './accept.ts';
+import { acknowledgement } from './acknowledge.ts';
+import { continueAuthentication, reauthenticate } from './authenticate.ts';
+import type { Broker, PublishRequest } from './broker.ts';
+import { connect } from './connect.ts';
+import type { Context } from './context.ts';
+import { drain } from './drain.ts';
+import { clientDisconnect, disconnect, lost, violate } from './end.ts';
+import { type Flow, run } from './flow.ts';
+import type { BrokerOptions } from './limits.ts';
+import type { Link, LinkState } from './link.ts';
+import { MessageClock } from './message-clock.ts';
+import type { Ports } from './ports/index.ts';
+import { publish } from './publish.ts';
+import { reply } from './reply.ts';
+import { ring } from './ring.ts';
+import { ShareRotation } from './share.ts';
+import { subscribe } from './subscribe.ts';
+import { unsubscribe } from './unsubscribe.ts';
+
+/** Puts the use cases over the given ports. A broker keeps nothing of its own that matters. */
+export function createBroker(ports: Ports, options: BrokerOptions): Broker {
+  const context: Context = {
+    ports,
+    options,
+    limits: options.limits,
+    messageClock: new MessageClock(ports.clock, ports.randomId()),
+    shareRotation: new ShareRotation(),
+  };
+  return {
+    receive: (link, packet) => run(receive(context, link, packet)),
+    lost: (link, why) => run(lost(context, link, why)),
+    disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),
+    drain: (link) => run(drainLink(context, link)),
+    ring: (timer) => run(ring(context, timer)),
+    publish: (request) => run(publishForServer(context, request)),
+  };
+}
+
+function receive(context: Context, link: Link, packet: Packet | Violation): Flow<void> {
+  if (packet instanceof Violation) return violate(context, link, packet);
+  const { state } = link;
+  switch (state.phase) {
+    case 'connected':
+      return receiveConnected(context, link, state, packet);
+    case 'new':
+      return receiveFirst(context, link, packet);
+    case 'authenticating':
+      return receiveAuthenticating(context, link, state, packet);
+    case 'closed':
+      return nothing();
+  }
+}
+
+function receiveFirst(context: Context, link: Link, packet: Packet): Flow<void> {
+  if (packet.type === 'connect') return connect(context, link, packet);
+  // [MQTT-3.1.0-1]
+  return violate(context, link, unexpected(packet, 'the first packet must be CONNECT'));
+}
+
+/** Until CONNACK a client that authenticates may send only AUTH and DISCONNECT [MQTT-3.1.2-30]. */
+function receiveAuthenticating(
+  context: Context,
+  link: Link,
+  state: Extract<LinkState, { phase: 'authenticating' }>,
+  packet: Packet,
+): Flow<void> {
+  if (packet.type === 'auth') return continueAuthentication(context, link, state, packet);
+  if (packet.type === 'disconnect') {
+    link.close();
+    return lost(context, link, 'disconnect while authenticating');
+  }
+  return violate(context, link, unexpected(packet, 'only AUTH or DISCONNECT may be sent before CONNACK'));
+}
+
+function receiveConnected(
+  context: Context,
+  link: Link,
+  state: Extract<LinkState, { phase: 'connected' }>,
+  packet: Packet,
+): Flow<void> {
+  const { connection } = state;
+  switch (packet.type) {
+    case 'publish':
+      return publish(context, link, connection, packet);
+    case 'puback':
+    case 'pubrec':
+    case 'pubrel':
+    case 'pubcomp':
+      return acknowledgement(context, link, connection, packet);
+    case 'subscribe':
+      return subscribe(context, link, connection, packet);
+    case 'unsubscribe':
+      return unsubscribe(context, link, connection, packet);
+    case 'pingreq':
+      // [MQTT-3.12.4-1]
+      reply(link, connection, { type: 'pingresp' });
+      return nothing();
+    case 'disconnect':
+      return clientDisconnect(context, link, connection, packet);
+    case 'auth':
+      return reauthenticate(context, link, state, packet);
+    case 'connect':
+      // [MQTT-3.1.0-2]
+      return violate(context, link, unexpected(packet, 'the client is connected already'));
+    default:
+      return violate(context, link, unexpected(packet, 'only a server sends it'));
+  }
+}
+
+function unexpected({ type }: Packet, why: string): Violation {
+  return new Violation(ReasonCode.ProtocolError, `unexpected ${type.toUpperCase()}: ${why}`);
+}
+
+function* nothing(): Flow<void> {}
+
+function* drainLink(context: Context, link: Link): Flow<void> {
+  if (link.state.phase === 'connected') yield* drain(context, link, link.state.connection);
+}
+
+function* publishForServer(context: Context, request: PublishRequest): Flow<Violation | undefined> {
+  const invalid = validateTopicName(request.topic, context.limits);
+  if (invalid !== undefined) return invalid;
+  const draft = { ...request, publisherKey: undefined };
+  const message = createMessage(context, draft, context.messageClock.next());
+  const outcome = yield* accept(context, request.tenant, message);
+  if (outcome !== 'retained-quota-exceeded') return undefined;
+  return new Violation(
+    ReasonCode.QuotaExceeded,
+    `the limit of ${context.limits.retainedMessagesMax} retained messages is reached`,
+  );
+}

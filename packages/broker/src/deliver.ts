@@ -1,0 +1,91 @@
+import type { Context } from './context.ts';
+import { type Flow, waitFor } from './flow.ts';
+import { isExpired, type Message } from './message.ts';
+import type { FailedPush } from './ports/index.ts';
+import type { Attachment, Delivery } from './session.ts';
+
+/**
+ * Sends a message to its recipients, or leaves it in their queues. When this is done the message is durable: sent at
+ * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered.
+ */
+export function* deliver(context: Context, message: Message, deliveries: readonly Delivery[]): Flow<void> {
+  if (deliveries.length === 0 || isExpired(message, context.ports.clock.now())) return;
+  const { connections } = context.ports;
+  const sorted = sort(context, deliveries);
+  if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
+  if (sorted.queued.length > 0) yield* offer(context, message, sorted);
+  const sendable = sorted.direct;
+  for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
+  if (sendable.length === 0) return;
+  const failures = yield* waitFor(connections.publish(message, sendable));
+  if (failures !== undefined) yield* settleFailures(context, message, failures);
+}
+
+interface SortedDeliveries {
+  /** QoS 0 to connections that take it. */
+  readonly direct: Delivery[];
+  /** QoS 1 and 2. */
+  readonly queued: Delivery[];
+  /** Those of `queued` whose connections do not take more now. */
+  readonly held: Set<Delivery> | undefined;
+  /** QoS 0 to connections that do not read. */
+  readonly dropped: number;
+}
+
+function sort(context: Context, deliveries: readonly Delivery[]): SortedDeliveries {
+  const { connections } = context.ports;
+  const direct: Delivery[] = [];
+  const queued: Delivery[] = [];
+  let held: Set<Delivery> | undefined;
+  let dropped = 0;
+  for (const delivery of deliveries) {
+    const attachment: Attachment | undefined = delivery.session.attachment;
+    const isReady = attachment === undefined || connections.isReady(attachment.connectionId);
+    if (delivery.qos > 0) {
+      queued.push(delivery);
+      if (!isReady) {
+        held ??= new Set();
+        held.add(delivery);
+      }
+    } else if (!isReady) dropped += 1;
+    else if (attachment !== undefined) direct.push(delivery);
+  }
+  return { direct, queued, held, dropped };
+}
+
+function* offer(context: Context, message: Message, { queued, held }: SortedDeliveries): Flow<void> {
+  const { limits, ports } = context;
+  const queueLimits = {
+    queueLengthMax: limits.queueLengthMax,
+    queueBytesMax: limits.queueBytesMax,
+    whenFull: limits.queueWhenFull,
+  };
+  const dropped = yield* waitFor(ports.queues.offer(message, queued, queueLimits, held));
+  if (dropped > 0) logDropped(context, message, dropped, 'queue-full');
+}
+
+/**
+ * A message too large for a client counts as completely sent to it [MQTT-3.1.2-25]. One whose connection is gone
+ * stays inflight: its session sends it again or ends.
+ */
+export function* settleFailures(
+  context: Context,
+  message: Message,
+  failures: readonly FailedPush[],
+): Flow<void> {
+  for (const { delivery, failure } of failures) {
+    context.ports.log.info('delivery-failed', {
+      failure,
+      clientId: delivery.session.clientId,
+      topic: message.topic,
+      messageId: message.id,
+    });
+    if (failure === 'too-large' && delivery.packetId !== 0) {
+      yield* waitFor(context.ports.queues.complete(delivery.session, delivery.packetId));
+    }
+  }
+}
+
+function logDropped(context: Context, message: Message, count: number, why: string): void {
+  context.ports.log.info('messages-dropped', { why, count, topic: message.topic, messageId: message.id });
+}

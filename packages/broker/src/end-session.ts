@@ -1,0 +1,36 @@
+import type { Context } from './context.ts';
+import { deliver } from './deliver.ts';
+import { type Flow, waitFor } from './flow.ts';
+import { type ConnectionId, deliveryOf, type QueuedPublish, type SessionRef } from './session.ts';
+import { publishWillOf } from './will.ts';
+
+/** The session ends: its will, if it still has one, is sent now [MQTT-3.1.2-8], and all it owned is forgotten. */
+export function* endSession(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
+  yield* publishWillOf(context, session, connectionId);
+  const isRemoved = yield* waitFor(context.ports.sessions.remove(session));
+  if (isRemoved) yield* discardState(context, session);
+}
+
+/** Forgets what an ended incarnation owned [MQTT-3.1.2-4]; messages of shared subscriptions go to other members. */
+export function* discardState(context: Context, session: SessionRef): Flow<void> {
+  const { subscriptions, queues, received, timers } = context.ports;
+  yield* waitFor(timers.cancel('will', session));
+  yield* waitFor(timers.cancel('session-expiry', session));
+  yield* waitFor(subscriptions.clear(session));
+  yield* waitFor(received.clear(session));
+  const unacknowledged = yield* waitFor(queues.clear(session));
+  for (const queued of unacknowledged) yield* passOn(context, session, queued);
+}
+
+/**
+ * A message of a shared subscription that a lost member has not acknowledged goes to another member (section 4.8.2),
+ * except at QoS 2 once it has been sent [MQTT-4.8.2-5].
+ */
+function* passOn(context: Context, from: SessionRef, { message, delivery }: QueuedPublish): Flow<void> {
+  const { share } = delivery;
+  if (share === undefined || (delivery.qos === 2 && delivery.packetId !== 0)) return;
+  const { subscriptions, connections } = context.ports;
+  const subscribers = yield* waitFor(subscriptions.members(from.tenant, share));
+  const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
+  if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member)]);
+}

@@ -1,0 +1,51 @@
+import type { MessageId } from './message.ts';
+import type { Clock } from './ports/index.ts';
+
+const TIME_DIGITS = 9;
+const COUNTER_DIGITS = 4;
+const COUNTER_MAX = 36 ** COUNTER_DIGITS - 1;
+
+/**
+ * A hybrid logical clock (Kulkarni et al., 2014): the wall clock while it moves forward, a counter while it does not.
+ * Identifiers of one process ascend strictly; an identifier that was seen is never followed by a smaller one.
+ * Written with fixed width, so that strings compare as the times do.
+ */
+export class MessageClock {
+  readonly #clock: Clock;
+  readonly #process: string;
+  #timeMs = 0;
+  #counter = 0;
+
+  /** `process` keeps the identifiers of two processes apart. */
+  constructor(clock: Clock, process: string) {
+    this.#clock = clock;
+    this.#process = process;
+  }
+
+  next(): MessageId {
+    const nowMs = this.#clock.now();
+    if (nowMs > this.#timeMs) {
+      this.#timeMs = nowMs;
+      this.#counter = 0;
+    } else if (this.#counter === COUNTER_MAX) {
+      this.#timeMs += 1;
+      this.#counter = 0;
+    } else {
+      this.#counter += 1;
+    }
+    return `${digits(this.#timeMs, TIME_DIGITS)}${digits(this.#counter, COUNTER_DIGITS)}-${this.#process}`;
+  }
+
+  /** Takes note of an identifier made elsewhere: the next one here will be larger. */
+  observe(id: MessageId): void {
+    const timeMs = Number.parseInt(id.slice(0, TIME_DIGITS), 36);
+    const counter = Number.parseInt(id.slice(TIME_DIGITS, TIME_DIGITS + COUNTER_DIGITS), 36);
+    if (timeMs < this.#timeMs || (timeMs === this.#timeMs && counter <= this.#counter)) return;
+    this.#timeMs = timeMs;
+    this.#counter = counter;
+  }
+}
+
+function digits(value: number, width: number): string {
+  return value.toString(36).padStart(width, '0');
+}

@@ -1,0 +1,167 @@
+import {
+  type AcknowledgementPacket,
+  isUtf8,
+  type PublishPacket,
+  ReasonCode,
+  Violation,
+  validateTopicName,
+} from '@apus/mqtt';
+import { type AcceptOutcome, accept, createMessage } from './accept.ts';
+import type { Context } from './context.ts';
+import { violate } from './end.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import { because, reply } from './reply.ts';
+
+/** PUBLISH from a client (section 3.3). */
+export function* publish(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: PublishPacket,
+): Flow<void> {
+  // The alias first: everything after, authorisation above all, must see the real topic.
+  const topic = resolveTopicAlias(context, link, packet);
+  if (topic instanceof Violation) return yield* violate(context, link, topic);
+  const invalid = validateTopicName(topic, context.limits);
+  if (invalid !== undefined) return yield* violate(context, link, invalid);
+  const refusal = yield* refusalOf(context, connection, packet, topic);
+  if (refusal !== undefined) return yield* refusePublish(context, link, connection, packet, refusal);
+  if (packet.qos === 2) return yield* publishExactlyOnce(context, link, connection, packet, topic);
+  const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
+  if (packet.qos === 1) acknowledge(link, connection, 'puback', packet.packetId, outcome);
+}
+
+/** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
+function resolveTopicAlias(context: Context, link: Link, packet: PublishPacket): string | Violation {
+  const alias = packet.properties.topicAlias;
+  if (alias === undefined) return packet.topic;
+  const aliases = link.topicAliases;
+  // Zero is refused by the codec [MQTT-3.3.2-8]; above what CONNACK offered, here [MQTT-3.3.2-9].
+  if (aliases === undefined || alias > context.limits.topicAliasMaximum) {
+    return new Violation(
+      ReasonCode.TopicAliasInvalid,
+      `topic alias ${alias} is above the Topic Alias Maximum`,
+    );
+  }
+  if (packet.topic !== '') {
+    aliases.set(alias, packet.topic);
+    return packet.topic;
+  }
+  return (
+    aliases.get(alias) ??
+    new Violation(ReasonCode.ProtocolError, `topic alias ${alias} has not been set on this connection`)
+  );
+}
+
+function* refusalOf(
+  context: Context,
+  connection: Connection,
+  packet: PublishPacket,
+  topic: string,
+): Flow<Violation | undefined> {
+  if (packet.properties.payloadFormatIndicator === 1 && !isUtf8(packet.payload)) {
+    return new Violation(ReasonCode.PayloadFormatInvalid, 'the payload was declared UTF-8 and is not');
+  }
+  const { identity, session } = connection;
+  const isAllowed = yield* waitFor(context.ports.authorizer.mayPublish(identity, session.clientId, topic));
+  if (isAllowed) return undefined;
+  return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
+}
+
+/**
+ * A refused PUBLISH is answered with its reason. QoS 0 has no answer: it is dropped. MQTT 3.1.1 has no reasons: a
+ * normal acknowledgement, and the message goes nowhere [MQTT3-3.3.5-2].
+ */
+function* refusePublish(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: PublishPacket,
+  { reasonCode, reason }: Violation,
+): Flow<void> {
+  context.ports.log.warn('publish-refused', { clientId: connection.session.clientId, reasonCode, reason });
+  if (packet.qos === 0) {
+    if (reasonCode === ReasonCode.PayloadFormatInvalid)
+      yield* violate(context, link, new Violation(reasonCode, reason));
+    return;
+  }
+  const type = packet.qos === 1 ? 'puback' : 'pubrec';
+  const answer: AcknowledgementPacket = {
+    type,
+    packetId: packet.packetId,
+    reasonCode,
+    properties: because(reason),
+  };
+  reply(
+    link,
+    connection,
+    connection.protocolVersion === 5 ? answer : { ...answer, reasonCode: 0, properties: {} },
+  );
+}
+
+/**
+ * QoS 2, method of the first receipt (section 4.3.3): the message is handed on once, and its packet id is remembered
+ * until PUBREL [MQTT-4.3.3-10]. A resend whose first handling may not have finished repeats it under the same id.
+ */
+function* publishExactlyOnce(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: PublishPacket,
+  topic: string,
+): Flow<void> {
+  const { received } = context.ports;
+  const { session } = connection;
+  const { packetId } = packet;
+  const receipt = yield* waitFor(
+    received.begin(session, packetId, context.messageClock.next(), context.limits.receiveMaximum),
+  );
+  if (receipt.state === 'over-limit') {
+    // [MQTT-3.3.4-7]
+    const reason = `more than ${context.limits.receiveMaximum} QoS 2 messages are unreleased`;
+    return yield* violate(context, link, new Violation(ReasonCode.ReceiveMaximumExceeded, reason));
+  }
+  if (receipt.state === 'settled') {
+    return reply(link, connection, {
+      type: 'pubrec',
+      packetId,
+      reasonCode: ReasonCode.Success,
+      properties: {},
+    });
+  }
+  const outcome = yield* acceptFrom(context, connection, packet, topic, receipt.messageId);
+  if (outcome === 'retained-quota-exceeded') yield* waitFor(received.release(session, packetId));
+  else yield* waitFor(received.settle(session, packetId));
+  acknowledge(link, connection, 'pubrec', packetId, outcome);
+}
+
+function* acceptFrom(
+  context: Context,
+  connection: Connection,
+  packet: PublishPacket,
+  topic: string,
+  messageId: string,
+): Flow<AcceptOutcome> {
+  const { qos, retain, payload, properties } = packet;
+  const draft = { topic, payload, qos, retain, properties, publisherKey: connection.session.key };
+  return yield* accept(context, connection.identity.tenant, createMessage(context, draft, messageId));
+}
+
+const OUTCOME_CODES = {
+  delivered: ReasonCode.Success,
+  'no-matching-subscribers': ReasonCode.NoMatchingSubscribers,
+  'retained-quota-exceeded': ReasonCode.QuotaExceeded,
+} as const;
+
+/** PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. */
+function acknowledge(
+  link: Link,
+  connection: Connection,
+  type: 'puback' | 'pubrec',
+  packetId: number,
+  outcome: AcceptOutcome,
+): void {
+  const reasonCode = connection.protocolVersion === 5 ? OUTCOME_CODES[outcome] : ReasonCode.Success;
+  reply(link, connection, { type, packetId, reasonCode, properties: {} });
+}

@@ -1,0 +1,82 @@
+import {
+  encodePacket,
+  type Packet,
+  type ProtocolVersion,
+  ReasonCode,
+  toConnackReturnCode,
+  type Violation,
+} from '@apus/mqtt';
+import type { Connection, Link } from './link.ts';
+
+/** Below this a client's Maximum Packet Size can be smaller than our replies, and each is measured. */
+const SMALL_PACKET_SIZE = 1024;
+
+/** Characters of a Reason String: it is for a person who reads a log. */
+const REASON_STRING_LENGTH_MAX = 200;
+
+/** Sends a reply that honours what the client asked for: Request Problem Information and Maximum Packet Size. */
+export function reply(link: Link, connection: Connection, packet: Packet): void {
+  const allowed = withProblemInformation(connection, packet);
+  const fitting = fitted(allowed, connection.protocolVersion, connection.maximumPacketSize);
+  if (fitting !== undefined) link.send(fitting, connection.protocolVersion);
+}
+
+/** Reason String and User Properties go only where the client wants them [MQTT-3.1.2-29]. */
+function withProblemInformation(connection: Connection, packet: Packet): Packet {
+  if (connection.requestProblemInformation || !('properties' in packet)) return packet;
+  if (packet.type === 'publish' || packet.type === 'connack' || packet.type === 'disconnect') return packet;
+  return withoutReason(packet);
+}
+
+/**
+ * A packet over the client's Maximum Packet Size is sent without its Reason String [MQTT-3.14.2-3] [MQTT-3.2.2-19],
+ * and not at all when that does not help [MQTT-3.1.2-24].
+ */
+export function fitted(
+  packet: Packet,
+  version: ProtocolVersion,
+  maximumPacketSize: number,
+): Packet | undefined {
+  const fits = (candidate: Packet) => encodePacket(candidate, version).length <= maximumPacketSize;
+  if (maximumPacketSize >= SMALL_PACKET_SIZE || fits(packet)) return packet;
+  const shorter = withoutReason(packet);
+  return fits(shorter) ? shorter : undefined;
+}
+
+function withoutReason(packet: Packet): Packet {
+  if (!('properties' in packet) || !('reasonString' in packet.properties)) return packet;
+  const { reasonString: _, ...properties } = packet.properties;
+  return { ...packet, properties } as Packet;
+}
+
+/** The `properties` of a reply that explains itself. */
+export function because(reason: string): { reasonString: string } {
+  return { reasonString: reason.slice(0, REASON_STRING_LENGTH_MAX) };
+}
+
+/**
+ * Answers CONNECT with an error and closes [MQTT-3.2.2-6] [MQTT-3.2.2-7]. MQTT 3.1.1 has few return codes; for any other
+ * error the close is the answer [MQTT3-3.2.2-6].
+ */
+export function refuseConnect(
+  link: Link,
+  version: ProtocolVersion,
+  { reasonCode, reason }: Violation,
+  maximumPacketSize: number,
+): void {
+  link.state = { phase: 'closed' };
+  if (version === 5 || toConnackReturnCode(reasonCode) !== undefined) {
+    const properties = because(reason);
+    const connack: Packet = { type: 'connack', sessionPresent: false, reasonCode, properties };
+    const fitting = fitted(connack, version, maximumPacketSize);
+    if (fitting !== undefined) link.send(fitting, version);
+  }
+  link.close();
+}
+
+/** DISCONNECT for MQTT 5.0; older versions know only the close. */
+export function sayDisconnect(link: Link, connection: Connection, reasonCode: number, reason: string): void {
+  if (connection.protocolVersion < 5) return;
+  const properties = reasonCode === ReasonCode.NormalDisconnection ? {} : because(reason);
+  reply(link, connection, { type: 'disconnect', reasonCode, properties });
+}

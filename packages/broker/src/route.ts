@@ -1,0 +1,79 @@
+import type { QoS } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import type { Message } from './message.ts';
+import type { MatchedFilter } from './ports/index.ts';
+import { type Delivery, deliveryOf, type Subscriber } from './session.ts';
+
+/** One delivery for each copy of the message that the matching subscriptions ask for. */
+export function route(context: Context, message: Message, matched: readonly MatchedFilter[]): Delivery[] {
+  const deliveries: Delivery[] = [];
+  const merged = mayOverlap(context, matched) ? new Map<string, number>() : undefined;
+  for (const filter of matched) {
+    if (filter.shareGroup !== undefined) addShareMember(context, message, filter, deliveries);
+    else addSubscribers(message, filter, deliveries, merged);
+  }
+  return deliveries;
+}
+
+function mayOverlap(context: Context, matched: readonly MatchedFilter[]): boolean {
+  return matched.length > 1 && context.options.overlapping === 'one';
+}
+
+/** Exactly one member of a share group gets the message, at its own QoS [MQTT-4.8.2-3]. */
+function addShareMember(
+  context: Context,
+  message: Message,
+  group: MatchedFilter,
+  deliveries: Delivery[],
+): void {
+  const canWait = message.qos > 0;
+  const member = context.shareRotation.choose(group, context.ports.connections, canWait);
+  if (member !== undefined) deliveries.push(deliveryOf(message, member));
+}
+
+function addSubscribers(
+  message: Message,
+  filter: MatchedFilter,
+  deliveries: Delivery[],
+  merged: Map<string, number> | undefined,
+): void {
+  for (const subscriber of filter.subscribers) {
+    // No Local: never back to the client identifier that published it [MQTT-3.8.3-3].
+    if (subscriber.subscription.noLocal && subscriber.session.key === message.publisherKey) continue;
+    if (merged === undefined) deliveries.push(deliveryOf(message, subscriber));
+    else addMerged(message, subscriber, deliveries, merged);
+  }
+}
+
+/**
+ * Overlapping subscriptions of one session become one copy, at the highest QoS of them [MQTT-3.3.4-2], with the
+ * identifiers of all of them [MQTT-3.3.4-4].
+ */
+function addMerged(
+  message: Message,
+  subscriber: Subscriber,
+  deliveries: Delivery[],
+  merged: Map<string, number>,
+): void {
+  const delivery = deliveryOf(message, subscriber);
+  const index = merged.get(subscriber.session.key);
+  const earlier = index === undefined ? undefined : deliveries[index];
+  if (index === undefined || earlier === undefined) {
+    merged.set(subscriber.session.key, deliveries.length);
+    deliveries.push(delivery);
+    return;
+  }
+  deliveries[index] = {
+    ...delivery,
+    qos: Math.max(earlier.qos, delivery.qos) as QoS,
+    retain: earlier.retain || delivery.retain,
+    subscriptionIdentifiers: joined(earlier.subscriptionIdentifiers, delivery.subscriptionIdentifiers),
+  };
+}
+
+function joined(
+  one: readonly number[] | undefined,
+  other: readonly number[] | undefined,
+): readonly number[] | undefined {
+  return one === undefined ? other : other === undefined ? one : [...one, ...other];
+}

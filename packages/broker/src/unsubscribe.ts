@@ -1,0 +1,42 @@
+import { parseShared, ReasonCode, type UnsubscribePacket, Violation, validateTopicFilter } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import type { FilterName } from './ports/index.ts';
+import { reply } from './reply.ts';
+
+/** UNSUBSCRIBE (section 3.10): what is inflight is still completed [MQTT-3.10.4-3], nothing new is added [MQTT-3.10.4-2]. */
+export function* unsubscribe(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: UnsubscribePacket,
+): Flow<void> {
+  const parsed = packet.topicFilters.map((topicFilter) => nameOf(context, topicFilter));
+  const names = parsed.filter((name): name is FilterName => typeof name !== 'number');
+  const existed = yield* waitFor(context.ports.subscriptions.remove(connection.session, names));
+  stopReplays(link, names);
+  const answers = existed.values();
+  // [MQTT-3.10.4-4] [MQTT-3.10.4-5] [MQTT-3.11.3-1]
+  const reasonCodes = parsed.map((name) => {
+    if (typeof name === 'number') return name;
+    return answers.next().value === true ? ReasonCode.Success : ReasonCode.NoSubscriptionExisted;
+  });
+  reply(link, connection, { type: 'unsuback', packetId: packet.packetId, reasonCodes, properties: {} });
+}
+
+function nameOf(context: Context, requested: string): FilterName | number {
+  const parsed = parseShared(requested);
+  if (parsed instanceof Violation) return parsed.reasonCode;
+  const invalid = validateTopicFilter(parsed.topicFilter, context.limits);
+  return invalid === undefined ? parsed : invalid.reasonCode;
+}
+
+function stopReplays(link: Link, names: readonly FilterName[]): void {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.replays.length === 0) return;
+  const isStopped = (topicFilter: string) =>
+    names.some((name) => name.shareGroup === undefined && name.topicFilter === topicFilter);
+  const replays = state.replays.filter(({ subscription }) => !isStopped(subscription.topicFilter));
+  link.state = { ...state, replays };
+}
