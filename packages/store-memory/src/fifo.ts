@@ -1,0 +1,43 @@
+/** Below it an array is not worth compacting. */
+const COMPACT_FROM = 32;
+
+/** First in, first out, in constant time: an array whose read part is cut off when it is the larger one. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    if (this.#head === this.#items.length) return undefined;
+    const item = this.#items[this.#head];
+    // Nothing that was taken out is kept alive.
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    if (this.#head === this.#items.length) this.#reset();
+    else if (this.#head >= COMPACT_FROM && this.#head * 2 >= this.#items.length) this.#compact();
+    return item;
+  }
+
+  toArray(): T[] {
+    return this.#items.slice(this.#head) as T[];
+  }
+
+  #reset(): void {
+    // A queue that was long once gives its memory back.
+    if (this.#items.length > COMPACT_FROM) this.#items = [];
+    else this.#items.length = 0;
+    this.#head = 0;
+  }
+
+  #compact(): void {
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
+  }
+}

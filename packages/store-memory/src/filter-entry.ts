@@ -1,0 +1,84 @@
+import type { MatchedFilter, Subscriber, Subscription } from '@apus/broker';
+import type { MemorySession } from './memory-session.ts';
+
+/** One session's subscription, as its filter and its session both know it. */
+export interface HeldSubscription extends Subscriber {
+  readonly session: MemorySession;
+  /** Replaced in place when the session subscribes again. */
+  subscription: Subscription;
+  readonly among: SubscriberList;
+  /** Where it stands in `among.subscribers`. */
+  index: number;
+}
+
+/** Everybody who holds one filter, alone or as members of one share group: handed out as it is, never copied. */
+export class SubscriberList implements MatchedFilter {
+  readonly topicFilter: string;
+  readonly shareGroup: string | undefined;
+  readonly subscribers: HeldSubscription[] = [];
+
+  constructor(topicFilter: string, shareGroup: string | undefined) {
+    this.topicFilter = topicFilter;
+    this.shareGroup = shareGroup;
+  }
+
+  add(session: MemorySession, subscription: Subscription): HeldSubscription {
+    const held = { session, subscription, among: this, index: this.subscribers.length };
+    this.subscribers.push(held);
+    return held;
+  }
+
+  /** The last one takes the place of the removed one: their order means nothing. */
+  remove(held: HeldSubscription): void {
+    const last = this.subscribers.pop();
+    if (last === undefined || last === held) return;
+    last.index = held.index;
+    this.subscribers[held.index] = last;
+  }
+}
+
+/** What the tree holds for a topic filter: its subscribers, and its share groups by name. */
+export class FilterEntry {
+  readonly #topicFilter: string;
+  #subscribers: SubscriberList | undefined;
+  #groups: Map<string, SubscriberList> | undefined;
+
+  constructor(topicFilter: string) {
+    this.#topicFilter = topicFilter;
+  }
+
+  get isEmpty(): boolean {
+    return this.#subscribers === undefined && this.#groups === undefined;
+  }
+
+  find(shareGroup: string | undefined): SubscriberList | undefined {
+    return shareGroup === undefined ? this.#subscribers : this.#groups?.get(shareGroup);
+  }
+
+  findOrCreate(shareGroup: string | undefined): SubscriberList {
+    return this.find(shareGroup) ?? this.#create(shareGroup);
+  }
+
+  /** Forgets a list that nobody is on any more. */
+  delete(shareGroup: string | undefined): void {
+    if (shareGroup === undefined) this.#subscribers = undefined;
+    else this.#groups?.delete(shareGroup);
+    if (this.#groups?.size === 0) this.#groups = undefined;
+  }
+
+  collect(matched: MatchedFilter[]): void {
+    if (this.#subscribers !== undefined) matched.push(this.#subscribers);
+    if (this.#groups !== undefined) matched.push(...this.#groups.values());
+  }
+
+  #create(shareGroup: string | undefined): SubscriberList {
+    const list = new SubscriberList(this.#topicFilter, shareGroup);
+    if (shareGroup === undefined) {
+      this.#subscribers = list;
+      return list;
+    }
+    this.#groups ??= new Map();
+    this.#groups.set(shareGroup, list);
+    return list;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Stores } from '@apus/broker';
+import { MemoryQueues } from './queues.ts';
+import { MemoryReceived } from './received.ts';
+import { MemoryRetained } from './retained.ts';
+import { MemorySessions } from './sessions.ts';
+import { MemorySubscriptions } from './subscriptions.ts';
+
+export { MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
+
+/** The broker's stores in memory: nothing waits, and nothing survives the process. */
+export function createMemoryStores(): Stores {
+  const sessions = new MemorySessions();
+  return {
+    sessions,
+    subscriptions: new MemorySubscriptions(sessions),
+    retained: new MemoryRetained(),
+    queues: new MemoryQueues(sessions),
+    received: new MemoryReceived(sessions),
+  };
+}

@@ -1,0 +1,81 @@
+import {
+  type Attachment,
+  type ConnectionId,
+  type Identity,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from '@apus/broker';
+import type { Will } from '@apus/mqtt';
+import type { HeldSubscriptions } from './held-subscriptions.ts';
+import type { Receipt } from './received.ts';
+import type { SessionQueue } from './session-queue.ts';
+
+/** What the store keeps of a session beside its name. An idle session has none of the optional parts. */
+export interface SessionState {
+  expirySeconds: number;
+  identity: Identity;
+  will: { readonly will: Will; readonly connectionId: ConnectionId } | undefined;
+  detachedAtMs: number | undefined;
+  /** Removed, or discarded for a newer incarnation. It takes no connection and no subscription any more. */
+  hasEnded: boolean;
+  queue: SessionQueue | undefined;
+  subscriptions: HeldSubscriptions | undefined;
+  received: Map<number, Receipt> | undefined;
+}
+
+/**
+ * One incarnation of a session, and the `SessionRef` for it that every port hands out. It is live: `attachment` is
+ * the connection of this moment, so a subscriber found by a match needs no look-up before it is sent to.
+ *
+ * What the session owns hangs on the object instead of in maps by key: a fan-out finds a subscriber's queue by
+ * following two pointers, and a session that ends takes everything along. The state is private so that a log line
+ * or an assertion that looks into a `SessionRef` sees no more than a `SessionRef`.
+ */
+export class MemorySession implements SessionRef {
+  readonly key: string;
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly incarnation: string;
+  attachment: Attachment | undefined;
+  readonly #state: SessionState;
+
+  constructor(tenant: string, clientId: string, incarnation: string, identity: Identity) {
+    this.key = sessionKey(tenant, clientId);
+    this.tenant = tenant;
+    this.clientId = clientId;
+    this.incarnation = incarnation;
+    this.attachment = undefined;
+    this.#state = {
+      expirySeconds: 0,
+      identity,
+      will: undefined,
+      detachedAtMs: undefined,
+      hasEnded: false,
+      queue: undefined,
+      subscriptions: undefined,
+      received: undefined,
+    };
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get ownsSomething(): boolean {
+    const { queue, subscriptions, received } = this.#state;
+    return queue !== undefined || subscriptions !== undefined || received !== undefined;
+  }
+
+  record(): SessionRecord {
+    const { expirySeconds, identity, will, detachedAtMs } = this.#state;
+    return {
+      session: this,
+      attachment: this.attachment,
+      expirySeconds,
+      identity,
+      will: will?.will,
+      detachedAtMs,
+    };
+  }
+}

@@ -1,0 +1,98 @@
+import type {
+  Delivery,
+  Message,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  QueueStore,
+  SessionRef,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { MemorySession } from './memory-session.ts';
+import { bytesOf, SessionQueue } from './session-queue.ts';
+import type { MemorySessions } from './sessions.ts';
+
+const NOTHING: readonly Queued[] = [];
+
+/** Queues in memory: one for each session that was ever sent a QoS 1 or 2 message. The messages are shared. */
+export class MemoryQueues implements QueueStore {
+  readonly #sessions: MemorySessions;
+
+  constructor(sessions: MemorySessions) {
+    this.#sessions = sessions;
+  }
+
+  offer(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold?: ReadonlySet<Delivery>,
+  ): number {
+    let dropped = 0;
+    for (const delivery of deliveries) {
+      const session = this.#sessions.live(delivery.session);
+      if (session === undefined) continue;
+      const queue = queueOf(session);
+      const receiveMaximum = session.attachment?.receiveMaximum ?? 0;
+      const entry: QueuedPublish = { type: 'publish', message, delivery };
+      if (queue.canSend(receiveMaximum) && !hold?.has(delivery)) queue.send(entry);
+      else dropped += wait(queue, entry, limits);
+    }
+    return dropped;
+  }
+
+  rewind(session: SessionRef): void {
+    this.#queue(session)?.rewind();
+  }
+
+  next(ref: SessionRef, limit: number, nowMs: number): readonly Queued[] {
+    const session = this.#sessions.live(ref);
+    const queue = session?.state.queue;
+    if (queue === undefined || session?.attachment === undefined) return NOTHING;
+    return queue.draw(session.attachment.receiveMaximum, limit, nowMs);
+  }
+
+  complete(session: SessionRef, packetId: PacketId): boolean {
+    return this.#queue(session)?.complete(packetId) ?? false;
+  }
+
+  release(session: SessionRef, packetId: PacketId): boolean {
+    return this.#queue(session)?.release(packetId) ?? false;
+  }
+
+  clear(ref: SessionRef): readonly QueuedPublish[] {
+    const session = this.#sessions.live(ref);
+    if (session === undefined) return [];
+    const unacknowledged = session.state.queue?.unacknowledged() ?? [];
+    session.state.queue = undefined;
+    this.#sessions.cleared(session);
+    return unacknowledged;
+  }
+
+  length(session: SessionRef): number {
+    return this.#queue(session)?.length ?? 0;
+  }
+
+  #queue(session: SessionRef): SessionQueue | undefined {
+    return this.#sessions.live(session)?.state.queue;
+  }
+}
+
+function queueOf({ state }: MemorySession): SessionQueue {
+  state.queue ??= new SessionQueue();
+  return state.queue;
+}
+
+/** Lets a message wait, and something give way where the queue is full. Returns how many messages did. */
+function wait(queue: SessionQueue, entry: QueuedPublish, limits: QueueLimits): number {
+  const { queueLengthMax, queueBytesMax, whenFull } = limits;
+  const bytes = bytesOf(entry.message);
+  const isFull = () => queue.length >= queueLengthMax || queue.bytes + bytes > queueBytesMax;
+  // Emptying the queue for a message that fits no queue would lose all for nothing.
+  const fitsEmptyQueue = queueLengthMax > 0 && bytes <= queueBytesMax;
+  if (isFull() && (whenFull === 'drop-newest' || !fitsEmptyQueue)) return 1;
+  let dropped = 0;
+  while (isFull() && queue.takeOldest() !== undefined) dropped += 1;
+  queue.wait(entry);
+  return dropped;
+}

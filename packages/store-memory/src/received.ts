@@ -1,0 +1,59 @@
+import type { ReceivedStore, SessionRef } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { MemorySessions } from './sessions.ts';
+
+/** How far the first receipt of a QoS 2 message has come. */
+export interface Receipt {
+  state: 'pending' | 'settled';
+  readonly messageId: string;
+}
+
+/** Packet identifiers of QoS 2 messages received and not yet released: a map per session that ever sent one. */
+export class MemoryReceived implements ReceivedStore {
+  readonly #sessions: MemorySessions;
+
+  constructor(sessions: MemorySessions) {
+    this.#sessions = sessions;
+  }
+
+  begin(
+    session: SessionRef,
+    packetId: PacketId,
+    messageId: string,
+    maximum: number,
+  ): { state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string } {
+    const receipts = this.#receipts(session);
+    const receipt = receipts?.get(packetId);
+    if (receipt !== undefined) return { state: receipt.state, messageId: receipt.messageId };
+    if ((receipts?.size ?? 0) >= maximum) return { state: 'over-limit', messageId };
+    this.#remember(session, packetId, messageId);
+    return { state: 'new', messageId };
+  }
+
+  settle(session: SessionRef, packetId: PacketId): void {
+    const receipt = this.#receipts(session)?.get(packetId);
+    if (receipt !== undefined) receipt.state = 'settled';
+  }
+
+  release(session: SessionRef, packetId: PacketId): boolean {
+    return this.#receipts(session)?.delete(packetId) ?? false;
+  }
+
+  clear(ref: SessionRef): void {
+    const session = this.#sessions.live(ref);
+    if (session === undefined) return;
+    session.state.received = undefined;
+    this.#sessions.cleared(session);
+  }
+
+  #receipts(session: SessionRef): Map<PacketId, Receipt> | undefined {
+    return this.#sessions.live(session)?.state.received;
+  }
+
+  #remember(ref: SessionRef, packetId: PacketId, messageId: string): void {
+    const session = this.#sessions.live(ref);
+    if (session === undefined) return;
+    session.state.received ??= new Map();
+    session.state.received.set(packetId, { state: 'pending', messageId });
+  }
+}

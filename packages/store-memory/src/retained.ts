@@ -1,0 +1,121 @@
+import { isExpired, type Message, type RetainedPage, type RetainedStore } from '@apus/broker';
+import { matches, TopicTree } from '@apus/mqtt';
+import { type RetainedEntry, RetainedLog } from './retained-log.ts';
+
+/**
+ * Up to so many matches the tree finds them anew for each page. A filter that matches more is answered from the log,
+ * in one pass over it, all pages together: neither way does the work grow with the square of the matches.
+ */
+const MATCHES_FROM_TREE_MAX = 2048;
+
+const EMPTY: RetainedPage = { messages: [], next: undefined };
+
+/** Retained messages in memory: a tree of topic names for each tenant. */
+export class MemoryRetained implements RetainedStore {
+  readonly #tenants = new Map<string, RetainedOfTenant>();
+
+  put(tenant: string, message: Message, maximum: number): boolean {
+    const existing = this.#tenants.get(tenant);
+    if (existing !== undefined) return existing.put(message, maximum);
+    const created = new RetainedOfTenant();
+    this.#tenants.set(tenant, created);
+    return created.put(message, maximum);
+  }
+
+  delete(tenant: string, topicName: string, before: string): void {
+    this.#tenants.get(tenant)?.delete(topicName, before);
+  }
+
+  match(
+    tenant: string,
+    topicFilter: string,
+    nowMs: number,
+    from: string | undefined,
+    limit: number,
+  ): RetainedPage {
+    return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
+  }
+}
+
+/** Where a page begins: behind the entry with this number. */
+interface Cursor {
+  readonly number: number;
+  /** There were too many matches for the tree. */
+  readonly isInLog: boolean;
+}
+
+function parseCursor(from: string | undefined): Cursor {
+  if (from === undefined) return { number: 0, isInLog: false };
+  return { number: Number(from.slice(1)), isInLog: from.startsWith('l') };
+}
+
+function formatCursor({ number, isInLog }: Cursor): string {
+  return `${isInLog ? 'l' : 't'}${number}`;
+}
+
+class RetainedOfTenant {
+  readonly #tree = new TopicTree<RetainedEntry>();
+  readonly #log = new RetainedLog();
+
+  put(message: Message, maximum: number): boolean {
+    const entry = this.#tree.get(message.topic);
+    if (entry?.message === undefined) return this.#add(message, maximum);
+    if (entry.message.id <= message.id) entry.message = message; // [MQTT-3.3.1-5]
+    return true;
+  }
+
+  delete(topicName: string, before: string): void {
+    const entry = this.#tree.get(topicName);
+    if (entry?.message !== undefined && entry.message.id <= before) this.#remove(entry, topicName);
+  }
+
+  /** In the order of the log, whichever way they are found. */
+  match(topicFilter: string, nowMs: number, from: Cursor, limit: number): RetainedPage {
+    const fromTree = from.isInLog ? undefined : this.#fromTree(topicFilter, from.number);
+    const expired: Message[] = [];
+    const messages: Message[] = [];
+    const cursor = { number: from.number, isInLog: fromTree === undefined };
+    let next: string | undefined;
+    for (const { message, number } of fromTree ?? this.#fromLog(topicFilter, from.number)) {
+      if (message === undefined) continue;
+      if (messages.length === limit) {
+        next = formatCursor(cursor);
+        break;
+      }
+      cursor.number = number;
+      if (isExpired(message, nowMs)) expired.push(message);
+      else messages.push(message);
+    }
+    for (const { topic, id } of expired) this.delete(topic, id);
+    return { messages, next };
+  }
+
+  /** Undefined when there are too many. */
+  #fromTree(topicFilter: string, from: number): RetainedEntry[] | undefined {
+    const entries: RetainedEntry[] = [];
+    let count = 0;
+    for (const entry of this.#tree.match(topicFilter)) {
+      count += 1;
+      if (count > MATCHES_FROM_TREE_MAX) return undefined;
+      if (entry.number > from) entries.push(entry);
+    }
+    return entries.sort((one, other) => one.number - other.number);
+  }
+
+  *#fromLog(topicFilter: string, from: number): Generator<RetainedEntry, void, undefined> {
+    for (const entry of this.#log.after(from)) {
+      if (entry.message !== undefined && matches(topicFilter, entry.message.topic)) yield entry;
+    }
+  }
+
+  #add(message: Message, maximum: number): boolean {
+    if (this.#tree.size >= maximum) return false;
+    this.#tree.set(message.topic, this.#log.append(message));
+    return true;
+  }
+
+  #remove(entry: RetainedEntry, topicName: string): void {
+    this.#tree.delete(topicName);
+    this.#log.remove(entry);
+  }
+}

@@ -1,0 +1,110 @@
+import type {
+  FilterName,
+  MatchedFilter,
+  SessionRef,
+  SubscribeOutcome,
+  Subscriber,
+  Subscription,
+  SubscriptionStore,
+} from '@apus/broker';
+import { FilterTree } from '@apus/mqtt';
+import { FilterEntry, type HeldSubscription } from './filter-entry.ts';
+import { HeldSubscriptions } from './held-subscriptions.ts';
+import type { MemorySession } from './memory-session.ts';
+import type { MemorySessions } from './sessions.ts';
+
+const NOBODY: readonly Subscriber[] = [];
+
+/** Subscriptions in memory: a tree of filters for each tenant, and each session's own list. */
+export class MemorySubscriptions implements SubscriptionStore {
+  readonly #sessions: MemorySessions;
+  readonly #trees = new Map<string, FilterTree<FilterEntry>>();
+
+  constructor(sessions: MemorySessions) {
+    this.#sessions = sessions;
+  }
+
+  put(ref: SessionRef, subscriptions: readonly Subscription[], maximum: number): SubscribeOutcome[] {
+    const session = this.#sessions.live(ref);
+    return subscriptions.map((subscription) => this.#put(session, subscription, maximum));
+  }
+
+  remove(ref: SessionRef, filters: readonly FilterName[]): boolean[] {
+    const session = this.#sessions.live(ref);
+    return filters.map((filter) => session !== undefined && this.#remove(session, filter));
+  }
+
+  clear(ref: SessionRef): void {
+    const session = this.#sessions.live(ref);
+    if (session === undefined) return;
+    for (const held of session.state.subscriptions?.all() ?? []) this.#unlist(held);
+    session.state.subscriptions = undefined;
+    this.#sessions.cleared(session);
+  }
+
+  match(tenant: string, topicName: string): MatchedFilter[] {
+    const matched: MatchedFilter[] = [];
+    const entries = this.#trees.get(tenant)?.match(topicName) ?? [];
+    for (const entry of entries) entry.collect(matched);
+    return matched;
+  }
+
+  members(tenant: string, { topicFilter, shareGroup }: FilterName): readonly Subscriber[] {
+    return this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.subscribers ?? NOBODY;
+  }
+
+  list(session: SessionRef): Subscription[] {
+    const held = this.#sessions.live(session)?.state.subscriptions?.all() ?? [];
+    return held.map(({ subscription }) => subscription);
+  }
+
+  #put(session: MemorySession | undefined, subscription: Subscription, maximum: number): SubscribeOutcome {
+    // A SUBSCRIBE whose authorisation took longer than its session lived must not leave a subscriber behind that
+    // nobody will ever remove.
+    if (session === undefined || session.state.hasEnded) return 'added';
+    const held = session.state.subscriptions?.get(subscription);
+    if (held !== undefined) {
+      held.subscription = subscription; // [MQTT-3.8.4-3]
+      return 'replaced';
+    }
+    if ((session.state.subscriptions?.size ?? 0) >= maximum) return 'over-limit';
+    this.#add(session, subscription);
+    return 'added';
+  }
+
+  #add(session: MemorySession, subscription: Subscription): void {
+    const { topicFilter, shareGroup } = subscription;
+    const entry = this.#tree(session.tenant).insert(topicFilter, () => new FilterEntry(topicFilter));
+    session.state.subscriptions ??= new HeldSubscriptions();
+    session.state.subscriptions.add(entry.findOrCreate(shareGroup).add(session, subscription));
+  }
+
+  #remove({ state }: MemorySession, name: FilterName): boolean {
+    const held = state.subscriptions?.get(name);
+    if (held === undefined) return false;
+    state.subscriptions?.delete(held);
+    this.#unlist(held);
+    return true;
+  }
+
+  /** Takes a subscription out of the tree, with whatever it was the last one of. */
+  #unlist(held: HeldSubscription): void {
+    const { among, session } = held;
+    const { topicFilter, shareGroup, subscribers } = among;
+    among.remove(held);
+    if (subscribers.length > 0) return;
+    const tree = this.#trees.get(session.tenant);
+    const entry = tree?.get(topicFilter);
+    entry?.delete(shareGroup);
+    if (entry?.isEmpty) tree?.delete(topicFilter);
+    if (tree?.size === 0) this.#trees.delete(session.tenant);
+  }
+
+  #tree(tenant: string): FilterTree<FilterEntry> {
+    const existing = this.#trees.get(tenant);
+    if (existing !== undefined) return existing;
+    const tree = new FilterTree<FilterEntry>();
+    this.#trees.set(tenant, tree);
+    return tree;
+  }
+}
