@@ -20,7 +20,8 @@ export function decodePacket(
   version: ProtocolVersion,
   receiver: Role = 'server',
 ): Packet | Violation {
-  const length = packetLength(bytes, 0, bytes.length, { maximumPacketSize: PACKET_SIZE_MAX, receiver });
+  const options = { maximumPacketSize: PACKET_SIZE_MAX, receiver, protocolVersion: version };
+  const length = packetLength(bytes, 0, bytes.length, options);
   if (length instanceof Violation) return length;
   if (length !== bytes.length) {
     return new Violation(ReasonCode.MalformedPacket, `${bytes.length} bytes are not one packet`);

@@ -34,6 +34,7 @@ export class PacketDecoder {
     this.#role = options.role ?? 'server';
     this.#protocolVersion = options.protocolVersion ?? (this.#role === 'client' ? 5 : undefined);
     this.#framer = new Framer({ maximumPacketSize: options.maximumPacketSize, receiver: this.#role });
+    if (this.#protocolVersion !== undefined) this.#framer.protocolVersion = this.#protocolVersion;
   }
 
   /** Known once CONNECT was decoded. */
@@ -64,12 +65,13 @@ export class PacketDecoder {
     if (version !== undefined && !isConnect) return decodeFramed(packet, version, this.#role);
     // [MQTT-3.1.0-1]
     if (!isConnect) return new Violation(ReasonCode.ProtocolError, 'The first packet is a CONNECT');
-    // [MQTT-3.1.0-2]
+    // [MQTT-3.1.0-2] [MQTT3-3.1.0-2]
     if (version !== undefined)
       return new Violation(ReasonCode.ProtocolError, 'A client sends one CONNECT only');
     const connect = decodeFramed(packet, 5, this.#role);
     if (!(connect instanceof Violation) && connect.type === 'connect') {
       this.#protocolVersion = connect.protocolVersion;
+      this.#framer.protocolVersion = connect.protocolVersion;
     }
     return connect;
   }

@@ -1,4 +1,5 @@
 import { firstByteViolation, type Role } from './fixed-header.ts';
+import type { ProtocolVersion } from './packets.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { Violation } from './violation.ts';
 
@@ -11,6 +12,8 @@ export interface FramerOptions {
   /** The largest packet taken, fixed header included. */
   maximumPacketSize: number;
   receiver: Role;
+  /** What the peer speaks, once it is known: MQTT 3.1 has other flags. */
+  protocolVersion?: ProtocolVersion;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface FramerOptions {
  * peer that announces much and sends little never has more than twice what it sent reserved for it.
  */
 export class Framer {
-  readonly #options: FramerOptions;
+  #options: FramerOptions;
   #input: Uint8Array = EMPTY;
   #position = 0;
   /** The beginning of a packet whose end has not come; `#heldLength` bytes of it are filled. */
@@ -32,6 +35,10 @@ export class Framer {
 
   constructor(options: FramerOptions) {
     this.#options = options;
+  }
+
+  set protocolVersion(version: ProtocolVersion) {
+    this.#options = { ...this.#options, protocolVersion: version };
   }
 
   /** Takes the next bytes; call `next` until it returns `undefined` before pushing again. */
@@ -119,7 +126,7 @@ export function packetLength(
 ): number | Violation | undefined {
   const firstByte = bytes[start];
   if (firstByte === undefined || start >= end) return undefined;
-  const violation = firstByteViolation(firstByte, options.receiver);
+  const violation = firstByteViolation(firstByte, options.receiver, options.protocolVersion);
   if (violation !== undefined) return violation;
   let remaining = 0;
   for (let index = 1; index < FIXED_HEADER_BYTES_MAX; index += 1) {

@@ -7,6 +7,7 @@ import {
   type Packet as MqttPacket,
   parser,
 } from 'mqtt-packet';
+import { FLAG_DUP } from './fixed-header.ts';
 import type { Inspected, InspectedPacket } from './inspect.ts';
 import type {
   ConnackPacket,
@@ -73,11 +74,22 @@ function parse(bytes: Uint8Array, version: ProtocolVersion): MqttPacket | Error 
     failure ??= error;
   });
   try {
-    decoder.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    decoder.parse(withoutDuplicateFlag(bytes, version));
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
   }
   return failure ?? parsed ?? new Error('no packet came out');
+}
+
+/** The flag that MQTT 3.1 allows and mqtt-packet does not; `bytes` belong to the caller and stay as they are. */
+function withoutDuplicateFlag(bytes: Uint8Array, version: ProtocolVersion): Buffer {
+  const firstByte = bytes[0] ?? 0;
+  if (version !== 3 || (firstByte & FLAG_DUP) === 0) {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  const copy = Buffer.from(bytes);
+  copy[0] = firstByte & ~FLAG_DUP;
+  return copy;
 }
 
 function connect(parsed: IConnectPacket, inspected: Inspected): ConnectPacket {

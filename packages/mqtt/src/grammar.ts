@@ -59,8 +59,8 @@ const EVERYWHERE: readonly PropertySection[] = [
 const DEFINITIONS: readonly (PropertyDefinition | undefined)[] = byIdentifier([
   define(0x01, 'payloadFormatIndicator', 'byte', MESSAGE, FLAG),
   define(0x02, 'messageExpiryInterval', 'uint32', MESSAGE),
-  define(0x03, 'contentType', 'utf8String', MESSAGE),
-  define(0x08, 'responseTopic', 'utf8String', MESSAGE),
+  define(0x03, 'contentType', 'utf8String', MESSAGE), // [MQTT-3.3.2-19]
+  define(0x08, 'responseTopic', 'utf8String', MESSAGE), // [MQTT-3.3.2-13]
   define(0x09, 'correlationData', 'binary', MESSAGE),
   define(0x0b, 'subscriptionIdentifier', 'variableByteInteger', ['publish', 'subscribe'], NOT_ZERO),
   define(0x11, 'sessionExpiryInterval', 'uint32', ['connect', 'connack', 'disconnect']),

@@ -23,7 +23,7 @@ const FLAG_USER_NAME = 0b1000_0000;
 export function inspectConnect(reader: PacketReader): InspectedConnect {
   const version = readVersion(reader);
   if (version === undefined) return { properties: {}, willProperties: {} };
-  reader.answerAs = version;
+  reader.connectVersion = version;
   const flags = reader.uint8('the connect flags');
   checkFlags(reader, flags, version);
   reader.uint16('the keep alive');
@@ -43,11 +43,11 @@ function readVersion(reader: PacketReader): ProtocolVersion | undefined {
   if (name === 'MQTT' && (level === 4 || level === 5)) return level;
   if (name === 'MQIsdp' && level === 3) return level;
   if (name === 'MQTT') {
-    reader.answerAs = answerVersion(level); // [MQTT-3.1.2-2]
+    reader.connectVersion = answerVersion(level); // [MQTT-3.1.2-2] [MQTT3-3.1.2-2]
   } else if (name === 'MQIsdp') {
-    reader.answerAs = 4;
+    reader.connectVersion = 4;
   }
-  // Another protocol name is another protocol: no version to answer in, so no CONNACK [MQTT-3.1.2-1].
+  // Another protocol name is another protocol: no version to answer in, so no CONNACK [MQTT-3.1.2-1] [MQTT3-3.1.2-1].
   const shown = JSON.stringify(name.slice(0, 20));
   reader.fail(ReasonCode.UnsupportedProtocolVersion, `Protocol ${shown} version ${level} is not spoken here`);
   return undefined;
@@ -60,7 +60,7 @@ function answerVersion(level: number): ProtocolVersion {
 }
 
 function checkFlags(reader: PacketReader, flags: number, version: ProtocolVersion): void {
-  if ((flags & FLAG_RESERVED) !== 0) reader.malformed('The reserved connect flag is 0'); // [MQTT-3.1.2-3]
+  if ((flags & FLAG_RESERVED) !== 0) reader.malformed('The reserved connect flag is 0'); // [MQTT-3.1.2-3] [MQTT3-3.1.2-3]
   const willQoS = (flags & FLAGS_WILL_QOS) >> 3;
   if (willQoS === 3) reader.malformed('A Will has QoS 0, 1 or 2, not 3'); // [MQTT-3.1.2-12]
   if ((flags & FLAG_WILL) === 0) {
@@ -90,7 +90,7 @@ function checkClientId(
   if (version === 3) {
     reader.fail(ReasonCode.ClientIdentifierNotValid, 'MQTT 3.1 has no empty client identifier');
   } else if ((flags & FLAG_CLEAN_START) === 0) {
-    // [MQTT3-3.1.3-7] [MQTT3-3.1.3-8]
+    // [MQTT3-3.1.3-7] [MQTT3-3.1.3-8] [MQTT3-3.1.3-9]
     reader.fail(ReasonCode.ClientIdentifierNotValid, 'An empty client identifier comes with Clean Session');
   }
 }

@@ -26,6 +26,7 @@ export function encodePublish(publish: PublishPacket, version: ProtocolVersion):
   const packetIdOffset = publish.qos === 0 ? 0 : offset;
   if (publish.qos > 0) offset = bytes.writeUInt16BE(publish.packetId, offset);
   if (version === 5) {
+    // An empty section is written too, as length 0 [MQTT-2.2.2-1].
     offset = writeVariableByteInteger(bytes, offset, sectionLength);
     if (sectionLength > 0) offset = writeProperties(bytes, offset, publish.properties);
   }

@@ -68,7 +68,7 @@ function readValue(reader: PacketReader, definition: PropertyDefinition): unknow
     case 'utf8String':
       return reader.utf8String(name);
     case 'utf8StringPair':
-      return [reader.utf8String(name), reader.utf8String(name)];
+      return [reader.utf8String(name), reader.utf8String(name)]; // [MQTT-1.5.7-1]
     case 'binary':
       return reader.binary(name);
     case 'byte':

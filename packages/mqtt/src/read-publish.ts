@@ -14,7 +14,7 @@ export function readPublish(
 ): PublishPacket {
   const qos = ((firstByte >> 1) & 0b11) as QoS; // 3 was refused with the fixed header [MQTT-3.3.1-4]
   const topic = reader.utf8String('the topic name'); // [MQTT-3.3.2-1]
-  const packetId = qos === 0 ? 0 : readPacketId(reader, version);
+  const packetId = qos === 0 ? 0 : readPacketId(reader, version); // [MQTT-2.2.1-2]
   const properties: PublishProperties = version === 5 ? readProperties(reader, 'publish') : {};
   checkTopic(reader, topic, properties, version);
   if (version === 5) checkProperties(reader, properties, receiver);

@@ -1,4 +1,5 @@
 import type { ProtocolVersion } from './packets.ts';
+import { toConnackReturnCode } from './reason-code-tables.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { isUtf8 } from './utf8.ts';
 import { Violation } from './violation.ts';
@@ -16,8 +17,8 @@ export class PacketReader {
   #position: number;
   readonly #end: number;
   #violation: Violation | undefined;
-  /** Given to violations once a CONNECT has named a version: the refusal is a CONNACK in that version. */
-  answerAs: ProtocolVersion | undefined;
+  /** The version that a CONNECT names, once it is read: its refusal is a CONNACK in that version. */
+  connectVersion: ProtocolVersion | undefined;
 
   constructor(bytes: Uint8Array, start: number) {
     this.#bytes = Buffer.isBuffer(bytes)
@@ -41,8 +42,14 @@ export class PacketReader {
   }
 
   fail(reasonCode: number, reason: string): void {
-    this.#violation ??= new Violation(reasonCode, reason, this.answerAs);
+    this.#violation ??= new Violation(reasonCode, reason, this.#answerAs(reasonCode));
     this.#position = this.#end;
+  }
+
+  /** MQTT 3.1.1 has few return codes; without one it closes and says nothing [MQTT3-3.1.4-1] [MQTT3-3.2.2-6]. */
+  #answerAs(reasonCode: number): ProtocolVersion | undefined {
+    const isSayable = this.connectVersion === 5 || toConnackReturnCode(reasonCode) !== undefined;
+    return isSayable ? this.connectVersion : undefined;
   }
 
   malformed(reason: string): void {
