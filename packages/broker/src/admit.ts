@@ -55,7 +55,7 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
 }
 
 function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
-  const { authorizer, sessions } = context.ports;
+  const { authorizer } = context.ports;
   if (packet.will !== undefined) {
     const { topic } = packet.will;
     const isAllowed = yield* waitFor(authorizer.mayPublish(identity, packet.clientId, topic));
@@ -66,12 +66,16 @@ function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Vio
       );
     }
   }
-  const count = yield* waitFor(sessions.count());
-  if (count < context.limits.sessionsMax) return undefined;
-  return new Violation(
-    ReasonCode.QuotaExceeded,
-    `the limit of ${context.limits.sessionsMax} sessions is reached`,
-  );
+  return yield* quotaRefusal(context, identity.tenant, packet.clientId);
+}
+
+/** A session more than the limit is refused; one that is there may always be resumed. */
+function* quotaRefusal(context: Context, tenant: string, clientId: string): Flow<Violation | undefined> {
+  const { sessions } = context.ports;
+  const { sessionsMax } = context.limits;
+  if ((yield* waitFor(sessions.count())) < sessionsMax) return undefined;
+  if ((yield* waitFor(sessions.get(tenant, clientId))) !== undefined) return undefined;
+  return new Violation(ReasonCode.QuotaExceeded, `the limit of ${sessionsMax} sessions is reached`);
 }
 
 function open(context: Context, link: Link, { packet, identity }: Admission): Flow<OpenedSession> {

@@ -1,3 +1,4 @@
+import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { settleFailures } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -54,7 +55,7 @@ function* replayMessage(
   const { queueLengthMax, queueBytesMax, queueWhenFull: whenFull } = context.limits;
   const delivery: Delivery = {
     session,
-    qos: message.qos < qos ? message.qos : qos,
+    qos: Math.min(message.qos, qos) as QoS,
     // A retained message that answers a subscription says so, whatever Retain As Published is [MQTT3-3.3.1-8].
     retain: true,
     subscriptionIdentifiers: subscriptionIdentifier === undefined ? undefined : [subscriptionIdentifier],

@@ -71,7 +71,7 @@ export function deliveryOf(message: Message, { session, subscription }: Subscrib
   return {
     session,
     // The lower of the two [MQTT-3.8.4-8].
-    qos: message.qos < qos ? message.qos : qos,
+    qos: Math.min(message.qos, qos) as QoS,
     // Retain As Published keeps the flag [MQTT-3.3.1-13], otherwise it is cleared [MQTT-3.3.1-12].
     retain: message.retain && retainAsPublished,
     // [MQTT-3.3.4-3]
