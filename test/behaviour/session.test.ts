@@ -67,7 +67,7 @@ describe('a session without its connection', () => {
     const topic = unique('away');
     const first = await create();
     await subscribe(first.client, topic, { qos: 2 });
-    await first.client.vanish();
+    await first.client.disconnect();
     const sender = await publisher();
     const payloads = ['1', '2', '3', '4', '5', '6'];
     for (const [index, payload] of payloads.entries()) {
@@ -221,7 +221,7 @@ describe('what was under way when the connection broke', () => {
     await publish(sender, { topic, payload: '2', qos: 1 });
     await expectMessage(first.client, '1');
     await expectMessage(first.client, '2');
-    await first.client.vanish();
+    await first.client.disconnect();
     await publish(sender, { topic, payload: '3', qos: 1 });
     const second = await resume();
     expect((await expectMessage(second.client, '1')).dup).toBe(true);

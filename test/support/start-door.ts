@@ -1,3 +1,4 @@
+import type { AuthenticationMethod, Authenticator, Authorizer } from '@apus/broker';
 import type { Door } from './door.ts';
 
 /** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
@@ -15,9 +16,11 @@ export interface DoorOptions {
   serverKeepAliveSecondsMax?: number;
   /** `one`: a message that matches several subscriptions of a session comes once; `each`: once for each. */
   overlapping?: 'one' | 'each';
-  authenticate?: unknown;
+  clientIdLengthMax?: number;
+  authenticator?: Authenticator;
+  authorizer?: Authorizer;
   authorize?: unknown;
-  authenticationMethods?: unknown;
+  authenticationMethods?: readonly AuthenticationMethod[];
 }
 
 interface NodeDoor {
@@ -39,8 +42,8 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   // A name in a variable: this file type-checks whether or not the package has been written.
   const nodePackage: string = '@apus/node';
   const { startNode } = (await import(nodePackage)) as {
-    startNode(options: DoorOptions): Promise<NodeDoor>;
+    startNode(options: DoorOptions & { port: number }): Promise<NodeDoor>;
   };
-  const node = await startNode(options);
+  const node = await startNode({ ...options, port: 0 });
   return { name: 'node', url: node.url, stop: () => node.stop() };
 }
