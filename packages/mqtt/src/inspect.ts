@@ -92,7 +92,7 @@ function inspectSuback(reader: PacketReader, version: ProtocolVersion): Inspecte
   expectEntry(reader, 'A SUBACK has at least one reason code');
   while (reader.remaining > 0) {
     if (version === 5) {
-      readReasonCode(reader, 'suback', 'client'); // [MQTT-3.8.4-6]
+      readReasonCode(reader, 'suback', 'client'); // [MQTT-3.9.3-2]
     } else {
       checkReturnCode(reader, reader.uint8('a return code'));
     }
