@@ -190,13 +190,6 @@ describe('PUBLISH', () => {
   it('has no subscription identifier 0 from a server', () => {
     refuses(PROTOCOL_ERROR, publish('t', [0x0b, 1, 0x0b, 0]), 5, 'client');
   });
-
-  it('gives its payload as a view that later pushes leave alone', () => {
-    const bytes = publish('t', [], [1, 2, 3]);
-    const result = takes(bytes);
-    expect(result).toMatchObject({ payload: Buffer.from([1, 2, 3]) });
-    if (result.type === 'publish') expect(result.payload.buffer).toBe(bytes.buffer);
-  });
 });
 
 describe('SUBSCRIBE and UNSUBSCRIBE', () => {

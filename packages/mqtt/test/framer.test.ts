@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { Framer, type Packet, PacketDecoder, Violation } from '../src/index.ts';
+import { buffer, packet, text } from './bytes.ts';
+
+const PACKET_TOO_LARGE = 0x95;
+
+function publishOf(payload: Uint8Array): Buffer {
+  return packet(0x30, [text('t'), [...payload]]);
+}
+
+function decoderOf(maximumPacketSize: number): PacketDecoder {
+  return new PacketDecoder({ maximumPacketSize, protocolVersion: 4 });
+}
+
+function payloadOf(result: Packet | Violation | undefined): Uint8Array {
+  if (result instanceof Violation || result?.type !== 'publish') throw new Error('That is no PUBLISH');
+  return result.payload;
+}
+
+describe('a packet of more bytes than allowed', () => {
+  it('[MQTT-3.2.2-15] is refused from its header, and one byte less is taken', () => {
+    const bytes = publishOf(Buffer.alloc(200));
+    expect(decoderOf(bytes.length).push(bytes)).toMatchObject([{ type: 'publish' }]);
+    const header = bytes.subarray(0, 3);
+    expect(decoderOf(bytes.length).push(header)).toEqual([]);
+    expect(decoderOf(bytes.length - 1).push(header)).toMatchObject([{ reasonCode: PACKET_TOO_LARGE }]);
+  });
+
+  it('is refused although its header comes byte by byte', () => {
+    const decoder = decoderOf(1000);
+    const results = [0x30, 0xff, 0xff, 0xff, 0x7f].map((byte) => decoder.push(Uint8Array.of(byte)));
+    expect(results.slice(0, -1).flat()).toEqual([]);
+    expect(results.at(-1)).toMatchObject([{ reasonCode: PACKET_TOO_LARGE }]);
+  });
+
+  it('is refused before CONNECT too', () => {
+    const decoder = new PacketDecoder({ maximumPacketSize: 100 });
+    expect(decoder.push(buffer([0x10, 0x64]))).toMatchObject([{ reasonCode: PACKET_TOO_LARGE }]);
+  });
+});
+
+describe('a first byte that is wrong', () => {
+  it('is refused before anything follows it', () => {
+    expect(decoderOf(100).push(Uint8Array.of(0x00))).toMatchObject([{ reasonCode: 0x81 }]);
+    expect(new PacketDecoder({ maximumPacketSize: 100 }).push(Buffer.from('G'))).toMatchObject([
+      { reasonCode: 0x81 }, // `GET / HTTP/1.1` begins like a PUBACK with flags
+    ]);
+  });
+
+  it('is refused behind a good packet', () => {
+    const results = decoderOf(100).push(buffer([0xc0, 0, 0xc1]));
+    expect(results).toMatchObject([{ type: 'pingreq' }, { reasonCode: 0x81 }]);
+  });
+});
+
+describe('payloads', () => {
+  it('are views when their packet came in one piece', () => {
+    const bytes = publishOf(Buffer.from('one'));
+    const payload = payloadOf(decoderOf(100).push(bytes)[0]);
+    expect(payload.buffer).toBe(bytes.buffer);
+    expect(payload.byteOffset + payload.length).toBe(bytes.byteOffset + bytes.length);
+  });
+
+  it('stay as they are when more is pushed', () => {
+    const decoder = decoderOf(1000);
+    const stream = Buffer.concat(
+      ['first', 'second', 'third'].map((payload) => publishOf(Buffer.from(payload))),
+    );
+    const payloads: Uint8Array[] = [];
+    for (let at = 0; at < stream.length; at += 7) {
+      payloads.push(...decoder.push(Uint8Array.from(stream.subarray(at, at + 7))).map(payloadOf));
+    }
+    expect(payloads.map((payload) => Buffer.from(payload).toString())).toEqual(['first', 'second', 'third']);
+  });
+
+  it('of plain Uint8Arrays at an offset are found', () => {
+    const bytes = new Uint8Array([9, 9, ...publishOf(Buffer.from('one')), 9]).subarray(2, -1);
+    expect(Buffer.from(payloadOf(decoderOf(100).push(bytes)[0])).toString()).toBe('one');
+  });
+});
+
+describe('a packet in many pieces', () => {
+  it('costs work in proportion to its size', () => {
+    const size = 200_000;
+    const bytes = publishOf(Buffer.alloc(size, 1));
+    const decoder = decoderOf(size + 100);
+    const results: (Packet | Violation)[] = [];
+    const started = performance.now();
+    for (const byte of bytes) results.push(...decoder.push(Uint8Array.of(byte)));
+    // Copying the whole at each byte would move twenty gigabytes.
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(payloadOf(results[0])).toHaveLength(size);
+  });
+
+  it('reserves no more than twice what has come', () => {
+    const framer = new Framer({ maximumPacketSize: 300_000_000, receiver: 'server' });
+    const before = process.memoryUsage().arrayBuffers;
+    framer.push(buffer([0x30, 0xff, 0xff, 0xff, 0x7f, 1, 2, 3]));
+    expect(framer.next()).toBeUndefined();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
+  });
+
+  it('does not swallow the packet behind it', () => {
+    const decoder = decoderOf(100);
+    expect(decoder.push(Uint8Array.of(0xc0))).toEqual([]);
+    expect(decoder.push(buffer([0, 0xc0, 0, 0xc0]))).toEqual([{ type: 'pingreq' }, { type: 'pingreq' }]);
+    expect(decoder.push(Uint8Array.of(0))).toEqual([{ type: 'pingreq' }]);
+    expect(decoder.push(new Uint8Array(0))).toEqual([]);
+  });
+});
