@@ -235,7 +235,7 @@ describe('PUBLISH: what goes out', () => {
 });
 
 describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
-  const door = useDoor({ authorize: allow({ publish: (topic) => !topic.startsWith('forbidden/') }) });
+  const door = useDoor({ authorizer: allow({ publish: (topic) => !topic.startsWith('forbidden/') }) });
 
   test('MQTT 5.0 gets PUBACK 0x87 at QoS 1, stays connected, and nobody gets the message [MQTT-3.4.2-1]', async () => {
     const subscriber = await door.connect();

@@ -1,12 +1,12 @@
-/** What the clients of a test may do; everything that is not named is allowed. In the shape of the broker's port. */
+import type { Authorizer } from '@apus/broker';
+
+/** What the clients of a test may do; everything that is not named is allowed. */
 export function allow(rules: {
   publish?: (topicName: string) => boolean;
   subscribe?: (topicFilter: string) => boolean;
-}): unknown {
+}): Authorizer {
   return {
-    mayPublish: (_identity: unknown, _clientId: string, topicName: string) =>
-      rules.publish?.(topicName) ?? true,
-    maySubscribe: (_identity: unknown, _clientId: string, topicFilter: string) =>
-      rules.subscribe?.(topicFilter) ?? true,
+    mayPublish: (_identity, _clientId, topicName) => rules.publish?.(topicName) ?? true,
+    maySubscribe: (_identity, _clientId, topicFilter) => rules.subscribe?.(topicFilter) ?? true,
   };
 }

@@ -172,6 +172,13 @@ export class TestClient {
     return messages;
   }
 
+  /** A message that came while another packet was awaited; undefined when there is none. */
+  takeEarly(): Message | undefined {
+    const index = this.#early.findIndex(({ cmd }) => cmd === 'publish');
+    const packet = index < 0 ? undefined : this.#early.splice(index, 1)[0];
+    return packet && this.#asMessage(packet);
+  }
+
   async acknowledge({ qos, messageId }: Pick<Message, 'qos' | 'messageId'>): Promise<void> {
     if (qos === 1) this.raw.send({ cmd: 'puback', messageId });
     if (qos !== 2) return;
