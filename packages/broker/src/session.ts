@@ -17,6 +17,7 @@ export interface Attachment {
 /**
  * A session as a port handed it out. Everything a session owns is filed under `key` and `incarnation`:
  * a session that was discarded and made anew under the same client identifier is another incarnation.
+ * It is data: a copy (of a connection that was stored, say) names the session as well as the original.
  */
 export interface SessionRef {
   /** Tenant and client identifier in one string. */

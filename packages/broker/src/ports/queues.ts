@@ -18,9 +18,12 @@ export interface QueueLimits {
 export interface QueueStore {
   /**
    * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery whose session is
-   * attached, has nothing waiting, and has room in its window gets a `packetId` and may be sent at once, unless
-   * `hold` names it; every other is left waiting with `packetId` 0. Returns how many messages were dropped
-   * because a queue was full.
+   * attached, has nothing waiting (nor to be sent again), and has room in its window gets a `packetId` that is not in
+   * use and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
+   * many messages were dropped because a queue was full.
+   *
+   * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
+   * until it fits, unless it would not fit an empty queue: then it is dropped itself.
    */
   offer(
     message: Message,
@@ -30,21 +33,38 @@ export interface QueueStore {
   ): Awaitable<number>;
 
   /**
-   * The connection is new: whatever is inflight has to be sent again, in its old order and before anything that
-   * waits [MQTT-4.4.0-1] [MQTT-4.6.0-5].
+   * The connection is new and its window empty: whatever is inflight has to be sent again, under its packet id, in
+   * its old order and before anything that waits [MQTT-4.4.0-1] [MQTT-4.6.0-5].
    */
   rewind(session: SessionRef): Awaitable<void>;
 
-  /** Draws what may be sent next, at most `limit`, and counts it against the window. Expired messages are skipped. */
+  /**
+   * Draws what may be sent next, at most `limit`; nothing while the session is offline. First what has to be sent
+   * again: messages with `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its
+   * PUBREL. Then what waits; expired messages are skipped and forgotten [MQTT-3.3.2-5].
+   *
+   * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full
+   * window holds it back [MQTT-3.3.4-10]; so it may overtake messages.
+   */
   next(session: SessionRef, limit: number, nowMs: number): Awaitable<readonly Queued[]>;
 
-  /** PUBACK, PUBCOMP, or a PUBREC with an error: the message is done with. False when the id is unknown. */
+  /**
+   * PUBACK, PUBCOMP, or a PUBREC with an error: the message is done with. False when the id is unknown. Here and in
+   * `release` an id that was sent on an earlier connection, and not yet again on this one, may or may not be known.
+   */
   complete(session: SessionRef, packetId: PacketId): Awaitable<boolean>;
 
-  /** PUBREC: the payload is forgotten and the id stays in use until `complete`. False when the id is unknown. */
+  /**
+   * PUBREC: the message will not be sent again [MQTT-4.3.3-6], and the id stays in use, with its place in the window,
+   * until `complete`. The caller answers with PUBREL. False when the id is unknown or names a QoS 1 message; true
+   * when this call was made before.
+   */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean>;
 
-  /** Forgets all of an incarnation and returns what was never acknowledged, oldest first. */
+  /**
+   * Forgets all of an incarnation and returns what was never acknowledged, not even by PUBREC, oldest first. A
+   * `packetId` other than 0 says that it has been sent.
+   */
   clear(session: SessionRef): Awaitable<readonly QueuedPublish[]>;
 
   /** How many messages wait, not counting those inflight. */
@@ -56,7 +76,8 @@ export interface ReceivedStore {
   /**
    * Notes the first receipt of a packet id. `messageId` is what the first receipt was given: a resend repeats it.
    * 'new': handle it and then call `settle`. 'pending': it was begun and perhaps not finished, repeat it under the
-   * same message id. 'settled': only answer again. 'over-limit': more than `maximum` are unreleased [MQTT-3.3.4-7].
+   * same message id. 'settled': only answer again. 'over-limit': with this one more than `maximum` would be unreleased
+   * [MQTT-3.3.4-7]; it is not noted.
    */
   begin(
     session: SessionRef,
@@ -65,7 +86,7 @@ export interface ReceivedStore {
     maximum: number,
   ): Awaitable<{ state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string }>;
 
-  /** The message has been handed to its recipients. */
+  /** The message has been handed to its recipients. Does nothing when the id is not known (any more). */
   settle(session: SessionRef, packetId: PacketId): Awaitable<void>;
 
   /** PUBREL: the id may be used again. False when it was not known. */

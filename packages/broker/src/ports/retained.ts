@@ -9,8 +9,9 @@ export interface RetainedPage {
 
 export interface RetainedStore {
   /**
-   * Keeps the message for its topic, unless one with a later id is there. False when the store holds `maximum`
-   * messages of the tenant already and this topic has none.
+   * Keeps the message for its topic, unless one with a later id is there; true either way. False when the store
+   * holds `maximum` messages of the tenant already and this topic has none. The payload is never empty
+   * [MQTT-3.3.1-7]. The maximum need not be exact in the cloud.
    */
   put(tenant: string, message: Message, maximum: number): Awaitable<boolean>;
 
@@ -19,7 +20,9 @@ export interface RetainedStore {
 
   /**
    * The retained messages whose topic names the filter matches and that have not expired, a page of at most `limit`
-   * at a time. `from` is the `next` of the page before.
+   * at a time, in an order of the store's own. `from` is the `next` of the page before. A topic whose message is there
+   * from the first page to the last is in exactly one page; one that changes meanwhile may be missed or be in two.
+   * Reading on comes to an end, and a page may be empty before it.
    */
   match(
     tenant: string,

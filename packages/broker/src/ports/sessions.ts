@@ -49,15 +49,20 @@ export interface SessionStore {
   /**
    * Makes `attachment` the connection of the session. The session continues when `cleanStart` is false and one is
    * there that outlives its connection (expiry above 0) and has not expired; otherwise it begins as a new incarnation
-   * and the previous one is left for `remove`.
+   * in the place of the previous one, and what that one owns in the other ports is for the caller to clear.
+   * A session expires when its last connection ended `expirySeconds` ago, to the millisecond; NEVER_EXPIRES does not.
+   *
+   * Expiry, identity and will become the request's either way. A will that stood there is handed over in `previous`:
+   * it is the caller's to publish or to discard, and `takeWill` does not find it any more.
    */
   open(request: OpenSession): Awaitable<OpenedSession>;
 
   get(tenant: string, clientId: string): Awaitable<SessionRecord | undefined>;
 
   /**
-   * The connection has ended. `expirySeconds` replaces the session's. Undefined when the connection no longer owns
-   * the session: it was taken over, or this call was made before.
+   * The connection has ended. `expirySeconds` replaces the session's. Answers the record as it then stands, still
+   * with its will; undefined when the connection no longer owns the session: it was taken over, or this call was
+   * made before.
    */
   detach(
     session: SessionRef,
@@ -73,8 +78,9 @@ export interface SessionStore {
   takeWill(session: SessionRef, connectionId: ConnectionId): Awaitable<Will | undefined>;
 
   /**
-   * Forgets an incarnation: the record, unless a newer incarnation stands there or it has a connection. Returns
-   * false when there was nothing to forget. What the session owns in the other ports is removed by the caller.
+   * Forgets an incarnation: the record and its will, unless a newer incarnation stands there or it has a connection.
+   * Whether its time has come is the caller's to know. Returns false when there was nothing to forget. What the
+   * session owns in the other ports is removed by the caller, before or after.
    */
   remove(session: SessionRef): Awaitable<boolean>;
 

@@ -27,10 +27,10 @@ export interface SubscriptionStore {
   /** Answers which of them existed, in the order of the argument. */
   remove(session: SessionRef, filters: readonly FilterName[]): Awaitable<readonly boolean[]>;
 
-  /** Removes everything that this incarnation holds. */
+  /** Removes everything that this incarnation holds, and nothing of another. */
   clear(session: SessionRef): Awaitable<void>;
 
-  /** Every filter of the tenant that matches the topic name, each once. */
+  /** Every filter of the tenant that somebody holds and that matches the topic name, each once for each share group. */
   match(tenant: string, topicName: string): Awaitable<readonly MatchedFilter[]>;
 
   /** The members of one shared subscription. */
