@@ -1,0 +1,7 @@
+export { queueStoreContract } from './queues.ts';
+export { receivedStoreContract } from './received.ts';
+export { retainedStoreContract } from './retained.ts';
+export { sessionStoreContract } from './sessions.ts';
+export { storesContract } from './stores.ts';
+export { subscriptionStoreContract } from './subscriptions.ts';
+export type { ContractOptions, MakeStores } from './support.ts';

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { QueueLimits } from '../src/index.ts';
+import { QueueClient, ROOMY } from './queue-support.ts';
+import { deliveryTo, type MakeStores } from './support.ts';
+
+/** `a/b` and a payload of one letter. */
+const BYTES = 4;
+
+/** How much waits for one session, and what gives way. */
+export function queueLimitsContract(makeStores: MakeStores): void {
+  /** The same client, offline, offered messages of one letter each. Answers how many were dropped by each offer. */
+  const offline = async (payloads: readonly string[], limits: QueueLimits) => {
+    const client = await QueueClient.make(makeStores);
+    await client.lose();
+    const dropped: number[] = [];
+    for (const payload of payloads) dropped.push((await client.offer(payload, { limits })).dropped);
+    const length = await client.length();
+    await client.resume();
+    return { dropped, length, waiting: await client.drawn() };
+  };
+
+  describe('a full queue', () => {
+    it('drops the oldest message', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 3, whenFull: 'drop-oldest' };
+      expect(await offline(['a', 'b', 'c', 'd', 'e'], limits)).toEqual({
+        dropped: [0, 0, 0, 1, 1],
+        length: 3,
+        waiting: ['c', 'd', 'e'],
+      });
+    });
+
+    it('drops the newest message', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 3, whenFull: 'drop-newest' };
+      expect(await offline(['a', 'b', 'c', 'd', 'e'], limits)).toEqual({
+        dropped: [0, 0, 0, 1, 1],
+        length: 3,
+        waiting: ['a', 'b', 'c'],
+      });
+    });
+
+    it('is full by its bytes of topic and payload', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueBytesMax: 3 * BYTES, whenFull: 'drop-newest' };
+      const { dropped, waiting } = await offline(['a', 'b', 'c', 'd'], limits);
+      expect({ dropped, waiting }).toEqual({ dropped: [0, 0, 0, 1], waiting: ['a', 'b', 'c'] });
+      const oneLess = { ...limits, queueBytesMax: 3 * BYTES - 1 };
+      expect((await offline(['a', 'b', 'c'], oneLess)).dropped).toEqual([0, 0, 1]);
+    });
+
+    it('counts the bytes of a topic in UTF-8', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.lose();
+      const offer = async (queueBytesMax: number) => {
+        const message = client.message('x', { topic: 'ä/€' });
+        const limits = { ...ROOMY, queueBytesMax };
+        return await client.stores.queues.offer(message, [deliveryTo(await client.session())], limits);
+      };
+      expect(await offer(6)).toBe(1);
+      expect(await offer(7)).toBe(0);
+    });
+
+    it('drops as many of the oldest as a long message needs', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueBytesMax: 4 * BYTES, whenFull: 'drop-oldest' };
+      // Eleven bytes: beside them there is room for one of four.
+      expect(await offline(['a', 'b', 'c', 'd', 'eeeeeeee'], limits)).toEqual({
+        dropped: [0, 0, 0, 0, 3],
+        length: 2,
+        waiting: ['d', 'eeeeeeee'],
+      });
+    });
+
+    it.each(['drop-oldest', 'drop-newest'] as const)(
+      'drops a message that fits no queue (%s)',
+      async (whenFull) => {
+        const limits: QueueLimits = { ...ROOMY, queueBytesMax: 2 * BYTES, whenFull };
+        const tooLong = 'x'.repeat(2 * BYTES);
+        expect(await offline(['a', 'b', tooLong], limits)).toMatchObject({
+          dropped: [0, 0, 1],
+          waiting: ['a', 'b'],
+        });
+      },
+    );
+
+    it.each(['drop-oldest', 'drop-newest'] as const)('of length 0 takes nothing (%s)', async (whenFull) => {
+      expect(await offline(['a'], { ...ROOMY, queueLengthMax: 0, whenFull })).toEqual({
+        dropped: [1],
+        length: 0,
+        waiting: [],
+      });
+    });
+
+    it('does not keep back what may be sent at once', async () => {
+      const client = await QueueClient.make(makeStores, 2);
+      const limits = { ...ROOMY, queueLengthMax: 0 };
+      const deliveries = [await client.offer('a', { limits }), await client.offer('b', { limits })];
+      expect(deliveries.map(({ packetId, dropped }) => [packetId > 0, dropped])).toEqual([
+        [true, 0],
+        [true, 0],
+      ]);
+      const third = await client.offer('c', { limits });
+      expect([third.packetId, third.dropped]).toEqual([0, 1]);
+    });
+
+    it('does not count what is inflight', async () => {
+      const client = await QueueClient.make(makeStores, 2);
+      const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
+      const dropped = [];
+      for (const payload of ['a', 'b', 'c', 'd'])
+        dropped.push((await client.offer(payload, { limits })).dropped);
+      expect(dropped).toEqual([0, 0, 0, 1]);
+    });
+
+    it('has room again when something was drawn', async () => {
+      const client = await QueueClient.make(makeStores);
+      const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
+      await client.offer('a', { limits, isHeld: true });
+      expect((await client.offer('b', { limits, isHeld: true })).dropped).toBe(1);
+      expect(await client.drawn()).toEqual(['a']);
+      expect((await client.offer('c', { limits, isHeld: true })).dropped).toBe(0);
+      expect(await client.drawn()).toEqual(['c']);
+    });
+
+    it('is one session’s own: the answer adds up those of all', async () => {
+      const client = await QueueClient.make(makeStores);
+      const other = await QueueClient.beside(client);
+      const third = await QueueClient.beside(client);
+      for (const each of [client, other, third]) await each.lose();
+      const limits = { ...ROOMY, queueLengthMax: 1 };
+      await client.offer('a', { limits });
+      await other.offer('a', { limits });
+      const deliveries = await Promise.all(
+        [client, other, third].map(async (each) => deliveryTo(await each.session())),
+      );
+      expect(await client.stores.queues.offer(client.message('b'), deliveries, limits)).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,165 @@
+import { expect } from 'vitest';
+import type { Queued, QueuedPublish, QueueLimits } from '../src/index.ts';
+import { summary } from './support.ts';
+
+interface ModelMessage {
+  readonly name: string;
+  readonly qos: number;
+  readonly bytes: number;
+  readonly expiresAtMs: number | undefined;
+}
+
+interface ModelInflight {
+  readonly message: ModelMessage;
+  readonly packetId: number;
+  isReleased: boolean;
+  /** On this connection, as a PUBLISH or as a PUBREL. */
+  isSent: boolean;
+  /** As a PUBLISH on this connection. */
+  isCounted: boolean;
+}
+
+/** A queue as the port describes it, with no thought for speed. Packet ids are the store's to choose. */
+export class QueueModel {
+  readonly limits: QueueLimits;
+  /** Undefined while the session is offline. */
+  #receiveMaximum: number | undefined;
+  #waiting: ModelMessage[] = [];
+  #inflight: ModelInflight[] = [];
+
+  constructor(limits: QueueLimits, receiveMaximum: number) {
+    this.limits = limits;
+    this.#receiveMaximum = receiveMaximum;
+  }
+
+  offer(message: ModelMessage, isHeld: boolean, packetId: number, dropped: number): void {
+    const mayGo =
+      !isHeld && this.#waiting.length === 0 && this.#messagesToResend().length === 0 && this.#room() > 0;
+    expect(packetId > 0, `${message.name} may go at once`).toBe(mayGo);
+    if (mayGo) this.#send(message, packetId);
+    expect(dropped, `dropped for ${message.name}`).toBe(mayGo ? 0 : this.#wait(message));
+  }
+
+  /** Checks what was drawn, and takes note of it. */
+  draw(drawn: readonly Queued[], limit: number, nowMs: number): void {
+    expect(drawn.length).toBeLessThanOrEqual(limit);
+    const pubrels = drawn.filter((each) => each.type === 'pubrel');
+    const messages = drawn.filter((each) => each.type === 'publish');
+    this.#drawPubrels(pubrels.map(({ packetId }) => packetId));
+    for (const queued of messages) this.#drawMessage(queued, nowMs);
+    if (drawn.length === limit || this.#receiveMaximum === undefined) return;
+    expect(this.#pubrelsToSend(), 'PUBRELs left').toEqual([]);
+    if (this.#room() === 0) return;
+    expect(this.#messagesToResend(), 'messages to be sent again').toEqual([]);
+    expect(this.#alive(nowMs), 'messages left waiting').toEqual([]);
+    this.#waiting = [];
+  }
+
+  /** The packet id of one of those sent on this connection. */
+  nthSent(nth: number): number | undefined {
+    const sent = this.#inflight.filter(({ isSent }) => isSent);
+    return this.#receiveMaximum === undefined || sent.length === 0
+      ? undefined
+      : sent[nth % sent.length]?.packetId;
+  }
+
+  complete(packetId: number): void {
+    this.#inflight = this.#inflight.filter((each) => each.packetId !== packetId);
+  }
+
+  release(packetId: number): boolean {
+    const entry = this.#inflight.find((each) => each.packetId === packetId);
+    if (entry === undefined || entry.message.qos !== 2) return false;
+    entry.isReleased = true;
+    return true;
+  }
+
+  lose(): void {
+    this.#receiveMaximum = undefined;
+  }
+
+  resume(receiveMaximum: number): void {
+    this.#receiveMaximum = receiveMaximum;
+    for (const entry of this.#inflight) {
+      entry.isSent = false;
+      entry.isCounted = false;
+    }
+  }
+
+  /** Expired messages that wait may count or not. */
+  checkLength(length: number, nowMs: number): void {
+    expect(length).toBeGreaterThanOrEqual(this.#alive(nowMs).length);
+    expect(length).toBeLessThanOrEqual(this.#waiting.length);
+  }
+
+  checkLeft(left: readonly QueuedPublish[], nowMs: number): void {
+    const isAlive = ({ expiresAtMs }: ModelMessage) => expiresAtMs === undefined || expiresAtMs > nowMs;
+    const inflight = this.#inflight.filter(({ isReleased }) => !isReleased).map(({ message }) => message);
+    const expected = [...inflight, ...this.#waiting].filter(isAlive).map(({ name }) => name);
+    const alive = new Set(expected);
+    const names = left.map(({ message }) => Buffer.from(message.payload).toString());
+    expect(names.filter((name) => alive.has(name))).toEqual(expected);
+  }
+
+  #drawPubrels(packetIds: readonly number[]): void {
+    const expected = this.#pubrelsToSend().slice(0, packetIds.length);
+    expect(packetIds).toEqual(expected.map(({ packetId }) => packetId));
+    for (const entry of expected) entry.isSent = true;
+  }
+
+  #drawMessage(queued: QueuedPublish, nowMs: number): void {
+    expect(this.#room(), 'room in the window').toBeGreaterThan(0);
+    const [again] = this.#messagesToResend();
+    if (again !== undefined) {
+      expect(summary([queued])).toEqual([`${again.message.name}+`]);
+      expect(queued.delivery.packetId).toBe(again.packetId);
+      again.isSent = true;
+      again.isCounted = true;
+      return;
+    }
+    const [first] = this.#alive(nowMs);
+    expect(summary([queued])).toEqual([first?.name]);
+    if (first === undefined) return;
+    this.#waiting = this.#waiting.slice(this.#waiting.indexOf(first) + 1);
+    this.#send(first, queued.delivery.packetId);
+  }
+
+  #send(message: ModelMessage, packetId: number): void {
+    expect(Number.isInteger(packetId) && packetId >= 1 && packetId <= 65_535, `packet id ${packetId}`).toBe(
+      true,
+    );
+    expect(this.#inflight.map((each) => each.packetId)).not.toContain(packetId);
+    this.#inflight.push({ message, packetId, isReleased: false, isSent: true, isCounted: true });
+  }
+
+  /** Answers how many gave way. */
+  #wait(message: ModelMessage): number {
+    const { queueLengthMax, queueBytesMax, whenFull } = this.limits;
+    const fits = (messages: readonly ModelMessage[]) =>
+      messages.length <= queueLengthMax &&
+      messages.reduce((sum, { bytes }) => sum + bytes, 0) <= queueBytesMax;
+    const dropsItself = whenFull === 'drop-newest' ? !fits([...this.#waiting, message]) : !fits([message]);
+    if (dropsItself) return 1;
+    const before = this.#waiting.length;
+    this.#waiting.push(message);
+    while (!fits(this.#waiting)) this.#waiting.shift();
+    return before + 1 - this.#waiting.length;
+  }
+
+  #room(): number {
+    const used = this.#inflight.filter(({ isCounted }) => isCounted).length;
+    return Math.max(0, (this.#receiveMaximum ?? 0) - used);
+  }
+
+  #messagesToResend(): ModelInflight[] {
+    return this.#inflight.filter(({ isSent, isReleased }) => !isSent && !isReleased);
+  }
+
+  #pubrelsToSend(): ModelInflight[] {
+    return this.#inflight.filter(({ isSent, isReleased }) => !isSent && isReleased);
+  }
+
+  #alive(nowMs: number): ModelMessage[] {
+    return this.#waiting.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs);
+  }
+}

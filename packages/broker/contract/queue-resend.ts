@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { Queued } from '../src/index.ts';
+import { QueueClient } from './queue-support.ts';
+import { type MakeStores, NOW_MS } from './support.ts';
+
+/** What a new connection of a session is sent. */
+export function queueResendContract(makeStores: MakeStores): void {
+  const idsOf = (queued: readonly Queued[]) =>
+    queued.map((each) => (each.type === 'publish' ? each.delivery.packetId : each.packetId));
+
+  describe('rewind', () => {
+    it('sends again what is inflight, in its old order, before what waits [MQTT-4.4.0-1]', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      const ids = (await client.offerAll(['a', 'b', 'c', 'd'])).map(({ packetId }) => packetId);
+      await client.lose();
+      await client.offer('e');
+      await client.resume(10);
+      const queued = await client.next();
+      expect(idsOf(queued).slice(0, 3)).toEqual(ids.slice(0, 3));
+      // None of these calls sends anything twice.
+      expect(await client.drawn()).toEqual([]);
+    });
+
+    it('marks what is sent again as DUP, and only that [MQTT-3.3.1-1]', async () => {
+      const client = await QueueClient.make(makeStores, 2);
+      await client.offerAll(['a', 'b', 'c']);
+      await client.lose();
+      await client.resume(10);
+      expect(await client.drawn()).toEqual(['a+', 'b+', 'c']);
+    });
+
+    it('keeps the order of sending, not of packet ids', async () => {
+      const client = await QueueClient.make(makeStores, 2);
+      const [first, second] = await client.offerAll(['a', 'b', 'c', 'd']);
+      await client.complete(first?.packetId ?? 0);
+      await client.next();
+      await client.complete(second?.packetId ?? 0);
+      await client.next();
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual(['c+', 'd+']);
+    });
+
+    it('does nothing for a session that was sent nothing', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual([]);
+    });
+
+    it('lets a new message wait until the old ones are sent', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.offer('a');
+      await client.lose();
+      await client.resume();
+      expect((await client.offer('b')).packetId).toBe(0);
+      expect(await client.drawn()).toEqual(['a+', 'b']);
+      expect((await client.offer('c')).packetId).toBeGreaterThan(0);
+    });
+
+    it('goes on page by page', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      await client.offerAll(['a', 'b', 'c', 'd']);
+      await client.lose();
+      await client.resume(10);
+      expect(await client.drawn(2)).toEqual(['a+', 'b+']);
+      expect(await client.drawn(2)).toEqual(['c+', 'd']);
+    });
+
+    it('begins again when the connection is lost again', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.offerAll(['a', 'b', 'c']);
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn(2)).toEqual(['a+', 'b+']);
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual(['a+', 'b+', 'c+']);
+    });
+
+    it('after a take-over too', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.offer('a');
+      await client.resume();
+      expect(await client.drawn()).toEqual(['a+']);
+    });
+
+    it('sends a message again although it has expired [MQTT-4.3.3-7]', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.offer('a', { qos: 2, expiresAtMs: NOW_MS + 10 });
+      await client.offer('b', { isHeld: true, expiresAtMs: NOW_MS + 10 });
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn(100, NOW_MS + 20)).toEqual(['a+']);
+    });
+  });
+
+  describe('the window of a new connection', () => {
+    it('is empty, and fills as messages are sent again [MQTT-4.9.0-1]', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      const [first] = await client.offerAll(['a', 'b', 'c', 'd']);
+      await client.lose();
+      await client.resume(2);
+      expect(await client.drawn()).toEqual(['a+', 'b+']);
+      expect(await client.drawn()).toEqual([]);
+      await client.complete(first?.packetId ?? 0);
+      expect(await client.drawn()).toEqual(['c+']);
+      expect(await client.drawn()).toEqual([]);
+    });
+
+    it('is not made larger by an acknowledgement that comes before its message is sent again', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      const [first] = await client.offerAll(['a', 'b', 'c']);
+      await client.lose();
+      await client.resume(1);
+      const isKnown = await client.complete(first?.packetId ?? 0);
+      expect(await client.drawn()).toEqual([isKnown ? 'b+' : 'a+']);
+      expect(await client.drawn()).toEqual([]);
+    });
+  });
+
+  describe('a QoS 2 message whose PUBREC came', () => {
+    it('is not sent again; its PUBREL is [MQTT-4.3.3-6]', async () => {
+      const client = await QueueClient.make(makeStores);
+      const { packetId } = await client.offer('a', { qos: 2 });
+      await client.release(packetId);
+      await client.lose();
+      await client.resume();
+      expect(await client.next()).toEqual([{ type: 'pubrel', packetId }]);
+      expect(await client.drawn()).toEqual([]);
+      expect(await client.complete(packetId)).toBe(true);
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual([]);
+    });
+
+    it('has a PUBREL that takes no place in the window [MQTT-3.3.4-10]', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      const deliveries = await client.offerAll(['a', 'b', 'c'], { qos: 2 });
+      const [first, second, third] = deliveries.map(({ packetId }) => packetId);
+      await client.release(first ?? 0);
+      await client.release(third ?? 0);
+      await client.lose();
+      await client.resume(1);
+      const drawn = await client.drawn();
+      expect(drawn.filter((each) => each.startsWith('pubrel'))).toEqual([
+        `pubrel ${first}`,
+        `pubrel ${third}`,
+      ]);
+      expect(drawn.filter((each) => !each.startsWith('pubrel'))).toEqual(['b+']);
+      expect(await client.drawn()).toEqual([]);
+      // Its completion returns nothing that was not taken.
+      await client.complete(first ?? 0);
+      expect((await client.offer('d')).packetId).toBe(0);
+      expect(await client.drawn()).toEqual([]);
+      await client.complete(second ?? 0);
+      expect(await client.drawn()).toEqual(['d']);
+    });
+
+    it('has a PUBREL that is sent although messages wait for the window', async () => {
+      const client = await QueueClient.make(makeStores, 3);
+      const [, , third] = await client.offerAll(['a', 'b', 'c'], { qos: 2 });
+      await client.release(third?.packetId ?? 0);
+      await client.lose();
+      await client.resume(1);
+      expect((await client.drawn()).sort()).toEqual(['a+', `pubrel ${third?.packetId}`].sort());
+    });
+
+    it('may wait for PUBCOMP while new messages are sent', async () => {
+      const client = await QueueClient.make(makeStores, 1);
+      const { packetId } = await client.offer('a', { qos: 2 });
+      await client.release(packetId);
+      await client.lose();
+      await client.resume(1);
+      await client.next();
+      const second = await client.offer('b', { qos: 2 });
+      expect(second.packetId).toBeGreaterThan(0);
+      expect(second.packetId).not.toBe(packetId);
+    });
+
+    it('counts as inflight on a later connection: never sent as a message again', async () => {
+      const client = await QueueClient.make(makeStores);
+      const { packetId } = await client.offer('a', { qos: 2 });
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual(['a+']);
+      await client.release(packetId);
+      await client.lose();
+      await client.resume();
+      expect(await client.drawn()).toEqual([`pubrel ${packetId}`]);
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import type { Delivery, Message, Queued, QueueLimits, Stores } from '../src/index.ts';
+import { Client, deliveryTo, type MakeStores, messageId, messageOf, NOW_MS, summary } from './support.ts';
+
+export const ROOMY: QueueLimits = { queueLengthMax: 1000, queueBytesMax: 1_000_000, whenFull: 'drop-oldest' };
+
+/** A client whose messages are named by their payloads. */
+export class QueueClient extends Client {
+  #messages = 0;
+
+  static async make(makeStores: MakeStores, receiveMaximum?: number): Promise<QueueClient> {
+    const client = new QueueClient(await makeStores());
+    await client.open(receiveMaximum === undefined ? {} : { receiveMaximum });
+    return client;
+  }
+
+  static async beside(
+    other: { stores: Stores; tenant: string },
+    receiveMaximum?: number,
+  ): Promise<QueueClient> {
+    const client = new QueueClient(other.stores, other.tenant);
+    await client.open(receiveMaximum === undefined ? {} : { receiveMaximum });
+    return client;
+  }
+
+  message(payload: string, fields: Partial<Message> = {}): Message {
+    this.#messages += 1;
+    return messageOf({ id: messageId(this.#messages), payload: Buffer.from(payload), ...fields });
+  }
+
+  /** Offers one message and answers its delivery. */
+  async offer(
+    payload: string,
+    fields: Partial<Delivery> & { limits?: QueueLimits; isHeld?: boolean; expiresAtMs?: number } = {},
+  ): Promise<Delivery & { dropped: number }> {
+    const { limits = ROOMY, isHeld = false, expiresAtMs, ...rest } = fields;
+    const delivery = deliveryTo(await this.session(), rest);
+    const message = this.message(payload, expiresAtMs === undefined ? {} : { expiresAtMs });
+    const hold = isHeld ? new Set([delivery]) : undefined;
+    const dropped = await this.stores.queues.offer(message, [delivery], limits, hold);
+    return Object.assign(delivery, { dropped });
+  }
+
+  async offerAll(payloads: readonly string[], fields: Parameters<QueueClient['offer']>[1] = {}) {
+    const deliveries: Delivery[] = [];
+    for (const payload of payloads) deliveries.push(await this.offer(payload, fields));
+    return deliveries;
+  }
+
+  async next(limit = 100, nowMs = NOW_MS): Promise<readonly Queued[]> {
+    return await this.stores.queues.next(await this.session(), limit, nowMs);
+  }
+
+  async drawn(limit = 100, nowMs = NOW_MS): Promise<string[]> {
+    return summary(await this.next(limit, nowMs));
+  }
+
+  async complete(packetId: number): Promise<boolean> {
+    return await this.stores.queues.complete(await this.session(), packetId);
+  }
+
+  async release(packetId: number): Promise<boolean> {
+    return await this.stores.queues.release(await this.session(), packetId);
+  }
+
+  async length(): Promise<number> {
+    return await this.stores.queues.length(await this.session());
+  }
+}

@@ -1,0 +1,18 @@
+import { describe } from 'vitest';
+import { queueEndContract } from './queue-end.ts';
+import { queueLimitsContract } from './queue-limits.ts';
+import { queueResendContract } from './queue-resend.ts';
+import { queueWalkContract } from './queue-walk.ts';
+import { queueWindowContract } from './queue-window.ts';
+import type { MakeStores } from './support.ts';
+
+/** What every `QueueStore` does. */
+export function queueStoreContract(name: string, makeStores: MakeStores): void {
+  describe(`${name}: QueueStore`, () => {
+    queueWindowContract(makeStores);
+    queueLimitsContract(makeStores);
+    queueResendContract(makeStores);
+    queueEndContract(makeStores);
+    queueWalkContract(makeStores);
+  });
+}

@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Message, RetainedStore } from '../src/index.ts';
+import { retainedWalk } from './retained-walk.ts';
+import { type ContractOptions, type MakeStores, messageId, messageOf, NOW_MS, unique } from './support.ts';
+
+const MAXIMUM = 10_000;
+
+/** What every `RetainedStore` does. */
+export function retainedStoreContract(
+  name: string,
+  makeStores: MakeStores,
+  { countsAreExact = true }: ContractOptions = {},
+): void {
+  describe(`${name}: RetainedStore`, () => {
+    let tenant: string;
+    let retained: RetainedStore;
+
+    beforeEach(async () => {
+      tenant = unique('tenant');
+      ({ retained } = await makeStores());
+    });
+
+    const put = async (topic: string, id = 1, fields: Partial<Message> = {}) =>
+      await retained.put(tenant, messageOf({ topic, id: messageId(id), retain: true, ...fields }), MAXIMUM);
+    const page = async (filter: string, from?: string, limit = 100, nowMs = NOW_MS) =>
+      await retained.match(tenant, filter, nowMs, from, limit);
+    /** Topics and ids of all pages. */
+    const found = async (filter: string, nowMs = NOW_MS) => {
+      const messages: Message[] = [];
+      let from: string | undefined;
+      do {
+        const each = await page(filter, from, 100, nowMs);
+        messages.push(...each.messages);
+        from = each.next;
+      } while (from !== undefined);
+      return messages.map(({ topic, id }) => `${topic} ${Number.parseInt(id, 36)}`).sort();
+    };
+
+    describe('put', () => {
+      it('keeps the whole message', async () => {
+        const message = messageOf({
+          topic: 'a/b',
+          qos: 2,
+          retain: true,
+          properties: {
+            contentType: 'text',
+            userProperties: [
+              ['k', 'v'],
+              ['k', 'w'],
+            ],
+          },
+          expiresAtMs: NOW_MS + 1000,
+          publisherKey: 'publisher',
+        });
+        expect(await retained.put(tenant, message, MAXIMUM)).toBe(true);
+        const { messages, next } = await page('a/b');
+        expect(next).toBeUndefined();
+        expect(messages.map((each) => ({ ...each, payload: Buffer.from(each.payload) }))).toEqual([message]);
+      });
+
+      it('replaces the message of the topic [MQTT-3.3.1-5]', async () => {
+        await put('a', 1);
+        expect(await put('a', 2)).toBe(true);
+        expect(await found('a')).toEqual(['a 2']);
+      });
+
+      it('keeps the message with the later id, in whatever order they come', async () => {
+        await put('a', 2);
+        expect(await put('a', 1)).toBe(true);
+        expect(await found('a')).toEqual(['a 2']);
+      });
+
+      it('compares ids as strings, not as numbers of any length', async () => {
+        await put('a', 35);
+        await put('a', 36);
+        expect(await found('a')).toEqual(['a 36']);
+      });
+
+      it.skipIf(!countsAreExact)('keeps as many topics as the maximum, and not one more', async () => {
+        const putAtMost2 = async (topic: string, id: number) =>
+          await retained.put(tenant, messageOf({ topic, id: messageId(id) }), 2);
+        expect(await putAtMost2('a', 1)).toBe(true);
+        expect(await putAtMost2('b', 2)).toBe(true);
+        expect(await putAtMost2('c', 3)).toBe(false);
+        // A topic that has a message may replace it.
+        expect(await putAtMost2('a', 4)).toBe(true);
+        expect(await found('#')).toEqual(['a 4', 'b 2']);
+        await retained.delete(tenant, 'b', messageId(5));
+        expect(await putAtMost2('c', 6)).toBe(true);
+      });
+
+      it.skipIf(!countsAreExact)('counts each tenant for itself', async () => {
+        expect(await retained.put(tenant, messageOf(), 1)).toBe(true);
+        expect(await retained.put(unique('tenant'), messageOf(), 1)).toBe(true);
+      });
+    });
+
+    describe('delete', () => {
+      it('removes the message of a topic [MQTT-3.3.1-6]', async () => {
+        await put('a', 1);
+        await put('a/b', 1);
+        await retained.delete(tenant, 'a', messageId(2));
+        expect(await found('#')).toEqual(['a/b 1']);
+      });
+
+      it('leaves one with a later id', async () => {
+        await put('a', 3);
+        await retained.delete(tenant, 'a', messageId(2));
+        expect(await found('a')).toEqual(['a 3']);
+        await retained.delete(tenant, 'a', messageId(3));
+        expect(await found('a')).toEqual([]);
+      });
+
+      it('does nothing where there is none', async () => {
+        await put('a/b', 1);
+        for (const topic of ['a', 'a/b/c', 'c']) await retained.delete(tenant, topic, messageId(2));
+        expect(await found('#')).toEqual(['a/b 1']);
+      });
+
+      it('leaves other tenants theirs', async () => {
+        await put('a', 1);
+        await retained.delete(unique('tenant'), 'a', messageId(2));
+        expect(await found('a')).toEqual(['a 1']);
+      });
+    });
+
+    describe('match', () => {
+      it('finds what the filter matches', async () => {
+        for (const topic of ['a', 'a/b', 'a/c', 'a/b/c', 'b', '/a']) await put(topic);
+        expect(await found('a/b')).toEqual(['a/b 1']);
+        expect(await found('a/+')).toEqual(['a/b 1', 'a/c 1']);
+        expect(await found('a/#')).toEqual(['a 1', 'a/b 1', 'a/b/c 1', 'a/c 1']);
+        expect(await found('+/a')).toEqual(['/a 1']);
+        expect(await found('+')).toEqual(['a 1', 'b 1']);
+        expect(await found('c')).toEqual([]);
+      });
+
+      it('does not show topics that begin with $ to a wildcard [MQTT-4.7.2-1]', async () => {
+        await put('$SYS/a');
+        expect(await found('#')).toEqual([]);
+        expect(await found('+/a')).toEqual([]);
+        expect(await found('$SYS/+')).toEqual(['$SYS/a 1']);
+      });
+
+      it('keeps tenants apart', async () => {
+        await put('a');
+        expect(await retained.match(unique('tenant'), '#', NOW_MS, undefined, 100)).toEqual({
+          messages: [],
+          next: undefined,
+        });
+      });
+
+      it('does not show what has expired', async () => {
+        await put('gone', 1, { expiresAtMs: NOW_MS + 1000 });
+        await put('stays', 1, { expiresAtMs: NOW_MS + 1001 });
+        expect(await found('#', NOW_MS + 999)).toEqual(['gone 1', 'stays 1']);
+        expect(await found('#', NOW_MS + 1000)).toEqual(['stays 1']);
+      });
+
+      it('keeps a message that replaced an expired one', async () => {
+        await put('a', 1, { expiresAtMs: NOW_MS });
+        expect(await found('a')).toEqual([]);
+        await put('a', 2);
+        expect(await found('a')).toEqual(['a 2']);
+      });
+    });
+
+    describe('pages', () => {
+      const fill = async (count: number) => {
+        for (let index = 0; index < count; index += 1) await put(`wide/${index}`, index + 1);
+      };
+      /** Reads to the end; `between` runs after each page. */
+      const readAll = async (filter: string, limit: number, between = async (_page: number) => {}) => {
+        const topics: string[] = [];
+        let from: string | undefined;
+        for (let count = 1; count < 1000; count += 1) {
+          const { messages, next } = await page(filter, from, limit);
+          expect(messages.length).toBeLessThanOrEqual(limit);
+          topics.push(...messages.map(({ topic }) => topic));
+          if (next === undefined) return topics;
+          from = next;
+          await between(count);
+        }
+        throw new Error('expected the pages to come to an end, got 1000 of them');
+      };
+
+      it.each([1, 7, 8, 20, 21, 100])('of at most %i hold every match once', async (limit) => {
+        await fill(20);
+        await put('narrow', 1);
+        const topics = await readAll('wide/+', limit);
+        expect(topics).toHaveLength(20);
+        expect(new Set(topics).size).toBe(20);
+      });
+
+      it('answer again when asked again', async () => {
+        await fill(20);
+        const { next } = await page('#', undefined, 7);
+        expect((await page('#', next, 7)).messages).toEqual((await page('#', next, 7)).messages);
+      });
+
+      it('skip nothing that stays while topics come and go between them', async () => {
+        await fill(40);
+        const topics = await readAll('#', 4, async (count) => {
+          // Ever another topic goes, among those read and those to be read, and one comes; so do deeper ones.
+          await retained.delete(tenant, `wide/${count * 3}`, messageId(1000));
+          await put(`wide/${count * 3 + 1}`, 2000 + count);
+          await put(`a-new/${count}`, 1);
+          if (count < 5) await put(`wide/1/${count}`, 1);
+        });
+        const staying = Array.from({ length: 40 }, (_, index) => index).filter((index) => index % 3 === 2);
+        for (const index of staying) {
+          expect(
+            topics.filter((topic) => topic === `wide/${index}`),
+            `wide/${index}`,
+          ).toHaveLength(1);
+        }
+      });
+
+      it('come to an end when everything has been deleted', async () => {
+        await fill(20);
+        const { next } = await page('#', undefined, 5);
+        for (let index = 0; index < 20; index += 1)
+          await retained.delete(tenant, `wide/${index}`, messageId(100));
+        let from = next;
+        for (let count = 0; from !== undefined && count < 100; count += 1) {
+          const rest = await page('#', from, 5);
+          expect(rest.messages).toEqual([]);
+          from = rest.next;
+        }
+        expect(from).toBeUndefined();
+      });
+
+      it('leave out what has expired', async () => {
+        for (let index = 0; index < 30; index += 1) {
+          await put(`wide/${index}`, 1, index % 3 === 0 ? {} : { expiresAtMs: NOW_MS });
+        }
+        expect(new Set(await readAll('#', 3)).size).toBe(10);
+      });
+    });
+
+    it('agrees with a list that is searched from end to end, whatever the order of calls', async () => {
+      await retainedWalk(retained);
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import { expect } from 'vitest';
+import type {
+  Attachment,
+  Awaitable,
+  Delivery,
+  Message,
+  OpenedSession,
+  OpenSession,
+  Queued,
+  SessionRef,
+  Stores,
+  Subscription,
+} from '../src/index.ts';
+
+export type MakeStores = () => Awaitable<Stores>;
+
+/** What an implementation may do differently. Leave a reason beside each. */
+export interface ContractOptions {
+  /** False where numbers over a whole tenant are sampled: tests at their exact boundary are skipped. */
+  readonly countsAreExact?: boolean;
+}
+
+/** Some moment; the suites pass the time as an argument and never wait for it. */
+export const NOW_MS = 1_700_000_000_000;
+
+let names = 0;
+
+/** A name that no other test has: the stores of two tests may be the same. */
+export function unique(prefix: string): string {
+  names += 1;
+  return `${prefix}-${Date.now().toString(36)}-${names}`;
+}
+
+/** As long as a message clock's, and ascending with `number`. */
+export function messageId(number: number): string {
+  return `${number.toString(36).padStart(13, '0')}-contract`;
+}
+
+export function attachmentOf(connectionId: string, receiveMaximum = 10): Attachment {
+  return { connectionId, protocolVersion: 5, receiveMaximum, maximumPacketSize: 0xffff_ffff };
+}
+
+export function messageOf(fields: Partial<Message> = {}): Message {
+  return {
+    id: messageId(1),
+    topic: 'a/b',
+    payload: Buffer.from('payload'),
+    qos: 1,
+    retain: false,
+    properties: {},
+    expiresAtMs: undefined,
+    publisherKey: undefined,
+    ...fields,
+  };
+}
+
+export function deliveryTo(session: SessionRef, fields: Partial<Delivery> = {}): Delivery {
+  return {
+    session,
+    qos: 1,
+    retain: false,
+    subscriptionIdentifiers: undefined,
+    share: undefined,
+    packetId: 0,
+    dup: false,
+    ...fields,
+  };
+}
+
+export function subscriptionTo(topicFilter: string, fields: Partial<Subscription> = {}): Subscription {
+  return {
+    topicFilter,
+    shareGroup: undefined,
+    qos: 1,
+    noLocal: false,
+    retainAsPublished: false,
+    subscriptionIdentifier: undefined,
+    ...fields,
+  };
+}
+
+/** A ref as it comes back from a door that stored it with a connection. */
+export function copyOf(session: SessionRef): SessionRef {
+  const { key, tenant, clientId, incarnation, attachment } = session;
+  return { key, tenant, clientId, incarnation, attachment: attachment && { ...attachment } };
+}
+
+/**
+ * A client and its session. Its ref is read anew after each change, since only some stores hand out refs that
+ * follow the session.
+ */
+export class Client {
+  readonly stores: Stores;
+  readonly tenant: string;
+  readonly clientId: string;
+  #connections = 0;
+
+  constructor(stores: Stores, tenant = unique('tenant'), clientId = unique('client')) {
+    this.stores = stores;
+    this.tenant = tenant;
+    this.clientId = clientId;
+  }
+
+  /** The connection that was opened last. */
+  get connectionId(): string {
+    return `${this.clientId}:${this.#connections}`;
+  }
+
+  async open(fields: Partial<OpenSession> & { receiveMaximum?: number } = {}): Promise<OpenedSession> {
+    const { receiveMaximum, ...request } = fields;
+    this.#connections += 1;
+    return await this.stores.sessions.open({
+      tenant: this.tenant,
+      clientId: this.clientId,
+      cleanStart: false,
+      expirySeconds: 60,
+      attachment: attachmentOf(this.connectionId, receiveMaximum),
+      identity: { tenant: this.tenant, name: 'somebody' },
+      will: undefined,
+      nowMs: NOW_MS,
+      ...request,
+    });
+  }
+
+  async session(): Promise<SessionRef> {
+    const record = await this.stores.sessions.get(this.tenant, this.clientId);
+    expect(record, 'the session is there').toBeDefined();
+    return (record as NonNullable<typeof record>).session;
+  }
+
+  async lose(nowMs = NOW_MS, expirySeconds = 60): Promise<SessionRef> {
+    await this.stores.sessions.detach(await this.session(), this.connectionId, expirySeconds, nowMs);
+    return await this.session();
+  }
+
+  /** Connects again, as the broker does it. */
+  async resume(receiveMaximum?: number): Promise<SessionRef> {
+    const { session, present } = await this.open(receiveMaximum === undefined ? {} : { receiveMaximum });
+    expect(present, 'the session continues').toBe(true);
+    await this.stores.queues.rewind(session);
+    return session;
+  }
+}
+
+/** What was drawn, in short: `a`, a resent `a` as `a+`, a PUBREL of packet id 3 as `pubrel 3`. */
+export function summary(queued: readonly Queued[]): string[] {
+  return queued.map((each) =>
+    each.type === 'pubrel'
+      ? `pubrel ${each.packetId}`
+      : `${Buffer.from(each.message.payload).toString()}${each.delivery.dup ? '+' : ''}`,
+  );
+}
