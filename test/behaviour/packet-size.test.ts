@@ -1,5 +1,5 @@
+import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
-import { ReasonCode } from '../../packages/mqtt/src/reason-codes.ts';
 import { unique } from '../support/unique.ts';
 import { NO_PROPERTIES, packet, text, u16, userProperty } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';

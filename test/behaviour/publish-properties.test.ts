@@ -1,5 +1,5 @@
+import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
-import { ReasonCode } from '../../packages/mqtt/src/reason-codes.ts';
 import { unique } from '../support/unique.ts';
 import {
   bytes,

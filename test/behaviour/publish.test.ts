@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
-import { ReasonCode } from '../../packages/mqtt/src/reason-codes.ts';
 import { unique } from '../support/unique.ts';
 import {
   ILL_FORMED_UTF8,

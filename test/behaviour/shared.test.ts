@@ -1,5 +1,5 @@
+import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
-import { ReasonCode } from '../../packages/mqtt/src/reason-codes.ts';
 import { unique } from '../support/unique.ts';
 import { useDoor } from './util/door-fixture.ts';
 import type { Message, TestClient } from './util/test-client.ts';
