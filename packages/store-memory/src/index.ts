@@ -7,8 +7,17 @@ import { MemorySubscriptions } from './subscriptions.ts';
 
 export { MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 
+/** The stores with the types of their answers, none of which is ever a promise. */
+export interface MemoryStores extends Stores {
+  readonly sessions: MemorySessions;
+  readonly subscriptions: MemorySubscriptions;
+  readonly retained: MemoryRetained;
+  readonly queues: MemoryQueues;
+  readonly received: MemoryReceived;
+}
+
 /** The broker's stores in memory: nothing waits, and nothing survives the process. */
-export function createMemoryStores(): Stores {
+export function createMemoryStores(): MemoryStores {
   const sessions = new MemorySessions();
   return {
     sessions,

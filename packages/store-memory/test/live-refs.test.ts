@@ -1,0 +1,139 @@
+import { type Delivery, type OpenSession, sessionKey } from '@apus/broker';
+import { createMemoryStores, type MemoryStores } from '@apus/store-memory';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const request: OpenSession = {
+  tenant: 't',
+  clientId: 'c',
+  cleanStart: false,
+  expirySeconds: 60,
+  attachment: { connectionId: '1', protocolVersion: 5, receiveMaximum: 10, maximumPacketSize: 1000 },
+  identity: { tenant: 't', name: '' },
+  will: undefined,
+  nowMs: 0,
+};
+const again: OpenSession = { ...request, attachment: { ...request.attachment, connectionId: '2' } };
+const subscription = {
+  topicFilter: 'a',
+  shareGroup: undefined,
+  qos: 1 as const,
+  noLocal: false,
+  retainAsPublished: false,
+  subscriptionIdentifier: undefined,
+};
+
+describe('what the memory store hands out', () => {
+  let stores: MemoryStores;
+
+  beforeEach(() => {
+    stores = createMemoryStores();
+  });
+
+  const open = (fields: OpenSession = request) => stores.sessions.open(fields);
+
+  it('is never a promise', () => {
+    const { session } = open();
+    const message = {
+      id: '1',
+      topic: 'a',
+      payload: Buffer.from('x'),
+      qos: 1 as const,
+      retain: true,
+      properties: {},
+      expiresAtMs: undefined,
+      publisherKey: undefined,
+    };
+    const delivery: Delivery = {
+      session,
+      qos: 1,
+      retain: false,
+      subscriptionIdentifiers: undefined,
+      share: undefined,
+      packetId: 0,
+      dup: false,
+    };
+    const { sessions, subscriptions, retained, queues, received } = stores;
+    const filter = { topicFilter: 'a', shareGroup: undefined };
+    const limits = { queueLengthMax: 1, queueBytesMax: 100, whenFull: 'drop-newest' as const };
+    const answers: unknown[] = [
+      sessions.get('t', 'c'),
+      sessions.count(),
+      sessions.takeWill(session, '1'),
+      subscriptions.put(session, [subscription], 1),
+      subscriptions.match('t', 'a'),
+      subscriptions.members('t', filter),
+      subscriptions.list(session),
+      subscriptions.remove(session, [filter]),
+      subscriptions.clear(session),
+      retained.put('t', message, 1),
+      retained.match('t', '#', 0, undefined, 1),
+      retained.delete('t', 'a', '1'),
+      queues.offer(message, [delivery], limits),
+      queues.rewind(session),
+      queues.next(session, 1, 0),
+      queues.complete(session, 1),
+      queues.release(session, 1),
+      queues.length(session),
+      queues.clear(session),
+      received.begin(session, 1, '1', 1),
+      received.settle(session, 1),
+      received.release(session, 1),
+      received.clear(session),
+      sessions.detach(session, '1', 0, 0),
+      sessions.remove(session),
+    ];
+    expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
+  });
+
+  it('is one ref for each incarnation, and follows its connection', () => {
+    const { session } = open();
+    const seen = () => session.attachment?.connectionId;
+    expect(seen()).toBe('1');
+    stores.sessions.detach(session, '1', 60, 0);
+    expect(seen()).toBeUndefined();
+    expect(open(again).session).toBe(session);
+    expect(seen()).toBe('2');
+  });
+
+  it('is the same ref among the subscribers of a filter', () => {
+    const { session } = open();
+    stores.subscriptions.put(session, [subscription], 1);
+    expect(stores.subscriptions.match('t', 'a')).toMatchObject([{ subscribers: [{ subscription }] }]);
+    const members = stores.subscriptions.members('t', { topicFilter: 'a', shareGroup: undefined });
+    expect(members[0]?.session).toBe(session);
+  });
+
+  it('shows no connection once its incarnation has been discarded', () => {
+    const { session } = open();
+    const { session: newer, previous } = open({ ...again, cleanStart: true });
+    expect(newer).not.toBe(session);
+    expect(previous?.attachment?.connectionId).toBe('1');
+    expect(session.attachment).toBeUndefined();
+    expect(newer.attachment?.connectionId).toBe('2');
+  });
+
+  it('shows a log line no more than a ref', () => {
+    const { session } = open();
+    stores.subscriptions.put(session, [subscription], 1);
+    expect(JSON.parse(JSON.stringify(session))).toEqual({
+      key: sessionKey('t', 'c'),
+      tenant: 't',
+      clientId: 'c',
+      incarnation: expect.any(String),
+      attachment: request.attachment,
+    });
+  });
+
+  it('is the filter’s own list of subscribers, not a copy', () => {
+    stores.subscriptions.put(open().session, [subscription], 1);
+    const listed = () => stores.subscriptions.members('t', { topicFilter: 'a', shareGroup: undefined });
+    expect(listed()).toBe(listed());
+  });
+
+  it('takes no subscription for a session that has ended: nobody would ever remove it', () => {
+    const { session } = open();
+    open({ ...again, cleanStart: true });
+    stores.subscriptions.put(session, [subscription], 1);
+    expect(stores.subscriptions.match('t', 'a')).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import type { Delivery, QueuedPublish, SessionRef } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { SessionQueue } from '../src/session-queue.ts';
+
+const PACKET_ID_MAX = 65_535;
+const session: SessionRef = {
+  key: 't\0c',
+  tenant: 't',
+  clientId: 'c',
+  incarnation: '1',
+  attachment: undefined,
+};
+
+function entry(qos: 1 | 2 = 2): QueuedPublish {
+  const delivery: Delivery = {
+    session,
+    qos,
+    retain: false,
+    subscriptionIdentifiers: undefined,
+    share: undefined,
+    packetId: 0,
+    dup: false,
+  };
+  const message = {
+    id: '1',
+    topic: 'a',
+    payload: Buffer.from('x'),
+    qos,
+    retain: false,
+    properties: {},
+    expiresAtMs: undefined,
+    publisherKey: undefined,
+  };
+  return { type: 'publish', message, delivery };
+}
+
+/** Sends a message and answers its packet id. */
+function send(queue: SessionQueue): number {
+  const sent = entry();
+  queue.send(sent);
+  return sent.delivery.packetId;
+}
+
+describe('SessionQueue', () => {
+  it('gives packet ids in turn and begins again behind 65,535, past those in use [MQTT-2.2.1-4]', () => {
+    const queue = new SessionQueue();
+    const first = send(queue);
+    expect(first).toBe(1);
+    for (let packetId = 2; packetId <= PACKET_ID_MAX; packetId += 1) {
+      expect(send(queue)).toBe(packetId);
+      if (packetId !== 3) queue.complete(packetId);
+    }
+    expect(send(queue)).toBe(2);
+    expect(send(queue)).toBe(4);
+  });
+
+  it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {
+    const queue = new SessionQueue();
+    for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
+    queue.rewind();
+    expect(queue.draw(PACKET_ID_MAX, PACKET_ID_MAX, 0)).toHaveLength(PACKET_ID_MAX);
+    expect(queue.canSend(10)).toBe(false);
+    queue.wait(entry());
+    expect(queue.draw(10, 10, 0)).toEqual([]);
+    queue.complete(7);
+    expect(queue.draw(10, 10, 0)).toMatchObject([{ type: 'publish', delivery: { packetId: 7 } }]);
+  });
+});
