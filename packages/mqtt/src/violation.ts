@@ -9,7 +9,10 @@ import type { ProtocolVersion } from './packets.ts';
 export class Violation {
   readonly reasonCode: number;
   readonly reason: string;
-  /** Set where the client speaks a version this broker does not: the refusal goes out in this one. */
+  /**
+   * Set for a CONNECT that can be refused with a CONNACK: the version to say it in, which is the nearest we speak
+   * where the client's is none of ours. Without it a CONNECT is answered by closing.
+   */
   readonly answerAs: ProtocolVersion | undefined;
 
   constructor(reasonCode: number, reason: string, answerAs?: ProtocolVersion) {

@@ -10,6 +10,7 @@ import {
   reasonCodeName,
   STRING_BYTES_MAX,
   toConnackReturnCode,
+  withPacketId,
 } from '../src/index.ts';
 import { variableByteIntegerLength, writeVariableByteInteger } from '../src/variable-byte-integer.ts';
 import { takes } from './refuses.ts';
@@ -103,6 +104,9 @@ describe('packet identifiers', () => {
       expect(takes(encodePacket(acknowledgement, 5))).toEqual(acknowledgement);
     }
     const publish = { ...publishOf(0), qos: 1, packetId } as const;
+    const encoded = encodePublish(publish, 5);
+    expect(withPacketId(encoded, packetId)).toBe(encoded.bytes);
+    expect(withPacketId(encoded, 2)).not.toBe(encoded.bytes);
     expect(takes(encodePacket(publish, 5))).toMatchObject({ packetId });
   });
 });
