@@ -27,7 +27,7 @@ export function createMessage(context: Context, draft: MessageDraft, id: Message
   return {
     id,
     topic: draft.topic,
-    payload: draft.payload,
+    payload: owned(draft.payload),
     qos: draft.qos,
     retain: draft.retain,
     properties,
@@ -37,6 +37,11 @@ export function createMessage(context: Context, draft: MessageDraft, id: Message
         : context.ports.clock.now() + messageExpiryInterval * 1000,
     publisherKey: draft.publisherKey,
   };
+}
+
+/** A small payload is a view of all that was read with it, and would keep that alive while it is retained or queued. */
+function owned(payload: Uint8Array): Uint8Array {
+  return payload.buffer.byteLength > 2 * payload.length ? Uint8Array.prototype.slice.call(payload) : payload;
 }
 
 /**

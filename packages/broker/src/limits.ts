@@ -16,7 +16,7 @@ export interface BrokerLimits {
   readonly queueWhenFull: 'drop-oldest' | 'drop-newest';
   /** Beyond it a filter is answered 0x97. */
   readonly subscriptionsPerSessionMax: number;
-  /** Levels of a topic name or filter; bounds every walk over levels. Beyond it: 0x90 or 0x8F. */
+  /** Levels of a topic name or filter; bounds every walk over levels. 200 separators, as Mosquitto. Beyond it: 0x90 or 0x8F. */
   readonly topicLevelsMax: number;
   /** Retained messages of a tenant. Beyond it: 0x97. */
   readonly retainedMessagesMax: number;
@@ -39,7 +39,7 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   queueBytesMax: 16 * 1024 * 1024,
   queueWhenFull: 'drop-oldest',
   subscriptionsPerSessionMax: 10_000,
-  topicLevelsMax: 200,
+  topicLevelsMax: 201,
   retainedMessagesMax: 1_000_000,
   sessionsMax: 1_000_000,
   sessionExpirySecondsMax: 7 * 24 * 60 * 60,

@@ -25,12 +25,15 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Arr
     case 'pubrec':
     case 'pubrel':
     case 'pubcomp':
-      if (isPlainSuccess(packet, version)) return encodePlainSuccess(packet);
+      if (version < 5 || isEmpty(packet.properties)) return encodeAcknowledgement(packet, version);
       break;
     case 'disconnect':
-      if (packet.reasonCode === ReasonCode.NormalDisconnection && isEmpty(packet.properties)) {
-        return Buffer.from([0xe0, 0]); // mqtt-packet writes the reason code and an empty section out.
-      }
+      if (isEmpty(packet.properties)) return encodeDisconnect(packet.reasonCode);
+      break;
+    case 'connack':
+      // MQTT 3.1 has no Session Present: the byte is reserved.
+      if (version === 3 && packet.sessionPresent)
+        return encodePacket({ ...packet, sessionPresent: false }, version);
       break;
     case 'connect':
       return encodeConnect(packet);
@@ -47,13 +50,22 @@ const FIRST_BYTES: Readonly<Record<AcknowledgementPacket['type'], number>> = {
   pubcomp: 0x70,
 };
 
-function isPlainSuccess(packet: AcknowledgementPacket, version: ProtocolVersion): boolean {
-  return version < 5 || (packet.reasonCode === ReasonCode.Success && isEmpty(packet.properties));
+/**
+ * One for every QoS 1 message: two bytes and the Packet Identifier, and the Reason Code where it is not 0x00. An empty
+ * property section, which mqtt-packet writes out, may be left out (sections 3.4.2.2.1 and 3.14.2.2.1).
+ */
+function encodeAcknowledgement(
+  { type, packetId, reasonCode }: AcknowledgementPacket,
+  version: ProtocolVersion,
+): Uint8Array {
+  const first = FIRST_BYTES[type];
+  if (version < 5 || reasonCode === ReasonCode.Success)
+    return Buffer.from([first, 2, packetId >> 8, packetId & 0xff]);
+  return Buffer.from([first, 3, packetId >> 8, packetId & 0xff, reasonCode]);
 }
 
-/** One for every QoS 1 message, and always the same four bytes but for the Packet Identifier. */
-function encodePlainSuccess(packet: AcknowledgementPacket): Uint8Array {
-  return Buffer.from([FIRST_BYTES[packet.type], 2, packet.packetId >> 8, packet.packetId & 0xff]);
+function encodeDisconnect(reasonCode: number): Uint8Array {
+  return Buffer.from(reasonCode === ReasonCode.NormalDisconnection ? [0xe0, 0] : [0xe0, 1, reasonCode]);
 }
 
 function isEmpty(properties: object): boolean {

@@ -160,7 +160,7 @@ const connack: fc.Arbitrary<Sent<ConnackPacket>> = fc
     receiver: 'client',
     packet: {
       type: 'connack',
-      sessionPresent,
+      sessionPresent: sessionPresent && version !== 3,
       reasonCode: version === 5 ? reasonCode : oldReasonCode,
       properties: propertiesIn(version, properties),
     },

@@ -351,9 +351,14 @@ const acknowledgements: Row[] = (
   return [
     of(4, '', packet(firstByte, [1, 2]), success),
     of(5, 'in its short form', packet(firstByte, [1, 2]), success),
-    of(5, 'with a reason', packet(firstByte, [1, 2, reasonCode, NONE]), failure),
+    of(5, 'with a reason', packet(firstByte, [1, 2, reasonCode]), failure),
     {
-      ...of(5, 'with a reason code and no property length', packet(firstByte, [1, 2, reasonCode]), failure),
+      ...of(
+        5,
+        'with a reason code and an empty section',
+        packet(firstByte, [1, 2, reasonCode, NONE]),
+        failure,
+      ),
       notCanonical: 'mqtt-packet writes the empty section out',
     },
     {
