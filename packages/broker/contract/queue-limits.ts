@@ -68,6 +68,15 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       });
     });
 
+    it('gives way altogether for a message that just fits it', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueBytesMax: 2 * BYTES, whenFull: 'drop-oldest' };
+      const longest = 'x'.repeat(2 * BYTES - 'a/b'.length);
+      expect(await offline(['a', 'b', longest], limits)).toMatchObject({
+        dropped: [0, 0, 2],
+        waiting: [longest],
+      });
+    });
+
     it.each(['drop-oldest', 'drop-newest'] as const)(
       'drops a message that fits no queue (%s)',
       async (whenFull) => {

@@ -211,6 +211,16 @@ export function subscriptionStoreContract(name: string, makeStores: MakeStores):
         expect(await matched('a/b')).toHaveLength(1);
       });
 
+      it('leaves those to the same filter in other share groups', async () => {
+        await put(subscriptionTo('a'));
+        await put(subscriptionTo('a', { shareGroup: 'g' }));
+        await put(subscriptionTo('a', { shareGroup: 'h' }));
+        await subscriptions.remove(session, [nameOf('a')]);
+        expect(await matched('a')).toEqual([`g: a → ${client.clientId}`, `h: a → ${client.clientId}`]);
+        await subscriptions.remove(session, [nameOf('a', 'g')]);
+        expect(await matched('a')).toEqual([`h: a → ${client.clientId}`]);
+      });
+
       it('leaves the subscriptions of others', async () => {
         const { other, session: otherSession } = await another();
         await put(subscriptionTo('a'));

@@ -80,9 +80,9 @@ export class SessionQueue {
   /** What is to be sent again, in its old order; then what waits. */
   draw(receiveMaximum: number, limit: number, nowMs: number): Queued[] {
     const drawn: Queued[] = [];
-    if (this.#messagesToResend + this.#pubrelsToResend > 0) this.#drawResends(drawn, receiveMaximum, limit);
-    // While a message is to be sent again, none that came after it may go.
-    if (this.#messagesToResend === 0) this.#drawWaiting(drawn, receiveMaximum, limit, nowMs);
+    this.#drawResends(drawn, receiveMaximum, limit);
+    // Where a message is left that is to be sent again there was no room for it, and so is none for those behind it.
+    this.#drawWaiting(drawn, receiveMaximum, limit, nowMs);
     return drawn;
   }
 

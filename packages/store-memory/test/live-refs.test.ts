@@ -130,6 +130,18 @@ describe('what the memory store hands out', () => {
     expect(listed()).toBe(listed());
   });
 
+  it('is found by a copy until all that an ended session owned is cleared, and kept no longer', () => {
+    const { session } = open();
+    stores.subscriptions.put(session, [subscription], 1);
+    stores.received.begin(session, 1, '1', 1);
+    open({ ...again, cleanStart: true });
+    const copy = { ...session };
+    stores.received.clear(copy);
+    expect(stores.sessions.live(copy)).toBe(session);
+    stores.subscriptions.clear(copy);
+    expect(stores.sessions.live(copy)).toBeUndefined();
+  });
+
   it('takes no subscription for a session that has ended: nobody would ever remove it', () => {
     const { session } = open();
     open({ ...again, cleanStart: true });

@@ -54,6 +54,15 @@ describe('SessionQueue', () => {
     expect(send(queue)).toBe(4);
   });
 
+  it('does not send a PUBREL again for a PUBREC that came before the message was sent again', () => {
+    const queue = new SessionQueue();
+    const packetId = send(queue);
+    queue.rewind();
+    expect(queue.release(packetId)).toBe(true);
+    expect(queue.draw(10, 10, 0)).toEqual([]);
+    expect(queue.canSend(10)).toBe(true);
+  });
+
   it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {
     const queue = new SessionQueue();
     for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
