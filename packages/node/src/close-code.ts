@@ -1,0 +1,8 @@
+/** WebSocket close codes that this door sends (RFC 6455, section 7.4.1); others are `ws`'s own. */
+export const CloseCode = {
+  Normal: 1000,
+  GoingAway: 1001,
+  UnsupportedData: 1003,
+  PolicyViolation: 1008,
+  InternalError: 1011,
+} as const;

@@ -1,0 +1,99 @@
+import type {
+  Clock,
+  ConnectionId,
+  Connections,
+  Delivery,
+  FailedPush,
+  Message,
+  PushFailure,
+} from '@apus/broker';
+import type { DisconnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
+import type { Links } from './links.ts';
+import type { NodeLink } from './node-link.ts';
+import { headFor, type PreparedPublish } from './prepared-publish.ts';
+import { PublishVariants } from './publish-variants.ts';
+import type { TopicForm } from './topic-aliases.ts';
+
+/** The Connections port over the links of this process. Nothing here is waited for. */
+export class NodeConnections implements Connections {
+  readonly #links: Links;
+  readonly #clock: Clock;
+
+  constructor(links: Links, clock: Clock) {
+    this.#links = links;
+    this.#clock = clock;
+  }
+
+  isReady(connectionId: ConnectionId): boolean {
+    return this.#links.get(connectionId)?.isReady() ?? true;
+  }
+
+  publish(message: Message, deliveries: readonly Delivery[]): readonly FailedPush[] | undefined {
+    const variants = new PublishVariants(message, this.#clock.now());
+    let failed: FailedPush[] | undefined;
+    for (const delivery of deliveries) {
+      const failure = this.#push(message.topic, variants, delivery);
+      if (failure === undefined) continue;
+      failed ??= [];
+      failed.push({ delivery, failure });
+    }
+    return failed;
+  }
+
+  send(connectionId: ConnectionId, packet: Packet): boolean {
+    const link = this.#links.get(connectionId);
+    const version = link && versionOf(link);
+    if (link === undefined || version === undefined || !link.isOpen) return false;
+    link.send(packet, version);
+    return true;
+  }
+
+  close(connectionId: ConnectionId, disconnect: DisconnectPacket): void {
+    const link = this.#links.get(connectionId);
+    if (link === undefined) return;
+    if (versionOf(link) === 5) link.send(disconnect, 5);
+    link.close();
+  }
+
+  #push(topic: string, variants: PublishVariants, delivery: Delivery): PushFailure | undefined {
+    const { attachment } = delivery.session;
+    const link = attachment && this.#links.get(attachment.connectionId);
+    if (attachment === undefined || link === undefined || !link.isOpen) return 'gone';
+    const { protocolVersion: version, maximumPacketSize } = attachment;
+    const form = link.outboundAliases?.formOf(topic);
+    const prepared = variants.for(delivery, version, form);
+    if (prepared.packetBytes <= maximumPacketSize) {
+      if (form !== undefined) link.outboundAliases?.sent(topic, form);
+      push(link, prepared, delivery);
+      return undefined;
+    }
+    return this.#pushWithoutAlias(link, variants, delivery, version, maximumPacketSize, form);
+  }
+
+  /** An alias that is new makes the packet larger: what only fits without one still has to be sent. */
+  #pushWithoutAlias(
+    link: NodeLink,
+    variants: PublishVariants,
+    delivery: Delivery,
+    version: ProtocolVersion,
+    maximumPacketSize: number,
+    form: TopicForm | undefined,
+  ): PushFailure | undefined {
+    if (form === undefined || form.known) return 'too-large';
+    const prepared = variants.for(delivery, version, undefined);
+    // [MQTT-3.1.2-24]
+    if (prepared.packetBytes > maximumPacketSize) return 'too-large';
+    push(link, prepared, delivery);
+    return undefined;
+  }
+}
+
+function push(link: NodeLink, prepared: PreparedPublish, delivery: Delivery): void {
+  link.push(headFor(prepared, delivery.packetId));
+  if (prepared.tail !== undefined) link.push(prepared.tail);
+}
+
+/** Undefined before CONNECT was accepted: nothing is sent then [MQTT-3.14.0-1]. */
+function versionOf(link: NodeLink): ProtocolVersion | undefined {
+  return link.state.phase === 'connected' ? link.state.connection.protocolVersion : undefined;
+}

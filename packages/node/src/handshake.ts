@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isLoopbackOrigin } from './auth/loopback.ts';
+import type { AllowedOrigins } from './options.ts';
+
+export const MQTT_PATH = '/mqtt';
+
+/** In the order of preference; the second is what clients of MQTT 3.1 ask for. */
+const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'] as const;
+
+/** Why a handshake is refused: an HTTP status and a sentence for the body. */
+export interface HandshakeRefusal {
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** What the request for a WebSocket itself has wrong, or undefined. */
+export function refusalOf(
+  request: IncomingMessage,
+  allowedOrigins: AllowedOrigins,
+): HandshakeRefusal | undefined {
+  if (pathOf(request) !== MQTT_PATH) {
+    return { status: 404, reason: `MQTT over WebSocket is at ${MQTT_PATH}, not at ${pathOf(request)}.` };
+  }
+  const { origin } = request.headers;
+  if (origin !== undefined && !isAllowedOrigin(origin, allowedOrigins)) {
+    return {
+      status: 403,
+      reason: `Web pages of ${origin} may not connect. Allow them with --allow-origin ${origin}`,
+    };
+  }
+  if (chooseSubprotocol(offeredSubprotocols(request)) === undefined) {
+    // [MQTT-6.0.0-3]
+    return { status: 400, reason: 'The client has to offer the WebSocket subprotocol "mqtt".' };
+  }
+  return undefined;
+}
+
+/** The one that the handshake's answer names [MQTT-6.0.0-4]. */
+export function chooseSubprotocol(offered: ReadonlySet<string>): string | undefined {
+  return SUBPROTOCOLS.find((subprotocol) => offered.has(subprotocol));
+}
+
+export function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?', 1)[0] ?? '';
+}
+
+/** Answers in HTTP on a socket that was to become a WebSocket, and closes it. */
+export function refuseHandshake(socket: Duplex, { status, reason }: HandshakeRefusal): void {
+  const body = `${reason}\n`;
+  socket.on('error', () => socket.destroy());
+  socket.once('finish', () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Refused'}\r\n` +
+      'Connection: close\r\nContent-Type: text/plain; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  503: 'Service Unavailable',
+};
+
+function offeredSubprotocols(request: IncomingMessage): ReadonlySet<string> {
+  const header = request.headers['sec-websocket-protocol'] ?? '';
+  return new Set(header.split(',').map((name) => name.trim()));
+}
+
+/**
+ * A browser lets any page open a WebSocket to this machine. While nobody is asked for a password, only pages that
+ * this machine served may; other programs send no Origin.
+ */
+function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
+  if (allowed === 'any') return true;
+  if (allowed === 'loopback') return isLoopbackOrigin(origin);
+  return allowed.includes(origin) || isLoopbackOrigin(origin);
+}

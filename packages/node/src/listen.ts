@@ -1,0 +1,30 @@
+import type { Server } from 'node:http';
+import { StartError } from './start-error.ts';
+
+/** Starts listening, or says in a sentence why that is not possible. */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      reject(new StartError(sentence(error, host, port), { cause: error }));
+    };
+    server.once('error', failed);
+    server.listen({ host, port }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function sentence(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} at ${host} is in use: stop the other program, or choose another port with --port.`;
+    case 'EACCES':
+      return `Port ${port} needs privileges that this process does not have: choose one from 1024 up with --port.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `This machine has no address ${host}: choose another with --host.`;
+    default:
+      return `Cannot listen at ${host}, port ${port}: ${error.message}`;
+  }
+}

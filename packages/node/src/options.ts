@@ -1,0 +1,104 @@
+import {
+  type AuthenticationMethod,
+  type Authenticator,
+  type Authorizer,
+  type BrokerLimits,
+  type BrokerOptions,
+  DEFAULT_LIMITS,
+} from '@apus/broker';
+import { anonymousAuthenticator, everythingAllowed } from './auth/anonymous.ts';
+import { isLoopbackHost } from './auth/loopback.ts';
+import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
+import { type LogLevel, type LogSink, stderrSink } from './log.ts';
+import { type Scheduler, systemScheduler } from './scheduler.ts';
+import { StartError } from './start-error.ts';
+
+/** Web pages whose WebSockets are accepted: by origin, those of this machine, or all. */
+export type AllowedOrigins = 'any' | 'loopback' | readonly string[];
+
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** Options of `startNode`: the limits of the broker and of the door, and the choices below. */
+export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits> {
+  /** Address to listen at. @default '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** 0: any free port. @default 8083 */
+  readonly port?: number | undefined;
+  /** @default 'one' */
+  readonly overlapping?: BrokerOptions['overlapping'] | undefined;
+  /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
+  readonly responseInformation?: string | undefined;
+  /** @default anybody, on a loopback address only */
+  readonly authenticator?: Authenticator | undefined;
+  /** @default everything is allowed */
+  readonly authorizer?: Authorizer | undefined;
+  /** @default none: CONNECT with an Authentication Method is answered 0x8C */
+  readonly authenticationMethods?: readonly AuthenticationMethod[] | undefined;
+  /** Lets anybody in from other machines too. @default false */
+  readonly allowAnonymous?: boolean | undefined;
+  /** @default 'loopback' while anybody is let in, else 'any' */
+  readonly allowedOrigins?: AllowedOrigins | undefined;
+  /** @default 'error' */
+  readonly logLevel?: LogLevel | undefined;
+  /** @default standard error */
+  readonly logSink?: LogSink | undefined;
+  /** @default the system's time and timers */
+  readonly clock?: Scheduler | undefined;
+}
+
+export interface ResolvedOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly broker: BrokerOptions;
+  readonly limits: NodeLimits;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly authenticationMethods: readonly AuthenticationMethod[];
+  readonly allowedOrigins: AllowedOrigins;
+  readonly logLevel: LogLevel;
+  readonly logSink: LogSink;
+  readonly clock: Scheduler;
+}
+
+/** Every default that is not a limit, in one place. */
+export function resolveOptions(options: NodeOptions): ResolvedOptions {
+  const host = options.host ?? '127.0.0.1';
+  checkAnonymous(host, options);
+  const broker: BrokerOptions = {
+    limits: withDefaults(DEFAULT_LIMITS, options),
+    overlapping: options.overlapping ?? 'one',
+    responseInformation: options.responseInformation,
+  };
+  return {
+    host,
+    port: options.port ?? 8083,
+    broker,
+    limits: withDefaults(DEFAULT_NODE_LIMITS, options),
+    authenticator: options.authenticator ?? anonymousAuthenticator,
+    authorizer: options.authorizer ?? everythingAllowed,
+    authenticationMethods: options.authenticationMethods ?? [],
+    allowedOrigins: options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback'),
+    logLevel: options.logLevel ?? 'error',
+    logSink: options.logSink ?? stderrSink,
+    clock: options.clock ?? systemScheduler,
+  };
+}
+
+/** A client has to show who it is, or the operator has said that it need not. */
+function isProtected(options: NodeOptions): boolean {
+  return options.authenticator !== undefined || options.allowAnonymous === true;
+}
+
+function checkAnonymous(host: string, options: NodeOptions): void {
+  if (isProtected(options) || isLoopbackHost(host)) return;
+  throw new StartError(
+    `At ${host} other machines can reach this broker, and nobody would be asked for a password. ` +
+      'Give a users file (--users FILE), or say that anybody may come in (--allow-anonymous).',
+  );
+}
+
+function withDefaults<T extends object>(defaults: T, options: NodeOptions): T {
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  const entries = Object.entries(defaults).map(([name, value]) => [name, given[name] ?? value]);
+  return Object.fromEntries(entries) as T;
+}

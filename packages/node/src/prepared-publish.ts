@@ -1,0 +1,69 @@
+import type { Delivery, Message } from '@apus/broker';
+import { encodePublish, type ProtocolVersion, type PublishPacket, type PublishProperties } from '@apus/mqtt';
+import type { TopicForm } from './topic-aliases.ts';
+import { frameHeader } from './web-socket-frame.ts';
+
+/** Above this a payload is shared between its recipients rather than copied for each Packet Identifier. */
+const COPIED_BYTES_MAX = 4096;
+
+/** One PUBLISH as it leaves, encoded once for every client whose packets are alike but for the Packet Identifier. */
+export interface PreparedPublish {
+  /** Size of the MQTT packet, for the client's Maximum Packet Size. */
+  readonly packetBytes: number;
+  /** WebSocket header and the beginning of the packet, or all of it. */
+  readonly head: Buffer;
+  readonly tail: Uint8Array | undefined;
+  /** Where the Packet Identifier stands in `head`; undefined at QoS 0. */
+  readonly packetIdOffset: number | undefined;
+}
+
+export function preparePublish(
+  message: Message,
+  delivery: Delivery,
+  version: ProtocolVersion,
+  topicForm: TopicForm | undefined,
+  messageExpiryInterval: number | undefined,
+): PreparedPublish {
+  const packet = publishOf(message, delivery, topicForm, messageExpiryInterval);
+  const { bytes, packetIdOffset } = encodePublish(packet, version);
+  const header = frameHeader(bytes.length);
+  const whole = bytes.length <= COPIED_BYTES_MAX;
+  const cut = whole ? bytes.length : packetIdOffset + (delivery.qos > 0 ? 2 : 0);
+  return {
+    packetBytes: bytes.length,
+    head: Buffer.concat([header, bytes.subarray(0, cut)]),
+    tail: whole ? undefined : bytes.subarray(cut),
+    packetIdOffset: delivery.qos > 0 ? header.length + packetIdOffset : undefined,
+  };
+}
+
+/** The head for one recipient. */
+export function headFor(prepared: PreparedPublish, packetId: number): Buffer {
+  if (prepared.packetIdOffset === undefined) return prepared.head;
+  const head = Buffer.from(prepared.head);
+  head.writeUInt16BE(packetId, prepared.packetIdOffset);
+  return head;
+}
+
+function publishOf(
+  message: Message,
+  delivery: Delivery,
+  topicForm: TopicForm | undefined,
+  messageExpiryInterval: number | undefined,
+): PublishPacket {
+  const properties: PublishProperties = { ...message.properties };
+  if (messageExpiryInterval !== undefined) properties.messageExpiryInterval = messageExpiryInterval;
+  if (topicForm !== undefined) properties.topicAlias = topicForm.alias;
+  // [MQTT-3.3.4-3]
+  if (delivery.subscriptionIdentifiers) properties.subscriptionIdentifiers = delivery.subscriptionIdentifiers;
+  return {
+    type: 'publish',
+    topic: topicForm?.known ? '' : message.topic,
+    payload: message.payload,
+    qos: delivery.qos,
+    retain: delivery.retain,
+    dup: delivery.dup,
+    packetId: delivery.packetId,
+    properties,
+  };
+}

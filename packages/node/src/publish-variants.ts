@@ -1,0 +1,63 @@
+import { type Delivery, type Message, remainingSeconds } from '@apus/broker';
+import type { ProtocolVersion } from '@apus/mqtt';
+import { type PreparedPublish, preparePublish } from './prepared-publish.ts';
+import type { TopicForm } from './topic-aliases.ts';
+
+/** The encodings of one message that its recipients need, each made once. */
+export class PublishVariants {
+  readonly #message: Message;
+  readonly #messageExpiryInterval: number | undefined;
+  /** Without subscription identifiers and aliases, by the bits that remain. */
+  readonly #plain: PreparedPublish[] = [];
+  #special: Map<string, PreparedPublish> | undefined;
+
+  constructor(message: Message, nowMs: number) {
+    this.#message = message;
+    this.#messageExpiryInterval = expiryInterval(message, nowMs);
+  }
+
+  for(delivery: Delivery, version: ProtocolVersion, form: TopicForm | undefined): PreparedPublish {
+    const bits = bitsOf(delivery, version);
+    // Only MQTT 5.0 has properties.
+    if (version === 5 && (form !== undefined || delivery.subscriptionIdentifiers !== undefined)) {
+      return this.#specialFor(delivery, version, form, bits);
+    }
+    let prepared = this.#plain[bits];
+    if (prepared === undefined) {
+      prepared = this.#prepare(delivery, version, undefined);
+      this.#plain[bits] = prepared;
+    }
+    return prepared;
+  }
+
+  #specialFor(
+    delivery: Delivery,
+    version: ProtocolVersion,
+    form: TopicForm | undefined,
+    bits: number,
+  ): PreparedPublish {
+    const topic = form === undefined ? '' : `${form.alias}${form.known ? '' : '!'}`;
+    const key = `${bits} ${topic} ${delivery.subscriptionIdentifiers?.join() ?? ''}`;
+    this.#special ??= new Map();
+    let prepared = this.#special.get(key);
+    if (prepared === undefined) {
+      prepared = this.#prepare(delivery, version, form);
+      this.#special.set(key, prepared);
+    }
+    return prepared;
+  }
+
+  #prepare(delivery: Delivery, version: ProtocolVersion, form: TopicForm | undefined): PreparedPublish {
+    return preparePublish(this.#message, delivery, version, form, this.#messageExpiryInterval);
+  }
+}
+
+function bitsOf(delivery: Delivery, version: ProtocolVersion): number {
+  return (version === 5 ? 16 : 0) | (delivery.qos << 2) | (delivery.retain ? 2 : 0) | (delivery.dup ? 1 : 0);
+}
+
+/** What is left at this moment [MQTT-3.3.2-6]. A delivery that had begun is finished however late: then 1. */
+function expiryInterval(message: Message, nowMs: number): number | undefined {
+  if (message.expiresAtMs === undefined) return undefined;
+  return Math.max(1, remainingSeconds(message.expiresAtMs, nowMs));
+}

@@ -1,0 +1,57 @@
+import type { Awaitable, SessionRef, Timer, Timers } from '@apus/broker';
+import { DueHeap } from './due-heap.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** The broker's timers in memory: any number of them behind one `setTimeout`. */
+export class NodeTimers implements Timers {
+  readonly #scheduler: Scheduler;
+  readonly #ring: (timer: Timer) => void;
+  readonly #due = new DueHeap<Timer>();
+  #wakeAtMs = Number.POSITIVE_INFINITY;
+  #cancelWake: () => void = () => {};
+
+  /** `ring` does not throw. */
+  constructor(scheduler: Scheduler, ring: (timer: Timer) => void) {
+    this.#scheduler = scheduler;
+    this.#ring = ring;
+  }
+
+  set(timer: Timer, dueAtMs: number): Awaitable<void> {
+    this.#due.set(keyOf(timer.kind, timer.session), dueAtMs, timer);
+    this.#arm();
+  }
+
+  cancel(kind: Timer['kind'], session: SessionRef): Awaitable<void> {
+    // A wake-up that finds nothing due is cheaper than arming anew at every cancel.
+    this.#due.delete(keyOf(kind, session));
+  }
+
+  stop(): void {
+    this.#cancelWake();
+    this.#wakeAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #arm(): void {
+    const dueAtMs = this.#due.nextDueAtMs;
+    if (dueAtMs === undefined || dueAtMs >= this.#wakeAtMs) return;
+    this.#cancelWake();
+    this.#wakeAtMs = dueAtMs;
+    this.#cancelWake = this.#scheduler.after(dueAtMs - this.#scheduler.now(), () => this.#wake());
+  }
+
+  #wake(): void {
+    this.#wakeAtMs = Number.POSITIVE_INFINITY;
+    const nowMs = this.#scheduler.now();
+    // What a ring sets is due later than now or is found by the next wake-up: the loop ends.
+    for (let left = this.#due.size; left > 0; left -= 1) {
+      const timer = this.#due.takeDue(nowMs);
+      if (timer === undefined) break;
+      this.#ring(timer);
+    }
+    this.#arm();
+  }
+}
+
+function keyOf(kind: Timer['kind'], session: SessionRef): string {
+  return `${kind}\0${session.key}`;
+}
