@@ -15,7 +15,7 @@ export interface HeldSubscription extends Subscriber {
 export class SubscriberList implements MatchedFilter {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
-  readonly subscribers: HeldSubscription[] = [];
+  subscribers: HeldSubscription[] = [];
 
   constructor(topicFilter: string, shareGroup: string | undefined) {
     this.topicFilter = topicFilter;
@@ -24,7 +24,9 @@ export class SubscriberList implements MatchedFilter {
 
   add(session: MemorySession, subscription: Subscription): HeldSubscription {
     const held = { session, subscription, among: this, index: this.subscribers.length };
-    this.subscribers.push(held);
+    // An array that grows by its first push takes room for seventeen; most filters have one subscriber.
+    if (held.index === 0) this.subscribers = [held];
+    else this.subscribers.push(held);
     return held;
   }
 

@@ -23,8 +23,9 @@ export class HeldSubscriptions {
       this.#map = new Map(this.#list.map((each) => [keyOf(each.subscription), each]));
       this.#list = [];
     }
-    if (this.#map === undefined) this.#list.push(held);
-    else this.#map.set(keyOf(held.subscription), held);
+    if (this.#map !== undefined) this.#map.set(keyOf(held.subscription), held);
+    // Exactly as long as it must be, where a push would make room for seventeen.
+    else this.#list = this.#list.concat(held);
   }
 
   delete(held: HeldSubscription): void {

@@ -1,6 +1,9 @@
 import type {
+  Acknowledged,
+  CompletingPacket,
   Delivery,
   Message,
+  PageLimit,
   Queued,
   QueuedPublish,
   QueueLimits,
@@ -9,7 +12,8 @@ import type {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { MemorySession } from './memory-session.ts';
-import { bytesOf, SessionQueue } from './session-queue.ts';
+import { bytesOf } from './page.ts';
+import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
 
 const NOTHING: readonly Queued[] = [];
@@ -45,19 +49,19 @@ export class MemoryQueues implements QueueStore {
     this.#queue(session)?.rewind();
   }
 
-  next(ref: SessionRef, limit: number, nowMs: number): readonly Queued[] {
+  next(ref: SessionRef, limit: PageLimit, nowMs: number): readonly Queued[] {
     const session = this.#sessions.live(ref);
     const queue = session?.state.queue;
     if (queue === undefined || session?.attachment === undefined) return NOTHING;
     return queue.draw(session.attachment.receiveMaximum, limit, nowMs);
   }
 
-  complete(session: SessionRef, packetId: PacketId): boolean {
-    return this.#queue(session)?.complete(packetId) ?? false;
+  complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Acknowledged {
+    return this.#queue(session)?.complete(packetId, answer) ?? 'unknown';
   }
 
-  release(session: SessionRef, packetId: PacketId): boolean {
-    return this.#queue(session)?.release(packetId) ?? false;
+  release(session: SessionRef, packetId: PacketId): Acknowledged {
+    return this.#queue(session)?.release(packetId) ?? 'unknown';
   }
 
   clear(ref: SessionRef): readonly QueuedPublish[] {

@@ -1,5 +1,12 @@
-import { isExpired, type Message, type RetainedPage, type RetainedStore } from '@apus/broker';
+import {
+  isExpired,
+  type Message,
+  type PageLimit,
+  type RetainedPage,
+  type RetainedStore,
+} from '@apus/broker';
 import { matches, TopicTree } from '@apus/mqtt';
+import { bytesOf, Page } from './page.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';
 
 /**
@@ -31,7 +38,7 @@ export class MemoryRetained implements RetainedStore {
     topicFilter: string,
     nowMs: number,
     from: string | undefined,
-    limit: number,
+    limit: PageLimit,
   ): RetainedPage {
     return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
   }
@@ -70,24 +77,24 @@ class RetainedOfTenant {
   }
 
   /** In the order of the log, whichever way they are found. */
-  match(topicFilter: string, nowMs: number, from: Cursor, limit: number): RetainedPage {
+  match(topicFilter: string, nowMs: number, from: Cursor, limit: PageLimit): RetainedPage {
     const fromTree = from.isInLog ? undefined : this.#fromTree(topicFilter, from.number);
     const expired: Message[] = [];
-    const messages: Message[] = [];
+    const page = new Page<Message>(limit);
     const cursor = { number: from.number, isInLog: fromTree === undefined };
     let next: string | undefined;
     for (const { message, number } of fromTree ?? this.#fromLog(topicFilter, from.number)) {
       if (message === undefined) continue;
-      if (messages.length === limit) {
+      if (!page.hasRoom(bytesOf(message))) {
         next = formatCursor(cursor);
         break;
       }
       cursor.number = number;
       if (isExpired(message, nowMs)) expired.push(message);
-      else messages.push(message);
+      else page.add(message, bytesOf(message));
     }
     for (const { topic, id } of expired) this.delete(topic, id);
-    return { messages, next };
+    return { messages: page.entries, next };
   }
 
   /** Undefined when there are too many. */

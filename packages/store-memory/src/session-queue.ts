@@ -1,13 +1,16 @@
-import { isExpired, type Message, type Queued, type QueuedPublish } from '@apus/broker';
+import {
+  type Acknowledged,
+  type CompletingPacket,
+  isExpired,
+  type PageLimit,
+  type Queued,
+  type QueuedPublish,
+} from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { Fifo } from './fifo.ts';
+import { bytesOf, Page } from './page.ts';
 
 const PACKET_ID_MAX = 0xffff;
-
-/** What a waiting message counts towards the limit in bytes. */
-export function bytesOf({ topic, payload }: Message): number {
-  return Buffer.byteLength(topic) + payload.length;
-}
 
 /** Something sent and not completed, in the order of sending. */
 interface Inflight {
@@ -78,33 +81,34 @@ export class SessionQueue {
   }
 
   /** What is to be sent again, in its old order; then what waits. */
-  draw(receiveMaximum: number, limit: number, nowMs: number): Queued[] {
-    const drawn: Queued[] = [];
-    this.#drawResends(drawn, receiveMaximum, limit);
+  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
+    const drawn = new Page<Queued>(limit);
+    this.#drawResends(drawn, receiveMaximum);
     // Where a message is left that is to be sent again there was no room for it, and so is none for those behind it.
-    this.#drawWaiting(drawn, receiveMaximum, limit, nowMs);
-    return drawn;
+    this.#drawWaiting(drawn, receiveMaximum, nowMs);
+    return drawn.entries;
   }
 
-  complete(packetId: PacketId): boolean {
+  complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
     const entry = this.#inflight.get(packetId);
-    if (entry === undefined) return false;
+    if (entry === undefined) return 'unknown';
+    if (answer !== undefined && answer !== completingPacketOf(entry.queued)) return 'out-of-place';
     this.#inflight.delete(packetId);
     this.#noLongerToResend(entry);
     if (entry.isCounted) this.#windowUsed -= 1;
-    return true;
+    return 'done';
   }
 
   /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]; its place in the window stays taken. */
-  release(packetId: PacketId): boolean {
+  release(packetId: PacketId): Acknowledged {
     const entry = this.#inflight.get(packetId);
-    if (entry === undefined) return false;
-    if (entry.queued.type === 'pubrel') return true;
-    if (entry.queued.delivery.qos !== 2) return false;
+    if (entry === undefined) return 'unknown';
+    if (entry.queued.type === 'pubrel') return 'done';
+    if (entry.queued.delivery.qos !== 2) return 'out-of-place';
     // Whoever reports the PUBREC answers it with the PUBREL.
     this.#noLongerToResend(entry);
     entry.queued = { type: 'pubrel', packetId };
-    return true;
+    return 'done';
   }
 
   /** Messages that were never acknowledged, oldest first. */
@@ -114,16 +118,18 @@ export class SessionQueue {
     return messages.concat(this.#waiting?.toArray() ?? []);
   }
 
-  #drawResends(drawn: Queued[], receiveMaximum: number, limit: number): void {
+  #drawResends(drawn: Page<Queued>, receiveMaximum: number): void {
     for (const entry of this.#inflight.values()) {
       const isFull = !this.#hasRoom(receiveMaximum);
       const left = this.#pubrelsToResend + (isFull ? 0 : this.#messagesToResend);
-      if (left === 0 || drawn.length >= limit) return;
+      if (left === 0) return;
       if (!entry.isToResend) continue;
       // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
       if (isFull && entry.queued.type === 'publish') continue;
+      const bytes = entry.queued.type === 'publish' ? bytesOf(entry.queued.message) : 0;
+      if (!drawn.hasRoom(bytes)) return;
       this.#resend(entry);
-      drawn.push(entry.queued);
+      drawn.add(entry.queued, bytes);
     }
   }
 
@@ -142,13 +148,14 @@ export class SessionQueue {
     else this.#pubrelsToResend -= 1;
   }
 
-  #drawWaiting(drawn: Queued[], receiveMaximum: number, limit: number, nowMs: number): void {
-    while (drawn.length < limit && this.#canBegin(receiveMaximum)) {
-      const entry = this.takeOldest();
-      if (entry === undefined) return;
-      if (isExpired(entry.message, nowMs)) continue; // [MQTT-3.3.2-5]
-      this.send(entry);
-      drawn.push(entry);
+  #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
+    while (this.#canBegin(receiveMaximum)) {
+      const oldest = this.#waiting?.peek();
+      if (oldest === undefined || !drawn.hasRoom(bytesOf(oldest.message))) return;
+      this.takeOldest();
+      if (isExpired(oldest.message, nowMs)) continue; // [MQTT-3.3.2-5]
+      this.send(oldest);
+      drawn.add(oldest, bytesOf(oldest.message));
     }
   }
 
@@ -168,4 +175,10 @@ export class SessionQueue {
     while (this.#inflight.has(this.#lastPacketId)); // [MQTT-2.2.1-4]
     return this.#lastPacketId;
   }
+}
+
+/** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
+function completingPacketOf(queued: Queued): CompletingPacket {
+  if (queued.type === 'pubrel') return 'pubcomp';
+  return queued.delivery.qos === 1 ? 'puback' : 'pubrec';
 }
