@@ -194,15 +194,16 @@ describe('The RETAIN flag of a forwarded message', () => {
 });
 
 describe('Retain Handling', () => {
-  test('0 sends retained messages with each SUBSCRIBE, to a subscription that exists too [MQTT-3.3.1-9] [MQTT-3.8.4-4]', async () => {
+  test('0, and MQTT 3.1.1, sends retained messages with each SUBSCRIBE, to a subscription that exists too [MQTT-3.3.1-9] [MQTT-3.8.4-4] [MQTT3-3.8.4-3]', async () => {
     const topic = unique('t');
     await retain(topic, 'kept');
-    const subscriber = await door.connect();
-    for (let round = 0; round < 2; round += 1) {
-      await subscriber.subscribe(topic, { rh: 0 });
-      expect(await subscriber.receive()).toMatchObject({ payload: 'kept', retain: true });
+    for (const subscriber of [await door.connect(), await door.connect311()]) {
+      for (let round = 0; round < 2; round += 1) {
+        await subscriber.subscribe(topic, { rh: 0 });
+        expect(await subscriber.receive()).toMatchObject({ payload: 'kept', retain: true });
+      }
+      await subscriber.expectNothing();
     }
-    await subscriber.expectNothing();
   });
 
   test('1 sends them to a new subscription only [MQTT-3.3.1-10]', async () => {
