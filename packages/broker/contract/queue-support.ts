@@ -47,7 +47,11 @@ export class QueueClient extends Client {
   }
 
   async next(limit = 100, nowMs = NOW_MS): Promise<readonly Queued[]> {
-    return await this.stores.queues.next(await this.session(), limit, nowMs);
+    return await this.stores.queues.next(
+      await this.session(),
+      { messages: limit, bytes: Number.POSITIVE_INFINITY },
+      nowMs,
+    );
   }
 
   async drawn(limit = 100, nowMs = NOW_MS): Promise<string[]> {
@@ -55,11 +59,11 @@ export class QueueClient extends Client {
   }
 
   async complete(packetId: number): Promise<boolean> {
-    return await this.stores.queues.complete(await this.session(), packetId);
+    return (await this.stores.queues.complete(await this.session(), packetId)) === 'done';
   }
 
   async release(packetId: number): Promise<boolean> {
-    return await this.stores.queues.release(await this.session(), packetId);
+    return (await this.stores.queues.release(await this.session(), packetId)) === 'done';
   }
 
   async length(): Promise<number> {

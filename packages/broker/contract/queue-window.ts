@@ -88,8 +88,8 @@ export function queueWindowContract(makeStores: MakeStores): void {
       await queues.offer(client.message('b'), [second], ROOMY);
       expect([first.packetId > 0, second.packetId > 0]).toEqual([true, false]);
       expect(await client.length()).toBe(1);
-      expect(await queues.complete(session, first.packetId)).toBe(true);
-      expect(summary(await queues.next(session, 10, NOW_MS))).toEqual(['b']);
+      expect(await queues.complete(session, first.packetId)).toBe('done');
+      expect(summary(await queues.next(session, { messages: 10, bytes: 1000 }, NOW_MS))).toEqual(['b']);
     });
 
     it('keeps everything of the message and of the delivery', async () => {

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { queueAnswersContract } from './queue-answers.ts';
 import { queueEndContract } from './queue-end.ts';
 import { queueLimitsContract } from './queue-limits.ts';
 import { queueResendContract } from './queue-resend.ts';
@@ -10,6 +11,7 @@ import type { MakeStores } from './support.ts';
 export function queueStoreContract(name: string, makeStores: MakeStores): void {
   describe(`${name}: QueueStore`, () => {
     queueWindowContract(makeStores);
+    queueAnswersContract(makeStores);
     queueLimitsContract(makeStores);
     queueResendContract(makeStores);
     queueEndContract(makeStores);

@@ -60,7 +60,10 @@ async function readAll(
   const lines: string[] = [];
   let from: string | undefined;
   do {
-    const page = await store.match(tenant, filter, NOW_MS, from, limit);
+    const page = await store.match(tenant, filter, NOW_MS, from, {
+      messages: limit,
+      bytes: Number.POSITIVE_INFINITY,
+    });
     lines.push(...page.messages.map((message) => `${message.topic} ${message.id}`));
     from = page.next;
   } while (from !== undefined);

@@ -23,7 +23,7 @@ export function retainedStoreContract(
     const put = async (topic: string, id = 1, fields: Partial<Message> = {}) =>
       await retained.put(tenant, messageOf({ topic, id: messageId(id), retain: true, ...fields }), MAXIMUM);
     const page = async (filter: string, from?: string, limit = 100, nowMs = NOW_MS) =>
-      await retained.match(tenant, filter, nowMs, from, limit);
+      await retained.match(tenant, filter, nowMs, from, { messages: limit, bytes: Number.POSITIVE_INFINITY });
     /** Topics and ids of all pages. */
     const found = async (filter: string, nowMs = NOW_MS) => {
       const messages: Message[] = [];
@@ -144,7 +144,9 @@ export function retainedStoreContract(
 
       it('keeps tenants apart', async () => {
         await put('a');
-        expect(await retained.match(unique('tenant'), '#', NOW_MS, undefined, 100)).toEqual({
+        expect(
+          await retained.match(unique('tenant'), '#', NOW_MS, undefined, { messages: 100, bytes: 1000 }),
+        ).toEqual({
           messages: [],
           next: undefined,
         });

@@ -1,12 +1,11 @@
-import { type AcknowledgementPacket, ReasonCode } from '@apus/mqtt';
+import { type AcknowledgementPacket, isFailure, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
+import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
+import type { CompletingPacket } from './ports/index.ts';
 import { reply } from './reply.ts';
-
-/** Codes from here on are failures. */
-const FAILURE = 0x80;
 
 /**
  * PUBACK, PUBREC, PUBREL and PUBCOMP (sections 3.4 to 3.7). An acknowledgement for a packet id that is not in use is
@@ -21,7 +20,7 @@ export function* acknowledgement(
   switch (packet.type) {
     case 'puback':
     case 'pubcomp':
-      return yield* completed(context, link, connection, packet.packetId);
+      return yield* completed(context, link, connection, packet.type, packet.packetId);
     case 'pubrec':
       return yield* received(context, link, connection, packet);
     case 'pubrel':
@@ -30,9 +29,21 @@ export function* acknowledgement(
 }
 
 /** The window has room again: something that waits may go [MQTT-4.9.0-3]. */
-function* completed(context: Context, link: Link, connection: Connection, packetId: number): Flow<void> {
-  const isKnown = yield* waitFor(context.ports.queues.complete(connection.session, packetId));
-  if (isKnown) yield* drain(context, link, connection);
+function* completed(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  answer: CompletingPacket,
+  packetId: number,
+): Flow<void> {
+  const outcome = yield* waitFor(context.ports.queues.complete(connection.session, packetId, answer));
+  if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace(answer, packetId));
+  if (outcome === 'done') yield* drain(context, link, connection);
+}
+
+function outOfPlace(type: CompletingPacket, packetId: number): Violation {
+  const reason = `the message with packet identifier ${packetId} is not to be answered by ${type.toUpperCase()} now`;
+  return new Violation(ReasonCode.ProtocolError, reason);
 }
 
 /** PUBREC: the receiver has the message; PUBREL follows [MQTT-4.3.3-4]. One with an error ends the exchange. */
@@ -42,9 +53,10 @@ function* received(
   connection: Connection,
   { packetId, reasonCode }: AcknowledgementPacket,
 ): Flow<void> {
-  if (reasonCode >= FAILURE) return yield* completed(context, link, connection, packetId);
-  const isKnown = yield* waitFor(context.ports.queues.release(connection.session, packetId));
-  reply(link, connection, answer('pubrel', packetId, isKnown));
+  if (isFailure(reasonCode)) return yield* completed(context, link, connection, 'pubrec', packetId);
+  const outcome = yield* waitFor(context.ports.queues.release(connection.session, packetId));
+  if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace('pubrec', packetId));
+  reply(link, connection, answer('pubrel', packetId, outcome === 'done'));
 }
 
 /** PUBREL: the packet id is free, PUBCOMP says so [MQTT-4.3.3-11]. */

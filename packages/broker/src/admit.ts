@@ -35,7 +35,7 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
   const opened = yield* open(context, link, admission);
   if (opened.previous !== undefined) yield* settlePrevious(context, opened, opened.previous);
   const connection = connectionOf(context, admission, opened);
-  link.state = { phase: 'connected', connection, replays: [] };
+  link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
   reply(link, connection, {
     type: 'connack',
     // [MQTT-3.2.2-2] [MQTT-3.2.2-3]

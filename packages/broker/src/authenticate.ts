@@ -108,7 +108,7 @@ function* takeReauthenticationStep(
   state: Connected,
   step: AuthenticationStep,
 ): Flow<void> {
-  const { connection, replays } = state;
+  const { connection, isDraining, replays } = state;
   const method = connection.authenticationMethod;
   switch (step.outcome) {
     case 'continue':
@@ -116,7 +116,7 @@ function* takeReauthenticationStep(
       return reply(link, connection, authPacket(ReasonCode.ContinueAuthentication, method, step.data));
     case 'success': {
       const authenticated: Connection = { ...connection, identity: step.identity };
-      link.state = { phase: 'connected', connection: authenticated, replays };
+      link.state = { phase: 'connected', connection: authenticated, isDraining, replays };
       return reply(link, authenticated, authPacket(ReasonCode.Success, method, step.data));
     }
     case 'failure':

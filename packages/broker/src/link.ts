@@ -41,6 +41,8 @@ export type LinkState =
   | {
       readonly phase: 'connected';
       readonly connection: Connection;
+      /** Something waits for the session that the link had no room for: a further `Broker.drain` sends it. */
+      readonly isDraining: boolean;
       /** Retained messages that new subscriptions have not been sent yet. */
       readonly replays: readonly Replay[];
       /** Set while the client re-authenticates. */
@@ -56,6 +58,8 @@ export interface Link {
   state: LinkState;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
+  /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
+  roomBytes(): number;
   /** Sends a packet to the client, encoded for its version, behind everything that was sent before. Drops nothing. */
   send(packet: Packet, version: ProtocolVersion): void;
   /**

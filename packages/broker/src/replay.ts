@@ -6,7 +6,7 @@ import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
 import type { Delivery, Subscription } from './session.ts';
 
-/** Retained messages sent at a time; between pages the connection is asked whether it takes more. */
+/** Retained messages sent at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
 
 /**
@@ -25,9 +25,8 @@ export function* replay(context: Context, link: Link, connection: Connection): F
   }
 }
 
-function* hasRoom(context: Context, link: Link, connection: Connection): Flow<boolean> {
-  const { connections, queues } = context.ports;
-  return connections.isReady(link.id) && (yield* waitFor(queues.length(connection.session))) === 0;
+function* hasRoom({ ports }: Context, link: Link, { session }: Connection): Flow<boolean> {
+  return link.roomBytes() > 0 && (yield* waitFor(ports.queues.length(session))) === 0;
 }
 
 function* replayPage(
@@ -38,7 +37,7 @@ function* replayPage(
 ): Flow<string | undefined> {
   const { retained, clock } = context.ports;
   const { tenant } = connection.identity;
-  const limit = Math.min(PAGE_LENGTH, context.limits.queueLengthMax);
+  const limit = { messages: Math.min(PAGE_LENGTH, context.limits.queueLengthMax), bytes: link.roomBytes() };
   const page = yield* waitFor(retained.match(tenant, subscription.topicFilter, clock.now(), from, limit));
   for (const message of page.messages) yield* replayMessage(context, link, connection, subscription, message);
   return page.next;

@@ -85,6 +85,10 @@ export class NodeLink implements Link {
     return false;
   }
 
+  roomBytes(): number {
+    return this.isReady() ? this.#context.limits.outboundBufferBytesMax - this.#outbox.bufferedBytes : 0;
+  }
+
   /** The aliases we set towards this client; undefined while it is not connected or allows none. */
   get outboundAliases(): TopicAliases | undefined {
     if (this.state.phase !== 'connected') return undefined;

@@ -14,6 +14,11 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
+  /** The one that `shift` would take. */
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined;
     const item = this.#items[this.#head];

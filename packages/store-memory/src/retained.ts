@@ -1,10 +1,4 @@
-import {
-  isExpired,
-  type Message,
-  type PageLimit,
-  type RetainedPage,
-  type RetainedStore,
-} from '@apus/broker';
+import { isExpired, type Message, type PageLimit, type RetainedPage, type RetainedStore } from '@apus/broker';
 import { matches, TopicTree } from '@apus/mqtt';
 import { bytesOf, Page } from './page.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 /** More than the tree is asked for. */
 const MANY = 5000;
 const LIMIT = 100;
+const PAGE = { messages: LIMIT, bytes: Number.POSITIVE_INFINITY };
 
 function messageTo(topic: string, expiresAtMs?: number): Message {
   return {
@@ -30,7 +31,7 @@ function readAll(retained: MemoryRetained, filter: string, between = (_page: num
   let from: string | undefined;
   let pages = 0;
   do {
-    const page = retained.match('t', filter, 0, from, LIMIT);
+    const page = retained.match('t', filter, 0, from, PAGE);
     expect(page.messages.length).toBeLessThanOrEqual(LIMIT);
     topics.push(...page.messages.map(({ topic }) => topic));
     from = page.next;
@@ -84,7 +85,7 @@ describe('MemoryRetained with more matches than it looks up anew for each page',
     const retained = new MemoryRetained();
     for (let index = 0; index < MANY; index += 1) retained.put('t', messageTo(`${index}`, 1000), MANY);
     expect(retained.put('t', messageTo('one more'), MANY)).toBe(false);
-    expect(retained.match('t', '#', 1000, undefined, LIMIT)).toEqual({ messages: [], next: undefined });
+    expect(retained.match('t', '#', 1000, undefined, PAGE)).toEqual({ messages: [], next: undefined });
     expect(retained.put('t', messageTo('one more'), MANY)).toBe(true);
     expect(readAll(retained, '#')).toEqual(['one more']);
   });

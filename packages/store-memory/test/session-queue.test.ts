@@ -48,7 +48,7 @@ describe('SessionQueue', () => {
     expect(first).toBe(1);
     for (let packetId = 2; packetId <= PACKET_ID_MAX; packetId += 1) {
       expect(send(queue)).toBe(packetId);
-      if (packetId !== 3) queue.complete(packetId);
+      if (packetId !== 3) queue.complete(packetId, undefined);
     }
     expect(send(queue)).toBe(2);
     expect(send(queue)).toBe(4);
@@ -58,8 +58,8 @@ describe('SessionQueue', () => {
     const queue = new SessionQueue();
     const packetId = send(queue);
     queue.rewind();
-    expect(queue.release(packetId)).toBe(true);
-    expect(queue.draw(10, 10, 0)).toEqual([]);
+    expect(queue.release(packetId)).toBe('done');
+    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
     expect(queue.canSend(10)).toBe(true);
   });
 
@@ -67,11 +67,15 @@ describe('SessionQueue', () => {
     const queue = new SessionQueue();
     for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
     queue.rewind();
-    expect(queue.draw(PACKET_ID_MAX, PACKET_ID_MAX, 0)).toHaveLength(PACKET_ID_MAX);
+    expect(
+      queue.draw(PACKET_ID_MAX, { messages: PACKET_ID_MAX, bytes: Number.POSITIVE_INFINITY }, 0),
+    ).toHaveLength(PACKET_ID_MAX);
     expect(queue.canSend(10)).toBe(false);
     queue.wait(entry());
-    expect(queue.draw(10, 10, 0)).toEqual([]);
-    queue.complete(7);
-    expect(queue.draw(10, 10, 0)).toMatchObject([{ type: 'publish', delivery: { packetId: 7 } }]);
+    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
+    queue.complete(7, undefined);
+    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toMatchObject([
+      { type: 'publish', delivery: { packetId: 7 } },
+    ]);
   });
 });

@@ -33,6 +33,7 @@ export interface Ports extends Stores {
 export type * from './authentication.ts';
 export type * from './connections.ts';
 export type * from './log.ts';
+export type * from './page.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';
 export type * from './sessions.ts';

@@ -2,6 +2,7 @@ import type { PacketId } from '@apus/mqtt';
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
+import type { PageLimit } from './page.ts';
 
 /** How much one session's queue may hold, and what gives way when it is full. */
 export interface QueueLimits {
@@ -9,6 +10,16 @@ export interface QueueLimits {
   readonly queueBytesMax: number;
   readonly whenFull: 'drop-oldest' | 'drop-newest';
 }
+
+/** A packet of the client that ends the exchange of a message. */
+export type CompletingPacket = 'puback' | 'pubrec' | 'pubcomp';
+
+/**
+ * What became of an acknowledgement. 'unknown': no such packet id is in use. 'out-of-place': the exchange of this
+ * message does not have the packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing
+ * was changed.
+ */
+export type Acknowledged = 'done' | 'unknown' | 'out-of-place';
 
 /**
  * What a session has been promised and has not yet acknowledged: the messages that wait (the queue) and those that
@@ -39,27 +50,27 @@ export interface QueueStore {
   rewind(session: SessionRef): Awaitable<void>;
 
   /**
-   * Draws what may be sent next, at most `limit`; nothing while the session is offline. First what has to be sent
+   * Draws what may be sent next, a page of it; nothing while the session is offline. First what has to be sent
    * again: messages with `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its
    * PUBREL. Then what waits; expired messages are skipped and forgotten [MQTT-3.3.2-5].
    *
    * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full
    * window holds it back [MQTT-3.3.4-10]; so it may overtake messages.
    */
-  next(session: SessionRef, limit: number, nowMs: number): Awaitable<readonly Queued[]>;
+  next(session: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]>;
 
   /**
-   * PUBACK, PUBCOMP, or a PUBREC with an error: the message is done with. False when the id is unknown. Here and in
-   * `release` an id that was sent on an earlier connection, and not yet again on this one, may or may not be known.
+   * The message is done with: for the given answer of the client (a PUBREC here is one with an error), or without one
+   * because the server has given it up. Here and in `release` an id that was sent on an earlier connection, and not
+   * yet again on this one, may or may not be known.
    */
-  complete(session: SessionRef, packetId: PacketId): Awaitable<boolean>;
+  complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged>;
 
   /**
    * PUBREC: the message will not be sent again [MQTT-4.3.3-6], and the id stays in use, with its place in the window,
-   * until `complete`. The caller answers with PUBREL. False when the id is unknown or names a QoS 1 message; true
-   * when this call was made before.
+   * until `complete`. The caller answers with PUBREL. 'done' also when this call was made before.
    */
-  release(session: SessionRef, packetId: PacketId): Awaitable<boolean>;
+  release(session: SessionRef, packetId: PacketId): Awaitable<Acknowledged>;
 
   /**
    * Forgets all of an incarnation and returns what was never acknowledged, not even by PUBREC, oldest first. A

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
+import type { PageLimit } from './page.ts';
 
 export interface RetainedPage {
   readonly messages: readonly Message[];
@@ -29,6 +30,6 @@ export interface RetainedStore {
     topicFilter: string,
     nowMs: number,
     from: string | undefined,
-    limit: number,
+    limit: PageLimit,
   ): Awaitable<RetainedPage>;
 }

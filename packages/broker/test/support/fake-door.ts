@@ -46,6 +46,10 @@ export class FakeLink implements Link {
     this.id = id;
   }
 
+  roomBytes(): number {
+    return this.isReady ? Number.POSITIVE_INFINITY : 0;
+  }
+
   send(packet: Packet, _version: ProtocolVersion): void {
     if (this.isOpen) this.#received.push(packet);
   }
