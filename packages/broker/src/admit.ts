@@ -5,6 +5,7 @@ import {
   ReasonCode,
   Violation,
 } from '@apus/mqtt';
+import { mayPublish } from './authorize.ts';
 import { refuse } from './connect.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
@@ -55,10 +56,9 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
 }
 
 function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
-  const { authorizer } = context.ports;
   if (packet.will !== undefined) {
     const { topic } = packet.will;
-    const isAllowed = yield* waitFor(authorizer.mayPublish(identity, packet.clientId, topic));
+    const isAllowed = yield* waitFor(mayPublish(context, identity, packet.clientId, topic));
     if (!isAllowed) {
       return new Violation(
         ReasonCode.NotAuthorized,

@@ -7,6 +7,7 @@ import {
   validateTopicName,
 } from '@apus/mqtt';
 import { type AcceptOutcome, accept, createMessage } from './accept.ts';
+import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -64,7 +65,7 @@ function* refusalOf(
     return new Violation(ReasonCode.PayloadFormatInvalid, 'the payload was declared UTF-8 and is not');
   }
   const { identity, session } = connection;
-  const isAllowed = yield* waitFor(context.ports.authorizer.mayPublish(identity, session.clientId, topic));
+  const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic));
   if (isAllowed) return undefined;
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }
