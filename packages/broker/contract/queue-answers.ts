@@ -89,6 +89,18 @@ export function queueAnswersContract(makeStores: MakeStores): void {
       },
     );
 
+    it('is not filled with a shorter message that came after one to be sent again', async () => {
+      const client = await QueueClient.make(makeStores);
+      await client.offerAll(['1', 'long'.repeat(10)]);
+      await client.resume();
+      await client.offer('2');
+      const next = async () =>
+        summary(await client.stores.queues.next(await client.session(), { messages: 10, bytes: 10 }, NOW_MS));
+      expect(await next()).toEqual(['1+']);
+      expect(await next()).toEqual([`${'long'.repeat(10)}+`]);
+      expect(await next()).toEqual(['2']);
+    });
+
     it.each([false, true])('holds one message that is larger (sent again: %s)', async (isResend) => {
       const next = await offered(isResend);
       expect(await next(1)).toEqual(['1']);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Queued, QueuedPublish, QueueLimits } from '../src/index.ts';
+import type { PageLimit, Queued, QueuedPublish, QueueLimits } from '../src/index.ts';
 import { summary } from './support.ts';
 
 interface ModelMessage {
@@ -41,18 +41,19 @@ export class QueueModel {
   }
 
   /** Checks what was drawn, and takes note of it. */
-  draw(drawn: readonly Queued[], limit: number, nowMs: number): void {
-    expect(drawn.length).toBeLessThanOrEqual(limit);
+  draw(drawn: readonly Queued[], limit: PageLimit, nowMs: number): void {
+    expect(drawn.length).toBeLessThanOrEqual(limit.messages);
     const pubrels = drawn.filter((each) => each.type === 'pubrel');
     const messages = drawn.filter((each) => each.type === 'publish');
+    const bytes = messages.reduce(
+      (sum, { message }) => sum + message.topic.length + message.payload.length,
+      0,
+    );
+    if (drawn.length > 1) expect(bytes).toBeLessThanOrEqual(limit.bytes);
     this.#drawPubrels(pubrels.map(({ packetId }) => packetId));
     for (const queued of messages) this.#drawMessage(queued, nowMs);
-    if (drawn.length === limit || this.#receiveMaximum === undefined) return;
-    expect(this.#pubrelsToSend(), 'PUBRELs left').toEqual([]);
-    if (this.#room() === 0) return;
-    expect(this.#messagesToResend(), 'messages to be sent again').toEqual([]);
-    expect(this.#alive(nowMs), 'messages left waiting').toEqual([]);
-    this.#waiting = [];
+    if (this.#receiveMaximum === undefined) expect(drawn).toEqual([]);
+    else if (!this.#isPageFull(drawn.length, bytes, limit, nowMs)) this.#checkNothingLeft(nowMs);
   }
 
   /** The packet id of one of those sent on this connection. */
@@ -99,6 +100,22 @@ export class QueueModel {
     const alive = new Set(expected);
     const names = left.map(({ message }) => Buffer.from(message.payload).toString());
     expect(names.filter((name) => alive.has(name))).toEqual(expected);
+  }
+
+  #isPageFull(length: number, bytes: number, limit: PageLimit, nowMs: number): boolean {
+    if (length === 0) return false;
+    const next = this.#messagesToResend()[0]?.message ?? this.#alive(nowMs)[0];
+    const nextBytes = next === undefined || this.#room() === 0 ? 0 : next.bytes;
+    return length >= limit.messages || bytes + nextBytes > limit.bytes;
+  }
+
+  #checkNothingLeft(nowMs: number): void {
+    expect(this.#pubrelsToSend(), 'PUBRELs left').toEqual([]);
+    if (this.#room() === 0) return;
+    expect(this.#messagesToResend(), 'messages to be sent again').toEqual([]);
+    expect(this.#alive(nowMs), 'messages left waiting').toEqual([]);
+    // What is left has expired.
+    this.#waiting = [];
   }
 
   #drawPubrels(packetIds: readonly number[]): void {

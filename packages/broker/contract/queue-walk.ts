@@ -1,14 +1,14 @@
 import type { QoS } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { QueueLimits } from '../src/index.ts';
+import type { PageLimit, QueueLimits } from '../src/index.ts';
 import { QueueModel } from './queue-model.ts';
 import { QueueClient } from './queue-support.ts';
 import { type MakeStores, NOW_MS } from './support.ts';
 
 type Step =
   | { do: 'offer'; qos: QoS; length: number; isHeld: boolean; lifeMs: number | undefined }
-  | { do: 'next'; limit: number }
+  | { do: 'next'; limit: PageLimit }
   | { do: 'complete'; nth: number }
   | { do: 'release'; nth: number }
   | { do: 'lose' }
@@ -16,6 +16,10 @@ type Step =
   | { do: 'sleep'; ms: number };
 
 const nth = fc.nat({ max: 5 });
+const pageLimit = fc.record({
+  messages: fc.integer({ min: 1, max: 5 }),
+  bytes: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 0, max: 30 })),
+});
 const receiveMaximum = fc.integer({ min: 1, max: 4 });
 
 function stepArbitrary(lifeMs: fc.Arbitrary<number | undefined>): fc.Arbitrary<Step> {
@@ -32,7 +36,7 @@ function stepArbitrary(lifeMs: fc.Arbitrary<number | undefined>): fc.Arbitrary<S
     },
     {
       weight: 6,
-      arbitrary: fc.record({ do: fc.constant('next' as const), limit: fc.integer({ min: 1, max: 5 }) }),
+      arbitrary: fc.record({ do: fc.constant('next' as const), limit: pageLimit }),
     },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('complete' as const), nth }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('release' as const), nth }) },
@@ -96,8 +100,7 @@ class Walker {
 
   async take(step: Step): Promise<void> {
     if (step.do === 'offer') await this.#offer(step);
-    else if (step.do === 'next')
-      this.#model.draw(await this.#client.next(step.limit, this.#nowMs), step.limit, this.#nowMs);
+    else if (step.do === 'next') await this.#next(step.limit);
     else if (step.do === 'complete') await this.#complete(step.nth);
     else if (step.do === 'release') await this.#release(step.nth);
     else if (step.do === 'lose') await this.#lose();
@@ -125,6 +128,11 @@ class Walker {
       packetId,
       dropped,
     );
+  }
+
+  async #next(limit: PageLimit): Promise<void> {
+    const { queues } = this.#client.stores;
+    this.#model.draw(await queues.next(await this.#client.session(), limit, this.#nowMs), limit, this.#nowMs);
   }
 
   async #complete(nth: number): Promise<void> {

@@ -79,13 +79,14 @@ class RetainedOfTenant {
     let next: string | undefined;
     for (const { message, number } of fromTree ?? this.#fromLog(topicFilter, from.number)) {
       if (message === undefined) continue;
-      if (!page.hasRoom(bytesOf(message))) {
+      const bytes = bytesOf(message);
+      if (isExpired(message, nowMs)) expired.push(message);
+      else if (page.hasRoom(bytes)) page.add(message, bytes);
+      else {
         next = formatCursor(cursor);
         break;
       }
       cursor.number = number;
-      if (isExpired(message, nowMs)) expired.push(message);
-      else page.add(message, bytesOf(message));
     }
     for (const { topic, id } of expired) this.delete(topic, id);
     return { messages: page.entries, next };

@@ -84,8 +84,8 @@ export class SessionQueue {
   draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
     const drawn = new Page<Queued>(limit);
     this.#drawResends(drawn, receiveMaximum);
-    // Where a message is left that is to be sent again there was no room for it, and so is none for those behind it.
-    this.#drawWaiting(drawn, receiveMaximum, nowMs);
+    // While a message is left that is to be sent again, no shorter one that came after it may take its place.
+    if (this.#messagesToResend === 0) this.#drawWaiting(drawn, receiveMaximum, nowMs);
     return drawn.entries;
   }
 
@@ -151,11 +151,14 @@ export class SessionQueue {
   #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
     while (this.#canBegin(receiveMaximum)) {
       const oldest = this.#waiting?.peek();
-      if (oldest === undefined || !drawn.hasRoom(bytesOf(oldest.message))) return;
+      if (oldest === undefined) return;
+      const bytes = bytesOf(oldest.message);
+      const hasExpired = isExpired(oldest.message, nowMs);
+      if (!hasExpired && !drawn.hasRoom(bytes)) return;
       this.takeOldest();
-      if (isExpired(oldest.message, nowMs)) continue; // [MQTT-3.3.2-5]
+      if (hasExpired) continue; // [MQTT-3.3.2-5]
       this.send(oldest);
-      drawn.add(oldest, bytesOf(oldest.message));
+      drawn.add(oldest, bytes);
     }
   }
 
