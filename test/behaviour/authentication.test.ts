@@ -90,11 +90,29 @@ describe.skipIf(runningBrokerUrl !== undefined)(`user name and password (${OPTIO
   });
 });
 
+describe.skipIf(runningBrokerUrl !== undefined)(`permission (${OPTIONS_NEED_OUR_DOOR})`, () => {
+  const peers = usePeers({
+    authorizer: {
+      mayPublish: (_identity, _clientId, topic) => topic !== 'forbidden',
+      maySubscribe: () => true,
+    },
+  });
+
+  it('is needed for the topic of a will: CONNACK 0x87, and 5 in MQTT 3.1.1 [MQTT-3.1.4-2]', async () => {
+    const will = { topic: 'forbidden', payload: 'gone', qos: 0, retain: false };
+    const { client, connack } = await peers.connect({ will });
+    expect(connack.reasonCode).toBe(0x87);
+    await client.expectClose();
+    expect((await peers.connect({ will, protocolVersion: 4 })).connack.returnCode).toBe(5);
+    expect((await peers.connect({ will: { ...will, topic: 'allowed' } })).connack.reasonCode).toBe(0);
+  });
+});
+
 describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const peers = usePeers({ authenticationMethods: [challengeMethod] });
 
   /** CONNECT that names the method, with this Authentication Data. */
-  async function begin(data: string, fields: Fields = {}): Promise<RawClient> {
+  async function begin(data: string, { properties: more, ...fields }: Fields = {}): Promise<RawClient> {
     const client = await peers.open();
     client.send({
       cmd: 'connect',
@@ -104,7 +122,11 @@ describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTI
       clientId: unique('challenged'),
       keepalive: 0,
       ...fields,
-      properties: { authenticationMethod: METHOD, authenticationData: Buffer.from(data) },
+      properties: {
+        ...(more as Fields | undefined),
+        authenticationMethod: METHOD,
+        authenticationData: Buffer.from(data),
+      },
     });
     return client;
   }
@@ -172,6 +194,12 @@ describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTI
     const { client, connack } = await peers.connect({ properties: { authenticationMethod: 'OTHER' } });
     expect(connack.reasonCode).toBe(0x8c);
     await client.expectClose();
+  });
+
+  it('says no more in AUTH than the Maximum Packet Size allows [MQTT-3.15.2-2] [MQTT-3.15.2-3]', async () => {
+    const client = await begin('alice', { properties: { maximumPacketSize: 34 } });
+    const auth = await client.expect('auth');
+    expect(client.bytesOf(auth).length).toBeLessThanOrEqual(34);
   });
 
   it('is not performed for a client that names no method [MQTT-4.12.0-6]', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { OPTIONS_NEED_OUR_DOOR, runningBrokerUrl } from '../support/start-door.ts';
 import { unique } from '../support/unique.ts';
 import { connectBytes, counted, properties, text } from './raw/hex.ts';
-import { propertiesOf, subscribe, usePeers } from './raw/peers.ts';
+import { type Fields, propertiesOf, subscribe, usePeers } from './raw/peers.ts';
 
 const peers = usePeers();
 
@@ -136,5 +137,20 @@ describe('enhanced authentication that the server does not know', () => {
     expect(propertiesOf(connack)).not.toHaveProperty('authenticationMethod');
     expect(propertiesOf(connack)).not.toHaveProperty('authenticationData');
     await client.expectNothing();
+  });
+});
+
+describe.skipIf(runningBrokerUrl !== undefined)(`Response Information (${OPTIONS_NEED_OUR_DOOR})`, () => {
+  const informing = usePeers({ responseInformation: 'answers/%c' });
+
+  async function responseInformation(asked: Fields): Promise<unknown> {
+    const { connack } = await informing.connect({ clientId: 'asker', properties: asked });
+    return propertiesOf(connack).responseInformation;
+  }
+
+  it('is sent to a client that asks for it, and to no other [MQTT-3.1.2-28]', async () => {
+    expect(await responseInformation({ requestResponseInformation: true })).toBe('answers/asker');
+    expect(await responseInformation({ requestResponseInformation: false })).toBeUndefined();
+    expect(await responseInformation({})).toBeUndefined();
   });
 });

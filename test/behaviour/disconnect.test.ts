@@ -78,7 +78,7 @@ describe('DISCONNECT from the client', () => {
   });
 });
 
-describe('the Session Expiry Interval of DISCONNECT', () => {
+describe.concurrent('the Session Expiry Interval of DISCONNECT', () => {
   it('of 0 ends the session with the connection [MQTT-4.1.0-2]', async () => {
     const clientId = unique('expiry');
     const { client } = await peers.connect({ clientId, properties: { sessionExpiryInterval: 60 } });
@@ -91,7 +91,7 @@ describe('the Session Expiry Interval of DISCONNECT', () => {
     const clientId = unique('expiry');
     const { client } = await peers.connect({ clientId, properties: { sessionExpiryInterval: 1 } });
     await client.disconnect({ reasonCode: 0, properties: { sessionExpiryInterval: 60 } });
-    await brokerTime(peers, 3);
+    await brokerTime(peers, 2);
     const { connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(true);
   });
@@ -100,7 +100,7 @@ describe('the Session Expiry Interval of DISCONNECT', () => {
     const clientId = unique('expiry');
     const { client } = await peers.connect({ clientId, properties: { sessionExpiryInterval: 60 } });
     await client.disconnect({ reasonCode: 0, properties: { sessionExpiryInterval: 1 } });
-    await brokerTime(peers, 3);
+    await brokerTime(peers, 2);
     const { connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(false);
   });

@@ -37,7 +37,7 @@ describe('PINGREQ', () => {
   });
 });
 
-describe('Keep Alive', () => {
+describe.concurrent('Keep Alive', () => {
   it('ends a silent connection after one and a half of its time, with 0x8D [MQTT-3.1.2-22]', async () => {
     const { client, connack } = await peers.connect({ keepalive: 1 });
     expect(propertiesOf(connack)).not.toHaveProperty('serverKeepAlive');

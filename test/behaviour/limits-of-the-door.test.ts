@@ -173,7 +173,7 @@ ownDoor(`the limits of a session (${OPTIONS_NEED_OUR_DOOR})`, () => {
   });
 });
 
-ownDoor(`the limits of time (${OPTIONS_NEED_OUR_DOOR})`, () => {
+ownDoor.concurrent(`the limits of time (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const peers = usePeers({ connectTimeoutSeconds: 1, sessionExpirySecondsMax: 1 });
 
   it.each([

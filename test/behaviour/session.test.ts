@@ -128,7 +128,7 @@ describe('a session without its connection', () => {
   });
 });
 
-describe('the Session Expiry Interval', () => {
+describe.concurrent('the Session Expiry Interval', () => {
   it.each([
     ['absent', {}],
     ['0', { sessionExpiryInterval: 0 }],
@@ -150,7 +150,7 @@ describe('the Session Expiry Interval', () => {
     const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 1 } });
     await subscribe(first.client, topic, { qos: 1 });
     await first.client.vanish();
-    await brokerTime(peers, 3);
+    await brokerTime(peers, 2);
     const { client, connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(false);
     await publish(await publisher(), { topic, payload: 'x', qos: 1 });
@@ -162,7 +162,7 @@ describe('the Session Expiry Interval', () => {
     const topic = unique('open');
     const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 1 } });
     await subscribe(first.client, topic);
-    await brokerTime(peers, 3);
+    await brokerTime(peers, 2);
     await publish(await publisher(), { topic, payload: 'x' });
     await expectMessage(first.client, 'x');
     await first.client.disconnect();
@@ -177,7 +177,7 @@ describe('the Session Expiry Interval', () => {
     const second = await peers.connect({ clientId, clean: false, properties: { sessionExpiryInterval: 60 } });
     expect(second.connack.sessionPresent).toBe(true);
     await second.client.vanish();
-    await brokerTime(peers, 3);
+    await brokerTime(peers, 2);
     const { connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(true);
   });

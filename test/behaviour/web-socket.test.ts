@@ -88,7 +88,7 @@ describe('WebSocket frames', () => {
     await client.expect('pingresp');
   });
 
-  it('carry a packet of 100,000 bytes in both directions [MQTT-6.0.0-2]', async () => {
+  it('carry a packet of 100,000 bytes in both directions [MQTT-6.0.0-2] [MQTT-4.2.0-1]', async () => {
     const topic = unique('large');
     const payload = Buffer.alloc(100_000, 'large ');
     const { client } = await peers.connect();

@@ -26,7 +26,7 @@ async function expectNoWillBefore(watcher: RawClient, topic: string, delaySecond
   await expectMessage(watcher, 'marker');
 }
 
-describe('a will', () => {
+describe.concurrent('a will', () => {
   it('is published when the client vanishes [MQTT-3.1.2-7] [MQTT-3.1.2-8]', async () => {
     const topic = unique('will');
     const watcher = await peers.subscriber(topic);
@@ -103,7 +103,7 @@ describe('a will', () => {
   });
 });
 
-describe('the will as a message', () => {
+describe.concurrent('the will as a message', () => {
   it.each([0, 1, 2] as const)('has its QoS: %i [MQTT-3.1.2-12] [MQTT-3.1.2-8]', async (qos) => {
     const topic = unique('will');
     const watcher = await peers.subscriber(topic, 2);
@@ -202,7 +202,7 @@ describe('the will as a message', () => {
   });
 });
 
-describe('the Will Delay Interval', () => {
+describe.concurrent('the Will Delay Interval', () => {
   const staying = { properties: { sessionExpiryInterval: 60 } };
 
   it('holds the will back, and then it comes [MQTT-3.1.2-8]', async () => {

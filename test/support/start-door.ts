@@ -17,6 +17,10 @@ export interface DoorOptions {
   /** `one`: a message that matches several subscriptions of a session comes once; `each`: once for each. */
   overlapping?: 'one' | 'each';
   clientIdLengthMax?: number;
+  /** `%c` becomes the client identifier. */
+  responseInformation?: string;
+  /** Where the log goes; for tests that make the broker complain. */
+  logSink?: (entry: unknown) => void;
   authenticator?: Authenticator;
   authorizer?: Authorizer;
   authorize?: unknown;

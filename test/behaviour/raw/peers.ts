@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { Door } from '../../support/door.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { type DoorOptions, openDoor } from '../../support/start-door.ts';
@@ -8,7 +8,7 @@ export type Version = 3 | 4 | 5;
 export type Fields = Record<string, unknown>;
 export type Received = Awaited<ReturnType<RawClient['next']>>;
 
-/** Clients for the tests of one file or one `describe`; each is closed when its test ends. */
+/** Clients for the tests of one file or one `describe`; all are closed after the last, so that tests may overlap. */
 export interface Peers {
   url(): string;
   /** Opens the WebSocket and sends nothing. */
@@ -17,28 +17,32 @@ export interface Peers {
   connect(connect?: Fields): Promise<{ client: RawClient; connack: Received }>;
   /** A client that has connected and subscribed to the filter at this QoS. */
   subscriber(topicFilter: string, qos?: 0 | 1 | 2): Promise<RawClient>;
-  /** Removes the retained message of this topic when the test ends. */
+  /** Removes the retained message of this topic after the last test. */
   forget(topic: string): void;
 }
 
 /** Opens a door before the tests of this block and closes it after them. */
 export function usePeers(options: DoorOptions = {}): Peers {
   let door: Door | undefined;
+  const clients: RawClient[] = [];
+  const retainedTopics: string[] = [];
   beforeAll(async () => {
     door = await openDoor(options);
   });
   afterAll(async () => {
+    for (const client of clients) client.close();
+    if (retainedTopics.length > 0) await removeRetained(url(), retainedTopics);
     await door?.stop();
   });
 
   const url = (): string => {
-    if (door === undefined) throw new Error('the door opens before the tests of the block, not before');
+    if (door === undefined) throw new Error('the door opens when the tests of the block begin');
     return door.url;
   };
 
   const open = async (version: Version = 5): Promise<RawClient> => {
     const client = await RawClient.open(url(), version);
-    onTestFinished(() => client.close());
+    clients.push(client);
     return client;
   };
 
@@ -64,15 +68,17 @@ export function usePeers(options: DoorOptions = {}): Peers {
   };
 
   const forget = (topic: string): void => {
-    onTestFinished(async () => {
-      const { client } = await RawClient.connect(url());
-      client.send({ cmd: 'publish', topic, payload: '', qos: 0, retain: true });
-      await client.expectNothing();
-      client.close();
-    });
+    retainedTopics.push(topic);
   };
 
   return { url, open, connect, subscriber, forget };
+}
+
+async function removeRetained(url: string, topics: readonly string[]): Promise<void> {
+  const { client } = await RawClient.connect(url);
+  for (const topic of topics) client.send({ cmd: 'publish', topic, payload: '', qos: 0, retain: true });
+  await client.expectNothing();
+  await client.disconnect();
 }
 
 /** SUBSCRIBE to one filter; returns its reason code. */

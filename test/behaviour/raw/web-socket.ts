@@ -1,5 +1,4 @@
 import { request } from 'node:http';
-import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
 /** How a server answered an opening handshake, seen below any WebSocket library. */
@@ -42,11 +41,11 @@ export interface Frame {
 /** Sends these bytes over a new connection and returns the first frame that answers them. */
 export async function firstFrame(url: string, hex: string): Promise<Frame> {
   const socket = new WebSocket(url, ['mqtt']);
-  onTestFinished(() => socket.terminate());
-  return new Promise((resolve, reject) => {
+  const frame = new Promise<Frame>((resolve, reject) => {
     socket.on('open', () => socket.send(Buffer.from(hex.replaceAll(/\s/g, ''), 'hex')));
     socket.on('message', (data, binary) => resolve({ bytes: data as Buffer, binary }));
     socket.on('close', (code) => reject(new Error(`expected a frame, the connection closed with ${code}`)));
     socket.on('error', reject);
   });
+  return frame.finally(() => socket.terminate());
 }

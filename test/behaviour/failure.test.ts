@@ -1,0 +1,91 @@
+import type { Authenticator, Authorizer } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../support/raw-client.ts';
+import { OPTIONS_NEED_OUR_DOOR, openDoor, runningBrokerUrl } from '../support/start-door.ts';
+import { unique } from '../support/unique.ts';
+import {
+  expectCloseWithoutPackets,
+  expectDisconnect,
+  expectMessage,
+  publish,
+  subscribe,
+  usePeers,
+} from './raw/peers.ts';
+
+const ownDoor = describe.skipIf(runningBrokerUrl !== undefined);
+
+const failingOnPurpose: Authenticator & Authorizer = {
+  authenticate({ username }) {
+    if (username === 'fail') throw new Error('the directory of users is away');
+    return { tenant: 'default', name: username ?? '' };
+  },
+  mayPublish(_identity, _clientId, topic) {
+    if (topic === 'fail') return Promise.reject(new Error('the rules are away'));
+    return true;
+  },
+  maySubscribe: () => true,
+};
+
+ownDoor(`a failure inside the server (${OPTIONS_NEED_OUR_DOOR})`, () => {
+  const peers = usePeers({
+    authenticator: failingOnPurpose,
+    authorizer: failingOnPurpose,
+    logSink: () => {},
+  });
+
+  it('while it handles a packet closes that connection: MQTT 5.0 is told why [MQTT-4.13.1-1]', async () => {
+    const { client } = await peers.connect();
+    client.send({ cmd: 'publish', topic: 'fail', payload: 'x', qos: 1, messageId: 1 });
+    const disconnect = await client.expect('disconnect');
+    expect(disconnect.reasonCode).toBeGreaterThanOrEqual(0x80);
+    await client.expectClose();
+  });
+
+  it('while it handles a packet closes that connection: MQTT 3.1.1 without a packet [MQTT3-4.8.0-2]', async () => {
+    const { client } = await peers.connect({ protocolVersion: 4 });
+    client.send({ cmd: 'publish', topic: 'fail', payload: 'x', qos: 1, messageId: 1 });
+    await expectCloseWithoutPackets(client);
+  });
+
+  it('while it handles CONNECT lets nobody in [MQTT-3.1.4-2]', async () => {
+    const client = await peers.open();
+    client.send({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 5,
+      clean: true,
+      clientId: unique('fail'),
+      keepalive: 0,
+      username: 'fail',
+    });
+    await client.expectClose();
+    const answer = await client.next().catch(() => undefined);
+    if (answer === undefined) return;
+    expect(answer.cmd).toBe('connack');
+    expect(answer.reasonCode).toBeGreaterThanOrEqual(0x80);
+  });
+
+  it('publishes the will of that connection, and disturbs no other [MQTT-3.1.2-8]', async () => {
+    const topic = unique('survivor');
+    const { client: survivor } = await peers.connect();
+    await subscribe(survivor, topic);
+    const { client } = await peers.connect({ will: { topic, payload: 'gone', qos: 0, retain: false } });
+    client.send({ cmd: 'publish', topic: 'fail', payload: 'x', qos: 1, messageId: 1 });
+    await client.expectClose();
+    await expectMessage(survivor, 'gone');
+    await publish((await peers.connect()).client, { topic, payload: 'x' });
+    await expectMessage(survivor, 'x');
+  });
+});
+
+ownDoor(`a server that stops (${OPTIONS_NEED_OUR_DOOR})`, () => {
+  it('says so with DISCONNECT 0x8B to MQTT 5.0, and closes MQTT 3.1.1 [MQTT-3.14.2-1] [MQTT-4.13.2-1]', async () => {
+    const door = await openDoor();
+    const modern = await RawClient.connect(door.url);
+    const old = await RawClient.connect(door.url, { protocolVersion: 4 });
+    const stopped = door.stop();
+    await expectDisconnect(modern.client, 0x8b);
+    await expectCloseWithoutPackets(old.client);
+    await stopped;
+  });
+});
