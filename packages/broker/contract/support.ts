@@ -1,3 +1,4 @@
+import type { Will } from '@apus/mqtt';
 import { expect } from 'vitest';
 import type {
   Attachment,
@@ -22,6 +23,15 @@ export interface ContractOptions {
 
 /** Some moment; the suites pass the time as an argument and never wait for it. */
 export const NOW_MS = 1_700_000_000_000;
+
+/** The will of a connection that brings one. */
+export const WILL: Will = {
+  topic: 'gone',
+  payload: Buffer.from('bye'),
+  qos: 1,
+  retain: false,
+  properties: {},
+};
 
 let names = 0;
 

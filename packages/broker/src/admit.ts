@@ -92,12 +92,20 @@ function open(context: Context, link: Link, { packet, identity }: Admission): Fl
         protocolVersion: packet.protocolVersion,
         receiveMaximum: Math.min(receiveMaximum ?? RECEIVE_MAXIMUM_DEFAULT, limits.inflightMessagesMax),
         maximumPacketSize: maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
+        keepsNothing: context.options.ephemeralSessionsKeep === 'nothing' && isEphemeral(packet),
       },
       identity,
       will: packet.will,
       nowMs: ports.clock.now(),
     }),
   );
+}
+
+/** The client can tell as well that there is nothing to acknowledge (text-frames.md, section 5). */
+function isEphemeral({ protocolVersion, cleanStart, properties }: ConnectPacket): boolean {
+  if (!cleanStart) return false;
+  const { sessionExpiryInterval = 0, receiveMaximum } = properties;
+  return protocolVersion < 5 || (sessionExpiryInterval === 0 && receiveMaximum === undefined);
 }
 
 /** Absent means 0 in 5.0; a 3.1.1 session without Clean Session lives as long as we allow [MQTT3-3.1.2-4]. */

@@ -1,6 +1,7 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
+import type { MessageClock } from './message-clock.ts';
 import type { Timer } from './ports/index.ts';
 
 /** A message that does not come from an MQTT client: over HTTP, or from the program that runs the broker. */
@@ -27,6 +28,8 @@ export interface Broker {
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
   /** The link is ready again: sends what waits for its session. */
   drain(link: Link): Awaitable<void>;
+  /** What orders messages. A door with several processes carries it from one to the other. */
+  readonly messageClock: MessageClock;
   /** A timer is due. */
   ring(timer: Timer): Awaitable<void>;
   /** Publishes for the server itself; nothing is authorised. A `Violation` when the request is not a valid PUBLISH. */

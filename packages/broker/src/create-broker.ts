@@ -29,6 +29,7 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
     shareRotation: new ShareRotation(),
   };
   return {
+    messageClock: context.messageClock,
     receive: (link, packet) => run(receive(context, link, packet)),
     lost: (link, why) => run(lost(context, link, why)),
     disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),

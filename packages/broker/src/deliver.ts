@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { isExpired, type Message } from './message.ts';
 import type { FailedPush } from './ports/index.ts';
-import type { Attachment, Delivery } from './session.ts';
+import { type Attachment, type Delivery, KEPT_PACKET_ID_MAX } from './session.ts';
 
 /**
  * Sends a message to its recipients, or leaves it in their queues. When this is done the message is durable: sent at
@@ -11,7 +11,7 @@ import type { Attachment, Delivery } from './session.ts';
 export function* deliver(context: Context, message: Message, deliveries: readonly Delivery[]): Flow<void> {
   if (deliveries.length === 0 || isExpired(message, context.ports.clock.now())) return;
   const { connections } = context.ports;
-  const sorted = sort(context, deliveries);
+  const sorted = sort(context, message, deliveries);
   if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
   if (sorted.queued.length > 0) yield* offer(context, message, sorted);
   const sendable = sorted.direct;
@@ -22,7 +22,7 @@ export function* deliver(context: Context, message: Message, deliveries: readonl
 }
 
 interface SortedDeliveries {
-  /** QoS 0 to connections that take it. */
+  /** QoS 0 to connections that take it, and QoS 1 to those that keep nothing. */
   readonly direct: Delivery[];
   /** QoS 1 and 2. */
   readonly queued: Delivery[];
@@ -32,7 +32,7 @@ interface SortedDeliveries {
   readonly dropped: number;
 }
 
-function sort(context: Context, deliveries: readonly Delivery[]): SortedDeliveries {
+function sort(context: Context, message: Message, deliveries: readonly Delivery[]): SortedDeliveries {
   const { connections } = context.ports;
   const direct: Delivery[] = [];
   const queued: Delivery[] = [];
@@ -41,7 +41,10 @@ function sort(context: Context, deliveries: readonly Delivery[]): SortedDeliveri
   for (const delivery of deliveries) {
     const attachment: Attachment | undefined = delivery.session.attachment;
     const isReady = attachment === undefined || connections.isReady(attachment.connectionId);
-    if (delivery.qos > 0) {
+    if (delivery.qos === 1 && attachment?.keepsNothing === true && delivery.share === undefined) {
+      delivery.packetId = packetIdOf(message);
+      direct.push(delivery);
+    } else if (delivery.qos > 0) {
       queued.push(delivery);
       if (!isReady) {
         held ??= new Set();
@@ -51,6 +54,16 @@ function sort(context: Context, deliveries: readonly Delivery[]): SortedDeliveri
     else if (attachment !== undefined) direct.push(delivery);
   }
   return { direct, queued, held, dropped };
+}
+
+/**
+ * The packet id of a message that is kept nowhere: from its own id, in the upper half of the range, which no queue
+ * uses. Two messages may share one, and as nobody acknowledges them nobody is harmed.
+ */
+function packetIdOf({ id }: Message): number {
+  let hash = 0;
+  for (let index = 0; index < id.length; index += 1) hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0;
+  return KEPT_PACKET_ID_MAX + 1 + (hash & KEPT_PACKET_ID_MAX);
 }
 
 function* offer(context: Context, message: Message, { queued, held }: SortedDeliveries): Flow<void> {

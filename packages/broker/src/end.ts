@@ -45,6 +45,7 @@ export function* disconnect(context: Context, link: Link, reasonCode: number, re
   yield* detach(context, link, state.connection, {
     expirySeconds: state.connection.expirySeconds,
     sendWill: true,
+    graceSeconds: 0,
   });
 }
 
@@ -64,7 +65,7 @@ export function* clientDisconnect(
   // Reason code 0x00 withdraws the will [MQTT-3.14.4-3]; every other one leaves it.
   const sendWill = packet.reasonCode !== ReasonCode.NormalDisconnection;
   link.close();
-  yield* detach(context, link, connection, { expirySeconds, sendWill });
+  yield* detach(context, link, connection, { expirySeconds, sendWill, graceSeconds: 0 });
 }
 
 /** The network connection ended by itself. */
@@ -78,12 +79,19 @@ export function* lost(context: Context, link: Link, why: string): Flow<void> {
     clientId: connection.session.clientId,
     why,
   });
-  yield* detach(context, link, connection, { expirySeconds: connection.expirySeconds, sendWill: true });
+  const graceSeconds = context.options.lossGraceSeconds;
+  yield* detach(context, link, connection, {
+    expirySeconds: connection.expirySeconds,
+    sendWill: true,
+    graceSeconds,
+  });
 }
 
 interface Ending {
   readonly expirySeconds: number;
   readonly sendWill: boolean;
+  /** Seconds that the will and the end of the session wait at least. */
+  readonly graceSeconds: number;
 }
 
 function* detach(context: Context, link: Link, connection: Connection, ending: Ending): Flow<void> {
@@ -91,29 +99,37 @@ function* detach(context: Context, link: Link, connection: Connection, ending: E
   const { sessions, clock } = context.ports;
   const { session } = connection;
   const record = yield* waitFor(sessions.detach(session, link.id, ending.expirySeconds, clock.now()));
+  if (!ending.sendWill) {
+    // Also when the loss of this very connection was noticed first: its will still waits for this.
+    yield* waitFor(sessions.takeWill(session, link.id));
+  }
   // Taken over: whoever took it has settled the will and the session.
   if (record === undefined) return;
-  if (record.will !== undefined) yield* settleWill(context, link, record, ending.sendWill);
-  if (record.expirySeconds === 0) return yield* endSession(context, session, link.id);
-  if (record.expirySeconds !== NEVER_EXPIRES) {
-    const dueAtMs = clock.now() + record.expirySeconds * 1000;
-    yield* waitFor(
-      context.ports.timers.set({ kind: 'session-expiry', session, connectionId: link.id }, dueAtMs),
-    );
-  }
+  if (ending.sendWill && record.will !== undefined)
+    yield* settleWill(context, link, record, ending.graceSeconds);
+  yield* settleSession(context, link, record, ending);
 }
 
 /** Sends the will now, or after its delay; a session that ends before takes it along [MQTT-3.1.3-9]. */
-function* settleWill(context: Context, link: Link, record: SessionRecord, sendWill: boolean): Flow<void> {
-  const { sessions, timers, clock } = context.ports;
+function* settleWill(context: Context, link: Link, record: SessionRecord, graceSeconds: number): Flow<void> {
+  const { timers, clock } = context.ports;
   const { session } = record;
-  if (!sendWill) {
-    yield* waitFor(sessions.takeWill(session, link.id));
-    return;
-  }
-  const delaySeconds = Math.min(record.will?.properties.willDelayInterval ?? 0, record.expirySeconds);
+  const asked = Math.min(record.will?.properties.willDelayInterval ?? 0, record.expirySeconds);
+  const delaySeconds = Math.max(asked, graceSeconds);
   if (delaySeconds === 0) return yield* publishWillOf(context, session, link.id);
+  const dueAtMs = clock.now() + delaySeconds * 1000;
+  yield* waitFor(timers.set({ kind: 'will', session, connectionId: link.id }, dueAtMs));
+}
+
+function* settleSession(context: Context, link: Link, record: SessionRecord, ending: Ending): Flow<void> {
+  const { session, expirySeconds } = record;
+  if (expirySeconds === NEVER_EXPIRES) return;
+  // Without a will nothing depends on the grace.
+  const graceSeconds = record.will === undefined || !ending.sendWill ? 0 : ending.graceSeconds;
+  const delaySeconds = Math.max(expirySeconds, graceSeconds);
+  if (delaySeconds === 0) return yield* endSession(context, session, link.id);
+  const dueAtMs = context.ports.clock.now() + delaySeconds * 1000;
   yield* waitFor(
-    timers.set({ kind: 'will', session, connectionId: link.id }, clock.now() + delaySeconds * 1000),
+    context.ports.timers.set({ kind: 'session-expiry', session, connectionId: link.id }, dueAtMs),
   );
 }

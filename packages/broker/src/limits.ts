@@ -54,4 +54,14 @@ export interface BrokerOptions {
   readonly overlapping: 'one' | 'each';
   /** Response Information for a client that asks for it; the text `%c` becomes its client identifier. */
   readonly responseInformation: string | undefined;
+  /**
+   * 'nothing': the clients of this door acknowledge no QoS 1 message in a session that ends with its connection
+   * (text-frames.md, section 5), and none is stored for them.
+   */
+  readonly ephemeralSessionsKeep: 'everything' | 'nothing';
+  /**
+   * Seconds that a lost connection's will, and a session that ends with it, wait at least: on a door where another
+   * process may still be committing the client's DISCONNECT.
+   */
+  readonly lossGraceSeconds: number;
 }

@@ -22,6 +22,11 @@ export class MessageClock {
     this.#process = process;
   }
 
+  /** The last time given or seen, without the process: what another process should observe. */
+  read(): string {
+    return `${digits(this.#timeMs, TIME_DIGITS)}${digits(this.#counter, COUNTER_DIGITS)}`;
+  }
+
   next(): MessageId {
     const nowMs = this.#clock.now();
     if (nowMs > this.#timeMs) {
@@ -33,13 +38,13 @@ export class MessageClock {
     } else {
       this.#counter += 1;
     }
-    return `${digits(this.#timeMs, TIME_DIGITS)}${digits(this.#counter, COUNTER_DIGITS)}-${this.#process}`;
+    return `${this.read()}-${this.#process}`;
   }
 
-  /** Takes note of an identifier made elsewhere: the next one here will be larger. */
-  observe(id: MessageId): void {
-    const timeMs = Number.parseInt(id.slice(0, TIME_DIGITS), 36);
-    const counter = Number.parseInt(id.slice(TIME_DIGITS, TIME_DIGITS + COUNTER_DIGITS), 36);
+  /** Takes note of a time read, or an identifier made, elsewhere: the next one here will be larger. */
+  observe(time: string): void {
+    const timeMs = Number.parseInt(time.slice(0, TIME_DIGITS), 36);
+    const counter = Number.parseInt(time.slice(TIME_DIGITS, TIME_DIGITS + COUNTER_DIGITS), 36);
     if (timeMs < this.#timeMs || (timeMs === this.#timeMs && counter <= this.#counter)) return;
     this.#timeMs = timeMs;
     this.#counter = counter;

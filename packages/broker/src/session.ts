@@ -1,6 +1,9 @@
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
 import type { Message } from './message.ts';
 
+/** Packet ids that a queue gives are not above this; the others are for messages that are kept nowhere. */
+export const KEPT_PACKET_ID_MAX = 0x7fff;
+
 /** Names one network connection; never used again. */
 export type ConnectionId = string;
 
@@ -12,6 +15,11 @@ export interface Attachment {
   readonly receiveMaximum: number;
   /** The client's Maximum Packet Size in bytes. */
   readonly maximumPacketSize: number;
+  /**
+   * The client acknowledges no QoS 1 message and the server keeps nothing of one that it has sent: its session ends
+   * with this connection, so there would be nobody to send it to again. Not for shared subscriptions.
+   */
+  readonly keepsNothing: boolean;
 }
 
 /**

@@ -68,6 +68,8 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     limits: withDefaults(DEFAULT_LIMITS, options),
     overlapping: options.overlapping ?? 'one',
     responseInformation: options.responseInformation,
+    ephemeralSessionsKeep: 'everything',
+    lossGraceSeconds: 0,
   };
   return {
     host,

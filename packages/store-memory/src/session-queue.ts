@@ -2,6 +2,7 @@ import {
   type Acknowledged,
   type CompletingPacket,
   isExpired,
+  KEPT_PACKET_ID_MAX as PACKET_ID_MAX,
   type PageLimit,
   type Queued,
   type QueuedPublish,
@@ -9,8 +10,6 @@ import {
 import type { PacketId } from '@apus/mqtt';
 import { Fifo } from './fifo.ts';
 import { bytesOf, Page } from './page.ts';
-
-const PACKET_ID_MAX = 0xffff;
 
 /** Something sent and not completed, in the order of sending. */
 interface Inflight {

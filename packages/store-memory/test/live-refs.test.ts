@@ -8,6 +8,7 @@ const request: OpenSession = {
   cleanStart: false,
   expirySeconds: 60,
   attachment: { connectionId: '1', protocolVersion: 5, receiveMaximum: 10, maximumPacketSize: 1000 },
+  keepsNothing: false,
   identity: { tenant: 't', name: '' },
   will: undefined,
   nowMs: 0,

@@ -2,7 +2,7 @@ import type { Delivery, QueuedPublish, SessionRef } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { SessionQueue } from '../src/session-queue.ts';
 
-const PACKET_ID_MAX = 65_535;
+const PACKET_ID_MAX = 32_767;
 const session: SessionRef = {
   key: 't\0c',
   tenant: 't',

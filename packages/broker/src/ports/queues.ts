@@ -30,7 +30,7 @@ export interface QueueStore {
   /**
    * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery whose session is
    * attached, has nothing waiting (nor to be sent again), and has room in its window gets a `packetId` that is not in
-   * use and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
+   * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
    * many messages were dropped because a queue was full.
    *
    * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front

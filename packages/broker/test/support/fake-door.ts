@@ -139,6 +139,8 @@ export class FakeDoor {
       {
         overlapping: 'one',
         responseInformation: undefined,
+        ephemeralSessionsKeep: 'everything',
+        lossGraceSeconds: 0,
         ...choices,
         limits: { ...DEFAULT_LIMITS, ...limits },
       },
