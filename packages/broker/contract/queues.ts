@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { queueAnswersContract } from './queue-answers.ts';
 import { queueEndContract } from './queue-end.ts';
 import { queueLimitsContract } from './queue-limits.ts';
+import { queueOfferContract } from './queue-offer.ts';
 import { queueResendContract } from './queue-resend.ts';
 import { queueWalkContract } from './queue-walk.ts';
 import { queueWindowContract } from './queue-window.ts';
@@ -10,6 +11,7 @@ import type { MakeStores } from './support.ts';
 /** What every `QueueStore` does. */
 export function queueStoreContract(name: string, makeStores: MakeStores): void {
   describe(`${name}: QueueStore`, () => {
+    queueOfferContract(makeStores);
     queueWindowContract(makeStores);
     queueAnswersContract(makeStores);
     queueLimitsContract(makeStores);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Message, RetainedStore } from '../src/index.ts';
+import { retainedPagesContract } from './retained-pages.ts';
 import { retainedWalk } from './retained-walk.ts';
 import { type ContractOptions, type MakeStores, messageId, messageOf, NOW_MS, unique } from './support.ts';
 
@@ -167,78 +168,7 @@ export function retainedStoreContract(
       });
     });
 
-    describe('pages', () => {
-      const fill = async (count: number) => {
-        for (let index = 0; index < count; index += 1) await put(`wide/${index}`, index + 1);
-      };
-      /** Reads to the end; `between` runs after each page. */
-      const readAll = async (filter: string, limit: number, between = async (_page: number) => {}) => {
-        const topics: string[] = [];
-        let from: string | undefined;
-        for (let count = 1; count < 1000; count += 1) {
-          const { messages, next } = await page(filter, from, limit);
-          expect(messages.length).toBeLessThanOrEqual(limit);
-          topics.push(...messages.map(({ topic }) => topic));
-          if (next === undefined) return topics;
-          from = next;
-          await between(count);
-        }
-        throw new Error('expected the pages to come to an end, got 1000 of them');
-      };
-
-      it.each([1, 7, 8, 20, 21, 100])('of at most %i hold every match once', async (limit) => {
-        await fill(20);
-        await put('narrow', 1);
-        const topics = await readAll('wide/+', limit);
-        expect(topics).toHaveLength(20);
-        expect(new Set(topics).size).toBe(20);
-      });
-
-      it('answer again when asked again', async () => {
-        await fill(20);
-        const { next } = await page('#', undefined, 7);
-        expect((await page('#', next, 7)).messages).toEqual((await page('#', next, 7)).messages);
-      });
-
-      it('skip nothing that stays while topics come and go between them', async () => {
-        await fill(40);
-        const topics = await readAll('#', 4, async (count) => {
-          // Ever another topic goes, among those read and those to be read, and one comes; so do deeper ones.
-          await retained.delete(tenant, `wide/${count * 3}`, messageId(1000));
-          await put(`wide/${count * 3 + 1}`, 2000 + count);
-          await put(`a-new/${count}`, 1);
-          if (count < 5) await put(`wide/1/${count}`, 1);
-        });
-        const staying = Array.from({ length: 40 }, (_, index) => index).filter((index) => index % 3 === 2);
-        for (const index of staying) {
-          expect(
-            topics.filter((topic) => topic === `wide/${index}`),
-            `wide/${index}`,
-          ).toHaveLength(1);
-        }
-      });
-
-      it('come to an end when everything has been deleted', async () => {
-        await fill(20);
-        const { next } = await page('#', undefined, 5);
-        for (let index = 0; index < 20; index += 1)
-          await retained.delete(tenant, `wide/${index}`, messageId(100));
-        let from = next;
-        for (let count = 0; from !== undefined && count < 100; count += 1) {
-          const rest = await page('#', from, 5);
-          expect(rest.messages).toEqual([]);
-          from = rest.next;
-        }
-        expect(from).toBeUndefined();
-      });
-
-      it('leave out what has expired', async () => {
-        for (let index = 0; index < 30; index += 1) {
-          await put(`wide/${index}`, 1, index % 3 === 0 ? {} : { expiresAtMs: NOW_MS });
-        }
-        expect(new Set(await readAll('#', 3)).size).toBe(10);
-      });
-    });
+    retainedPagesContract(makeStores);
 
     it('agrees with a list that is searched from end to end, whatever the order of calls', async () => {
       await retainedWalk(retained);
