@@ -47,7 +47,13 @@ export function messageId(number: number): string {
 }
 
 export function attachmentOf(connectionId: string, receiveMaximum = 10): Attachment {
-  return { connectionId, protocolVersion: 5, receiveMaximum, maximumPacketSize: 0xffff_ffff };
+  return {
+    connectionId,
+    protocolVersion: 5,
+    receiveMaximum,
+    maximumPacketSize: 0xffff_ffff,
+    keepsNothing: false,
+  };
 }
 
 export function messageOf(fields: Partial<Message> = {}): Message {
