@@ -1,3 +1,4 @@
+export { linkStoreContract } from './links.ts';
 export { queueStoreContract } from './queues.ts';
 export { receivedStoreContract } from './received.ts';
 export { retainedStoreContract } from './retained.ts';

@@ -1,11 +1,12 @@
 import type { Stores } from '@apus/broker';
+import { MemoryLinks } from './links.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
-export { MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
+export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 
 /** The stores with the types of their answers, none of which is ever a promise. */
 export interface MemoryStores extends Stores {

@@ -1,4 +1,6 @@
-import { storesContract } from '@apus/broker/contract';
-import { createMemoryStores } from '@apus/store-memory';
+import { linkStoreContract, storesContract } from '@apus/broker/contract';
+import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 
 storesContract('memory', createMemoryStores);
+
+linkStoreContract('memory', () => new MemoryLinks({ now: () => 0 }));

@@ -14,7 +14,6 @@ const request: OpenSession = {
     maximumPacketSize: 1000,
     keepsNothing: false,
   },
-  keepsNothing: false,
   identity: { tenant: 't', name: '' },
   will: undefined,
   nowMs: 0,

@@ -32,6 +32,7 @@ export interface Ports extends Stores {
 
 export type * from './authentication.ts';
 export type * from './connections.ts';
+export type * from './links.ts';
 export type * from './log.ts';
 export type * from './page.ts';
 export type * from './queues.ts';

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Awaitable, LinkState, LinkStore } from '../src/index.ts';
+import { unique } from './support.ts';
+
+const STATE: LinkState = {
+  phase: 'connected',
+  isDraining: false,
+  replays: [],
+  connection: {
+    session: { key: 't\0c', tenant: 't', clientId: 'c', incarnation: '1', attachment: undefined },
+    protocolVersion: 5,
+    identity: { tenant: 't', name: 'n', claims: { may: ['a/#'] } },
+    keepAliveSeconds: 540,
+    expirySeconds: 0,
+    requestProblemInformation: true,
+    maximumPacketSize: 1000,
+    topicAliasMaximum: 0,
+    authenticationMethod: undefined,
+  },
+};
+
+/** What every `LinkStore` does. */
+export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkStore>): void {
+  describe(`${name}: LinkStore`, () => {
+    it('knows nothing of a connection that was never saved', async () => {
+      const links = await makeLinks();
+      expect(await links.load(unique('connection'))).toBeUndefined();
+    });
+
+    it('loads what was saved last', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      expect(await links.save(id, { phase: 'new' })).toBe(true);
+      expect(await links.save(id, STATE)).toBe(true);
+      expect(await links.load(id)).toEqual(STATE);
+    });
+
+    it('keeps a CONNECT with its bytes while the client authenticates', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      const state: LinkState = {
+        phase: 'authenticating',
+        isAssigned: false,
+        methodState: { step: 1 },
+        connect: {
+          type: 'connect',
+          protocolVersion: 5,
+          cleanStart: true,
+          keepAliveSeconds: 0,
+          clientId: 'c',
+          password: new Uint8Array([1, 255]),
+          properties: { authenticationMethod: 'm', userProperties: [['a', 'b']] },
+        },
+      };
+      await links.save(id, state);
+      expect(await links.load(id)).toEqual(state);
+    });
+
+    it('gives what it loaded to the caller alone', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.save(id, STATE);
+      const loaded = await links.load(id);
+      if (loaded?.phase === 'connected') Object.assign(loaded.connection, { keepAliveSeconds: 1 });
+      expect(await links.load(id)).toEqual(STATE);
+    });
+
+    it('is closed after its end, and takes nothing more', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.save(id, STATE);
+      expect(await links.end(id)).toEqual(STATE);
+      expect(await links.load(id)).toEqual({ phase: 'closed' });
+      expect(await links.save(id, STATE)).toBe(false);
+      expect(await links.load(id)).toEqual({ phase: 'closed' });
+    });
+
+    it('tells what stood there to the first that ends it', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.save(id, STATE);
+      await links.end(id);
+      expect(await links.end(id)).toBeUndefined();
+    });
+
+    it('takes no first save of a connection that ended before it', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      expect(await links.end(id)).toBeUndefined();
+      expect(await links.save(id, STATE)).toBe(false);
+    });
+  });
+}
