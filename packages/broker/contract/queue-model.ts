@@ -1,5 +1,11 @@
 import { expect } from 'vitest';
-import type { PageLimit, Queued, QueuedPublish, QueueLimits } from '../src/index.ts';
+import {
+  KEPT_PACKET_ID_MAX,
+  type PageLimit,
+  type Queued,
+  type QueuedPublish,
+  type QueueLimits,
+} from '../src/index.ts';
 import { summary } from './support.ts';
 
 interface ModelMessage {
@@ -142,9 +148,8 @@ export class QueueModel {
   }
 
   #send(message: ModelMessage, packetId: number): void {
-    expect(Number.isInteger(packetId) && packetId >= 1 && packetId <= 65_535, `packet id ${packetId}`).toBe(
-      true,
-    );
+    expect(packetId).toBeGreaterThanOrEqual(1);
+    expect(packetId).toBeLessThanOrEqual(KEPT_PACKET_ID_MAX);
     expect(this.#inflight.map((each) => each.packetId)).not.toContain(packetId);
     this.#inflight.push({ message, packetId, isReleased: false, isSent: true, isCounted: true });
   }

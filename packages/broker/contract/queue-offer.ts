@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient, ROOMY } from './queue-support.ts';
 import { copyOf, deliveryTo, type MakeStores, NOW_MS, summary } from './support.ts';
 
@@ -11,7 +12,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       expect(new Set(ids).size).toBe(3);
       for (const id of ids) {
         expect(id).toBeGreaterThanOrEqual(1);
-        expect(id).toBeLessThanOrEqual(65_535);
+        expect(id).toBeLessThanOrEqual(KEPT_PACKET_ID_MAX);
       }
       expect(await client.length()).toBe(0);
       expect(await client.drawn()).toEqual([]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
 import { type MakeStores, NOW_MS } from './support.ts';
 
@@ -53,7 +54,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
     it('does not know an id that was never given, or is done with', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const { packetId } = await client.offer('a');
-      expect(await client.complete((packetId % 65_535) + 1)).toBe(false);
+      expect(await client.complete((packetId % KEPT_PACKET_ID_MAX) + 1)).toBe(false);
       expect(await client.complete(packetId)).toBe(true);
       expect(await client.complete(packetId)).toBe(false);
       // The window did not grow by acknowledgements that named nothing.

@@ -2,6 +2,7 @@ import type { Delivery, QueuedPublish, SessionRef } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { SessionQueue } from '../src/session-queue.ts';
 
+/** The upper half of the range is for messages that are kept nowhere. */
 const PACKET_ID_MAX = 32_767;
 const session: SessionRef = {
   key: 't\0c',
@@ -42,7 +43,7 @@ function send(queue: SessionQueue): number {
 }
 
 describe('SessionQueue', () => {
-  it('gives packet ids in turn and begins again behind 65,535, past those in use [MQTT-2.2.1-4]', () => {
+  it('gives packet ids in turn and begins again behind the last, past those in use [MQTT-2.2.1-4]', () => {
     const queue = new SessionQueue();
     const first = send(queue);
     expect(first).toBe(1);
