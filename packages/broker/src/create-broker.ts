@@ -69,7 +69,7 @@ function receiveAuthenticating(
 ): Flow<void> {
   if (packet.type === 'auth') return continueAuthentication(context, link, state, packet);
   if (packet.type === 'disconnect') {
-    link.close();
+    link.close('client');
     return lost(context, link, 'disconnect while authenticating');
   }
   return violate(context, link, unexpected(packet, 'only AUTH or DISCONNECT may be sent before CONNACK'));

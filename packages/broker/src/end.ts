@@ -26,7 +26,7 @@ export function* violate(context: Context, link: Link, violation: Violation): Fl
   const version = state.phase === 'authenticating' ? state.connect.protocolVersion : violation.answerAs;
   if (version !== undefined) return refuseConnect(link, version, violation, MAXIMUM_PACKET_SIZE_UNKNOWN);
   link.state = { phase: 'closed' };
-  link.close();
+  link.close('server');
 }
 
 /** The server ends the connection: DISCONNECT with the reason [MQTT-4.13.2-1], then the close; the will is sent. */
@@ -38,10 +38,10 @@ export function* disconnect(context: Context, link: Link, reasonCode: number, re
       refuseConnect(link, state.connect.protocolVersion, violation, MAXIMUM_PACKET_SIZE_UNKNOWN);
     }
     link.state = { phase: 'closed' };
-    return link.close();
+    return link.close('server');
   }
   sayDisconnect(link, state.connection, reasonCode, reason);
-  link.close();
+  link.close('server');
   yield* detach(context, link, state.connection, {
     expirySeconds: state.connection.expirySeconds,
     sendWill: true,
@@ -64,7 +64,7 @@ export function* clientDisconnect(
   const expirySeconds = Math.min(asked ?? connection.expirySeconds, context.limits.sessionExpirySecondsMax);
   // Reason code 0x00 withdraws the will [MQTT-3.14.4-3]; every other one leaves it.
   const sendWill = packet.reasonCode !== ReasonCode.NormalDisconnection;
-  link.close();
+  link.close('client');
   yield* detach(context, link, connection, { expirySeconds, sendWill, graceSeconds: 0 });
 }
 

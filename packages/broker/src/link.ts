@@ -63,8 +63,9 @@ export interface Link {
   /** Sends a packet to the client, encoded for its version, behind everything that was sent before. Drops nothing. */
   send(packet: Packet, version: ProtocolVersion): void;
   /**
-   * Closes the network connection once everything sent has left, and hands over no further packet. Never calls back into the broker before it
+   * Closes the network connection once everything sent has left, after a DISCONNECT of the client's or by the server's
+   * decision, and hands over no further packet. Never calls back into the broker before it
    * returns; `Broker.lost` of a link in phase 'closed' does nothing.
    */
-  close(): void;
+  close(endedBy: 'client' | 'server'): void;
 }

@@ -71,7 +71,7 @@ export function refuseConnect(
     const fitting = fitted(connack, version, maximumPacketSize);
     if (fitting !== undefined) link.send(fitting, version);
   }
-  link.close();
+  link.close('server');
 }
 
 /** DISCONNECT for MQTT 5.0; older versions know only the close. */

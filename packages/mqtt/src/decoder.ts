@@ -42,6 +42,11 @@ export class PacketDecoder {
     return this.#protocolVersion;
   }
 
+  /** The bytes pushed last ended within a packet. */
+  get isWithinPacket(): boolean {
+    return this.#framer.heldBytes > 0;
+  }
+
   /** The packets that these bytes complete; a violation is the last element. */
   push(bytes: Uint8Array): readonly (Packet | Violation)[] {
     if (this.#failed) return [];

@@ -41,6 +41,11 @@ export class Framer {
     this.#options = { ...this.#options, protocolVersion: version };
   }
 
+  /** Bytes of a packet whose end has not come. */
+  get heldBytes(): number {
+    return this.#heldLength;
+  }
+
   /** Takes the next bytes; call `next` until it returns `undefined` before pushing again. */
   push(bytes: Uint8Array): void {
     this.#input = bytes;

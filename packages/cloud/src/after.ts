@@ -1,0 +1,39 @@
+import type { ConnectionId } from '@apus/broker';
+import type { Environment } from './environment.ts';
+import { GatewayLink } from './gateway-link.ts';
+import type { FailedPost } from './postbag.ts';
+
+/** Rounds of posts that one event may cause: a will of a lost connection can find another lost connection. */
+const ROUNDS_MAX = 4;
+
+/** Posts what was gathered, and turns connections that are gone or do not read into lost ones. */
+export async function flush(environment: Environment): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const failed = await environment.postbag.flush();
+    if (failed.length === 0) return;
+    for (const failure of failed) await settle(environment, failure);
+  }
+  environment.log.warn('lost-connections-left', { rounds: ROUNDS_MAX });
+}
+
+async function settle(
+  environment: Environment,
+  { connectionId, outcome, isLoss }: FailedPost,
+): Promise<void> {
+  if (outcome === 'gone') return await loseConnection(environment, connectionId, 'gone');
+  // QoS 0 is dropped. Anything else would be missing in the middle: the client returns and is sent it again.
+  if (!isLoss) return;
+  await environment.poster.delete(connectionId);
+  await loseConnection(environment, connectionId, outcome);
+}
+
+/** The connection is over, whoever noticed: a tombstone first, then what MQTT says of a lost connection. */
+export async function loseConnection(
+  { links, broker }: Environment,
+  connectionId: ConnectionId,
+  why: string,
+): Promise<void> {
+  const state = await links.end(connectionId);
+  if (state === undefined) return;
+  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why);
+}

@@ -1,0 +1,48 @@
+/**
+ * What API Gateway hands to the function of a WebSocket route. Written down here because the published types lack
+ * `disconnectStatusCode`, `disconnectReason`, `identity` and `authorizer`.
+ */
+export interface RequestContext {
+  readonly routeKey: string;
+  readonly eventType: 'CONNECT' | 'MESSAGE' | 'DISCONNECT';
+  readonly connectionId: string;
+  readonly requestId: string;
+  readonly apiId: string;
+  readonly stage: string;
+  readonly domainName: string;
+  /** Milliseconds since the epoch. */
+  readonly connectedAt: number;
+  readonly requestTimeEpoch: number;
+  readonly identity?: { readonly sourceIp?: string; readonly userAgent?: string };
+  /** The context of a Lambda authorizer, and its `principalId`. */
+  readonly authorizer?: Readonly<Record<string, unknown>>;
+  readonly disconnectStatusCode?: number;
+  readonly disconnectReason?: string;
+}
+
+export interface ConnectEvent {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly queryStringParameters?: Readonly<Record<string, string | undefined>> | null;
+  readonly requestContext: RequestContext;
+}
+
+export interface MessageEvent {
+  readonly requestContext: RequestContext;
+  readonly body?: string | null;
+}
+
+export interface DisconnectEvent {
+  readonly requestContext: RequestContext;
+}
+
+/** What a Lambda proxy integration answers. `body` is sent to the client where the route has a response. */
+export interface ProxyResult {
+  readonly statusCode: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The part of Lambda's context that is used. */
+export interface InvocationContext {
+  getRemainingTimeInMillis(): number;
+}

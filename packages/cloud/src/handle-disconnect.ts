@@ -1,0 +1,18 @@
+import { flush, loseConnection } from './after.ts';
+import type { Environment } from './environment.ts';
+import type { DisconnectEvent, ProxyResult } from './events.ts';
+
+/** `$disconnect`: best effort and late; a connection that ended in order is over already. */
+export async function handleDisconnect(
+  environment: Environment,
+  event: DisconnectEvent,
+): Promise<ProxyResult> {
+  const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
+  await loseConnection(
+    environment,
+    connectionId,
+    `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim(),
+  );
+  await flush(environment);
+  return { statusCode: 200 };
+}

@@ -1,0 +1,149 @@
+import type { LinkState } from '@apus/broker';
+import { type Packet, PacketDecoder, type ProtocolVersion, ReasonCode, Violation } from '@apus/mqtt';
+import { flush } from './after.ts';
+import type { Environment } from './environment.ts';
+import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
+import { GatewayLink, hasMore } from './gateway-link.ts';
+import {
+  CLIENT_PACKET_BYTES_MAX,
+  type ClientFrame,
+  formatPush,
+  formatReply,
+  parseClientFrame,
+} from './text-frame.ts';
+
+/** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
+const RESERVE_MS = 1_500;
+
+const DONE: ProxyResult = { statusCode: 200 };
+
+/** `$default`: one frame of a client. Decode, load, let the broker decide, deliver, save, reply. */
+export async function handleMessage(
+  environment: Environment,
+  event: MessageEvent,
+  context: InvocationContext,
+): Promise<ProxyResult> {
+  const { connectionId, identity } = event.requestContext;
+  const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
+  if (state.phase === 'closed') {
+    // Of a connection that was taken over or has ended: it must not live on as a socket.
+    await environment.poster.delete(connectionId);
+    return DONE;
+  }
+  const link = new GatewayLink(connectionId, { address: identity?.sourceIp ?? 'unknown' }, state);
+  environment.connections.current = link;
+  try {
+    return await handleFrame(environment, link, parseClientFrame(event.body ?? ''), context);
+  } finally {
+    environment.connections.current = undefined;
+  }
+}
+
+async function handleFrame(
+  environment: Environment,
+  link: GatewayLink,
+  frame: ClientFrame | Violation,
+  context: InvocationContext,
+): Promise<ProxyResult> {
+  const { broker } = environment;
+  if (frame instanceof Violation) {
+    await broker.receive(link, frame);
+    return await end(environment, link);
+  }
+  if (frame.clock !== undefined) broker.messageClock.observe(frame.clock);
+  const loaded = link.state;
+  const taken = await handlePackets(environment, link, frame, context);
+  await flush(environment);
+  if (!(await save(environment, link, loaded))) return await end(environment, link);
+  if (link.endedBy !== undefined) return await close(environment, link, frame);
+  return await answer(environment, link, frame, taken);
+}
+
+/** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
+async function handlePackets(
+  { broker }: Environment,
+  link: GatewayLink,
+  frame: ClientFrame,
+  context: InvocationContext,
+): Promise<number | undefined> {
+  const packets = decode(frame.bytes, link.state);
+  let taken = 0;
+  for (const packet of packets) {
+    if (link.endedBy !== undefined) return undefined;
+    // Nobody would send the rest of a frame that has no reply.
+    if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) return taken;
+    await broker.receive(link, packet);
+    taken += 1;
+  }
+  // A fetch; and a frame with packets while a fetch is due is one too.
+  if (frame.replyWanted && hasMore(link.state)) await broker.drain(link);
+  return undefined;
+}
+
+function decode(bytes: Buffer, state: LinkState): readonly (Packet | Violation)[] {
+  const protocolVersion = versionOf(state);
+  const decoder = new PacketDecoder({
+    maximumPacketSize: CLIENT_PACKET_BYTES_MAX,
+    ...(protocolVersion !== undefined && { protocolVersion }),
+  });
+  const packets = decoder.push(bytes);
+  if (!decoder.isWithinPacket) return packets;
+  return [...packets, new Violation(ReasonCode.MalformedPacket, 'the frame ends within a packet')];
+}
+
+function versionOf(state: LinkState): ProtocolVersion | undefined {
+  if (state.phase === 'connected') return state.connection.protocolVersion;
+  return state.phase === 'authenticating' ? state.connect.protocolVersion : undefined;
+}
+
+/** False when the connection ended while its frame was handled: what the frame began is undone as for a loss. */
+async function save({ links, broker }: Environment, link: GatewayLink, loaded: LinkState): Promise<boolean> {
+  const { state } = link;
+  if (state === loaded) return true;
+  if (state.phase === 'closed') {
+    await links.end(link.id);
+    return true;
+  }
+  if (await links.save(link.id, state)) return true;
+  await broker.lost(link, 'ended while its frame was handled');
+  return false;
+}
+
+/** The reply; or, for a frame that wants none, a push of what the frame has caused. */
+async function answer(
+  environment: Environment,
+  link: GatewayLink,
+  frame: ClientFrame,
+  taken: number | undefined,
+): Promise<ProxyResult> {
+  const frames = link.out.takeFrames();
+  if (!frame.replyWanted) {
+    await push(environment, link, frames);
+    return DONE;
+  }
+  // Usually one; the others go first, and the reply, which the client waits for, last.
+  const last = frames.pop() ?? Buffer.alloc(0);
+  await push(environment, link, frames);
+  const clock = environment.broker.messageClock.read();
+  return { statusCode: 200, body: formatReply({ bytes: last, more: link.isMoreWaiting, clock, taken }) };
+}
+
+/** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */
+async function close(environment: Environment, link: GatewayLink, frame: ClientFrame): Promise<ProxyResult> {
+  if (frame.replyWanted && link.endedBy === 'client')
+    return await answer(environment, link, frame, undefined);
+  return await end(environment, link);
+}
+
+/** Tells the client why, then cuts it: a reply would come after the cut. */
+async function end(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
+  await environment.links.end(link.id);
+  await flush(environment);
+  await push(environment, link, link.out.takeFrames());
+  await environment.poster.delete(link.id);
+  return DONE;
+}
+
+async function push({ poster }: Environment, link: GatewayLink, frames: readonly Buffer[]): Promise<void> {
+  for (const frame of frames) await poster.post(link.id, formatPush(frame), true);
+}

@@ -1,0 +1,43 @@
+import type { Clock, LinkStore, Log } from '@apus/broker';
+import type { Environment, MakeBroker } from './environment.ts';
+import type {
+  ConnectEvent,
+  DisconnectEvent,
+  InvocationContext,
+  MessageEvent,
+  ProxyResult,
+} from './events.ts';
+import { GatewayConnections } from './gateway-connections.ts';
+import { handleConnect } from './handle-connect.ts';
+import { handleDisconnect } from './handle-disconnect.ts';
+import { handleMessage } from './handle-message.ts';
+import { Postbag } from './postbag.ts';
+import type { Poster } from './poster.ts';
+
+/** The functions of the three routes. */
+export interface Handlers {
+  connect(event: ConnectEvent): Promise<ProxyResult>;
+  default(event: MessageEvent, context: InvocationContext): Promise<ProxyResult>;
+  disconnect(event: DisconnectEvent): Promise<ProxyResult>;
+}
+
+export interface HandlerOptions {
+  readonly links: LinkStore;
+  readonly poster: Poster;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly makeBroker: MakeBroker;
+}
+
+/** Puts the handlers of one execution environment together: everything that can be done before the first event. */
+export function createHandlers({ links, poster, clock, log, makeBroker }: HandlerOptions): Handlers {
+  const postbag = new Postbag(poster, log);
+  const connections = new GatewayConnections(postbag, poster, links, clock);
+  const broker = makeBroker(connections);
+  const environment: Environment = { broker, links, connections, postbag, poster, log };
+  return {
+    connect: async (event) => handleConnect(event),
+    default: (event, context) => handleMessage(environment, event, context),
+    disconnect: (event) => handleDisconnect(environment, event),
+  };
+}

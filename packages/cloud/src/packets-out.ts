@@ -1,0 +1,48 @@
+import { PACKED_BYTES_MAX } from './text-frame.ts';
+
+/** Packets on their way to one connection, in order. */
+export class PacketsOut {
+  #packets: Uint8Array[] = [];
+  #bytes = 0;
+  #mustArrive = false;
+
+  /** Something in it is more than QoS 0: to lose it is to lose the connection. */
+  get mustArrive(): boolean {
+    return this.#mustArrive;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#packets.length === 0;
+  }
+
+  push(packet: Uint8Array, mustArrive: boolean): void {
+    this.#packets.push(packet);
+    this.#mustArrive ||= mustArrive;
+    this.#bytes += packet.length;
+  }
+
+  /** Takes everything as frames of whole packets, each no longer than is billed as one message unless one packet is. */
+  takeFrames(): Buffer[] {
+    const frames: Buffer[] = [];
+    let gathered: Uint8Array[] = [];
+    let bytes = 0;
+    for (const packet of this.#packets) {
+      if (bytes > 0 && bytes + packet.length > PACKED_BYTES_MAX) {
+        frames.push(Buffer.concat(gathered));
+        gathered = [];
+        bytes = 0;
+      }
+      gathered.push(packet);
+      bytes += packet.length;
+    }
+    if (gathered.length > 0) frames.push(Buffer.concat(gathered));
+    this.#packets = [];
+    this.#bytes = 0;
+    this.#mustArrive = false;
+    return frames;
+  }
+}

@@ -1,0 +1,22 @@
+/** What became of a post to a connection. */
+export type PostOutcome =
+  | 'sent'
+  /** 410: the connection is gone, or not yet established. */
+  | 'gone'
+  /** 429 to the last: the account is throttled, or the client does not read. */
+  | 'throttled'
+  /** 413. */
+  | 'too-large'
+  /** Anything else: whether it arrived is unknown. */
+  | 'failed';
+
+/** The @connections API of one endpoint. */
+export interface Poster {
+  /**
+   * Sends a text frame. `mayRepeat`: where it is unknown whether it arrived it may be sent again, as MQTT allows at
+   * QoS 1 and 2 and not at QoS 0. Never rejects.
+   */
+  post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome>;
+  /** Closes a connection with 1000. Does nothing when it is gone. Never rejects. */
+  delete(connectionId: string): Promise<void>;
+}

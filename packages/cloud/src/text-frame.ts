@@ -1,0 +1,58 @@
+import { ReasonCode, Violation } from '@apus/mqtt';
+
+/** MQTT bytes of a client's frame: 32,764 characters of base64 and a marker (docs/text-frames.md, section 2). */
+export const CLIENT_PACKET_BYTES_MAX = 24_573;
+
+/** MQTT bytes of one frame to a client: 131,072 characters. A push takes no more than fits into what is billed as one. */
+export const SERVER_FRAME_BYTES_MAX = 98_301;
+
+/** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
+export const PACKED_BYTES_MAX = 24_558;
+
+/** A frame of the client: MQTT bytes, perhaps none. */
+export interface ClientFrame {
+  readonly bytes: Buffer;
+  readonly replyWanted: boolean;
+  /** The server's clock that the client has seen. */
+  readonly clock: string | undefined;
+}
+
+const CLIENT_FRAME = /^(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$/;
+
+/** Reads a frame, or says what is wrong with it. */
+export function parseClientFrame(text: string): ClientFrame | Violation {
+  const [, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
+  if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
+  const bytes = Buffer.from(base64, 'base64');
+  // Padding that lacks, or bits beyond the last byte, do not come back.
+  if (bytes.toString('base64') !== base64) return malformed('the base64 of the frame is not canonical');
+  const replyWanted = marker !== ',';
+  if (!replyWanted && bytes.length === 0) return malformed('the frame is empty and wants no reply');
+  return { bytes, replyWanted, clock };
+}
+
+function malformed(reason: string): Violation {
+  return new Violation(ReasonCode.MalformedPacket, reason);
+}
+
+export interface Reply {
+  readonly bytes: Uint8Array;
+  /** More is waiting: the client is to fetch it. */
+  readonly more: boolean;
+  readonly clock?: string | undefined;
+  /** Packets of the frame that were handled; undefined: all of them. */
+  readonly taken?: number | undefined;
+}
+
+export function formatReply({ bytes, more, clock, taken }: Reply): string {
+  const head = `${clock === undefined ? '' : `@${clock}`}${taken === undefined ? '' : `!${taken}`}`;
+  return `${head}${more ? ';' : ':'}${toBase64(bytes)}`;
+}
+
+export function formatPush(bytes: Uint8Array): string {
+  return toBase64(bytes);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
