@@ -73,11 +73,12 @@ export const sources = packages.flatMap((name) => filesBelow(`packages/${name}/s
 /** Tests, and what stands beside them. */
 export const testFolders = [
   ...packages.flatMap((name) => filesBelow(`packages/${name}/test`)),
+  ...packages.flatMap((name) => filesBelow(`packages/${name}/contract`)),
   ...filesBelow('test'),
 ];
 const code = pathsById(sources, idsIn);
 const tests = pathsById(
-  testFolders.filter((file) => file.path.endsWith('.test.ts')),
+  testFolders.filter(({ path }) => path.endsWith('.test.ts') || path.includes('/contract/')),
   idsInTitles,
 );
 /** @type {Deviation[]} */

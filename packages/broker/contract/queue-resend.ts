@@ -8,7 +8,7 @@ export function queueResendContract(makeStores: MakeStores): void {
   const idsOf = (queued: readonly Queued[]) =>
     queued.map((each) => (each.type === 'publish' ? each.delivery.packetId : each.packetId));
 
-  describe('rewind', () => {
+  describe('a session that continues', () => {
     it('sends again what is inflight, in its old order, before what waits [MQTT-4.4.0-1]', async () => {
       const client = await QueueClient.make(makeStores, 3);
       const ids = (await client.offerAll(['a', 'b', 'c', 'd'])).map(({ packetId }) => packetId);

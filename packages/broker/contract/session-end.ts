@@ -155,6 +155,17 @@ export function sessionEndContract(makeStores: MakeStores): void {
       expect(await stored()).toBeDefined();
     });
 
+    it('leaves a session that has had another connection since', async () => {
+      await client.open();
+      const { connectionId: first } = client;
+      await client.lose();
+      await client.open();
+      const session = await client.lose();
+      expect(await sessions.remove(session, first)).toBe(false);
+      expect(await stored()).toBeDefined();
+      expect(await sessions.remove(session, client.connectionId)).toBe(true);
+    });
+
     it('is followed by another incarnation', async () => {
       const { session } = await client.open();
       await sessions.remove(await client.lose());

@@ -153,7 +153,6 @@ export class Client {
   async resume(receiveMaximum?: number): Promise<SessionRef> {
     const { session, present } = await this.open(receiveMaximum === undefined ? {} : { receiveMaximum });
     expect(present, 'the session continues').toBe(true);
-    await this.stores.queues.rewind(session);
     return session;
   }
 }

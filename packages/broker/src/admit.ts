@@ -2,23 +2,21 @@ import {
   type ConnackProperties,
   type ConnectPacket,
   type DisconnectPacket,
+  RECEIVE_MAXIMUM_DEFAULT,
   ReasonCode,
   Violation,
 } from '@apus/mqtt';
 import { mayPublish } from './authorize.ts';
-import { refuse } from './connect.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { discardState } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, type SessionRecord } from './ports/index.ts';
+import { refuse } from './refuse.ts';
 import { because, reply } from './reply.ts';
 import { publishWill } from './will.ts';
-
-/** Values that stand where the client did not choose (section 3.1.2.11). */
-const RECEIVE_MAXIMUM_DEFAULT = 65_535;
-const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
 
 export interface Admission {
   /** With a client identifier: the client's, or the one assigned. */
@@ -34,7 +32,7 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
   const refusal = yield* refusalOf(context, admission);
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
   const opened = yield* open(context, link, admission);
-  if (opened.previous !== undefined) yield* settlePrevious(context, opened, opened.previous);
+  if (opened.previous !== undefined) yield* endPrevious(context, opened, opened.previous);
   const connection = connectionOf(context, admission, opened);
   link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
   reply(link, connection, {
@@ -50,9 +48,9 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
     identity: identity.name,
     sessionPresent: opened.present,
   });
-  if (!opened.present) return;
-  yield* waitFor(context.ports.queues.rewind(opened.session));
-  yield* drain(context, link, connection);
+  if (opened.present) yield* drain(context, link, connection);
+  // Not before CONNACK: the client may subscribe to its own will.
+  if (opened.previous !== undefined) yield* publishPreviousWill(context, opened, opened.previous);
 }
 
 function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
@@ -119,18 +117,21 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
   return Math.min(asked, limits.sessionExpirySecondsMax);
 }
 
-/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and settles the will and the state of what ended. */
-function* settlePrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
-  const { attachment, will, session } = previous;
-  if (attachment !== undefined) {
-    yield* waitFor(context.ports.connections.close(attachment.connectionId, takenOver()));
-  }
-  const isWillDue = attachment !== undefined && (will?.properties.willDelayInterval ?? 0) === 0;
-  // A client that is back in time withdraws its delayed will [MQTT-3.1.3-9].
-  if (will !== undefined && (isWillDue || !opened.present)) yield* publishWill(context, session, will);
+/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
+function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
+  const { attachment, session } = previous;
+  const { connections, timers } = context.ports;
+  if (attachment !== undefined) yield* waitFor(connections.close(attachment.connectionId, takenOver()));
   if (!opened.present) return yield* discardState(context, session);
-  yield* waitFor(context.ports.timers.cancel('will', session));
-  yield* waitFor(context.ports.timers.cancel('session-expiry', session));
+  yield* waitFor(timers.cancel('will', session));
+  yield* waitFor(timers.cancel('session-expiry', session));
+}
+
+/** A client that is back in time withdraws its delayed will [MQTT-3.1.3-9]. */
+function* publishPreviousWill(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
+  const { attachment, will, session } = previous;
+  const isDue = attachment !== undefined && (will?.properties.willDelayInterval ?? 0) === 0;
+  if (will !== undefined && (isDue || !opened.present)) yield* publishWill(context, session, will);
 }
 
 function takenOver(): DisconnectPacket {

@@ -1,11 +1,11 @@
 import { type AuthPacket, type ConnectPacket, ReasonCode, Violation } from '@apus/mqtt';
 import { admit } from './admit.ts';
-import { credentialsOf, refuse } from './connect.ts';
 import type { Context } from './context.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, LinkState } from './link.ts';
 import type { AuthenticationStep } from './ports/index.ts';
+import { credentialsOf, refuse } from './refuse.ts';
 import { reply } from './reply.ts';
 
 type Authenticating = Extract<LinkState, { phase: 'authenticating' }>;

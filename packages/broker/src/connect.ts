@@ -4,10 +4,7 @@ import { beginAuthentication } from './authenticate.ts';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Link } from './link.ts';
-import type { Credentials } from './ports/index.ts';
-import { refuseConnect } from './reply.ts';
-
-const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
+import { credentialsOf, refuse } from './refuse.ts';
 
 /** CONNECT (section 3.1): checks it, finds out who the client is, and admits or refuses it [MQTT-3.1.4-1] [MQTT-3.1.4-2]. */
 export function* connect(context: Context, link: Link, packet: ConnectPacket): Flow<void> {
@@ -21,22 +18,6 @@ export function* connect(context: Context, link: Link, packet: ConnectPacket): F
   if ('refused' in identity)
     return refuse(context, link, named, new Violation(identity.refused, identity.reason));
   yield* admit(context, link, { packet: named, isAssigned, identity, authenticationData: undefined });
-}
-
-export function credentialsOf(link: Link, { clientId, username, password }: ConnectPacket): Credentials {
-  return { clientId, username, password, peer: link.peer };
-}
-
-export function refuse(context: Context, link: Link, packet: ConnectPacket, violation: Violation): void {
-  context.ports.log.warn('connect-refused', {
-    connectionId: link.id,
-    address: link.peer.address,
-    clientId: packet.clientId,
-    reasonCode: violation.reasonCode,
-    reason: violation.reason,
-  });
-  const maximumPacketSize = packet.properties.maximumPacketSize ?? PACKET_SIZE_UNLIMITED;
-  refuseConnect(link, packet.protocolVersion, violation, maximumPacketSize);
 }
 
 function violationOf(context: Context, packet: ConnectPacket): Violation | undefined {

@@ -7,7 +7,7 @@ import { publishWillOf } from './will.ts';
 /** The session ends: its will, if it still has one, is sent now [MQTT-3.1.2-8], and all it owned is forgotten. */
 export function* endSession(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
   yield* publishWillOf(context, session, connectionId);
-  const isRemoved = yield* waitFor(context.ports.sessions.remove(session));
+  const isRemoved = yield* waitFor(context.ports.sessions.remove(session, connectionId));
   if (isRemoved) yield* discardState(context, session);
 }
 

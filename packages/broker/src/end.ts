@@ -2,12 +2,11 @@ import { type DisconnectPacket, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
 import { NEVER_EXPIRES, type SessionRecord } from './ports/index.ts';
 import { refuseConnect, sayDisconnect } from './reply.ts';
 import { publishWillOf } from './will.ts';
-
-const MAXIMUM_PACKET_SIZE_UNKNOWN = 0xffff_ffff;
 
 /**
  * The client broke a rule: it is told which, the connection is closed, and its will is sent. Before CONNACK the answer
@@ -24,7 +23,7 @@ export function* violate(context: Context, link: Link, violation: Violation): Fl
   });
   if (state.phase === 'connected') return yield* disconnect(context, link, reasonCode, reason);
   const version = state.phase === 'authenticating' ? state.connect.protocolVersion : violation.answerAs;
-  if (version !== undefined) return refuseConnect(link, version, violation, MAXIMUM_PACKET_SIZE_UNKNOWN);
+  if (version !== undefined) return refuseConnect(link, version, violation, PACKET_SIZE_UNLIMITED);
   link.state = { phase: 'closed' };
   link.close('server');
 }
@@ -35,7 +34,7 @@ export function* disconnect(context: Context, link: Link, reasonCode: number, re
   if (state.phase !== 'connected') {
     const violation = new Violation(reasonCode, reason);
     if (state.phase === 'authenticating') {
-      refuseConnect(link, state.connect.protocolVersion, violation, MAXIMUM_PACKET_SIZE_UNKNOWN);
+      refuseConnect(link, state.connect.protocolVersion, violation, PACKET_SIZE_UNLIMITED);
     }
     link.state = { phase: 'closed' };
     return link.close('server');

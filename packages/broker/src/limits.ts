@@ -30,6 +30,9 @@ export interface BrokerLimits {
   readonly clientIdLengthMax: number;
 }
 
+/** Maximum Packet Size of a client that set none. */
+export const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
+
 export const DEFAULT_LIMITS: BrokerLimits = {
   maximumPacketSize: 2 * 1024 * 1024,
   receiveMaximum: 1024,

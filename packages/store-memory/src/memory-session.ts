@@ -17,6 +17,7 @@ export interface SessionState {
   identity: Identity;
   will: { readonly will: Will; readonly connectionId: ConnectionId } | undefined;
   detachedAtMs: number | undefined;
+  lastConnectionId: ConnectionId | undefined;
   /** Removed, or discarded for a newer incarnation. It takes no connection and no subscription any more. */
   hasEnded: boolean;
   queue: SessionQueue | undefined;
@@ -51,6 +52,7 @@ export class MemorySession implements SessionRef {
       identity,
       will: undefined,
       detachedAtMs: undefined,
+      lastConnectionId: undefined,
       hasEnded: false,
       queue: undefined,
       subscriptions: undefined,

@@ -45,10 +45,6 @@ export class MemoryQueues implements QueueStore {
     return dropped;
   }
 
-  rewind(session: SessionRef): void {
-    this.#queue(session)?.rewind();
-  }
-
   next(ref: SessionRef, limit: PageLimit, nowMs: number): readonly Queued[] {
     const session = this.#sessions.live(ref);
     const queue = session?.state.queue;

@@ -57,10 +57,12 @@ export class MemorySessions implements SessionStore {
     return will;
   }
 
-  remove(ref: SessionRef): boolean {
+  remove(ref: SessionRef, lastConnectionId?: ConnectionId): boolean {
     const session = this.#byKey.get(ref.key);
     if (session === undefined || session.incarnation !== ref.incarnation) return false;
     if (session.attachment !== undefined) return false;
+    const { lastConnectionId: last } = session.state;
+    if (lastConnectionId !== undefined && lastConnectionId !== last) return false;
     this.#byKey.delete(session.key);
     this.#end(session);
     return true;
@@ -116,6 +118,8 @@ function outlivesConnection({ state }: MemorySession, nowMs: number): boolean {
 
 function attach(session: MemorySession, { attachment, expirySeconds, identity, will }: OpenSession): void {
   session.attachment = attachment;
+  session.state.lastConnectionId = attachment.connectionId;
+  session.state.queue?.rewind();
   session.state.expirySeconds = expirySeconds;
   session.state.identity = identity;
   session.state.will = will === undefined ? undefined : { will, connectionId: attachment.connectionId };

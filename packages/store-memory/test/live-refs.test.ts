@@ -75,7 +75,6 @@ describe('what the memory store hands out', () => {
       retained.match('t', '#', 0, undefined, { messages: 1, bytes: 1 }),
       retained.delete('t', 'a', '1'),
       queues.offer(message, [delivery], limits),
-      queues.rewind(session),
       queues.next(session, { messages: 1, bytes: 1 }, 0),
       queues.complete(session, 1),
       queues.release(session, 1),

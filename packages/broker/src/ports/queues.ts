@@ -44,14 +44,8 @@ export interface QueueStore {
   ): Awaitable<number>;
 
   /**
-   * The connection is new and its window empty: whatever is inflight has to be sent again, under its packet id, in
-   * its old order and before anything that waits [MQTT-4.4.0-1] [MQTT-4.6.0-5].
-   */
-  rewind(session: SessionRef): Awaitable<void>;
-
-  /**
    * Draws what may be sent next, a page of it; nothing while the session is offline. First what has to be sent
-   * again: messages with `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its
+   * again since `SessionStore.open` [MQTT-4.4.0-1], in its old order and under its packet id [MQTT-4.6.0-5]: messages with `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its
    * PUBREL. Then what waits; expired messages are skipped and forgotten [MQTT-3.3.2-5].
    *
    * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full

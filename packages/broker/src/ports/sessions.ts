@@ -52,6 +52,9 @@ export interface SessionStore {
    * in the place of the previous one, and what that one owns in the other ports is for the caller to clear.
    * A session expires when its last connection ended `expirySeconds` ago, to the millisecond; NEVER_EXPIRES does not.
    *
+   * From this call on the window of a session that continues is empty and all that was inflight has to be sent again,
+   * before anything new: see `QueueStore.next`.
+   *
    * Expiry, identity and will become the request's either way. A will that stood there is handed over in `previous`:
    * it is the caller's to publish or to discard, and `takeWill` does not find it any more.
    */
@@ -79,10 +82,11 @@ export interface SessionStore {
 
   /**
    * Forgets an incarnation: the record and its will, unless a newer incarnation stands there or it has a connection.
+   * With `lastConnectionId` it is also left alone when another connection has been there since that one.
    * Whether its time has come is the caller's to know. Returns false when there was nothing to forget. What the
    * session owns in the other ports is removed by the caller, before or after.
    */
-  remove(session: SessionRef): Awaitable<boolean>;
+  remove(session: SessionRef, lastConnectionId?: ConnectionId): Awaitable<boolean>;
 
   /** Sessions in the store, connected or not; for the limit on their number. Need not be exact in the cloud. */
   count(): Awaitable<number>;

@@ -153,6 +153,13 @@ export class FakeDoor {
     return link;
   }
 
+  /** The same connection as another process still sees it. */
+  copy(link: FakeLink): FakeLink {
+    const copy = new FakeLink(link.id);
+    copy.state = link.state;
+    return copy;
+  }
+
   /** Opens a link and connects; the CONNACK is taken from the link. */
   async connect(connect: Partial<ConnectPacket> = {}): Promise<FakeLink> {
     const link = this.open();
