@@ -1,0 +1,73 @@
+import { WebSocket } from 'ws';
+import type { AuthorizerContext, Identity } from './events.ts';
+import { BILLED_MESSAGE_BYTES } from './limits.ts';
+
+/** A client's connection: `connecting` until `$connect` has let it in, `closed` from the first sign of its end. */
+export class Connection {
+  readonly id: string;
+  readonly connectedAtMs: number;
+  readonly identity: Identity;
+  authorizer: AuthorizerContext | undefined;
+  state: 'connecting' | 'open' | 'closed' = 'connecting';
+  /** The last message in either direction. */
+  lastActiveAtMs: number;
+  /** Messages from the client that wait for an invocation or run in one. */
+  pendingMessages = 0;
+  /** The network is gone and the gateway has not noticed. */
+  lost = false;
+  /** Cancels the timers of its life. */
+  cancelTimers: () => void = () => {};
+  #socket: WebSocket | undefined;
+
+  constructor(id: string, connectedAtMs: number, identity: Identity) {
+    this.id = id;
+    this.connectedAtMs = connectedAtMs;
+    this.lastActiveAtMs = connectedAtMs;
+    this.identity = identity;
+  }
+
+  /** The socket of a connection that `$connect` has let in. */
+  attach(socket: WebSocket): void {
+    this.#socket = socket;
+    this.state = 'open';
+  }
+
+  /** As far as the gateway knows. */
+  get reachable(): boolean {
+    return this.state === 'open' && (this.lost || this.#socket?.readyState === WebSocket.OPEN);
+  }
+
+  /** What was sent and the client has not taken, beyond what the operating system buffers. */
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  /** One text message, or several of at most 32 KB. */
+  send(text: string, split = false): void {
+    for (const piece of split ? pieces(text) : [text]) this.#socket?.send(piece, { binary: false }, () => {});
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket?.close(code, reason);
+  }
+
+  /** Breaks the TCP connection without a close frame. */
+  terminate(): void {
+    this.#socket?.terminate();
+  }
+}
+
+/** Cuts at 32 KB, but never inside a character. */
+function* pieces(text: string): Generator<string> {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; ) {
+    let end = Math.min(start + BILLED_MESSAGE_BYTES, bytes.length);
+    while (end < bytes.length && isContinuationByte(bytes[end])) end -= 1;
+    yield bytes.toString('utf8', start, end);
+    start = end;
+  }
+}
+
+function isContinuationByte(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

@@ -1,0 +1,109 @@
+/**
+ * The events that API Gateway hands to a Lambda function, as the developer guide documents them ("Example input event
+ * from the $connect, $disconnect and custom routes"). The types published for Node.js lack `identity`, `authorizer`
+ * and `disconnectStatusCode`.
+ */
+export interface Identity {
+  readonly sourceIp: string;
+  /** Only when the client's handshake named one. */
+  readonly userAgent?: string;
+}
+
+/** What a REQUEST authorizer decided at `$connect`. It comes with every later event of the connection. */
+export interface AuthorizerContext {
+  readonly principalId: string;
+  readonly integrationLatency: number;
+  /** The authorizer's `context`: numbers and booleans arrive as text. */
+  readonly [key: string]: string | number;
+}
+
+export interface RequestContext {
+  readonly routeKey: string;
+  readonly extendedRequestId: string;
+  /** `19/Jan/2023:21:13:26 +0000` */
+  readonly requestTime: string;
+  readonly messageDirection: 'IN';
+  readonly stage: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly connectedAt: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly requestTimeEpoch: number;
+  readonly identity: Identity;
+  readonly requestId: string;
+  readonly domainName: string;
+  readonly connectionId: string;
+  readonly apiId: string;
+  /** Only with an authorizer. */
+  readonly authorizer?: AuthorizerContext;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+export type MultiValueHeaders = Readonly<Record<string, readonly string[]>>;
+
+/** What the handshake of a connection said. It reaches `$connect` and the authorizer, and nothing after them. */
+export interface Handshake {
+  /** Names in the case in which the client wrote them. */
+  readonly headers: Headers;
+  readonly multiValueHeaders: MultiValueHeaders;
+  /** Absent without a query. */
+  readonly queryStringParameters?: Headers;
+  readonly multiValueQueryStringParameters?: MultiValueHeaders;
+}
+
+export interface ConnectEvent extends Handshake {
+  readonly requestContext: RequestContext & { readonly routeKey: '$connect'; readonly eventType: 'CONNECT' };
+  readonly isBase64Encoded: false;
+}
+
+export interface MessageEvent {
+  readonly requestContext: RequestContext & { readonly eventType: 'MESSAGE'; readonly messageId: string };
+  readonly body: string;
+  readonly isBase64Encoded: false;
+}
+
+export interface DisconnectEvent {
+  /** `Host`, and three names without a value. Nothing of the client's. */
+  readonly headers: Headers;
+  readonly multiValueHeaders: MultiValueHeaders;
+  readonly requestContext: RequestContext & {
+    readonly routeKey: '$disconnect';
+    readonly eventType: 'DISCONNECT';
+    /** 1005 when the client's close frame had no code, 1006 when none came. */
+    readonly disconnectStatusCode: number;
+    readonly disconnectReason: string;
+  };
+  readonly isBase64Encoded: false;
+}
+
+export interface AuthorizerEvent extends Handshake {
+  readonly type: 'REQUEST';
+  /** `arn:aws:execute-api:region:account:apiId/stage/$connect` */
+  readonly methodArn: string;
+  readonly requestContext: RequestContext & { readonly routeKey: '$connect'; readonly eventType: 'CONNECT' };
+}
+
+export type RouteEvent = ConnectEvent | MessageEvent | DisconnectEvent;
+
+/** What a Lambda function answers to API Gateway. Anything else is a failure of the integration. */
+export interface ProxyResult {
+  readonly statusCode: number;
+  /** `$connect` may choose `Sec-WebSocket-Protocol` here, one of those offered. Case does not matter. */
+  readonly headers?: Readonly<Record<string, string | number | boolean>>;
+  /** Sent to the caller where the route has a route response. */
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** What a REQUEST authorizer answers. */
+export interface AuthorizerResult {
+  readonly principalId: string;
+  readonly policyDocument: {
+    readonly Version?: string;
+    readonly Statement: readonly {
+      readonly Action: string | readonly string[];
+      readonly Effect: 'Allow' | 'Deny';
+      readonly Resource: string | readonly string[];
+    }[];
+  };
+  readonly context?: Readonly<Record<string, string | number | boolean>>;
+}

@@ -1,0 +1,100 @@
+import type { DisconnectEvent, MessageEvent, RouteEvent } from './events.ts';
+import type { Random } from './random.ts';
+
+/** A probability from 0 to 1, drawn from the emulator's seed, or a decision of the caller's own. */
+export type Chance<Subject> = number | ((subject: Subject) => boolean);
+
+/** Milliseconds, a range to draw from, or a decision of the caller's own. */
+export type Delay<Subject> =
+  | number
+  | { readonly minMs: number; readonly maxMs: number }
+  | ((subject: Subject) => number);
+
+/** A call on the @connections API. */
+export interface ManagementCall {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly connectionId: string;
+  /** Absent for a caller outside Lambda. */
+  readonly environmentId?: string;
+  /** What a POST carries. */
+  readonly body?: string;
+}
+
+export interface Checkpoint {
+  readonly environmentId: string;
+  readonly name: string;
+}
+
+export interface CutPoint {
+  readonly connectionId: string;
+  /** Before a message is handled, before a reply or a post is sent. */
+  readonly at: 'message' | 'reply' | 'post';
+}
+
+/** What may go wrong, and how often. Nothing does by default, but for `shuffle`. */
+export interface Faults {
+  /**
+   * Messages start, and replies and concurrent posts leave, in a random order, a few turns of the event loop late.
+   * Posts that wait for each other keep their order.
+   * @default 1
+   */
+  readonly shuffle?: number;
+  /** Between an event and the invocation of its route. */
+  readonly invocationDelayMs?: Delay<RouteEvent>;
+  /** Between a handler's result and the reply. */
+  readonly replyDelayMs?: Delay<MessageEvent>;
+  /** Between the end of a connection and its `$disconnect`, on top of `invocationDelayMs`. */
+  readonly disconnectDelayMs?: Delay<DisconnectEvent>;
+  /** The handler ran, its reply is lost. */
+  readonly dropReply?: Chance<MessageEvent>;
+  /** `$disconnect` is best effort: it never comes. */
+  readonly dropDisconnect?: Chance<DisconnectEvent>;
+  /** The environment dies with a call on its lips: the call has no effect, the invocation ends at its timeout. */
+  readonly killBeforeCall?: Chance<ManagementCall>;
+  /** The same after the call took effect, before its answer. */
+  readonly killAfterCall?: Chance<ManagementCall>;
+  /** The same at `environment.checkpoint(name)`. */
+  readonly killAtCheckpoint?: Chance<Checkpoint>;
+  /** A POST is answered 410 though the connection is there. */
+  readonly postGone?: Chance<ManagementCall>;
+  /** A POST is answered 429. */
+  readonly postThrottled?: Chance<ManagementCall>;
+  /** A POST is answered 500, and not sent. */
+  readonly postFails?: Chance<ManagementCall>;
+  /** A POST is sent, and answered 500: a caller that tries again doubles it. */
+  readonly postFailsAfterwards?: Chance<ManagementCall>;
+  /**
+   * A POST is answered 200 before it is sent, and leaves late: two posts may change places though the second was made
+   * after the first returned. Whether AWS does this is not known.
+   */
+  readonly postOvertaken?: Chance<ManagementCall>;
+  /** The TCP connection breaks. */
+  readonly cut?: Chance<CutPoint>;
+}
+
+export type FaultName = keyof Faults;
+
+/** Throws the dice for the faults, and counts those that struck. */
+export class Dice {
+  readonly #random: Random;
+  readonly #onStrike: (name: FaultName) => void;
+
+  constructor(random: Random, onStrike: (name: FaultName) => void) {
+    this.#random = random;
+    this.#onStrike = onStrike;
+  }
+
+  strikes<Subject>(name: FaultName, chance: Chance<Subject> | undefined, subject: Subject): boolean {
+    if (chance === undefined) return false;
+    const struck = typeof chance === 'function' ? chance(subject) : this.#random.happens(chance);
+    if (struck) this.#onStrike(name);
+    return struck;
+  }
+
+  delayMs<Subject>(delay: Delay<Subject> | undefined, subject: Subject): number {
+    if (delay === undefined) return 0;
+    if (typeof delay === 'number') return delay;
+    if (typeof delay === 'function') return delay(subject);
+    return delay.minMs + this.#random.next() * (delay.maxMs - delay.minMs);
+  }
+}

@@ -1,0 +1,59 @@
+/** Opcodes from 8 up are control frames: at most 125 bytes, and no part of a message. */
+const FIRST_CONTROL_OPCODE = 8;
+
+/**
+ * Reads the lengths of a client's frames from the bytes on the wire, in any pieces.
+ *
+ * `ws` hands over whole messages and can limit those, but the quota is on the single frame: a message of 128 KB is
+ * right in four frames and wrong in one. A frame is judged by its header, before its payload has arrived.
+ */
+export class FrameMeter {
+  readonly #frameBytesMax: number;
+  readonly #onTooLarge: () => void;
+  readonly #header: number[] = [];
+  #payloadLeft = 0;
+
+  constructor(frameBytesMax: number, onTooLarge: () => void) {
+    this.#frameBytesMax = frameBytesMax;
+    this.#onTooLarge = onTooLarge;
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#payloadLeft > 0) {
+        const skipped = Math.min(this.#payloadLeft, chunk.length - at);
+        this.#payloadLeft -= skipped;
+        at += skipped;
+      } else {
+        this.#header.push(chunk[at] ?? 0);
+        at += 1;
+        if (this.#header.length === headerLength(this.#header)) this.#begin();
+      }
+    }
+  }
+
+  #begin(): void {
+    const length = payloadLength(this.#header);
+    const opcode = (this.#header[0] ?? 0) & 0x0f;
+    this.#header.length = 0;
+    this.#payloadLeft = length;
+    if (opcode < FIRST_CONTROL_OPCODE && length > this.#frameBytesMax) this.#onTooLarge();
+  }
+}
+
+/** Two bytes, the extended length that the second announces, and the mask. */
+function headerLength(header: readonly number[]): number {
+  const second = header[1];
+  if (second === undefined) return Number.POSITIVE_INFINITY;
+  const lengthCode = second & 0x7f;
+  const extended = lengthCode === 127 ? 8 : lengthCode === 126 ? 2 : 0;
+  const mask = (second & 0x80) === 0 ? 0 : 4;
+  return 2 + extended + mask;
+}
+
+function payloadLength(header: readonly number[]): number {
+  const lengthCode = (header[1] ?? 0) & 0x7f;
+  if (lengthCode < 126) return lengthCode;
+  const extended = header.slice(2, lengthCode === 126 ? 4 : 10);
+  return extended.reduce((length, byte) => length * 256 + byte, 0);
+}

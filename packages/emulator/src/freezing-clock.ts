@@ -1,0 +1,57 @@
+import type { Clock } from './clock.ts';
+
+/** The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. */
+export class FreezingClock implements Clock {
+  readonly #clock: Clock;
+  readonly #cancels = new Set<() => void>();
+  #frozen = false;
+  #stopped = false;
+  #overdue: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  setTimer(ms: number, fn: () => void): () => void {
+    if (this.#stopped) return () => {};
+    let cancelled = false;
+    const run = (): void => {
+      if (cancelled) return;
+      if (this.#frozen) this.#overdue.push(run);
+      else fn();
+    };
+    const cancelTimer = this.#clock.setTimer(ms, () => {
+      this.#cancels.delete(cancelTimer);
+      run();
+    });
+    this.#cancels.add(cancelTimer);
+    return () => {
+      cancelled = true;
+      cancelTimer();
+      this.#cancels.delete(cancelTimer);
+    };
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    const overdue = this.#overdue;
+    this.#overdue = [];
+    for (const run of overdue) run();
+  }
+
+  /** Nothing fires any more. */
+  stop(): void {
+    this.#stopped = true;
+    this.#overdue = [];
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels.clear();
+  }
+}

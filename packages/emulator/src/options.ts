@@ -1,0 +1,143 @@
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import type { RouteEvent } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { AuthorizerHandlers, CreateEnvironment, Handlers } from './lambda.ts';
+import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
+import { randomSeed } from './random.ts';
+
+export interface FunctionOptions {
+  /** @default 'apus' */
+  readonly functionName?: string;
+  /** What GB-seconds are counted by. @default 512 */
+  readonly memoryMegabytes?: number;
+  /** The function's timeout. The environment dies with it. @default 5000 */
+  readonly timeoutMs?: number;
+  /** How long INIT takes beyond what `createEnvironment` itself takes. @default 0 */
+  readonly coldStartMs?: number;
+  /** Which idle environment serves next: the one used last, or a random one. @default 'lifo' */
+  readonly reuse?: 'lifo' | 'random';
+  /** The function's own environment variables. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+export interface AuthorizerOptions extends FunctionOptions {
+  readonly createEnvironment: CreateEnvironment<AuthorizerHandlers>;
+  /**
+   * `route.request.header.Name` and `route.request.querystring.name`. A handshake without one of them is answered
+   * 401, and the authorizer is not asked.
+   */
+  readonly identitySources?: readonly string[];
+}
+
+export interface RouteOptions {
+  /** Whether the body of the handler's result is sent to the caller. */
+  readonly routeResponse: boolean;
+}
+
+export interface EmulatorOptions {
+  readonly createEnvironment: CreateEnvironment<Handlers>;
+  /** A Lambda function of its own, asked before `$connect`. */
+  readonly authorizer?: AuthorizerOptions;
+  readonly lambda?: FunctionOptions;
+  /** @default '127.0.0.1' */
+  readonly host?: string;
+  /** @default 0: one that is free */
+  readonly port?: number;
+  /** The path of both URLs. @default 'mqtt' */
+  readonly stage?: string;
+  /** @default 'us-east-1' */
+  readonly region?: string;
+  /** @default '123456789012' */
+  readonly accountId?: string;
+  /** @default 'a1b2c3d4e5' */
+  readonly apiId?: string;
+  /** In events. @default host and port of the emulator */
+  readonly domainName?: string;
+  /** The routes for messages. @default { $default: { routeResponse: true } } */
+  readonly routes?: Readonly<Record<string, RouteOptions>>;
+  /** `$request.body.` and the names of nested properties. @default '$request.body.action' */
+  readonly routeSelectionExpression?: string;
+  /** Whether an empty body is sent, and billed, as an empty frame. What AWS does is not known. @default false */
+  readonly emptyReplySendsFrame?: boolean;
+  /** Whether a protocol-level ping resets the idle timer. What AWS does is not known. @default false */
+  readonly pingResetsIdle?: boolean;
+  /** Whether a message over 32 KB to a client arrives as several. What AWS does is not known. @default false */
+  readonly splitLargeMessages?: boolean;
+  /**
+   * What a client that is throttled sees. The developer guide has 1008 "when an endpoint receives too many requests
+   * from a particular client", and 429 "Too Many Requests" in general; an error frame is what is left of a status on a
+   * WebSocket.
+   * @default 'close'
+   */
+  readonly throttledMessage?: 'close' | 'error-frame';
+  /** How names of headers reach `$connect`. @default 'as-sent' */
+  readonly headerNames?: 'as-sent' | 'lower-case' | 'random-case';
+  readonly faults?: Faults;
+  readonly limits?: Partial<EmulatorLimits>;
+  /** @default the machine's */
+  readonly clock?: Clock;
+  /**
+   * The time that signatures are judged by: clients sign by the machine's clock, whatever `clock` says.
+   * @default Date.now
+   */
+  readonly signatureNow?: () => number;
+  /** What every random choice comes from; print it when a run fails. @default a random one */
+  readonly seed?: number;
+  /** What would be in the function's log: what handlers threw, timeouts, results of the wrong shape. */
+  readonly onInvocationError?: (error: Error, event: RouteEvent | undefined) => void;
+}
+
+export type FunctionSettings = Required<FunctionOptions>;
+
+/** The options with every default filled in. */
+export interface Settings
+  extends Required<Omit<EmulatorOptions, 'authorizer' | 'domainName' | 'lambda' | 'limits'>> {
+  readonly authorizer: AuthorizerOptions | undefined;
+  readonly domainName: string | undefined;
+  readonly lambda: FunctionSettings;
+  readonly limits: EmulatorLimits;
+}
+
+export function functionSettings(options: FunctionOptions = {}, functionName = 'apus'): FunctionSettings {
+  return {
+    functionName: options.functionName ?? functionName,
+    memoryMegabytes: options.memoryMegabytes ?? 512,
+    timeoutMs: options.timeoutMs ?? 5_000,
+    coldStartMs: options.coldStartMs ?? 0,
+    reuse: options.reuse ?? 'lifo',
+    variables: options.variables ?? {},
+  };
+}
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 0,
+  stage: 'mqtt',
+  region: 'us-east-1',
+  accountId: '123456789012',
+  apiId: 'a1b2c3d4e5',
+  routes: { $default: { routeResponse: true } },
+  routeSelectionExpression: '$request.body.action',
+  emptyReplySendsFrame: false,
+  pingResetsIdle: false,
+  splitLargeMessages: false,
+  throttledMessage: 'close',
+  headerNames: 'as-sent',
+  faults: {},
+  clock: systemClock,
+  signatureNow: Date.now,
+  onInvocationError: () => {},
+} as const;
+
+export function resolveOptions(options: EmulatorOptions): Settings {
+  return {
+    ...DEFAULTS,
+    ...options,
+    authorizer: options.authorizer,
+    domainName: options.domainName,
+    seed: options.seed ?? randomSeed(),
+    lambda: functionSettings(options.lambda),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  };
+}

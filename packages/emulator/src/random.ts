@@ -1,0 +1,44 @@
+/** Everything that the emulator leaves to chance comes from one seed, so that a failing run can be run again. */
+export class Random {
+  readonly seed: number;
+  #state: number;
+
+  constructor(seed: number) {
+    this.seed = seed >>> 0;
+    this.#state = this.seed;
+  }
+
+  /** In [0, 1): mulberry32, small and good enough for faults. Not for secrets. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  }
+
+  /** A whole number from 0 up to and without `end`. */
+  integer(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
+  /** Draws only where there is a doubt: a fault that is off does not shift the numbers of those that are on. */
+  happens(probability: number): boolean {
+    if (probability <= 0) return false;
+    if (probability >= 1) return true;
+    return this.next() < probability;
+  }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.integer(256)));
+  }
+
+  /** A stream of its own for another subsystem: what one draws does not shift the other. */
+  fork(): Random {
+    return new Random(this.integer(0x1_0000_0000));
+  }
+}
+
+export function randomSeed(): number {
+  return Math.floor(Math.random() * 0x1_0000_0000);
+}

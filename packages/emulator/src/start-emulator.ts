@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Activity } from './activity.ts';
+import type { Connection } from './connection.ts';
+import { closeConnection, cutConnection, loseConnection } from './connection-life.ts';
+import { Counters, type CountersSnapshot } from './counters.ts';
+import { type Credentials, createCredentials, Principals } from './credentials.ts';
+import { ExecutionEnvironment } from './execution-environment.ts';
+import { Dice } from './faults.ts';
+import type { Gateway } from './gateway.ts';
+import type { CreateEnvironment } from './lambda.ts';
+import { lambdaVariables } from './lambda-context.ts';
+import { LambdaFunction } from './lambda-function.ts';
+import { ManagementApi } from './management-api.ts';
+import {
+  type EmulatorOptions,
+  type FunctionSettings,
+  functionSettings,
+  resolveOptions,
+  type Settings,
+} from './options.ts';
+import { Random } from './random.ts';
+import { checkExpression } from './route-selection.ts';
+import { Shuffler } from './shuffler.ts';
+import { TokenBucket } from './token-bucket.ts';
+import { openWebSocketDoor } from './web-socket-door.ts';
+
+export interface Emulator {
+  /** `ws://127.0.0.1:PORT/mqtt`: the path is the stage. */
+  readonly url: string;
+  /** `http://127.0.0.1:PORT/mqtt`: for `${managementEndpoint}/@connections/${encodeURIComponent(connectionId)}`. */
+  readonly managementEndpoint: string;
+  readonly region: string;
+  /** Credentials of a caller outside Lambda, which never freezes. */
+  readonly credentials: Credentials;
+  /** Start with it again to see the same choices. */
+  readonly seed: number;
+  readonly counters: { snapshot(): CountersSnapshot; reset(): void };
+  /** Ids of the connections that are open. */
+  connectionIds(): readonly string[];
+  /** Closes a connection from the gateway's side, for instance with 1012 as at a restart. False if it is not there. */
+  closeConnection(connectionId: string, code: number, reason?: string): boolean;
+  /** Breaks a TCP connection; the gateway notices at once (1006). False if it is not there. */
+  cutConnection(connectionId: string): boolean;
+  /** Breaks a TCP connection and the gateway does not notice: posts still succeed. False if it is not there. */
+  loseConnection(connectionId: string): boolean;
+  /** Kills an execution environment: its invocation ends at the timeout. False if it is not there. */
+  killEnvironment(environmentId: string): boolean;
+  /** The next invocations start cold. */
+  retireIdleEnvironments(): void;
+  /** Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. */
+  quiet(): Promise<void>;
+  /** Ends every connection without a `$disconnect`, kills every environment, and closes the port. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an API Gateway WebSocket API with its Lambda functions in this process.
+ *
+ * ```ts
+ * const emulator = await startEmulator({
+ *   createEnvironment: () => ({
+ *     connect: async () => ({ statusCode: 200 }),
+ *     default: async (event) => ({ statusCode: 200, body: `You said ${event.body}` }),
+ *     disconnect: async () => ({ statusCode: 200 }),
+ *   }),
+ * });
+ * const socket = new WebSocket(emulator.url);
+ * ```
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const settings = resolveOptions(options);
+  checkExpression(settings.routeSelectionExpression);
+  const server = createServer();
+  server.listen(settings.port, settings.host);
+  await once(server, 'listening');
+  const host = `${settings.host}:${(server.address() as AddressInfo).port}`;
+  const managementEndpoint = `http://${host}/${settings.stage}`;
+  const random = new Random(settings.seed);
+  const principals = new Principals();
+  const credentials = createCredentials(random);
+  principals.add({ credentials });
+  const gateway = createGateway(settings, random, principals, host, managementEndpoint);
+  const management = new ManagementApi(gateway, principals);
+  server.on('request', (request, response) => {
+    management.handle(request, response).catch(() => response.destroy());
+  });
+  const door = openWebSocketDoor(gateway, server);
+  const withConnection = (id: string, act: (connection: Connection) => void): boolean => {
+    const connection = gateway.connections.get(id);
+    if (connection?.state !== 'open') return false;
+    act(connection);
+    return true;
+  };
+  return {
+    url: `ws://${host}/${settings.stage}`,
+    managementEndpoint,
+    region: settings.region,
+    credentials,
+    seed: settings.seed,
+    counters: gateway.counters,
+    connectionIds: () => [...gateway.connections.values()].filter((c) => c.state === 'open').map((c) => c.id),
+    closeConnection: (id, code, reason = '') =>
+      withConnection(id, (c) => closeConnection(gateway, c, code, reason)),
+    cutConnection: (id) => withConnection(id, cutConnection),
+    loseConnection: (id) => withConnection(id, loseConnection),
+    killEnvironment: (id) => gateway.lambda.kill(id) || (gateway.authorizer?.kill(id) ?? false),
+    retireIdleEnvironments() {
+      gateway.lambda.retireIdle();
+      gateway.authorizer?.retireIdle();
+    },
+    quiet: () => gateway.activity.quiet(),
+    async stop() {
+      if (gateway.stopped) return;
+      gateway.stopped = true;
+      for (const connection of gateway.connections.values()) connection.cancelTimers();
+      for (const client of door.clients) client.terminate();
+      gateway.lambda.stop();
+      gateway.authorizer?.stop();
+      await closeServer(server);
+    },
+  };
+}
+
+function createGateway(
+  settings: Settings,
+  random: Random,
+  principals: Principals,
+  host: string,
+  managementEndpoint: string,
+): Gateway {
+  const { clock, faults, limits } = settings;
+  const counters = new Counters(clock);
+  const dice = new Dice(random.fork(), (name) => counters.event(name));
+  const concurrency = { max: limits.concurrentExecutionsMax, running: 0 };
+  let environments = 0;
+  const createFunction = <H>(functionOptions: FunctionSettings, createEnvironment: CreateEnvironment<H>) =>
+    new LambdaFunction<H>({
+      settings: functionOptions,
+      createEnvironment,
+      region: settings.region,
+      accountId: settings.accountId,
+      clock,
+      random: random.fork(),
+      counters,
+      concurrency,
+      startEnvironment: (coldStart) => {
+        const environment = new ExecutionEnvironment({
+          id: `environment-${environments++}`,
+          coldStart,
+          managementEndpoint,
+          variables: lambdaVariables(functionOptions, settings.region),
+          clock,
+          random,
+          dice,
+          faults,
+        });
+        principals.add({ credentials: environment.credentials, environment });
+        return environment;
+      },
+    });
+  const { authorizer } = settings;
+  return {
+    settings,
+    random,
+    dice,
+    counters,
+    shuffler: new Shuffler(random.fork()),
+    activity: new Activity(),
+    connections: new Map(),
+    connectThrottle: new TokenBucket(clock, limits.newConnectionsPerSecond, limits.newConnectionsPerSecond),
+    accountThrottle: new TokenBucket(clock, limits.requestsPerSecond, limits.requestsBurst),
+    lambda: createFunction(settings.lambda, settings.createEnvironment),
+    authorizer:
+      authorizer &&
+      createFunction(functionSettings(authorizer, 'apus-authorizer'), authorizer.createEnvironment),
+    domainName: settings.domainName ?? host,
+    stopped: false,
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
