@@ -1,0 +1,51 @@
+import type { IClientOptions, MqttClient } from 'mqtt';
+import type { TransportOptions } from './options.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+/** What is used of the module `mqtt`. It is passed in, so that no bundler brings a second one. */
+export interface MqttModule {
+  connect(url: string, options: IClientOptions): MqttClient;
+}
+
+/** Filters in one SUBSCRIBE: a hundred of them fit into a packet, and several SUBSCRIBEs leave in one frame. */
+const SUBSCRIBE_BATCH_SIZE = 100;
+
+/** Bytes that wait in the transport before mqtt.js stops writing in browsers, and how soon it looks again, in ms. */
+const BUFFER_BYTES = 98_304;
+const BUFFER_LOOK_MS = 25;
+
+/**
+ * Connects to the gateway door. The client is an ordinary one of mqtt.js; its options may all be given, and win over
+ * what is set here, except `createWebsocket`.
+ *
+ * ```ts
+ * import { connect } from '@apus/client';
+ * import mqtt from 'mqtt';
+ *
+ * const client = connect(mqtt, 'ws://127.0.0.1:8084/mqtt', { protocolVersion: 5 });
+ * client.subscribe('greetings/#');
+ * client.on('message', (topic, payload) => console.log(topic, payload.toString()));
+ * client.publish('greetings/hello', 'world', { qos: 1 });
+ * ```
+ *
+ * @param mqtt the module `mqtt`, version 5.16 or later
+ * @param url of the gateway door, `ws:` or `wss:`
+ * @param transport options for a transport, or one that was made for this client
+ */
+export function connect(
+  mqtt: MqttModule,
+  url: string,
+  options: IClientOptions = {},
+  transport: TransportOptions | Transport = {},
+): MqttClient {
+  const own = 'createWebsocket' in transport ? transport : createTransport(transport);
+  const client = mqtt.connect(url, {
+    subscribeBatchSize: SUBSCRIBE_BATCH_SIZE,
+    browserBufferSize: BUFFER_BYTES,
+    browserBufferTimeout: BUFFER_LOOK_MS,
+    ...options,
+    createWebsocket: own.createWebsocket,
+  });
+  own.attach(client);
+  return client;
+}

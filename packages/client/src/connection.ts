@@ -1,0 +1,234 @@
+import { Alarm } from './environment.ts';
+import { closeAdvice, TransportError } from './errors.ts';
+import { Exchange } from './exchange.ts';
+import {
+  CLOSING_MS,
+  GIVEN_UP,
+  HELD_BYTES_MAX,
+  STABLE_MS,
+  SUBPROTOCOL,
+  WAITING_BYTES_HIGH,
+} from './limits.ts';
+import { type MqttSocket, mqttSocket, ReadyState, type SocketEnd } from './mqtt-socket.ts';
+import type { Settings, TransportEvent } from './options.ts';
+import type { Memory } from './outbound.ts';
+import type { SplitPacket } from './packet-splitter.ts';
+import { watchPage } from './page.ts';
+import { SocketFaces } from './socket-faces.ts';
+import type { Statistics } from './statistics.ts';
+import { type WebSocketLike, withToken } from './web-socket.ts';
+
+/** After this long without a frame from the server, a page that comes into sight asks whether it is still there. */
+const STALE_MS = 60_000;
+
+export interface ConnectionPorts {
+  readonly settings: Settings;
+  readonly memory: Memory;
+  readonly statistics: Statistics;
+  readonly report: (event: TransportEvent) => void;
+  readonly refused: (packet: SplitPacket) => TransportError | undefined;
+  /** The connection has lived long enough to be called a good one. */
+  readonly stable: () => void;
+}
+
+/** One WebSocket to the gateway and the socket that mqtt.js sees instead of it. */
+export class Connection implements SocketEnd {
+  readonly socket: MqttSocket;
+  readonly #ports: ConnectionPorts;
+  readonly #faces: SocketFaces;
+  readonly #exchange: Exchange;
+  readonly #closingAlarm: Alarm;
+  readonly #stableAlarm: Alarm;
+  #webSocket: WebSocketLike | undefined;
+  #unwatch: () => void = () => {};
+  #sent: ((error?: Error) => void)[] = [];
+  #heardAt = 0;
+  #socketError: unknown;
+  readyState: number = ReadyState.CONNECTING;
+
+  constructor(ports: ConnectionPorts) {
+    const { settings, memory, statistics } = ports;
+    const { timers } = settings;
+    this.#ports = ports;
+    this.#faces = new SocketFaces(timers);
+    this.#closingAlarm = new Alarm(timers);
+    this.#stableAlarm = new Alarm(timers);
+    this.#exchange = new Exchange({
+      settings,
+      memory,
+      statistics,
+      sendText: (text) => this.#webSocket?.send(text),
+      deliver: (bytes) => this.#deliver(bytes),
+      connected: () => this.#connected(),
+      drained: () => this.#drained(),
+      refused: (packet) => this.#refused(packet),
+      finished: () => this.#closeSocket(),
+      fail: (error) => this.#fail(error),
+    });
+    this.socket = mqttSocket(this.#faces, this);
+  }
+
+  get bufferedAmount(): number {
+    if (this.readyState === ReadyState.CLOSED) return 0;
+    return this.#exchange.bytesWaiting + (this.#webSocket?.bufferedAmount ?? 0);
+  }
+
+  async open(url: string, webSocketOptions: object | undefined): Promise<void> {
+    const { settings, statistics } = this.#ports;
+    try {
+      const WebSocket = await settings.webSocketClass();
+      const token = await settings.token?.();
+      if (this.#isClosed()) return;
+      const fullUrl = token === undefined ? url : withToken(url, settings.tokenParameter, token);
+      this.#webSocket = new WebSocket(fullUrl, [SUBPROTOCOL], webSocketOptions);
+      statistics.connections += 1;
+      this.#listen(this.#webSocket);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      this.#fail(new TransportError('cannot-open', `Cannot open a WebSocket: ${why}`, cause));
+    }
+  }
+
+  /** Never throws: after the end there is nobody to send to, as with any socket. */
+  write(data: ArrayBuffer | ArrayBufferView, sent: (error?: Error) => void): void {
+    if (this.#isClosed()) {
+      this.#ports.settings.timers.defer(() => sent(new Error('The socket is closed')));
+      return;
+    }
+    const isView = ArrayBuffer.isView(data);
+    this.#sent.push(sent);
+    this.#exchange.write(
+      isView ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data),
+    );
+    this.#drained();
+  }
+
+  pause(isPaused: boolean): void {
+    this.#exchange.pause(isPaused);
+    this.#faces.pause(isPaused);
+  }
+
+  close(): void {
+    if (this.readyState >= ReadyState.CLOSING) return;
+    if (this.#exchange.isLeaving) this.readyState = ReadyState.CLOSING;
+    else this.terminate();
+  }
+
+  terminate(): void {
+    this.#end(1000, '', false);
+  }
+
+  #listen(webSocket: WebSocketLike): void {
+    webSocket.addEventListener('open', () => this.#opened(webSocket));
+    webSocket.addEventListener('message', (event: { data: unknown }) => this.#received(event.data));
+    webSocket.addEventListener('error', (event: { error?: unknown }) => {
+      this.#socketError = event.error ?? event;
+    });
+    webSocket.addEventListener('close', (event: { code: number; reason: string }) => {
+      this.#webSocket = undefined;
+      if (this.#isClosed()) return;
+      if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
+      this.#end(event.code, event.reason, true);
+    });
+  }
+
+  #opened({ protocol }: WebSocketLike): void {
+    if (this.#isClosed()) return;
+    if (protocol !== SUBPROTOCOL) {
+      this.#fail(wrongSubprotocol(protocol));
+      return;
+    }
+    const { settings } = this.#ports;
+    if (this.readyState === ReadyState.CONNECTING) this.readyState = ReadyState.OPEN;
+    this.#heardAt = settings.timers.now();
+    const probe = (): void => this.#exchange.probe();
+    this.#unwatch = watchPage(settings.page, probe, () => {
+      if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
+    });
+    this.#exchange.start();
+    this.#faces.open();
+  }
+
+  #received(data: unknown): void {
+    if (this.#isClosed()) return;
+    this.#heardAt = this.#ports.settings.timers.now();
+    // Binary data reads as a frame with an unknown marker.
+    this.#exchange.receive(typeof data === 'string' ? data : '(binary)');
+  }
+
+  #deliver(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#isClosed()) return;
+    this.#faces.message(bytes);
+    if (this.#faces.bytesWaiting > HELD_BYTES_MAX) this.#fail(tooSlow());
+  }
+
+  #connected(): void {
+    this.#stableAlarm.set(STABLE_MS, this.#ports.stable);
+    this.#ports.report({ type: 'connected' });
+  }
+
+  #drained(): void {
+    if (this.#exchange.bytesWaiting >= WAITING_BYTES_HIGH) return;
+    for (const sent of this.#sent.splice(0)) sent();
+  }
+
+  #refused(packet: SplitPacket): void {
+    const fatal = this.#ports.refused(packet);
+    if (fatal !== undefined) this.#fail(fatal);
+  }
+
+  /** Everything is said. The library hears of it when the server has closed too, but need not wait for long. */
+  #closeSocket(): void {
+    this.readyState = ReadyState.CLOSING;
+    this.#webSocket?.close(1000);
+    this.#closingAlarm.set(CLOSING_MS, () => this.#end(1000, '', true));
+  }
+
+  #fail(error: TransportError): void {
+    if (this.#isClosed()) return;
+    this.#ports.report({ type: 'error', error });
+    this.#end(GIVEN_UP, error.code, true);
+  }
+
+  #end(code: number, reason: string, handOver: boolean): void {
+    if (this.#isClosed()) return;
+    const { settings, report } = this.#ports;
+    const packetsUnsent = this.#exchange.packetsWaiting;
+    this.#exchange.stop(handOver);
+    this.readyState = ReadyState.CLOSED;
+    this.#closingAlarm.clear();
+    this.#stableAlarm.clear();
+    this.#unwatch();
+    this.#abandonSocket(code, reason);
+    report({ type: 'closed', code, reason, advice: closeAdvice(code), packetsUnsent });
+    settings.timers.defer(() => {
+      for (const sent of this.#sent.splice(0)) sent(new Error('The socket is closed'));
+      this.#faces.close(code, reason);
+    });
+  }
+
+  /** A closing handshake would only keep timers running: nobody waits for its end. */
+  #abandonSocket(code: number, reason: string): void {
+    const webSocket = this.#webSocket;
+    if (webSocket?.terminate === undefined) webSocket?.close(code, reason);
+    else webSocket.terminate();
+  }
+
+  #isClosed(): boolean {
+    return this.readyState === ReadyState.CLOSED;
+  }
+}
+
+function wrongSubprotocol(protocol: string): TransportError {
+  return new TransportError(
+    'wrong-subprotocol',
+    `The server chose the subprotocol "${protocol}" instead of ${SUBPROTOCOL}: check that the URL is that of the gateway door.`,
+  );
+}
+
+function tooSlow(): TransportError {
+  return new TransportError(
+    'too-much-waiting',
+    'The application takes messages more slowly than they come: over 4 MiB wait. Reconnecting; handle messages faster or subscribe to less.',
+  );
+}

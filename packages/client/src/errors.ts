@@ -1,0 +1,60 @@
+/** What went wrong, for programs. The message says what to do about it. */
+export type TransportErrorCode =
+  /** The socket could not be made: no WebSocket class, a bad URL, or `token()` failed. */
+  | 'cannot-open'
+  /** The server did not choose the subprotocol: it is not a gateway door. */
+  | 'wrong-subprotocol'
+  /** The gateway could not run the handler. */
+  | 'gateway-error'
+  /** No reply within `replyTimeoutSeconds`. */
+  | 'no-reply'
+  /** The server sent what docs/text-frames.md does not allow. */
+  | 'unreadable-frame'
+  /** The server took none of a frame's packets, time after time. */
+  | 'not-taken'
+  /** More had to wait than the transport holds. */
+  | 'too-much-waiting'
+  /** A packet does not fit into a frame and was not sent. */
+  | 'packet-too-large';
+
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly code: TransportErrorCode;
+
+  constructor(code: TransportErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** What the gateway says of itself, and what to do. The fate of the frame is unknown in every case. */
+const GATEWAY_ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/internal server error/i, 'the handler failed or could not be started: search its log for the request id'],
+  [/timed out/i, 'the handler took longer than the gateway waits: look at its duration and timeout'],
+  [/limit|throttl|too many/i, 'the account is throttled: publish less often, or have its quota raised'],
+  [/forbidden|unauthorized/i, 'no route takes this frame: check the route $default and its authorization'],
+];
+
+/** From the JSON text of an error frame. */
+export function gatewayError(text: string): TransportError {
+  const [, advice] = GATEWAY_ADVICE.find(([pattern]) => pattern.test(text)) ?? [];
+  return new TransportError(
+    'gateway-error',
+    `The gateway answered ${text.slice(0, 500)}: ${advice ?? 'see its log'}.`,
+  );
+}
+
+const CLOSE_ADVICE: Readonly<Record<number, string>> = {
+  1000: 'closed in the ordinary way',
+  1001: 'the gateway ended it: ten idle minutes, or two hours; reconnecting is all there is to do',
+  1003: 'the gateway takes text frames only: something sent it a binary one',
+  1006: 'cut, or refused in the handshake: check the URL, the token and the network',
+  1008: 'throttled by the gateway: send less often, or have the quota raised',
+  1009: 'a frame was larger than the gateway takes',
+  1011: 'the gateway failed; reconnect',
+  1012: 'the gateway restarts; reconnect',
+};
+
+export function closeAdvice(code: number): string {
+  return CLOSE_ADVICE[code] ?? 'given up by the client: see the error before';
+}

@@ -1,0 +1,242 @@
+import { Alarm } from './environment.ts';
+import { gatewayError, TransportError } from './errors.ts';
+import { decodeServerFrame, type ServerFrame } from './frame.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { HoldBack } from './hold-back.ts';
+import { FRAME_BYTES_MAX } from './limits.ts';
+import type { Settings } from './options.ts';
+import { type Memory, Outbound } from './outbound.ts';
+import { frameHas } from './outgoing-queue.ts';
+import { concat, PacketType, PINGREQ, PINGRESP, splitPackets, typeOf } from './packet.ts';
+import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
+import { SessionFacts } from './session-facts.ts';
+import { countReceived, type Statistics } from './statistics.ts';
+
+type Reply = Extract<ServerFrame, { kind: 'reply' }>;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface ExchangePorts {
+  readonly settings: Settings;
+  readonly memory: Memory;
+  readonly statistics: Statistics;
+  readonly sendText: (text: string) => void;
+  /** Bytes for the library. */
+  readonly deliver: (bytes: Bytes) => void;
+  readonly connected: () => void;
+  readonly drained: () => void;
+  /** A packet that cannot be sent. */
+  readonly refused: (packet: SplitPacket) => void;
+  /** Everything is said: the socket may be closed. */
+  readonly finished: () => void;
+  readonly fail: (error: TransportError) => void;
+}
+
+/** MQTT's bytes on one side, text frames on the other, for one connection. It knows nothing of sockets. */
+export class Exchange {
+  readonly #ports: ExchangePorts;
+  readonly #splitter = new PacketSplitter();
+  readonly #facts = new SessionFacts();
+  readonly #holdBack = new HoldBack();
+  readonly #heartbeat: Heartbeat;
+  readonly #heartbeatAlarm: Alarm;
+  readonly #outbound: Outbound;
+  #isConnected = false;
+  #isOver = false;
+  /** The library has written DISCONNECT: a close that follows is a flush. */
+  isLeaving = false;
+
+  constructor(ports: ExchangePorts) {
+    const { timers, heartbeatSeconds } = ports.settings;
+    this.#ports = ports;
+    this.#heartbeat = new Heartbeat(heartbeatSeconds, timers.now());
+    this.#heartbeatAlarm = new Alarm(timers);
+    this.#outbound = new Outbound({ ...ports, heartbeat: this.#heartbeat });
+  }
+
+  get bytesWaiting(): number {
+    return this.#outbound.queue.bytes;
+  }
+
+  get packetsWaiting(): number {
+    return this.#outbound.queue.packetCount;
+  }
+
+  /** The socket is open. */
+  start(): void {
+    this.#outbound.start();
+  }
+
+  pause(isPaused: boolean): void {
+    this.#outbound.pause(isPaused);
+  }
+
+  /** What the library writes. */
+  write(chunk: Uint8Array): void {
+    for (const packet of this.#splitter.push(chunk)) {
+      if (this.#isOver) return;
+      if (packet.size > FRAME_BYTES_MAX) this.#ports.refused(packet);
+      else this.#writePacket(packet.bytes);
+    }
+  }
+
+  /** A frame from the server. */
+  receive(text: string): void {
+    if (this.#isOver) return;
+    countReceived(this.#ports.statistics, text);
+    const frame = decodeServerFrame(text);
+    switch (frame.kind) {
+      case 'nothing':
+        break;
+      case 'unreadable':
+        this.#ports.fail(unreadable(frame.why));
+        break;
+      case 'error':
+        this.#ports.fail(gatewayError(frame.text));
+        break;
+      case 'push':
+        this.#push(frame.bytes);
+        break;
+      case 'reply':
+        this.#reply(frame);
+        break;
+    }
+  }
+
+  /** Asks the server for a sign of life, unless an answer is awaited anyway. */
+  probe(): void {
+    const { isWaiting, queue } = this.#outbound;
+    if (this.#isConnected && !this.#isOver && !isWaiting && queue.packetCount === 0)
+      this.#outbound.add(PINGREQ);
+  }
+
+  /** The connection has ended. `handOver`: the library still listens. */
+  stop(handOver: boolean): void {
+    if (handOver && this.#isConnected && !this.#isOver) this.#handOverHeld();
+    this.#isOver = true;
+    this.#heartbeatAlarm.clear();
+    this.#outbound.stop();
+  }
+
+  #writePacket(packet: Uint8Array): void {
+    const { settings, statistics, deliver } = this.#ports;
+    switch (typeOf(packet)) {
+      case PacketType.CONNECT:
+        this.#facts.connect(packet, settings.heartbeatSeconds);
+        break;
+      case PacketType.SUBSCRIBE:
+        this.#facts.subscribe(packet);
+        break;
+      case PacketType.DISCONNECT:
+        this.isLeaving = true;
+        break;
+      case PacketType.PUBACK:
+        if (!this.#facts.dropsPuback) break;
+        statistics.pubacksDropped += 1;
+        return;
+      case PacketType.PINGREQ:
+        statistics.pingsAnswered += 1;
+        settings.timers.defer(() => deliver(PINGRESP.slice()));
+        // Libraries keep time where browsers slow our timers down: theirs run in a worker.
+        this.#look();
+        return;
+    }
+    this.#outbound.add(packet);
+  }
+
+  #look(): void {
+    if (!this.#isConnected || this.#isOver) return;
+    const { isDue, againMs } = this.#heartbeat.look(this.#ports.settings.timers.now());
+    this.#heartbeatAlarm.set(againMs, () => this.#look());
+    if (isDue) this.probe();
+  }
+
+  #push(bytes: Bytes): void {
+    const packets = splitPackets(bytes);
+    // A CONNACK outside a reply is a server that refuses; everything else waits for the one in the reply.
+    const isConnack = packets?.some((packet) => typeOf(packet) === PacketType.CONNACK);
+    if (packets === undefined) this.#ports.fail(unreadable('a push that is not whole packets'));
+    else if (isConnack || this.#mayPass()) this.#take(bytes, packets);
+    else if (!this.#holdBack.hold(bytes)) this.#ports.fail(tooMuchWaiting());
+  }
+
+  #reply(reply: Reply): void {
+    const packets = splitPackets(reply.bytes);
+    const frame = packets && this.#outbound.answered({ ...reply, isEmpty: packets.length === 0 });
+    if (packets === undefined || frame === undefined) {
+      this.#ports.fail(
+        unreadable('a reply that is not whole packets, or that answers nothing or more than was sent'),
+      );
+      return;
+    }
+    this.#take(reply.bytes, packets);
+    if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
+    if (!this.#mayPass()) return;
+    for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
+  }
+
+  /** Whether pushes may be handed over now (4). */
+  #mayPass(): boolean {
+    return (
+      this.#isConnected && !this.#outbound.hasMore && !this.#outbound.isOutstanding(PacketType.SUBSCRIBE)
+    );
+  }
+
+  /** Hands packets over to the library, once the transport has read in them what it needs. */
+  #take(bytes: Bytes, packets: readonly Uint8Array[]): void {
+    if (this.#isOver) return;
+    const { statistics, deliver } = this.#ports;
+    statistics.packetsReceived += packets.length;
+    let isLast = false;
+    for (const packet of packets) {
+      const type = typeOf(packet);
+      if (type === PacketType.DISCONNECT) isLast = true;
+      if (type === PacketType.CONNACK && !this.#connack(packet)) isLast = true;
+    }
+    // The library's own PINGREQ was answered long ago: this answer is ours.
+    const others = packets.filter((packet) => typeOf(packet) !== PacketType.PINGRESP);
+    if (others.length > 0) deliver(others.length === packets.length ? bytes : concat(others));
+    if (isLast) this.#finish();
+  }
+
+  #connack(packet: Uint8Array): boolean {
+    if (!this.#facts.connack(packet)) return false;
+    this.#isConnected = true;
+    if (this.#facts.serverKeepAliveSeconds) this.#heartbeat.shorten(this.#facts.serverKeepAliveSeconds);
+    this.#look();
+    this.#outbound.connected();
+    this.#ports.connected();
+    return true;
+  }
+
+  /** What waits when the connection ends would be lost, unless the session keeps it and its older messages too. */
+  #handOverHeld(): void {
+    const keepsOlder = this.#outbound.hasMore && !this.#facts.isEphemeral;
+    for (const push of this.#holdBack.release()) {
+      const packets = splitPackets(push) ?? [];
+      const wanted = keepsOlder
+        ? packets.filter((packet) => typeOf(packet) === PacketType.DISCONNECT)
+        : packets;
+      if (wanted.length > 0) this.#ports.deliver(concat(wanted));
+    }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ports.finished();
+  }
+}
+
+function unreadable(why: string): TransportError {
+  return new TransportError(
+    'unreadable-frame',
+    `The server sent ${why}. Reconnecting; if it goes on, client and server are of different versions.`,
+  );
+}
+
+function tooMuchWaiting(): TransportError {
+  return new TransportError(
+    'too-much-waiting',
+    'Over 1,000 messages or 4 MiB came before the reply they wait for. Reconnecting; subscribe to less at once.',
+  );
+}

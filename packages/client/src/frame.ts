@@ -1,0 +1,59 @@
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { FRAME_CHARACTERS_MAX } from './limits.ts';
+import { concat } from './packet.ts';
+
+/** Frames as text and as values: docs/text-frames.md, section 2. */
+
+export type ServerFrame =
+  | {
+      readonly kind: 'reply';
+      readonly clock: string | undefined;
+      /** How many packets of the frame were handled; `undefined`: all of them. */
+      readonly taken: number | undefined;
+      /** More is waiting: fetch it. */
+      readonly more: boolean;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly kind: 'push'; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** The gateway itself speaks: it could not run the handler. */
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** Header, then what follows it. The header of a push is empty, so a header without `:` or `;` matches as that. */
+const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?([:;])/;
+
+export function decodeServerFrame(text: string): ServerFrame {
+  if (text === '') return { kind: 'nothing' };
+  if (text.startsWith('{')) return { kind: 'error', text };
+  const header = REPLY.exec(text);
+  const bytes = decodeBase64(text, header?.[0].length);
+  if (bytes === undefined) {
+    return {
+      kind: 'unreadable',
+      why: `neither a header nor base64 (RFC 4648, padded): "${text.slice(0, 40)}"`,
+    };
+  }
+  if (header === null) return { kind: 'push', bytes };
+  const [, clock, taken, marker] = header;
+  return {
+    kind: 'reply',
+    clock,
+    taken: taken === undefined ? undefined : Number(taken),
+    more: marker === ';',
+    bytes,
+  };
+}
+
+/** A frame for the server. Without packets it is a fetch. */
+export function encodeClientFrame(
+  packets: readonly Uint8Array[],
+  replyWanted: boolean,
+  clock: string | undefined,
+): string {
+  const base64 = encodeBase64(concat(packets));
+  const marker = replyWanted ? '.' : ',';
+  const withClock = clock === undefined ? '' : `@${clock}${marker}${base64}`;
+  if (withClock !== '' && withClock.length <= FRAME_CHARACTERS_MAX) return withClock;
+  return replyWanted && base64 !== '' ? base64 : marker + base64;
+}

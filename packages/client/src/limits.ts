@@ -1,0 +1,49 @@
+/** The numbers of docs/text-frames.md, each with its section. */
+
+/** The subprotocol on the wire (1). mqtt.js always asks for `mqtt`; the transport asks for this one instead. */
+export const SUBPROTOCOL = 'mqtt-text-v1';
+
+/** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
+export const FRAME_BYTES_MAX = 24_573;
+
+/** What the gateway takes in one frame; a clock that does not fit stays at home (2). */
+export const FRAME_CHARACTERS_MAX = 32_768;
+
+/** API Gateway bills a message for each 32 KB begun. */
+export const BILLED_CHARACTERS = 32_768;
+
+/** Replies of `!0` in a row before the connection is given up (3). */
+export const NOT_TAKEN_MAX = 4;
+
+/** A handler lives no longer than this (3): what must come after it waits as long. */
+export const HANDLER_LIFE_MS = 5_000;
+
+/** Pushes that wait behind a reply (4). */
+export const HELD_PUSHES_MAX = 1_000;
+export const HELD_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Lone QoS 0 publishes in a row after which the next one needs no reply (5). */
+export const RARE_PUBLISHES = 3;
+
+/** The gateway closes after 600 idle seconds; a minute of it is kept for timers that are late (5). */
+export const HEARTBEAT_SECONDS_MAX = 540;
+
+/** Reconnects wait for a random time between these (8). */
+export const RECONNECT_SECONDS_MIN = 1;
+export const RECONNECT_SECONDS_MAX = 120;
+
+/** A connection that lived this long after CONNACK was a good one: the next reconnect is a first one again (8). */
+export const STABLE_MS = 60_000;
+
+/** While a reply says "more" and brings nothing, fetches slow down from the first to the second of these (4). */
+export const EMPTY_FETCH_MS_MIN = 100;
+export const EMPTY_FETCH_MS_MAX = 5_000;
+
+/** Bytes that wait for a frame before the library is asked to stop writing: four full frames. */
+export const WAITING_BYTES_HIGH = 4 * FRAME_BYTES_MAX;
+
+/** How long a closing handshake may take before the library is told that the socket is closed all the same. */
+export const CLOSING_MS = 1_000;
+
+/** Our own close code for a connection that is given up. Of those that browsers allow (3000 to 4999). */
+export const GIVEN_UP = 4_000;

@@ -1,0 +1,104 @@
+import { systemTimers, type Timers } from './environment.ts';
+import type { TransportError } from './errors.ts';
+import { HEARTBEAT_SECONDS_MAX } from './limits.ts';
+import { currentPage, type Page } from './page.ts';
+import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
+
+/** What the transport tells to who asks (`onEvent`). */
+export type TransportEvent =
+  /** CONNACK accepted the client. */
+  | { readonly type: 'connected' }
+  /** The connection is given up, or a packet was refused. */
+  | { readonly type: 'error'; readonly error: TransportError }
+  /** The socket is closed: with which code, what that means, and how many packets had not left. */
+  | {
+      readonly type: 'closed';
+      readonly code: number;
+      readonly reason: string;
+      readonly advice: string;
+      readonly packetsUnsent: number;
+    };
+
+export interface TransportOptions {
+  /**
+   * The longest time without a frame that asks for a reply, in seconds: then a PINGREQ goes out, and the connection
+   * is given up when it is not answered. It replaces Keep Alive in CONNECT, so it also bounds how late the server
+   * notices a loss. Less notices sooner and costs two billed messages each time.
+   * @default 540, which is also the most; the least is 1
+   */
+  readonly heartbeatSeconds?: number;
+  /**
+   * How long PUBACK and PUBCOMP wait for a frame to leave with, in milliseconds.
+   * @default 100
+   */
+  readonly acknowledgeDelayMs?: number;
+  /**
+   * How long a reply may take before the connection is given up, in seconds. A handler lives 5 seconds: less than
+   * that gives up what would still have come.
+   * @default 8
+   */
+  readonly replyTimeoutSeconds?: number;
+  /** A fresh token for each connection. It travels in the URL, since browsers can set no header. */
+  readonly token?: () => string | Promise<string>;
+  /**
+   * The query parameter that holds the token.
+   * @default 'token'
+   */
+  readonly tokenParameter?: string;
+  /**
+   * The WebSocket class to use.
+   * @default globalThis.WebSocket; where there is none (Node.js 20) the package `ws` that mqtt.js brings
+   */
+  readonly WebSocket?: WebSocketClass;
+  /** Called with what happens, never from within a call of yours. */
+  readonly onEvent?: (event: TransportEvent) => void;
+  /**
+   * A random number from 0 to less than 1; for tests.
+   * @default Math.random
+   */
+  readonly random?: () => number;
+  /** The clock and the timers; for tests. */
+  readonly timers?: Timers;
+  /** Window and document to listen to; for tests. */
+  readonly page?: Page;
+}
+
+export interface Settings {
+  readonly heartbeatSeconds: number;
+  readonly acknowledgeDelayMs: number;
+  readonly replyTimeoutMs: number;
+  readonly token: TransportOptions['token'];
+  readonly tokenParameter: string;
+  readonly webSocketClass: () => Promise<WebSocketClass>;
+  readonly onEvent: (event: TransportEvent) => void;
+  readonly random: () => number;
+  readonly timers: Timers;
+  readonly page: Page;
+}
+
+/** @throws RangeError for a number out of its range */
+export function settingsFrom(options: TransportOptions): Settings {
+  const {
+    heartbeatSeconds = HEARTBEAT_SECONDS_MAX,
+    acknowledgeDelayMs = 100,
+    replyTimeoutSeconds = 8,
+  } = options;
+  const given = options.WebSocket;
+  return {
+    heartbeatSeconds: inRange('heartbeatSeconds', heartbeatSeconds, 1, HEARTBEAT_SECONDS_MAX),
+    acknowledgeDelayMs: inRange('acknowledgeDelayMs', acknowledgeDelayMs, 0, 60_000),
+    replyTimeoutMs: inRange('replyTimeoutSeconds', replyTimeoutSeconds, 1, 60) * 1_000,
+    token: options.token,
+    tokenParameter: options.tokenParameter ?? 'token',
+    webSocketClass: given === undefined ? loadWebSocket : () => Promise.resolve(given),
+    onEvent: options.onEvent ?? (() => {}),
+    random: options.random ?? Math.random,
+    timers: options.timers ?? systemTimers,
+    page: options.page ?? currentPage(),
+  };
+}
+
+function inRange(name: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return Math.floor(value);
+  throw new RangeError(`${name} must be a number from ${least} to ${most}, not ${value}`);
+}

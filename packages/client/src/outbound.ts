@@ -1,0 +1,227 @@
+import { Alarm, type Timers } from './environment.ts';
+import { TransportError } from './errors.ts';
+import { encodeClientFrame } from './frame.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
+import type { Settings } from './options.ts';
+import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue } from './outgoing-queue.ts';
+import { PacketType } from './packet.ts';
+import { RarePublishes } from './rare-publishes.ts';
+import { countSent, type Statistics } from './statistics.ts';
+
+/** What outlives a connection. */
+export interface Memory {
+  /** The largest clock that a reply has carried (7). */
+  clock: string | undefined;
+  /** A PUBLISH of an earlier connection may still be on its way: the next ones wait (6). */
+  holdPublish: boolean;
+}
+
+export interface OutboundPorts {
+  readonly settings: Settings;
+  readonly memory: Memory;
+  readonly statistics: Statistics;
+  readonly heartbeat: Heartbeat;
+  readonly sendText: (text: string) => void;
+  readonly fail: (error: TransportError) => void;
+  /** Fewer bytes wait than before. */
+  readonly drained: () => void;
+}
+
+/** The part of a reply that concerns who sent the frame. */
+export interface Receipt {
+  readonly clock: string | undefined;
+  readonly taken: number | undefined;
+  readonly more: boolean;
+  readonly isEmpty: boolean;
+}
+
+/** Whose turn it is: one frame in flight, and the few that may go out of turn (3). */
+export class Outbound {
+  readonly queue = new OutgoingQueue();
+  readonly #ports: OutboundPorts;
+  readonly #timers: Timers;
+  readonly #rare = new RarePublishes();
+  readonly #replyAlarm: Alarm;
+  readonly #acknowledgeAlarm: Alarm;
+  readonly #fetchAlarm: Alarm;
+  readonly #holdAlarm: Alarm;
+  /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
+  readonly #quietAlarm: Alarm;
+  #outstanding: OutgoingFrame | undefined;
+  #isOpen = false;
+  #isFlushing = false;
+  #more = false;
+  #isPaused = false;
+  #emptyFetches = 0;
+  #notTaken = 0;
+
+  constructor(ports: OutboundPorts) {
+    const { timers } = ports.settings;
+    this.#ports = ports;
+    this.#timers = timers;
+    this.#replyAlarm = new Alarm(timers);
+    this.#acknowledgeAlarm = new Alarm(timers);
+    this.#fetchAlarm = new Alarm(timers);
+    this.#holdAlarm = new Alarm(timers);
+    this.#quietAlarm = new Alarm(timers);
+  }
+
+  get isWaiting(): boolean {
+    return this.#outstanding !== undefined;
+  }
+
+  /** The last reply said that more is waiting. */
+  get hasMore(): boolean {
+    return this.#more;
+  }
+
+  isOutstanding(type: number): boolean {
+    return this.#outstanding !== undefined && frameHas(this.#outstanding, type);
+  }
+
+  start(): void {
+    this.#isOpen = true;
+    this.#schedule();
+  }
+
+  /** CONNACK came: what waits for the handlers of an earlier connection waits from now on. */
+  connected(): void {
+    if (!this.#ports.memory.holdPublish) return;
+    this.#holdAlarm.set(HANDLER_LIFE_MS, () => {
+      this.#ports.memory.holdPublish = false;
+      this.#schedule();
+    });
+  }
+
+  add(packet: Uint8Array): void {
+    this.queue.add(packet);
+    if (this.#quietAlarm.isSet) this.#rare.startAgain();
+    if (this.queue.hasAcknowledgements) {
+      // They may be just what the server waits for before it has more to give.
+      this.#fetchAlarm.clear();
+      const { acknowledgeDelayMs } = this.#ports.settings;
+      if (!this.#acknowledgeAlarm.isSet)
+        this.#acknowledgeAlarm.set(acknowledgeDelayMs, () => this.#acknowledge());
+    }
+    this.#schedule();
+  }
+
+  /** The library takes nothing for a while: nothing more is fetched for it. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#schedule();
+  }
+
+  /** The frame that a reply answers, as far as it was taken; `undefined` when the reply answers nothing. */
+  answered(receipt: Receipt): OutgoingFrame | undefined {
+    const frame = this.#outstanding;
+    const { clock, taken = frame?.packets.length ?? 0, more } = receipt;
+    if (frame === undefined || taken > frame.packets.length) return undefined;
+    this.#outstanding = undefined;
+    this.#replyAlarm.clear();
+    const { memory } = this.#ports;
+    if (clock !== undefined && clock > (memory.clock ?? '')) memory.clock = clock;
+    this.#more = more;
+    this.#slowDown(more && receipt.isEmpty && frame.packets.length === 0);
+    this.#schedule();
+    this.queue.giveBack(frame.packets.slice(taken));
+    this.#notTaken = taken === 0 && frame.packets.length > 0 ? this.#notTaken + 1 : 0;
+    if (this.#notTaken >= NOT_TAKEN_MAX) this.#ports.fail(notTaken());
+    return { packets: frame.packets.slice(0, taken) };
+  }
+
+  /** Ends everything. What was outstanding is of unknown fate and is not sent again (6). */
+  stop(): void {
+    const { memory } = this.#ports;
+    const lost = this.#outstanding;
+    // The publish that went out of turn, or the one whose reply is missing, may be handled yet.
+    if (this.#quietAlarm.isSet) memory.holdPublish = true;
+    if (lost !== undefined && frameHas(lost, PacketType.PUBLISH, PacketType.PUBREL))
+      memory.holdPublish = true;
+    this.#isOpen = false;
+    const alarms = [
+      this.#replyAlarm,
+      this.#acknowledgeAlarm,
+      this.#fetchAlarm,
+      this.#holdAlarm,
+      this.#quietAlarm,
+    ];
+    for (const alarm of alarms) alarm.clear();
+  }
+
+  /** A while later, so that everything the library writes in one go leaves in one frame. */
+  #schedule(): void {
+    if (this.#isFlushing || !this.#isOpen) return;
+    this.#isFlushing = true;
+    this.#timers.defer(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (!this.#isOpen || this.isWaiting || this.#quietAlarm.isSet) return;
+    const frame = this.queue.takeFrame(this.#ports.memory.holdPublish) ?? this.#fetch();
+    if (frame !== undefined) this.#send(frame);
+  }
+
+  #fetch(): OutgoingFrame | undefined {
+    if (!this.#more || this.#isPaused || this.#fetchAlarm.isSet) return undefined;
+    return this.queue.takeAcknowledgementFrame();
+  }
+
+  /** Asking again at once would be a busy loop that is billed. */
+  #slowDown(isInVain: boolean): void {
+    this.#fetchAlarm.clear();
+    this.#emptyFetches = isInVain ? this.#emptyFetches + 1 : 0;
+    if (!isInVain) return;
+    const waitMs = Math.min(EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN * 2 ** (this.#emptyFetches - 1));
+    this.#fetchAlarm.set(waitMs, () => this.#schedule());
+  }
+
+  #send(frame: OutgoingFrame): void {
+    const now = this.#timers.now();
+    const needsNoReply = this.#rare.next(isLoneQos0(frame) && this.queue.packetCount === 0, now);
+    if (needsNoReply) {
+      this.#quietAlarm.set(HANDLER_LIFE_MS, () => this.#schedule());
+    } else {
+      this.#outstanding = frame;
+      this.#ports.heartbeat.asked(now);
+      this.#replyAlarm.set(this.#ports.settings.replyTimeoutMs, () =>
+        this.#ports.fail(noReply(this.#ports.settings)),
+      );
+    }
+    this.#write(frame, !needsNoReply);
+  }
+
+  #acknowledge(): void {
+    while (this.queue.hasAcknowledgements) {
+      this.#rare.next(false, this.#timers.now());
+      this.#write(this.queue.takeAcknowledgementFrame(), false);
+    }
+  }
+
+  #write(frame: OutgoingFrame, replyWanted: boolean): void {
+    if (!this.queue.hasAcknowledgements) this.#acknowledgeAlarm.clear();
+    const { memory, statistics, sendText, drained } = this.#ports;
+    const text = encodeClientFrame(frame.packets, replyWanted, memory.clock);
+    countSent(statistics, text, frame.packets.length);
+    sendText(text);
+    drained();
+  }
+}
+
+function noReply({ replyTimeoutMs }: Settings): TransportError {
+  return new TransportError(
+    'no-reply',
+    `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. Reconnecting; what was being sent may or may not have arrived.`,
+  );
+}
+
+function notTaken(): TransportError {
+  return new TransportError(
+    'not-taken',
+    `The server took no packet of a frame ${NOT_TAKEN_MAX} times in a row: its handlers run out of time. Look at their duration, or send smaller SUBSCRIBEs.`,
+  );
+}

@@ -1,0 +1,114 @@
+import { FRAME_BYTES_MAX } from './limits.ts';
+import { PacketType, qosOf, typeOf } from './packet.ts';
+
+/** What leaves together. No packets: a fetch. */
+export interface OutgoingFrame {
+  readonly packets: readonly Uint8Array[];
+}
+
+/**
+ * Packets that wait for a frame, in the library's order. PUBACK and PUBCOMP wait apart, because they may go out of
+ * turn: MQTT orders them among themselves only [MQTT-4.6.0-2].
+ */
+export class OutgoingQueue {
+  #packets: Uint8Array[] = [];
+  #acknowledgements: Uint8Array[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get packetCount(): number {
+    return this.#packets.length + this.#acknowledgements.length;
+  }
+
+  get hasAcknowledgements(): boolean {
+    return this.#acknowledgements.length > 0;
+  }
+
+  add(packet: Uint8Array): void {
+    (isAcknowledgement(packet) ? this.#acknowledgements : this.#packets).push(packet);
+    this.#bytes += packet.length;
+  }
+
+  /** Packets that the server did not take go again, before everything else. */
+  giveBack(packets: readonly Uint8Array[]): void {
+    this.#packets.unshift(...packets);
+    this.#bytes += byteLength(packets);
+  }
+
+  /**
+   * The next frame of packets, with the acknowledgements that wait in front; `undefined` when no packet may leave.
+   * `holdPublish` leaves PUBLISH where it is, and DISCONNECT, which must stay behind it.
+   */
+  takeFrame(holdPublish: boolean): OutgoingFrame | undefined {
+    const mayLeave = (packet: Uint8Array): boolean => !(holdPublish && isHeldWithPublish(packet));
+    if (!this.#packets.some(mayLeave)) return undefined;
+    const acknowledgements = this.#takeAcknowledgements();
+    const held: Uint8Array[] = [];
+    const packets: Uint8Array[] = [];
+    let room = FRAME_BYTES_MAX - byteLength(acknowledgements);
+    let seen = 0;
+    for (const packet of this.#packets) {
+      if (mayLeave(packet)) {
+        // Whatever is behind a packet that does not fit waits behind it.
+        if (packet.length > room) break;
+        room -= packet.length;
+        packets.push(packet);
+      } else {
+        held.push(packet);
+      }
+      seen += 1;
+    }
+    this.#packets = [...held, ...this.#packets.slice(seen)];
+    this.#bytes -= byteLength(packets);
+    return { packets: [...acknowledgements, ...packets] };
+  }
+
+  /** A frame of acknowledgements alone, perhaps of none. */
+  takeAcknowledgementFrame(): OutgoingFrame {
+    return { packets: this.#takeAcknowledgements() };
+  }
+
+  #takeAcknowledgements(): Uint8Array[] {
+    let room = FRAME_BYTES_MAX;
+    const fitting = this.#acknowledgements.findIndex((packet) => {
+      room -= packet.length;
+      return room < 0;
+    });
+    const taken = this.#acknowledgements.splice(0, fitting === -1 ? Number.POSITIVE_INFINITY : fitting);
+    this.#bytes -= byteLength(taken);
+    return taken;
+  }
+}
+
+function byteLength(packets: readonly Uint8Array[]): number {
+  return packets.reduce((sum, packet) => sum + packet.length, 0);
+}
+
+/** What may travel out of turn (3). */
+function isAcknowledgement(packet: Uint8Array): boolean {
+  const type = typeOf(packet);
+  return type === PacketType.PUBACK || type === PacketType.PUBCOMP;
+}
+
+function isHeldWithPublish(packet: Uint8Array): boolean {
+  const type = typeOf(packet);
+  return type === PacketType.PUBLISH || type === PacketType.DISCONNECT;
+}
+
+/** One QoS 0 PUBLISH and nothing else: what a rare publisher sends (5). */
+export function isLoneQos0({ packets }: OutgoingFrame): boolean {
+  const [packet, second] = packets;
+  return (
+    packet !== undefined &&
+    second === undefined &&
+    typeOf(packet) === PacketType.PUBLISH &&
+    qosOf(packet) === 0
+  );
+}
+
+export function frameHas({ packets }: OutgoingFrame, ...types: number[]): boolean {
+  return packets.some((packet) => types.includes(typeOf(packet)));
+}

@@ -1,0 +1,75 @@
+/** As much of an MQTT packet as a transport has to know: where it ends, and what it is. */
+
+export const PacketType = {
+  CONNECT: 1,
+  CONNACK: 2,
+  PUBLISH: 3,
+  PUBACK: 4,
+  PUBREL: 6,
+  PUBCOMP: 7,
+  SUBSCRIBE: 8,
+  UNSUBSCRIBE: 10,
+  PINGREQ: 12,
+  PINGRESP: 13,
+  DISCONNECT: 14,
+} as const;
+
+export const PINGREQ: Uint8Array = Uint8Array.of(0xc0, 0);
+export const PINGRESP: Uint8Array = Uint8Array.of(0xd0, 0);
+
+export function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
+export function uint16At(bytes: Uint8Array, index: number): number {
+  return (byteAt(bytes, index) << 8) | byteAt(bytes, index + 1);
+}
+
+export function typeOf(packet: Uint8Array): number {
+  return byteAt(packet, 0) >> 4;
+}
+
+export function qosOf(publish: Uint8Array): number {
+  return (byteAt(publish, 0) >> 1) & 3;
+}
+
+/** A Variable Byte Integer and where it ends; `undefined` when it is not whole or longer than four bytes. */
+export function varintAt(bytes: Uint8Array, index: number): { value: number; end: number } | undefined {
+  let value = 0;
+  for (let count = 0; count < 4 && index + count < bytes.length; count += 1) {
+    const byte = byteAt(bytes, index + count);
+    value += (byte & 127) * 128 ** count;
+    if (byte < 128) return { value, end: index + count + 1 };
+  }
+  return undefined;
+}
+
+/** Where the variable header begins. */
+export function bodyOf(packet: Uint8Array): number {
+  return varintAt(packet, 1)?.end ?? packet.length;
+}
+
+/** The packets in the bytes, as views of them; `undefined` unless they are whole to the last byte. */
+export function splitPackets(bytes: Uint8Array): Uint8Array[] | undefined {
+  const packets: Uint8Array[] = [];
+  let from = 0;
+  while (from < bytes.length) {
+    const length = varintAt(bytes, from + 1);
+    if (length === undefined) return undefined;
+    const end = length.end + length.value;
+    if (end > bytes.length) return undefined;
+    packets.push(bytes.subarray(from, end));
+    from = end;
+  }
+  return packets;
+}
+
+export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}

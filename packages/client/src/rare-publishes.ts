@@ -1,0 +1,24 @@
+import { HANDLER_LIFE_MS, RARE_PUBLISHES } from './limits.ts';
+
+/**
+ * A lone QoS 0 publish now and then would cost a second billed frame for its empty reply. Who only ever publishes so
+ * may do without it (5).
+ */
+export class RarePublishes {
+  #inARow = 0;
+  #lastFrameAt = Number.NEGATIVE_INFINITY;
+
+  /** Counts a frame that is about to leave, and tells whether it may go without a reply. */
+  next(isLoneQos0: boolean, now: number): boolean {
+    const isRare = isLoneQos0 && now - this.#lastFrameAt > HANDLER_LIFE_MS;
+    const isUnanswered = isRare && this.#inARow >= RARE_PUBLISHES;
+    this.#inARow = isRare ? this.#inARow + 1 : 0;
+    this.#lastFrameAt = now;
+    return isUnanswered;
+  }
+
+  /** The client is not that quiet after all. */
+  startAgain(): void {
+    this.#inARow = 0;
+  }
+}

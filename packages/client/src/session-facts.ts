@@ -1,0 +1,62 @@
+import { bodyOf, byteAt, uint16At } from './packet.ts';
+import { PropertyId, propertiesAt } from './properties.ts';
+
+const MQTT_5 = 5;
+const CLEAN = 0x02;
+const SHARED = '$share/';
+
+/** What a transport has to read in the packets that pass: whether PUBACKs are needed, and how long it may be silent. */
+export class SessionFacts {
+  #version = 0;
+  #isEphemeral = false;
+  #hasSharedSubscription = false;
+  /** Set by CONNACK: 0 and above is what the server asked for in Server Keep Alive. */
+  serverKeepAliveSeconds: number | undefined;
+
+  /** The server keeps nothing for QoS 1, so nothing has to be acknowledged (5). */
+  get dropsPuback(): boolean {
+    return this.#isEphemeral && !this.#hasSharedSubscription;
+  }
+
+  /** What is not handed over on this connection will not come again on the next. */
+  get isEphemeral(): boolean {
+    return this.#isEphemeral;
+  }
+
+  /** Reads CONNECT and writes the heartbeat over its Keep Alive (5). */
+  connect(packet: Uint8Array, heartbeatSeconds: number): void {
+    const nameAt = bodyOf(packet);
+    const versionAt = nameAt + 2 + uint16At(packet, nameAt);
+    this.#version = byteAt(packet, versionAt);
+    packet[versionAt + 2] = heartbeatSeconds >> 8;
+    packet[versionAt + 3] = heartbeatSeconds & 255;
+    this.#isEphemeral = (byteAt(packet, versionAt + 1) & CLEAN) !== 0;
+    if (this.#version !== MQTT_5) return;
+    const { values } = propertiesAt(packet, versionAt + 4);
+    if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {
+      this.#isEphemeral = false;
+    }
+  }
+
+  /** Looks for filters of shared subscriptions: what one of them brings must be acknowledged. */
+  subscribe(packet: Uint8Array): void {
+    let at = bodyOf(packet) + 2;
+    if (this.#version === MQTT_5) at = propertiesAt(packet, at).end;
+    while (at < packet.length) {
+      const length = uint16At(packet, at);
+      if (String.fromCharCode(...packet.subarray(at + 2, at + 2 + SHARED.length)) === SHARED) {
+        this.#hasSharedSubscription = true;
+      }
+      at += 2 + length + 1;
+    }
+  }
+
+  /** Reads CONNACK; `false` when it refuses. */
+  connack(packet: Uint8Array): boolean {
+    const at = bodyOf(packet);
+    if (this.#version === MQTT_5) {
+      this.serverKeepAliveSeconds = propertiesAt(packet, at + 2).values.get(PropertyId.SERVER_KEEP_ALIVE);
+    }
+    return byteAt(packet, at + 1) === 0;
+  }
+}

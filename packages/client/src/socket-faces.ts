@@ -1,0 +1,104 @@
+import type { Timers } from './environment.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Listener = (...args: never[]) => void;
+type Face = 'browser' | 'node';
+type EventName = 'open' | 'message' | 'error' | 'close' | 'finish';
+
+interface Registration {
+  readonly face: Face;
+  readonly listener: Listener;
+  readonly isOnce: boolean;
+}
+
+/** What a socket tells, as each of its two faces says it. */
+interface Telling {
+  readonly browser: () => object;
+  readonly node: () => readonly unknown[];
+}
+
+/**
+ * The events of a WebSocket for two kinds of users. mqtt.js uses a browser's WebSocket through `addEventListener`,
+ * and in Node.js what the package `ws` gives, as an event emitter and a stream. Which of them it takes is decided
+ * once per process, by the first client that is made; so this socket wears both faces.
+ */
+export class SocketFaces {
+  readonly #timers: Timers;
+  readonly #registrations = new Map<string, Registration[]>();
+  #messages: Bytes[] = [];
+  #isPaused = false;
+  /** Bytes that a paused stream has not taken yet. */
+  bytesWaiting = 0;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  add(face: Face, type: string, listener: Listener, isOnce = false): void {
+    this.#registrations.set(type, [...(this.#registrations.get(type) ?? []), { face, listener, isOnce }]);
+  }
+
+  remove(type: string, listener: Listener): void {
+    const kept = this.#registrations.get(type)?.filter((registration) => registration.listener !== listener);
+    this.#registrations.set(type, kept ?? []);
+  }
+
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#pump(false);
+  }
+
+  open(): void {
+    this.#tell('open', { browser: () => ({ type: 'open' }), node: () => [] });
+  }
+
+  /** Hands bytes over, or keeps them while the stream is paused. */
+  message(bytes: Bytes): void {
+    this.#messages.push(bytes);
+    this.bytesWaiting += bytes.length;
+    this.#pump(false);
+  }
+
+  error(error: unknown): void {
+    this.#tell('error', { browser: () => ({ type: 'error', error }), node: () => [error] });
+  }
+
+  close(code: number, reason: string): void {
+    this.#pump(true);
+    // `ws`'s stream waits for its TCP socket to have written everything.
+    this.#tell('finish', { browser: () => ({ type: 'finish' }), node: () => [] });
+    const wasClean = code !== 1006;
+    this.#tell('close', {
+      browser: () => ({ type: 'close', code, reason, wasClean }),
+      node: () => [code, reason],
+    });
+    this.#registrations.clear();
+  }
+
+  #pump(isForced: boolean): void {
+    while ((isForced || !this.#isPaused) && this.#messages.length > 0) {
+      const bytes = this.#messages.shift();
+      if (bytes === undefined) return;
+      this.bytesWaiting -= bytes.length;
+      // What a listener throws (an application's handler may) must not keep the rest from going on.
+      if (this.#messages.length > 0) this.#timers.defer(() => this.#pump(false));
+      this.#tell('message', {
+        browser: () => ({ type: 'message', data: bytes.buffer }),
+        node: () => [bytes, true],
+      });
+    }
+  }
+
+  #tell(type: EventName, { browser, node }: Telling): void {
+    for (const registration of this.#registrations.get(type) ?? []) {
+      const { face, listener, isOnce } = registration;
+      if (isOnce) this.remove(type, listener);
+      const args = face === 'browser' ? [browser()] : node();
+      (listener as (...args: readonly unknown[]) => void)(...args);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { BILLED_CHARACTERS } from './limits.ts';
+
+/** What a transport has done since it was made, over all its connections. */
+export interface Statistics {
+  /** Sockets opened. */
+  connections: number;
+  framesSent: number;
+  framesReceived: number;
+  /** Bytes of WebSocket text in either direction. */
+  bytesSent: number;
+  bytesReceived: number;
+  /** MQTT packets that left in frames, the transport's own PINGREQ included. */
+  packetsSent: number;
+  packetsReceived: number;
+  /** PINGREQ of the library that never left. */
+  pingsAnswered: number;
+  /** PUBACK that an ephemeral session does not need. */
+  pubacksDropped: number;
+  /** What API Gateway bills: frames in both directions, each counted once for every 32 KB begun. */
+  messagesBilled: number;
+}
+
+export function newStatistics(): Statistics {
+  return {
+    connections: 0,
+    framesSent: 0,
+    framesReceived: 0,
+    bytesSent: 0,
+    bytesReceived: 0,
+    packetsSent: 0,
+    packetsReceived: 0,
+    pingsAnswered: 0,
+    pubacksDropped: 0,
+    messagesBilled: 0,
+  };
+}
+
+/** Every character of a frame is one byte. */
+export function countSent(statistics: Statistics, text: string, packets: number): void {
+  statistics.framesSent += 1;
+  statistics.bytesSent += text.length;
+  statistics.packetsSent += packets;
+  statistics.messagesBilled += billed(text);
+}
+
+export function countReceived(statistics: Statistics, text: string): void {
+  statistics.framesReceived += 1;
+  statistics.bytesReceived += text.length;
+  statistics.messagesBilled += billed(text);
+}
+
+function billed(text: string): number {
+  return Math.max(1, Math.ceil(text.length / BILLED_CHARACTERS));
+}

@@ -1,0 +1,89 @@
+import { Connection } from './connection.ts';
+import type { MqttSocket } from './mqtt-socket.ts';
+import { settingsFrom, type TransportEvent, type TransportOptions } from './options.ts';
+import type { Memory } from './outbound.ts';
+import { PacketType, typeOf } from './packet.ts';
+import { ReconnectPolicy } from './reconnect-policy.ts';
+import { type ErrorReceiver, tellRefused, tooLarge } from './refuse.ts';
+import { newStatistics, type Statistics } from './statistics.ts';
+
+/** As much of mqtt.js's options as the transport reads and writes. */
+export interface ClientOptions {
+  /** 0: never reconnect. Otherwise the transport sets it, in milliseconds, before each reconnect. */
+  reconnectPeriod?: number;
+  /** Given to the WebSocket class as its third argument: certificates and such for `ws`. */
+  readonly wsOptions?: object;
+}
+
+/** The transport of one mqtt.js client. What must survive a reconnect lives in it: share it with no other client. */
+export interface Transport {
+  /** For mqtt.js's option of that name. */
+  readonly createWebsocket: (
+    url: string,
+    subprotocols: readonly string[],
+    options: ClientOptions,
+  ) => MqttSocket;
+  /** Lets callbacks of refused packets fail, and errors reach the client's `error` event. `connect` does it. */
+  attach(client: ErrorReceiver): void;
+  /** What has been sent and received until now. The object changes as it goes. */
+  readonly statistics: Readonly<Statistics>;
+}
+
+/**
+ * Makes the transport of one mqtt.js client. Most programs use `connect`, which does this and the rest.
+ *
+ * ```ts
+ * const transport = createTransport({ token: () => fetchToken() });
+ * const client = mqtt.connect('wss://example.test/mqtt', { createWebsocket: transport.createWebsocket });
+ * transport.attach(client);
+ * ```
+ *
+ * @throws RangeError for an option out of its range
+ */
+export function createTransport(options: TransportOptions = {}): Transport {
+  const settings = settingsFrom(options);
+  const { timers, onEvent } = settings;
+  const memory: Memory = { clock: undefined, holdPublish: false };
+  const statistics = newStatistics();
+  const reconnects = new ReconnectPolicy(settings.random);
+  let client: ErrorReceiver | undefined;
+
+  const report = (event: TransportEvent): void => {
+    timers.defer(() => {
+      onEvent(event);
+      if (event.type === 'error') client?.emit('error', event.error);
+    });
+  };
+
+  return {
+    statistics,
+    attach(mqttClient) {
+      client = mqttClient;
+    },
+    createWebsocket(url, _subprotocols, mqttOptions) {
+      const reconnectAfter = (milliseconds: number): void => {
+        if (mqttOptions.reconnectPeriod !== 0) mqttOptions.reconnectPeriod = milliseconds;
+      };
+      reconnectAfter(reconnects.begin());
+      const connection = new Connection({
+        settings,
+        memory,
+        statistics,
+        report,
+        refused(packet) {
+          const error = tooLarge(packet);
+          if (typeOf(packet.bytes) === PacketType.CONNECT) return error;
+          // Later: mqtt.js notes who waits for a packet only after it has written it.
+          timers.defer(() => {
+            onEvent({ type: 'error', error });
+            if (client !== undefined) tellRefused(client, packet, error);
+          });
+          return undefined;
+        },
+        stable: () => reconnectAfter(reconnects.stable()),
+      });
+      void connection.open(url, mqttOptions.wsOptions);
+      return connection.socket;
+    },
+  };
+}
