@@ -234,7 +234,7 @@ describe('mqtt.js with what is new in MQTT 5.0', () => {
     expect(received.map((arrival) => arrival.topic)).toEqual(names);
   });
 
-  test('keeps its Receive Maximum with handlers that take their time', async () => {
+  test('receives everything within its Receive Maximum', async () => {
     const topic = unique('t');
     const subscriber = await open({ ...version, properties: { receiveMaximum: 3 } });
     await subscriber.mqtt.subscribeAsync(topic, { qos: 2 });

@@ -56,6 +56,17 @@ describe('The client’s Receive Maximum', () => {
     expect(await subscriber.receive()).toMatchObject({ payload: '2' });
   });
 
+  test('holds back what is published between PUBREC and PUBCOMP [MQTT-3.3.4-9] [MQTT-4.9.0-2]', async () => {
+    const { topic, subscriber, publisher } = await subscribed(1);
+    await publishAll(publisher, topic, 2, ['1']);
+    const first = await subscriber.receiveUnacknowledged();
+    await received(subscriber, first);
+    await publishAll(publisher, topic, 1, ['2']);
+    await subscriber.expectNothing();
+    subscriber.raw.send({ cmd: 'pubcomp', messageId: first.messageId });
+    expect(await subscriber.receive()).toMatchObject({ payload: '2' });
+  });
+
   test('is freed by a PUBREC with an error [MQTT-3.3.4-9]', async () => {
     const { topic, subscriber, publisher } = await subscribed(1);
     await publishAll(publisher, topic, 2, ['refused', 'next']);

@@ -297,7 +297,9 @@ describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
     const subscriber = await door.connect();
     await subscriber.subscribe('#');
     const publisher = await door.connect311();
-    expect(await publisher.publish('forbidden/x', 'x', { qos: 1 })).toMatchObject({ cmd: 'puback' });
+    publisher.sendPublish('forbidden/x', 'x', { qos: 1, messageId: 9 });
+    const puback = await publisher.raw.expect('puback');
+    expect(publisher.raw.bytesOf(puback)).toEqual(packet(0x40, u16(9)));
     expect(await publisher.publish('forbidden/x', 'x', { qos: 2 })).toMatchObject({ cmd: 'pubcomp' });
     await subscriber.expectNothing();
   });

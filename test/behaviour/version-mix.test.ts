@@ -64,6 +64,24 @@ describe('Clients with different versions of MQTT', () => {
     });
   }
 
+  test('acknowledgements to MQTT 3.1.1 are a packet identifier and nothing else, also where 5.0 has a reason [MQTT3-2.3.1-6]', async () => {
+    const topic = unique('nobody');
+    const client = await door.connect311();
+    client.sendPublish(topic, 'x', { qos: 1, messageId: 0x0102 });
+    client.sendPublish(topic, 'x', { qos: 2, messageId: 0x0304 });
+    client.raw.send({ cmd: 'pubrel', messageId: 0x0506 });
+    client.raw.send({ cmd: 'pubrec', messageId: 0x0708 });
+    for (const [cmd, firstByte, packetId] of [
+      ['puback', 0x40, 0x0102],
+      ['pubrec', 0x50, 0x0304],
+      ['pubcomp', 0x70, 0x0506],
+      ['pubrel', 0x62, 0x0708],
+    ] as const) {
+      const answer = await client.raw.expect(cmd);
+      expect(client.raw.bytesOf(answer)).toEqual(packet(firstByte, u16(packetId)));
+    }
+  });
+
   test('a retained message of MQTT 5.0 with all its properties comes plain to MQTT 3.1.1 [MQTT3-3.3.1-6] [MQTT3-3.3.1-8]', async () => {
     const topic = unique('t');
     const publisher = await door.connect();
