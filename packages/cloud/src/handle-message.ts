@@ -124,8 +124,19 @@ async function answer(
   // Usually one; the others go first, and the reply, which the client waits for, last.
   const last = frames.pop() ?? Buffer.alloc(0);
   await push(environment, link, frames);
-  const clock = environment.broker.messageClock.read();
+  const clock = newerClock(environment, frame);
   return { statusCode: 200, body: formatReply({ bytes: last, more: link.isMoreWaiting, clock, taken }) };
+}
+
+/** The clock, where the client has not seen as much yet. */
+function newerClock({ broker }: Environment, { clock: seen = '' }: ClientFrame): string | undefined {
+  const clock = broker.messageClock.read();
+  return clock > seen && !isZero(clock) ? clock : undefined;
+}
+
+/** An environment that has not handled a message yet has seen nothing. */
+function isZero(clock: string): boolean {
+  return /^0*$/.test(clock);
 }
 
 /** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */

@@ -30,14 +30,18 @@ export interface HandlerOptions {
 }
 
 /** Puts the handlers of one execution environment together: everything that can be done before the first event. */
-export function createHandlers({ links, poster, clock, log, makeBroker }: HandlerOptions): Handlers {
-  const postbag = new Postbag(poster, log);
-  const connections = new GatewayConnections(postbag, poster, links, clock);
-  const broker = makeBroker(connections);
-  const environment: Environment = { broker, links, connections, postbag, poster, log };
+export function createHandlers(options: HandlerOptions): Handlers {
+  const environment = createEnvironment(options);
   return {
     connect: async (event) => handleConnect(event),
     default: (event, context) => handleMessage(environment, event, context),
     disconnect: (event) => handleDisconnect(environment, event),
   };
+}
+
+export function createEnvironment({ links, poster, clock, log, makeBroker }: HandlerOptions): Environment {
+  const postbag = new Postbag(poster, log);
+  const connections = new GatewayConnections(postbag, poster, links, clock);
+  const broker = makeBroker(connections);
+  return { broker, links, connections, postbag, poster, log };
 }

@@ -1,10 +1,11 @@
-export type { MakeBroker } from './environment.ts';
+export type { Environment, MakeBroker } from './environment.ts';
 export type * from './events.ts';
 export { GatewayConnections } from './gateway-connections.ts';
-export { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
+export { createEnvironment, createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
 export { DEFAULT_GATEWAY_OPTIONS, gatewayBrokerOptions } from './options.ts';
 export { Postbag } from './postbag.ts';
 export type { Poster, PostOutcome } from './poster.ts';
+export { PostingConnections } from './posting-connections.ts';
 export { SignedPoster, type SignedPosterOptions } from './signed-poster.ts';
 export type { AwsCredentials } from './sigv4.ts';
 export { SUBPROTOCOL } from './subprotocol.ts';

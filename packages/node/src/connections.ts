@@ -14,6 +14,9 @@ import { headFor, type PreparedPublish } from './prepared-publish.ts';
 import { PublishVariants } from './publish-variants.ts';
 import type { TopicForm } from './topic-aliases.ts';
 
+/** What tells the connections of a node from those of the gateway, which end with `=`. */
+export const CONNECTION_ID_PREFIX = 'node-';
+
 /** The Connections port over the links of this process. Nothing here is waited for. */
 export class NodeConnections implements Connections {
   readonly #links: Links;
@@ -22,6 +25,11 @@ export class NodeConnections implements Connections {
   constructor(links: Links, clock: Clock) {
     this.#links = links;
     this.#clock = clock;
+  }
+
+  /** Whether it is, or was, a connection of this process. */
+  owns(connectionId: ConnectionId): boolean {
+    return connectionId.startsWith(CONNECTION_ID_PREFIX);
   }
 
   isReady(connectionId: ConnectionId): boolean {

@@ -41,7 +41,7 @@ export class Listener {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const refusal = this.#unavailable() ?? refusalOf(request, this.#options.allowedOrigins);
     if (refusal !== undefined) {
-      this.#options.log.info('handshake-refused', { peer: addressOf(request), ...refusal });
+      this.#options.log.info('handshake-refused', { address: addressOf(request), ...refusal });
       refuseHandshake(socket, refusal);
       return;
     }
@@ -61,7 +61,7 @@ export class Listener {
     const id = this.#options.connectionId();
     const link = new NodeLink(this.#context, id, { address: addressOf(request) }, webSocket, socket);
     this.#links.add(link);
-    this.#options.log.debug('opened', { connection: id, peer: link.peer.address });
+    this.#options.log.debug('opened', { connectionId: id, address: link.peer.address });
   }
 }
 

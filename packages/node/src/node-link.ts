@@ -1,16 +1,15 @@
 import type { Duplex } from 'node:stream';
-import type { Awaitable, Broker, ConnectionId, Link, LinkState, Log, Peer } from '@apus/broker';
+import type { Broker, ConnectionId, Link, LinkState, Log, Peer } from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode } from '@apus/mqtt';
 import { WebSocket } from 'ws';
 import { CloseCode } from './close-code.ts';
 import { Inbound } from './inbound.ts';
+import type { NodeLimits } from './limits.ts';
 import { type Flusher, Outbox } from './outbox.ts';
 import type { Scheduler } from './scheduler.ts';
 import { TopicAliases } from './topic-aliases.ts';
+import { Turns } from './turns.ts';
 import { frameOf } from './web-socket-frame.ts';
-
-/** After so many packets of one client, the others have their turn. */
-const PACKETS_PER_TURN = 256;
 
 /** What every link of a node shares. */
 export interface LinkContext {
@@ -23,16 +22,11 @@ export interface LinkContext {
   readonly ended: (link: NodeLink) => void;
 }
 
-export interface LinkLimits {
+export type LinkLimits = Pick<NodeLimits, 'inboundBufferBytesMax' | 'outboundBufferBytesMax'> & {
   readonly maximumPacketSize: number;
-  readonly inboundBufferBytesMax: number;
-  readonly outboundBufferBytesMax: number;
-}
+};
 
-/**
- * One WebSocket as the broker sees it. The calls for one link follow one another: while the broker answers at once
- * they are made at once, else what comes waits here, and the socket is paused when too much waits.
- */
+/** One WebSocket as the broker sees it. */
 export class NodeLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
@@ -41,52 +35,50 @@ export class NodeLink implements Link {
   readonly openedAtMs: number;
   readonly #context: LinkContext;
   readonly #socket: WebSocket;
-  readonly #inbound: Inbound;
   readonly #outbox: Outbox;
+  readonly #turns: Turns;
   #outboundAliases: TopicAliases | undefined;
   #lastPacketAtMs: number;
-  /** The broker has not answered the last call. */
-  #busy = false;
-  /** Disconnect and drain: they go before the packets that wait. */
-  #calls: (() => Awaitable<void>)[] = [];
-  #closing = false;
-  #paused = false;
-  #continues = false;
+  #isClosing = false;
+  #isPaused = false;
+  /** The broker was told that this link takes no more, and waits to hear that it does again. */
   #drainWanted = false;
-  #lostBecause: string | undefined;
 
   constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: WebSocket, stream: Duplex) {
     this.id = id;
     this.peer = peer;
     this.#context = context;
     this.#socket = socket;
-    this.#inbound = new Inbound(context.limits.maximumPacketSize);
     this.#outbox = new Outbox(stream, context.flusher, () => this.#written());
+    this.#turns = this.#createTurns();
     this.openedAtMs = context.scheduler.now();
     this.#lastPacketAtMs = this.openedAtMs;
     socket.on('message', (data, isBinary) => this.#message(data as Buffer, isBinary));
-    socket.on('close', (code) => this.#lost(`the WebSocket closed with ${code}`));
-    socket.on('error', (error) => this.#socketFailed(error));
+    socket.on('error', (error) => this.#log('web-socket-error', { error: error.message }));
+    socket.on('close', (code) => {
+      context.ended(this);
+      this.#turns.end(`the WebSocket closed with ${code}`);
+    });
   }
 
   get isOpen(): boolean {
-    return !this.#closing && this.#socket.readyState === WebSocket.OPEN;
+    return !this.#isClosing && this.#socket.readyState === WebSocket.OPEN;
   }
 
   /** When the client last sent a packet; undefined while it is the broker who keeps it waiting. */
   get silentSinceMs(): number | undefined {
-    return this.#busy ? undefined : this.#lastPacketAtMs;
+    return this.#turns.isBusy ? undefined : this.#lastPacketAtMs;
   }
 
   /** False above the limit; `Broker.drain` follows when half of it has left. */
   isReady(): boolean {
-    if (this.#outbox.bufferedBytes < this.#context.limits.outboundBufferBytesMax) return true;
-    this.#drainWanted = true;
-    return false;
+    return this.roomBytes() > 0;
   }
 
   roomBytes(): number {
-    return this.isReady() ? this.#context.limits.outboundBufferBytesMax - this.#outbox.bufferedBytes : 0;
+    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.#outbox.bufferedBytes;
+    if (roomBytes <= 0) this.#drainWanted = true;
+    return roomBytes;
   }
 
   /** The aliases we set towards this client; undefined while it is not connected or allows none. */
@@ -102,7 +94,7 @@ export class NodeLink implements Link {
     this.push(frameOf(encodePacket(packet, version)));
   }
 
-  /** Sends the bytes of WebSocket frames, which may be cut anywhere between calls. */
+  /** Sends the bytes of WebSocket frames; a frame may be cut between calls. */
   push(bytes: Uint8Array): void {
     if (this.isOpen) this.#outbox.push(bytes);
   }
@@ -112,158 +104,83 @@ export class NodeLink implements Link {
   }
 
   closeWith(code: number, reason = ''): void {
-    if (this.#closing) return;
-    this.#closing = true;
-    this.#inbound.clear();
+    if (this.#isClosing) return;
     this.#outbox.flush();
+    this.#isClosing = true;
+    this.#turns.close();
     this.#socket.close(code, reason);
-    // The answer to the close must be read, whatever else stands before it.
+    // The client's answer to the close has to be read, also from a socket that was paused.
     this.#socket.resume();
   }
 
   terminate(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     this.#socket.terminate();
   }
 
   /** Ends the connection for a reason of the server's, in turn with what the broker is doing for it. */
   disconnect(reasonCode: number, reason: string): void {
-    this.#calls.push(() => this.#context.broker.disconnect(this, reasonCode, reason));
-    this.#advance();
+    this.#turns.call(() => this.#context.broker.disconnect(this, reasonCode, reason));
   }
 
-  #message(data: Buffer, isBinary: boolean): void {
-    if (this.#closing) return;
-    if (!isBinary) {
-      this.#context.log.info('text-frame', { connection: this.id, peer: this.peer.address });
-      // [MQTT-6.0.0-1]
-      this.closeWith(CloseCode.UnsupportedData, 'MQTT needs binary frames');
-      return;
-    }
-    this.#inbound.push(data);
-    this.#advance();
-  }
-
-  #advance(): void {
-    for (let left = PACKETS_PER_TURN; left > 0; left -= 1) {
-      if (!this.#step()) {
-        this.#regulate();
-        return;
-      }
-    }
-    this.#regulate();
-    this.#continueLater();
-  }
-
-  /** Makes the next call on the broker. False when there is none, or none may be made now. */
-  #step(): boolean {
-    if (this.#busy) return false;
-    const call = this.#calls.shift();
-    if (call !== undefined) {
-      this.#run(call);
-      return true;
-    }
-    if (this.#isStalled()) return false;
-    const packet = this.#closing ? undefined : this.#inbound.next();
-    if (packet !== undefined) {
-      this.#lastPacketAtMs = this.#context.scheduler.now();
-      this.#run(() => this.#context.broker.receive(this, packet));
-      return true;
-    }
-    return this.#finish();
-  }
-
-  /** A client that does not read what it is sent is not read from either: its own packets would add to it. */
-  #isStalled(): boolean {
-    if (this.#lostBecause !== undefined) return false;
-    return this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
-  }
-
-  /** The end of the connection is told behind the packets that came before it: a DISCONNECT may be among them. */
-  #finish(): boolean {
-    const why = this.#lostBecause;
-    if (why === undefined) return false;
-    this.#lostBecause = undefined;
-    this.#run(() => this.#context.broker.lost(this, why));
-    return false;
-  }
-
-  #run(call: () => Awaitable<void>): void {
-    this.#busy = true;
-    try {
-      const answer = call();
-      if (answer instanceof Promise) {
-        answer.then(
-          () => this.#settled(),
-          (error: unknown) => this.#failed(error),
-        );
-        return;
-      }
-      this.#busy = false;
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  #settled(): void {
-    this.#busy = false;
-    this.#advance();
-  }
-
-  /** An exception is a bug or the infrastructure: it ends this connection and no other. */
-  #failed(error: unknown): void {
-    this.#busy = false;
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#context.log.error('link-failed', { connection: this.id, peer: this.peer.address, error: reason });
-    if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
-      this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
-    }
-    this.closeWith(CloseCode.InternalError);
-    this.#advance();
-  }
-
-  #continueLater(): void {
-    if (this.#continues) return;
-    this.#continues = true;
-    setImmediate(() => {
-      this.#continues = false;
-      this.#advance();
+  #createTurns(): Turns {
+    const { broker, limits, scheduler } = this.#context;
+    return new Turns(new Inbound(limits.maximumPacketSize), {
+      receive: (packet) => {
+        this.#lastPacketAtMs = scheduler.now();
+        return broker.receive(this, packet);
+      },
+      lost: (why) => broker.lost(this, why),
+      failed: (error) => this.#failed(error),
+      // A client that does not read what it is sent is not read from either: the answers would only add to it.
+      isStalled: () => this.#outbox.bufferedBytes >= limits.outboundBufferBytesMax,
+      waiting: (bytes) => this.#regulate(bytes),
     });
   }
 
+  #message(data: Buffer, isBinary: boolean): void {
+    if (this.#isClosing) return;
+    if (isBinary) return this.#turns.push(data);
+    this.#log('text-frame');
+    // [MQTT-6.0.0-1]
+    this.closeWith(CloseCode.UnsupportedData, 'MQTT needs binary frames');
+  }
+
   /** Stops reading from the socket while too much waits, and starts again when half of it is gone. */
-  #regulate(): void {
+  #regulate(waitingBytes: number): void {
     const { inboundBufferBytesMax } = this.#context.limits;
-    if (!this.#paused && this.#inbound.bytes >= inboundBufferBytesMax) {
-      this.#paused = true;
+    if (!this.#isPaused && waitingBytes >= inboundBufferBytesMax) {
+      this.#isPaused = true;
       this.#socket.pause();
-    } else if (this.#paused && this.#inbound.bytes < inboundBufferBytesMax / 2) {
-      this.#paused = false;
+    } else if (this.#isPaused && waitingBytes < inboundBufferBytesMax / 2) {
+      this.#isPaused = false;
       this.#socket.resume();
     }
   }
 
   #written(): void {
     if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
-    if (this.#drainWanted) {
+    if (this.#drainWanted && this.isOpen) {
       this.#drainWanted = false;
-      this.#calls.push(() => this.#context.broker.drain(this));
+      this.#turns.call(() => this.#context.broker.drain(this));
+    } else this.#turns.advance();
+  }
+
+  /** An exception is a bug or the infrastructure: it ends this connection and no other. */
+  #failed(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#context.log.error('link-failed', { ...this.#names(), error: text });
+    if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
+      this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
     }
-    if (this.#calls.length > 0 || this.#inbound.bytes > 0) this.#advance();
+    this.closeWith(CloseCode.InternalError);
   }
 
-  #socketFailed(error: Error & { code?: string }): void {
-    this.#context.log.info('web-socket-error', {
-      connection: this.id,
-      peer: this.peer.address,
-      code: error.code,
-      error: error.message,
-    });
+  #log(event: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.#context.log.info(event, { ...this.#names(), ...fields });
   }
 
-  #lost(why: string): void {
-    this.#lostBecause = why;
-    this.#context.ended(this);
-    this.#advance();
+  #names(): { connectionId: ConnectionId; address: string } {
+    return { connectionId: this.id, address: this.peer.address };
   }
 }

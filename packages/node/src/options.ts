@@ -24,6 +24,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly host?: string | undefined;
   /** 0: any free port. @default 8083 */
   readonly port?: number | undefined;
+  /**
+   * Opens the gateway door too, at this port of the same host: the Lambda handlers behind an emulator of API Gateway.
+   * 0: any free port. @default none
+   */
+  readonly gatewayPort?: number | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
@@ -49,6 +54,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
 export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
+  readonly gatewayPort: number | undefined;
   readonly broker: BrokerOptions;
   readonly limits: NodeLimits;
   readonly authenticator: Authenticator;
@@ -74,6 +80,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
   return {
     host,
     port: options.port ?? 8083,
+    gatewayPort: options.gatewayPort,
     broker,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     authenticator: options.authenticator ?? anonymousAuthenticator,

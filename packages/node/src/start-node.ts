@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Broker, createBroker, type Log, type Timer } from '@apus/broker';
+import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
 import { createMemoryStores } from '@apus/store-memory';
 import { CloseCode } from './close-code.ts';
-import { NodeConnections } from './connections.ts';
+import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
+import { DoorConnections } from './door-connections.ts';
+import { type GatewayDoor, type SharedPorts, startGatewayDoor } from './gateway-door.ts';
 import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
 import { Links } from './links.ts';
@@ -26,6 +29,8 @@ export interface RunningNode {
   /** Where the page and `/healthz` are, as `http://127.0.0.1:8083/`. */
   readonly httpUrl: string;
   readonly port: number;
+  /** The gateway door, where one was asked for: clients need the Apus transport there. */
+  readonly gateway: { readonly url: string; readonly emulator: Emulator } | undefined;
   /** Tells the clients (0x8B), closes their connections and stops listening. A second call waits for the first. */
   stop(): Promise<void>;
 }
@@ -48,7 +53,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const { clock, limits, host } = resolved;
   const log = new NodeLog(resolved.logLevel, resolved.logSink, clock);
   const links = new Links();
-  const { broker, timers } = composeBroker(resolved, links, log);
+  const { broker, timers, gateway } = await composeBroker(resolved, links, log);
   const server = createHttpServer(resolved);
   const context: LinkContext = {
     broker,
@@ -85,6 +90,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     listener.stop();
     await disconnectAll(links, resolved);
     sweep.stop();
+    await gateway?.stop();
     timers.stop();
     await closeServer(server);
   };
@@ -94,6 +100,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     url: `ws://${authority}${MQTT_PATH}`,
     httpUrl: `http://${authority}/`,
     port,
+    gateway: gateway && { url: gateway.url, emulator: gateway.emulator },
     stop: () => {
       stopped ??= stop();
       return stopped;
@@ -101,27 +108,42 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
-function composeBroker(
+interface Composition {
+  readonly broker: Broker;
+  readonly timers: NodeTimers;
+  readonly gateway: GatewayDoor | undefined;
+}
+
+async function composeBroker(options: ResolvedOptions, links: Links, log: Log): Promise<Composition> {
+  const { clock } = options;
+  const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
+  const ports: SharedPorts = {
+    ...createMemoryStores(),
+    timers,
+    clock,
+    log,
+    authenticator: options.authenticator,
+    authenticationMethods: new Map(options.authenticationMethods.map((method) => [method.name, method])),
+    authorizer: options.authorizer,
+    randomId: () => randomBytes(12).toString('base64url'),
+  };
+  const node = new NodeConnections(links, clock);
+  const gateway = await startGateway(options, ports, node, log);
+  const connections = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
+  const broker: Broker = createBroker({ ...ports, connections }, options.broker);
+  return { broker, timers, gateway };
+}
+
+async function startGateway(
   options: ResolvedOptions,
-  links: Links,
+  ports: SharedPorts,
+  node: NodeConnections,
   log: Log,
-): { broker: Broker; timers: NodeTimers } {
-  const timers: NodeTimers = new NodeTimers(options.clock, (timer) => ring(broker, timer, log));
-  const broker: Broker = createBroker(
-    {
-      ...createMemoryStores(),
-      connections: new NodeConnections(links, options.clock),
-      timers,
-      clock: options.clock,
-      log,
-      authenticator: options.authenticator,
-      authenticationMethods: new Map(options.authenticationMethods.map((method) => [method.name, method])),
-      authorizer: options.authorizer,
-      randomId: () => randomBytes(12).toString('base64url'),
-    },
-    options.broker,
-  );
-  return { broker, timers };
+): Promise<GatewayDoor | undefined> {
+  const { host, gatewayPort: port, broker, clock } = options;
+  return port === undefined
+    ? undefined
+    : await startGatewayDoor({ host, port, ports, broker, node, clock, log });
 }
 
 async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
@@ -148,7 +170,7 @@ function createHttpServer({ limits }: ResolvedOptions): Server {
 
 /** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */
 function connectionIds(): () => string {
-  const prefix = randomBytes(4).toString('hex');
+  const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
   let count = 0;
   return () => `${prefix}-${(count++).toString(36)}`;
 }

@@ -53,7 +53,7 @@ export class Sweep {
 
   /** Nothing is sent before CONNACK [MQTT-3.14.0-1]: the WebSocket's close says why. */
   #endUnconnected(link: NodeLink): void {
-    this.#log.info('connect-timeout', { connection: link.id, peer: link.peer.address });
+    this.#log.info('connect-timeout', { connectionId: link.id, address: link.peer.address });
     link.closeWith(
       CloseCode.PolicyViolation,
       `No CONNECT was completed within ${this.#connectTimeoutSeconds} s`,

@@ -1,0 +1,77 @@
+import type { BrokerOptions, Connections } from '@apus/broker';
+import { type Clock, createBroker, type Log, type Ports } from '@apus/broker';
+import {
+  createEnvironment,
+  createHandlers,
+  type Environment,
+  gatewayBrokerOptions,
+  PostingConnections,
+  SignedPoster,
+} from '@apus/cloud';
+import { type Emulator, startEmulator } from '@apus/emulator';
+import { MemoryLinks } from '@apus/store-memory';
+import type { NodeConnections } from './connections.ts';
+import { DoorConnections } from './door-connections.ts';
+
+/** Everything of a broker but how its connections are reached. */
+export type SharedPorts = Omit<Ports, 'connections'>;
+
+export interface GatewayDoor {
+  /** `ws://127.0.0.1:8084/mqtt`, for clients with the Apus transport. */
+  readonly url: string;
+  /** The gateway's connections, for the broker of the node door. */
+  readonly connections: Connections;
+  readonly emulator: Emulator;
+  stop(): Promise<void>;
+}
+
+export interface GatewayDoorOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly ports: SharedPorts;
+  readonly broker: BrokerOptions;
+  readonly node: NodeConnections;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The gateway door beside the node door: the Lambda handlers behind the strict emulator of API Gateway, over the same
+ * stores, so that a message published at one door arrives at the other.
+ */
+export async function startGatewayDoor(options: GatewayDoorOptions): Promise<GatewayDoor> {
+  const { ports, node, clock, log } = options;
+  const links = new MemoryLinks(clock);
+  const brokerOptions = gatewayBrokerOptions(options.broker);
+  const makeBroker = (gateway: Connections) =>
+    createBroker({ ...ports, connections: new DoorConnections(node, gateway) }, brokerOptions);
+  const emulator = await startEmulator({
+    host: options.host,
+    port: options.port,
+    createEnvironment: ({ managementEndpoint, variables, clock: environmentClock }) => {
+      const credentials = {
+        accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+        secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+        sessionToken: variables.AWS_SESSION_TOKEN,
+      };
+      const region = variables.AWS_REGION ?? '';
+      const sleep = (ms: number) =>
+        new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
+      const poster = new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep });
+      return createHandlers({ links, poster, clock, log, makeBroker });
+    },
+    onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
+  });
+  const { managementEndpoint: endpoint, region, credentials } = emulator;
+  const poster = new SignedPoster({ endpoint, region, credentials, clock });
+  const outside: Environment = createEnvironment({ links, poster, clock, log, makeBroker });
+  return {
+    url: emulator.url,
+    connections: new PostingConnections(() => outside),
+    emulator,
+    async stop() {
+      await emulator.stop();
+      poster.close();
+    },
+  };
+}
