@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { decodeServerFrame, encodeClientFrame } from '../src/frame.ts';
+import { splitPackets } from '../src/packet.ts';
+import { readClientFrame } from './support/client-frame.ts';
+
+interface Vector {
+  readonly name: string;
+  readonly text: string;
+  readonly hex: string;
+}
+interface Vectors {
+  readonly clientFrames: readonly (Vector & { readonly replyWanted: boolean; readonly clock?: string })[];
+  readonly badClientFrames: readonly Pick<Vector, 'name' | 'text'>[];
+  readonly serverFrames: readonly (Vector & {
+    readonly kind: string;
+    readonly more?: boolean;
+    readonly taken?: number;
+    readonly clock?: string;
+  })[];
+  readonly badServerFrames: readonly Pick<Vector, 'name' | 'text'>[];
+}
+
+const file = new URL('../../../docs/text-frames.vectors.json', import.meta.url);
+const vectors: Vectors = JSON.parse(readFileSync(file, 'utf8'));
+const hex = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString('hex');
+
+/** Other ways of saying the same, which a server must read and this client does not use. */
+const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empty frame'];
+
+describe('client frames', () => {
+  test.each(vectors.clientFrames)(
+    '$name: is read by a strict server',
+    ({ text, hex: bytes, replyWanted, clock }) => {
+      const frame = readClientFrame(text);
+      expect(frame && { ...frame, packets: hex(frame.packets) }).toEqual({
+        packets: bytes,
+        replyWanted,
+        clock,
+      });
+    },
+  );
+
+  test.each(vectors.clientFrames.filter(({ name }) => !OTHER_WAYS.includes(name)))(
+    '$name: is written so',
+    ({ text, hex: bytes, replyWanted, clock }) => {
+      const packets = splitPackets(Buffer.from(bytes, 'hex')) ?? [];
+      expect(encodeClientFrame(packets, replyWanted, clock)).toBe(text);
+    },
+  );
+
+  test.each(vectors.badClientFrames)('$name: is refused by a strict server', ({ text }) => {
+    expect(readClientFrame(text)).toBeUndefined();
+  });
+
+  test('a frame that is full goes without its clock', () => {
+    const frame = [new Uint8Array(24_573)];
+    const text = encodeClientFrame(frame, true, '0mh1t2c4x0001');
+    expect(text).toHaveLength(32_764);
+    expect(encodeClientFrame(frame, false, '0mh1t2c4x0001')).toHaveLength(32_765);
+  });
+
+  test('the largest frame that has room for its clock carries it', () => {
+    const text = encodeClientFrame([new Uint8Array(24_564)], true, '0mh1t2c4x0001');
+    expect(text).toHaveLength(32_767);
+    expect(text.startsWith('@0mh1t2c4x0001.')).toBe(true);
+  });
+});
+
+describe('server frames', () => {
+  test.each(vectors.serverFrames)('$name: is read', ({ kind, text, hex: bytes, more, taken, clock }) => {
+    const frame = decodeServerFrame(text);
+    expect(frame.kind).toBe(kind);
+    if (frame.kind === 'push') expect(hex([frame.bytes])).toBe(bytes);
+    if (frame.kind !== 'reply') return;
+    expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual({ kind, bytes, more, taken, clock });
+  });
+
+  test.each(vectors.badServerFrames)('$name: cannot be read', ({ text }) => {
+    expect(decodeServerFrame(text).kind).toBe('unreadable');
+  });
+});
