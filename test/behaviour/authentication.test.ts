@@ -94,7 +94,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`permission (${OPTIONS_NEED_OUR_
   const peers = usePeers({
     authorizer: {
       mayPublish: (_identity, _clientId, topic) => topic !== 'forbidden',
-      maySubscribe: () => true,
+      maySubscribe: (_identity, _clientId, topicFilter) => topicFilter !== 'forbidden',
     },
   });
 
@@ -105,6 +105,21 @@ describe.skipIf(runningBrokerUrl !== undefined)(`permission (${OPTIONS_NEED_OUR_
     await client.expectClose();
     expect((await peers.connect({ will, protocolVersion: 4 })).connack.returnCode).toBe(5);
     expect((await peers.connect({ will: { ...will, topic: 'allowed' } })).connack.reasonCode).toBe(0);
+  });
+
+  it('that is refused is not explained to a client with Request Problem Information 0 [MQTT-3.1.2-29]', async () => {
+    const topic = 'forbidden';
+    const { client } = await peers.connect({ properties: { requestProblemInformation: false } });
+    const ask = async (packet: Fields, answer: string): Promise<void> => {
+      client.send({ messageId: 1, ...packet });
+      const refusal = await client.expect(answer);
+      expect(refusal.reasonCode ?? (refusal.granted as unknown[])[0]).toBe(0x87);
+      expect(propertiesOf(refusal), answer).not.toHaveProperty('reasonString');
+      expect(propertiesOf(refusal), answer).not.toHaveProperty('userProperties');
+    };
+    await ask({ cmd: 'subscribe', subscriptions: [{ topic, qos: 1 }] }, 'suback');
+    await ask({ cmd: 'publish', topic, payload: 'x', qos: 1 }, 'puback');
+    await ask({ cmd: 'publish', topic, payload: 'x', qos: 2 }, 'pubrec');
   });
 });
 

@@ -88,4 +88,16 @@ ownDoor(`a server that stops (${OPTIONS_NEED_OUR_DOOR})`, () => {
     await expectCloseWithoutPackets(old.client);
     await stopped;
   });
+
+  it('says so within the Maximum Packet Size of the client [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
+    const door = await openDoor();
+    const { client } = await RawClient.connect(door.url, {
+      clientId: 'small',
+      properties: { maximumPacketSize: 24 },
+    });
+    const stopped = door.stop();
+    const disconnect = await expectDisconnect(client, 0x8b);
+    expect(client.bytesOf(disconnect).length).toBeLessThanOrEqual(24);
+    await stopped;
+  });
 });

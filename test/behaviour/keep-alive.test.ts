@@ -44,6 +44,12 @@ describe.concurrent('Keep Alive', () => {
     await expectDisconnect(client, 0x8d);
   });
 
+  it('ends a silent connection within the Maximum Packet Size of the client [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
+    const { client } = await peers.connect({ keepalive: 1, properties: { maximumPacketSize: 24 } });
+    const disconnect = await expectDisconnect(client, 0x8d);
+    expect(client.bytesOf(disconnect).length).toBeLessThanOrEqual(24);
+  });
+
   it('is what the client asked for when CONNACK has no Server Keep Alive [MQTT-3.2.2-22]', async () => {
     const closed: string[] = [];
     const silent = async (keepalive: number): Promise<void> => {

@@ -25,6 +25,14 @@ describe('a second connection with the same client identifier', () => {
     await second.client.expectNothing();
   });
 
+  it('says so within the Maximum Packet Size of the first [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
+    const clientId = unique('same');
+    const first = await peers.connect({ clientId, properties: { maximumPacketSize: 24 } });
+    await peers.connect({ clientId });
+    const disconnect = await expectDisconnect(first.client, 0x8e);
+    expect(first.client.bytesOf(disconnect).length).toBeLessThanOrEqual(24);
+  });
+
   it('goes on with the session when Clean Start is 0 [MQTT-3.1.4-4] [MQTT-3.1.2-5]', async () => {
     const clientId = unique('same');
     const topic = unique('same');
