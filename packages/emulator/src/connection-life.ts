@@ -45,12 +45,6 @@ export function cutConnection(connection: Connection): void {
   connection.terminate();
 }
 
-/** The network swallows the client: posts succeed, and nothing happens until the gateway's own timers. */
-export function loseConnection(connection: Connection): void {
-  connection.lost = true;
-  connection.terminate();
-}
-
 /** A connection is over, whoever ended it: its `$disconnect` follows, late, or never. */
 export function endConnection(gateway: Gateway, connection: Connection, code: number, reason: string): void {
   if (connection.state === 'closed') return;

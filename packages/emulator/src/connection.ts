@@ -13,11 +13,13 @@ export class Connection {
   lastActiveAtMs: number;
   /** Messages from the client that wait for an invocation or run in one. */
   pendingMessages = 0;
-  /** The network is gone and the gateway has not noticed. */
-  lost = false;
   /** Cancels the timers of its life. */
   cancelTimers: () => void = () => {};
+  /** Sends the posts that the fault `postOvertaken` holds back. */
+  overtaken: () => void = () => {};
   #socket: WebSocket | undefined;
+  #lost = false;
+  #swallowedBytes = 0;
 
   constructor(id: string, connectedAtMs: number, identity: Identity) {
     this.id = id;
@@ -32,28 +34,44 @@ export class Connection {
     this.state = 'open';
   }
 
+  /** The network is gone and the gateway has not noticed. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
   /** As far as the gateway knows. */
   get reachable(): boolean {
-    return this.state === 'open' && (this.lost || this.#socket?.readyState === WebSocket.OPEN);
+    return this.state === 'open' && (this.#lost || this.#socket?.readyState === WebSocket.OPEN);
   }
 
   /** What was sent and the client has not taken, beyond what the operating system buffers. */
   get bufferedBytes(): number {
-    return this.#socket?.bufferedAmount ?? 0;
+    return this.#swallowedBytes + (this.#socket?.bufferedAmount ?? 0);
   }
 
   /** One text message, or several of at most 32 KB. */
-  send(text: string, split = false): void {
-    for (const piece of split ? pieces(text) : [text]) this.#socket?.send(piece, { binary: false }, () => {});
+  send(text: string, split: boolean): void {
+    if (this.#lost) this.#swallowedBytes += Buffer.byteLength(text);
+    else
+      for (const piece of split ? pieces(text) : [text])
+        this.#socket?.send(piece, { binary: false }, () => {});
   }
 
   close(code: number, reason: string): void {
-    this.#socket?.close(code, reason);
+    if (this.#lost) this.terminate();
+    else this.#socket?.close(code, reason);
   }
 
   /** Breaks the TCP connection without a close frame. */
   terminate(): void {
     this.#socket?.terminate();
+  }
+
+  /** Nothing passes any more; the TCP connection breaks at once, or stays as if a cable had been pulled. */
+  lose(clientNotices: boolean): void {
+    this.#lost = true;
+    if (clientNotices) this.terminate();
+    else this.#socket?.pause();
   }
 }
 

@@ -1,16 +1,12 @@
 import type { Clock } from './clock.ts';
-import type { Counters, InvocationEnd } from './counters.ts';
+import type { Counters } from './counters.ts';
 import type { ExecutionEnvironment } from './execution-environment.ts';
 import { uuid } from './ids.ts';
+import { failed, type Outcome, runInvocation } from './invocation.ts';
 import type { CreateEnvironment, Handler, LambdaContext } from './lambda.ts';
 import { lambdaContext } from './lambda-context.ts';
 import type { FunctionSettings } from './options.ts';
 import type { Random } from './random.ts';
-
-/** What API Gateway learns of an invocation. */
-export type Outcome =
-  | { readonly kind: 'returned'; readonly value: unknown }
-  | { readonly kind: 'failed'; readonly error: Error };
 
 /** The account's concurrency, which all functions share. */
 export interface Concurrency {
@@ -28,7 +24,7 @@ export interface FunctionParts<H> {
   readonly counters: Counters;
   readonly concurrency: Concurrency;
   /** Makes the sandbox and lets its credentials in. */
-  readonly startEnvironment: (coldStart: number, settings: FunctionSettings) => ExecutionEnvironment;
+  readonly startEnvironment: (coldStart: number) => ExecutionEnvironment;
 }
 
 interface Sandbox<H> {
@@ -78,11 +74,10 @@ export class LambdaFunction<H> {
     this.#idle = [];
   }
 
-  /** False when there is no such environment alive. */
+  /** False when there is no such environment. */
   kill(environmentId: string): boolean {
     for (const environment of this.#all) {
       if (environment.id !== environmentId) continue;
-      this.#idle = this.#idle.filter((sandbox) => sandbox.environment !== environment);
       this.#retire(environment);
       return true;
     }
@@ -90,7 +85,6 @@ export class LambdaFunction<H> {
   }
 
   stop(): void {
-    this.#idle = [];
     for (const environment of this.#all) this.#retire(environment);
   }
 
@@ -100,6 +94,8 @@ export class LambdaFunction<H> {
   }
 
   #takeIdle(): Sandbox<H> | undefined {
+    // An idle environment may have been killed by a call that it had not awaited.
+    this.#idle = this.#idle.filter(({ environment }) => !environment.dead);
     if (this.#parts.settings.reuse === 'lifo') return this.#idle.pop();
     return this.#idle.splice(this.#parts.random.integer(this.#idle.length), 1)[0];
   }
@@ -107,7 +103,7 @@ export class LambdaFunction<H> {
   async #startCold(): Promise<Sandbox<H>> {
     const { clock, counters, createEnvironment, settings, startEnvironment } = this.#parts;
     const startedAtMs = clock.now();
-    const environment = startEnvironment(this.#coldStarts++, settings);
+    const environment = startEnvironment(this.#coldStarts++);
     this.#all.add(environment);
     try {
       if (settings.coldStartMs > 0) {
@@ -130,10 +126,12 @@ export class LambdaFunction<H> {
   ): Promise<Outcome> {
     const { clock, counters, settings } = this.#parts;
     const { environment } = sandbox;
+    const { timeoutMs } = settings;
     const startedAtMs = clock.now();
-    const context = this.#context(environment, startedAtMs + settings.timeoutMs);
+    const context = this.#context(environment, startedAtMs + timeoutMs);
     environment.thaw();
-    const { end, outcome } = await this.#race(environment, route, handler, event, context);
+    const invocation = { environment, route, handler, event, context, timeoutMs };
+    const { end, outcome } = await runInvocation(clock, invocation);
     if (end === 'timeout') {
       this.#retire(environment);
     } else {
@@ -142,33 +140,6 @@ export class LambdaFunction<H> {
     }
     counters.invocation(route, end, clock.now() - startedAtMs, settings.memoryMegabytes);
     return outcome;
-  }
-
-  /** The handler against its timeout. A dead environment's handler cannot win, whatever it returns. */
-  #race<Event>(
-    environment: ExecutionEnvironment,
-    route: string,
-    handler: Handler<Event, unknown> | undefined,
-    event: Event,
-    context: LambdaContext,
-  ): Promise<{ end: InvocationEnd; outcome: Outcome }> {
-    const { clock, settings } = this.#parts;
-    return new Promise((resolve) => {
-      const cancelTimer = clock.setTimer(settings.timeoutMs, () => {
-        const seconds = (settings.timeoutMs / 1000).toFixed(2);
-        const error = new Error(`${context.awsRequestId} Task timed out after ${seconds} seconds (${route})`);
-        resolve({ end: 'timeout', outcome: failed(error) });
-      });
-      const settle = (end: InvocationEnd, outcome: Outcome): void => {
-        if (environment.dead) return;
-        cancelTimer();
-        resolve({ end, outcome });
-      };
-      callHandler(route, handler, event, context).then(
-        (value) => settle('returned', { kind: 'returned', value }),
-        (error: unknown) => settle('error', failed(error)),
-      );
-    });
   }
 
   #context(environment: ExecutionEnvironment, deadlineMs: number): LambdaContext {
@@ -182,20 +153,4 @@ export class LambdaFunction<H> {
       remainingMs: () => Math.max(0, deadlineMs - clock.now()),
     });
   }
-}
-
-/** Event and result cross the border as JSON, as they do in the cloud: nothing is shared, nothing but JSON survives. */
-async function callHandler<Event>(
-  route: string,
-  handler: Handler<Event, unknown> | undefined,
-  event: Event,
-  context: LambdaContext,
-): Promise<unknown> {
-  if (handler === undefined) throw new Error(`The environment has no handler for the route ${route}`);
-  const value = await handler(JSON.parse(JSON.stringify(event)), context);
-  return value === undefined ? null : JSON.parse(JSON.stringify(value));
-}
-
-function failed(error: unknown): Outcome {
-  return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
 }

@@ -1,5 +1,5 @@
 import type { ProxyResult } from './events.ts';
-import type { Outcome } from './lambda-function.ts';
+import type { Outcome } from './invocation.ts';
 
 /**
  * What the function returned, if API Gateway can use it. A handler that forgets `statusCode`, or returns an object as

@@ -1,30 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Activity } from './activity.ts';
 import type { Connection } from './connection.ts';
-import { closeConnection, cutConnection, loseConnection } from './connection-life.ts';
-import { Counters, type CountersSnapshot } from './counters.ts';
+import { closeConnection, cutConnection } from './connection-life.ts';
+import type { CountersSnapshot } from './counters.ts';
+import { createGateway } from './create-gateway.ts';
 import { type Credentials, createCredentials, Principals } from './credentials.ts';
-import { ExecutionEnvironment } from './execution-environment.ts';
-import { Dice } from './faults.ts';
-import type { Gateway } from './gateway.ts';
-import type { CreateEnvironment } from './lambda.ts';
-import { lambdaVariables } from './lambda-context.ts';
-import { LambdaFunction } from './lambda-function.ts';
 import { ManagementApi } from './management-api.ts';
-import {
-  type EmulatorOptions,
-  type FunctionSettings,
-  functionSettings,
-  resolveOptions,
-  type Settings,
-} from './options.ts';
+import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { Random } from './random.ts';
 import { checkExpression } from './route-selection.ts';
-import { Shuffler } from './shuffler.ts';
-import { TokenBucket } from './token-bucket.ts';
 import { openWebSocketDoor } from './web-socket-door.ts';
+
+/** Longer than any caller keeps an idle connection: who closes first should be the caller. */
+const KEEP_ALIVE_MS = 120_000;
 
 export interface Emulator {
   /** `ws://127.0.0.1:PORT/mqtt`: the path is the stage. */
@@ -43,13 +32,20 @@ export interface Emulator {
   closeConnection(connectionId: string, code: number, reason?: string): boolean;
   /** Breaks a TCP connection; the gateway notices at once (1006). False if it is not there. */
   cutConnection(connectionId: string): boolean;
-  /** Breaks a TCP connection and the gateway does not notice: posts still succeed. False if it is not there. */
-  loseConnection(connectionId: string): boolean;
+  /**
+   * Loses a client without the gateway's notice: posts succeed until the buffer is full, and nothing ends before the
+   * idle timeout. The client sees a broken connection, or, unless it notices, nothing at all, as when a cable is
+   * pulled. False if it is not there.
+   */
+  loseConnection(connectionId: string, clientNotices?: boolean): boolean;
   /** Kills an execution environment: its invocation ends at the timeout. False if it is not there. */
   killEnvironment(environmentId: string): boolean;
   /** The next invocations start cold. */
   retireIdleEnvironments(): void;
-  /** Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. */
+  /**
+   * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. What is still on
+   * its way from a client is not seen.
+   */
   quiet(): Promise<void>;
   /** Ends every connection without a `$disconnect`, kills every environment, and closes the port. */
   stop(): Promise<void>;
@@ -72,7 +68,7 @@ export interface Emulator {
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveOptions(options);
   checkExpression(settings.routeSelectionExpression);
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
   const host = `${settings.host}:${(server.address() as AddressInfo).port}`;
@@ -81,7 +77,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const principals = new Principals();
   const credentials = createCredentials(random);
   principals.add({ credentials });
-  const gateway = createGateway(settings, random, principals, host, managementEndpoint);
+  const gateway = createGateway(settings, random, principals, { host, managementEndpoint });
   const management = new ManagementApi(gateway, principals);
   server.on('request', (request, response) => {
     management.handle(request, response).catch(() => response.destroy());
@@ -104,7 +100,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     closeConnection: (id, code, reason = '') =>
       withConnection(id, (c) => closeConnection(gateway, c, code, reason)),
     cutConnection: (id) => withConnection(id, cutConnection),
-    loseConnection: (id) => withConnection(id, loseConnection),
+    loseConnection: (id, clientNotices = true) => withConnection(id, (c) => c.lose(clientNotices)),
     killEnvironment: (id) => gateway.lambda.kill(id) || (gateway.authorizer?.kill(id) ?? false),
     retireIdleEnvironments() {
       gateway.lambda.retireIdle();
@@ -120,63 +116,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       gateway.authorizer?.stop();
       await closeServer(server);
     },
-  };
-}
-
-function createGateway(
-  settings: Settings,
-  random: Random,
-  principals: Principals,
-  host: string,
-  managementEndpoint: string,
-): Gateway {
-  const { clock, faults, limits } = settings;
-  const counters = new Counters(clock);
-  const dice = new Dice(random.fork(), (name) => counters.event(name));
-  const concurrency = { max: limits.concurrentExecutionsMax, running: 0 };
-  let environments = 0;
-  const createFunction = <H>(functionOptions: FunctionSettings, createEnvironment: CreateEnvironment<H>) =>
-    new LambdaFunction<H>({
-      settings: functionOptions,
-      createEnvironment,
-      region: settings.region,
-      accountId: settings.accountId,
-      clock,
-      random: random.fork(),
-      counters,
-      concurrency,
-      startEnvironment: (coldStart) => {
-        const environment = new ExecutionEnvironment({
-          id: `environment-${environments++}`,
-          coldStart,
-          managementEndpoint,
-          variables: lambdaVariables(functionOptions, settings.region),
-          clock,
-          random,
-          dice,
-          faults,
-        });
-        principals.add({ credentials: environment.credentials, environment });
-        return environment;
-      },
-    });
-  const { authorizer } = settings;
-  return {
-    settings,
-    random,
-    dice,
-    counters,
-    shuffler: new Shuffler(random.fork()),
-    activity: new Activity(),
-    connections: new Map(),
-    connectThrottle: new TokenBucket(clock, limits.newConnectionsPerSecond, limits.newConnectionsPerSecond),
-    accountThrottle: new TokenBucket(clock, limits.requestsPerSecond, limits.requestsBurst),
-    lambda: createFunction(settings.lambda, settings.createEnvironment),
-    authorizer:
-      authorizer &&
-      createFunction(functionSettings(authorizer, 'apus-authorizer'), authorizer.createEnvironment),
-    domainName: settings.domainName ?? host,
-    stopped: false,
   };
 }
 
