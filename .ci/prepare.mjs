@@ -1,0 +1,78 @@
+// Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed.
+// Runs before `npm start` and `npm test`, with nothing but Node.js; does nothing, quickly, when nothing changed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const NODE_VERSION_MIN = 20;
+/** Remembers what was installed and built, inside what a clean-up removes. */
+const STAMPS = join(ROOT, 'node_modules', '.apus');
+
+const [major = 0] = process.versions.node.split('.').map(Number);
+if (major < NODE_VERSION_MIN) fail(`Apus needs Node.js ${NODE_VERSION_MIN} or later; this is ${process.version}.`);
+
+step('install', hashOf(['package.json', 'package-lock.json', '.npmrc']), 'Installing packages (once)', install);
+if (process.argv.includes('build')) {
+  const sources = ['package-lock.json', ...sourcesBelow('packages')];
+  step('build', hashOf(sources), 'Building', () => run('node', [join('packages', 'node', 'build.mjs')]));
+}
+
+/** `npm ci` where the lockfile fits, which it does in a clean clone; `npm install` while somebody changes packages. */
+function install() {
+  if (spawnSync('npm', ['ci'], options('inherit')).status === 0) return;
+  run('npm', ['install']);
+}
+
+/**
+ * @param {string} name
+ * @param {string} hash what the step depends on
+ * @param {string} title
+ * @param {() => void} work
+ */
+function step(name, hash, title, work) {
+  const stamp = join(STAMPS, name);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
+  console.error(`${title} …`);
+  const startedAt = Date.now();
+  work();
+  mkdirSync(STAMPS, { recursive: true });
+  writeFileSync(stamp, hash);
+  console.error(`${title}: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+
+/** @param {string} command @param {string[]} args */
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, options('inherit'));
+  if (error !== undefined) fail(`${command} could not be run: ${error.message}`);
+  if (status !== 0) fail(`\`${command} ${args.join(' ')}\` failed; the lines above say why.`);
+}
+
+/** @param {'inherit'} stdio */
+function options(stdio) {
+  return { cwd: ROOT, stdio, shell: process.platform === 'win32' };
+}
+
+/** @param {string[]} paths */
+function hashOf(paths) {
+  const hash = createHash('sha256').update(process.versions.modules);
+  for (const path of paths) hash.update(path).update(readFileSync(join(ROOT, path)));
+  return hash.digest('hex');
+}
+
+/** @param {string} folder @returns {string[]} */
+function sourcesBelow(folder) {
+  return readdirSync(join(ROOT, folder))
+    .filter((name) => !['node_modules', 'dist', 'test', 'contract'].includes(name))
+    .map((name) => join(folder, name))
+    .flatMap((path) => (statSync(join(ROOT, path)).isDirectory() ? sourcesBelow(path) : [path]))
+    .sort();
+}
+
+/** @param {string} sentence @returns {never} */
+function fail(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}
