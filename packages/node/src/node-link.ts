@@ -140,9 +140,13 @@ export class NodeLink implements Link {
 
   #message(data: Buffer, isBinary: boolean): void {
     if (this.#isClosing) return;
-    if (isBinary) return this.#turns.push(data);
+    if (isBinary) this.#turns.push(data);
+    else this.#refuseText();
+  }
+
+  /** [MQTT-6.0.0-1] */
+  #refuseText(): void {
     this.#log('text-frame');
-    // [MQTT-6.0.0-1]
     this.closeWith(CloseCode.UnsupportedData, 'MQTT needs binary frames');
   }
 

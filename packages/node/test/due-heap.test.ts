@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { DueHeap } from '../src/due-heap.ts';
+
+const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+const step = fc.oneof(
+  fc.record({ do: fc.constant('set' as const), key, dueAtMs: fc.integer({ min: 0, max: 20 }) }),
+  fc.record({ do: fc.constant('delete' as const), key }),
+  fc.record({ do: fc.constant('take' as const), nowMs: fc.integer({ min: 0, max: 20 }) }),
+);
+
+test('behaves like a list that is searched for its earliest entry', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const heap = new DueHeap<string>();
+      const model = new Map<string, number>();
+      for (const current of steps) {
+        if (current.do === 'set') {
+          heap.set(current.key, current.dueAtMs, current.key);
+          model.set(current.key, current.dueAtMs);
+        } else if (current.do === 'delete') {
+          expect(heap.delete(current.key)).toBe(model.delete(current.key));
+        } else {
+          const taken = heap.takeDue(current.nowMs);
+          const earliest = Math.min(...model.values());
+          if (earliest > current.nowMs) expect(taken).toBeUndefined();
+          else expect(model.get(taken ?? '')).toBe(earliest);
+          if (taken !== undefined) model.delete(taken);
+        }
+        expect(heap.size).toBe(model.size);
+        expect(heap.nextDueAtMs).toBe(model.size === 0 ? undefined : Math.min(...model.values()));
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

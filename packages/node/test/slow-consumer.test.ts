@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { parser as createParser, generate } from 'mqtt-packet';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { RawClient } from '../../../test/support/raw-client.ts';
+import { nodeForTest } from './support/nodes.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const PAYLOAD = Buffer.alloc(64 * 1024, 'x');
+/** More than the kernel takes for two sockets of one machine, beside the node's own buffer. */
+const MESSAGES = 1000;
+
+interface PausedClient {
+  readonly payloadSizes: number[];
+  read(): void;
+  send(packet: object): void;
+}
+
+/** A subscriber that stops reading once it has its SUBACK. */
+async function pausedSubscriber(url: string, qos: 0 | 1): Promise<PausedClient> {
+  const socket = new WebSocket(url, 'mqtt');
+  onTestFinished(() => socket.terminate());
+  await once(socket, 'open');
+  const send = (packet: object): void => socket.send(generate(packet as never, { protocolVersion: 5 }));
+  const payloadSizes: number[] = [];
+  const parser = createParser({ protocolVersion: 5 });
+  const subscribed = new Promise<void>((resolve) => {
+    parser.on('packet', (packet) => {
+      if (packet.cmd === 'suback') resolve();
+      if (packet.cmd !== 'publish') return;
+      payloadSizes.push(packet.payload.length);
+      if (packet.qos === 1) send({ cmd: 'puback', messageId: packet.messageId });
+    });
+  });
+  socket.on('message', (data) => parser.parse(data as Buffer));
+  send({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 5,
+    clean: true,
+    clientId: 'slow',
+    keepalive: 0,
+  });
+  send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos }] });
+  await subscribed;
+  socket.pause();
+  return { payloadSizes, send, read: () => socket.resume() };
+}
+
+test('QoS 0 is dropped for a subscriber that does not read, and others get everything', async () => {
+  const node = await nodeForTest();
+  const slow = await pausedSubscriber(node.url, 0);
+  const { client } = await RawClient.connect(node.url);
+  client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos: 0 }] });
+  await client.expect('suback');
+  for (let left = MESSAGES; left > 0; left -= 1) {
+    client.send({ cmd: 'publish', topic: 't', payload: PAYLOAD, qos: 0 });
+    await client.expect('publish');
+  }
+  slow.read();
+  // What was not dropped comes; a message published now is the last one.
+  client.send({ cmd: 'publish', topic: 't', payload: 'end', qos: 0 });
+  await expect.poll(() => slow.payloadSizes.at(-1), { timeout: 10_000 }).toBe(PAYLOAD.length);
+  expect(slow.payloadSizes.length).toBeLessThan(MESSAGES);
+});
+
+test('QoS 1 waits in the queue for a subscriber that does not read, and arrives when it does', async () => {
+  const node = await nodeForTest({
+    queueLengthMax: MESSAGES,
+    queueBytesMax: 128 * MEBIBYTE,
+    inflightMessagesMax: MESSAGES,
+  });
+  const slow = await pausedSubscriber(node.url, 1);
+  const { client } = await RawClient.connect(node.url);
+  for (let index = 0; index < MESSAGES; index += 1) {
+    client.send({ cmd: 'publish', topic: 't', payload: PAYLOAD, qos: 1, messageId: 1 });
+    await client.expect('puback');
+  }
+  slow.read();
+  await expect.poll(() => slow.payloadSizes.length, { timeout: 10_000 }).toBe(MESSAGES);
+});
+
+test('a client that does not read is not read from: what it sends itself waits on its side, and nothing is dropped', async () => {
+  const node = await nodeForTest();
+  const slow = await pausedSubscriber(node.url, 0);
+  for (let left = MESSAGES; left > 0; left -= 1) {
+    slow.send({ cmd: 'publish', topic: 't', payload: PAYLOAD, qos: 0 });
+  }
+  const { client } = await RawClient.connect(node.url);
+  for (let left = 100; left > 0; left -= 1) await client.expectNothing();
+  slow.read();
+  await expect.poll(() => slow.payloadSizes.length, { timeout: 10_000 }).toBe(MESSAGES);
+});

@@ -1,0 +1,90 @@
+import type { SessionRef, Timer } from '@apus/broker';
+import { expect, test, vi } from 'vitest';
+import { systemScheduler } from '../src/scheduler.ts';
+import { NodeTimers } from '../src/timers.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
+
+function timer(clientId: string, kind: Timer['kind'] = 'will'): Timer {
+  const session: SessionRef = {
+    key: `default\0${clientId}`,
+    tenant: 'default',
+    clientId,
+    incarnation: '1',
+    attachment: undefined,
+  };
+  return { kind, session, connectionId: `connection of ${clientId}` };
+}
+
+function timers() {
+  const scheduler = new FakeScheduler();
+  const rung: string[] = [];
+  const subject = new NodeTimers(scheduler, ({ kind, session }) => rung.push(`${kind} ${session.clientId}`));
+  return { scheduler, rung, subject, startMs: scheduler.now() };
+}
+
+test('rings each in the order of their times, at them and not before', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  subject.set(timer('late'), startMs + 2000);
+  subject.set(timer('early'), startMs + 1000);
+  scheduler.advance(999);
+  expect(rung).toEqual([]);
+  scheduler.advance(1);
+  expect(rung).toEqual(['will early']);
+  scheduler.advance(1000);
+  expect(rung).toEqual(['will early', 'will late']);
+});
+
+test('a later call for the same kind and session replaces the earlier one', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  subject.set(timer('a'), startMs + 1000);
+  subject.set(timer('a', 'session-expiry'), startMs + 1500);
+  subject.set(timer('a'), startMs + 3000);
+  scheduler.advance(2000);
+  expect(rung).toEqual(['session-expiry a']);
+  scheduler.advance(1000);
+  expect(rung).toEqual(['session-expiry a', 'will a']);
+});
+
+test('what was cancelled does not ring, and what is behind it does', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  const first = timer('first');
+  subject.set(first, startMs + 1000);
+  subject.set(timer('second'), startMs + 2000);
+  subject.cancel('will', first.session);
+  scheduler.advance(5000);
+  expect(rung).toEqual(['will second']);
+});
+
+test('a time that has passed rings at the next turn, not within the call', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  subject.set(timer('a'), startMs - 1);
+  expect(rung).toEqual([]);
+  scheduler.advance(0);
+  expect(rung).toEqual(['will a']);
+});
+
+test('nothing rings after stop', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  subject.set(timer('a'), startMs + 10);
+  subject.stop();
+  subject.set(timer('b'), startMs + 10);
+  scheduler.advance(1000);
+  expect(rung).toEqual([]);
+});
+
+test('the system can wait longer than setTimeout', () => {
+  vi.useFakeTimers();
+  try {
+    const fortyDaysMs = 40 * 24 * 60 * 60 * 1000;
+    let rang = false;
+    systemScheduler.after(fortyDaysMs, () => {
+      rang = true;
+    });
+    vi.advanceTimersByTime(fortyDaysMs - 1);
+    expect(rang).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(rang).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});

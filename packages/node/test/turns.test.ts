@@ -1,0 +1,78 @@
+import type { Awaitable } from '@apus/broker';
+import type { Packet, Violation } from '@apus/mqtt';
+import { expect, test } from 'vitest';
+import { Inbound } from '../src/inbound.ts';
+import { Turns } from '../src/turns.ts';
+
+const CONNECT = Buffer.from('100d00044d5154540502000000000 0'.replaceAll(' ', ''), 'hex');
+const PINGREQ = Buffer.from('c000', 'hex');
+
+/** A broker whose answers the test gives when it likes. */
+function turnsWith(answer: () => Awaitable<void>) {
+  const calls: string[] = [];
+  const nameOf = (packet: Packet | Violation): string => ('type' in packet ? packet.type : packet.reason);
+  const gate = { isStalled: false };
+  const turns = new Turns(new Inbound(1000), {
+    receive: (packet) => {
+      calls.push(nameOf(packet));
+      return answer();
+    },
+    lost: (why) => {
+      calls.push(`lost: ${why}`);
+    },
+    failed: (error) => {
+      calls.push(String(error));
+      turns.close();
+    },
+    isStalled: () => gate.isStalled,
+    waiting: () => {},
+  });
+  return { calls, turns, gate };
+}
+
+test('packets are handed over at once while the broker answers at once', () => {
+  const { calls, turns } = turnsWith(() => {});
+  turns.push(Buffer.concat([CONNECT, PINGREQ, PINGREQ]));
+  expect(calls).toEqual(['connect', 'pingreq', 'pingreq']);
+});
+
+test('a packet waits until the answer to the one before is there, and the end of the connection behind them', async () => {
+  const answers: (() => void)[] = [];
+  const { calls, turns } = turnsWith(() => new Promise((resolve) => answers.push(resolve)));
+  turns.push(Buffer.concat([CONNECT, PINGREQ]));
+  turns.end('cut');
+  expect(calls).toEqual(['connect']);
+  answers.shift()?.();
+  await expect.poll(() => calls).toEqual(['connect', 'pingreq']);
+  answers.shift()?.();
+  await expect.poll(() => calls).toEqual(['connect', 'pingreq', 'lost: cut']);
+});
+
+test('a call goes before the packets that wait', async () => {
+  let settle = (): void => {};
+  const { calls, turns } = turnsWith(() =>
+    calls.length === 1 ? new Promise<void>((resolve) => (settle = resolve)) : undefined,
+  );
+  turns.push(Buffer.concat([CONNECT, PINGREQ]));
+  turns.call(() => {
+    calls.push('drain');
+  });
+  settle();
+  await expect.poll(() => calls).toEqual(['connect', 'drain', 'pingreq']);
+});
+
+test('a failed call is told once, and the end of the connection still is', async () => {
+  const { calls, turns } = turnsWith(() => Promise.reject(new Error('no database')));
+  turns.push(Buffer.concat([CONNECT, PINGREQ]));
+  turns.end('closed');
+  await expect.poll(() => calls).toEqual(['connect', 'Error: no database', 'lost: closed']);
+});
+
+test('nothing is handed over while the link is stalled, until it is lost', () => {
+  const { calls, turns, gate } = turnsWith(() => {});
+  gate.isStalled = true;
+  turns.push(CONNECT);
+  expect(calls).toEqual([]);
+  turns.end('cut');
+  expect(calls).toEqual(['connect', 'lost: cut']);
+});
