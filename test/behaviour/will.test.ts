@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawClient } from '../support/raw-client.ts';
 import { unique } from '../support/unique.ts';
 import { brokerTime } from './raw/broker-time.ts';
+import { connectBytes, properties, text } from './raw/hex.ts';
 import { expectMessage, type Fields, propertiesOf, publish, subscribe, usePeers } from './raw/peers.ts';
 
 const peers = usePeers();
@@ -143,7 +144,7 @@ describe.concurrent('the will as a message', () => {
     await late.expectNothing();
   });
 
-  it('carries its properties, and its user properties in their order [MQTT-3.1.3-10]', async () => {
+  it('carries its properties, and not its delay [MQTT-3.1.2-8]', async () => {
     const topic = unique('will');
     const watcher = await peers.subscriber(topic);
     const client = await testator(topic, {
@@ -152,19 +153,34 @@ describe.concurrent('the will as a message', () => {
         contentType: 'text/plain',
         responseTopic: 'answer/here',
         correlationData: Buffer.from([0, 1, 255]),
-        userProperties: { name: ['third', 'first', 'second'] },
       },
     });
     await client.vanish();
-    const properties = propertiesOf(await expectMessage(watcher, 'gone'));
-    expect(properties).toMatchObject({
+    const carried = propertiesOf(await expectMessage(watcher, 'gone'));
+    expect(carried).toMatchObject({
       payloadFormatIndicator: true,
       contentType: 'text/plain',
       responseTopic: 'answer/here',
       correlationData: Buffer.from([0, 1, 255]),
     });
-    expect({ ...(properties.userProperties as Fields) }).toEqual({ name: ['third', 'first', 'second'] });
-    expect(properties).not.toHaveProperty('willDelayInterval');
+    expect(carried).not.toHaveProperty('willDelayInterval');
+  });
+
+  it('carries its user properties in their order, names that repeat among them [MQTT-3.1.3-10]', async () => {
+    const topic = unique('will');
+    const watcher = await peers.subscriber(topic);
+    const pairs = ['b', 'a', 'b'].map((name, index) => `26 ${text(name)} ${text(String(index))}`).join('');
+    const client = await peers.open();
+    client.sendBytes(
+      connectBytes({
+        flags: '06',
+        payload: [text(unique('orderly')), properties(pairs), text(topic), text('gone')].join(''),
+      }),
+    );
+    await client.expect('connack');
+    await client.vanish();
+    const bytes = watcher.bytesOf(await expectMessage(watcher, 'gone')).toString('hex');
+    expect(bytes).toContain(pairs.replaceAll(' ', ''));
   });
 
   it('carries any bytes, or none', async () => {
