@@ -149,3 +149,8 @@ export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T)
   });
   return { promise, resolve };
 }
+
+/** Waits for what the other end of a socket will see soon: turns the event loop, no timer, until it is so. */
+export async function eventually(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
