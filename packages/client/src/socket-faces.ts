@@ -84,8 +84,6 @@ export class SocketFaces {
       const bytes = this.#messages.shift();
       if (bytes === undefined) return;
       this.bytesWaiting -= bytes.length;
-      // What a listener throws (an application's handler may) must not keep the rest from going on.
-      if (this.#messages.length > 0) this.#timers.defer(() => this.#pump(false));
       this.#tell('message', {
         browser: () => ({ type: 'message', data: bytes.buffer }),
         node: () => [bytes, true],
@@ -97,8 +95,14 @@ export class SocketFaces {
     for (const registration of this.#registrations.get(type) ?? []) {
       const { face, listener, isOnce } = registration;
       if (isOnce) this.remove(type, listener);
-      const args = face === 'browser' ? [browser()] : node();
-      (listener as (...args: readonly unknown[]) => void)(...args);
+      try {
+        (listener as (...args: readonly unknown[]) => void)(...(face === 'browser' ? [browser()] : node()));
+      } catch (error) {
+        // An application's handler may throw. That is its own affair, and not to keep the transport from going on.
+        this.#timers.defer(() => {
+          throw error;
+        });
+      }
     }
   }
 }

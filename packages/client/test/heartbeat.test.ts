@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest';
+import { Heartbeat } from '../src/heartbeat.ts';
+import type { EventSource } from '../src/index.ts';
+import { disconnect, Harness, pingreq, pingresp, puback, publish } from './support/harness.ts';
+
+/** Keep Alive in the CONNECT that left, in seconds. */
+function keepAlive({ gateway }: Harness): number | undefined {
+  return gateway.frames[0]?.packets[0]?.readUInt16BE(10);
+}
+
+describe('Keep Alive (5)', () => {
+  test.each([4, 5] as const)('MQTT %i: the heartbeat stands in CONNECT', async (version) => {
+    const harness = new Harness();
+    await harness.open({ keepalive: 0, clientId: 'x'.repeat(200) }, version);
+    const [packet] = harness.gateway.frames[0]?.packets ?? [];
+    // One byte more of Remaining Length.
+    expect(packet?.readUInt16BE(11)).toBe(540);
+  });
+
+  test('or what the option says', async () => {
+    const harness = new Harness({ heartbeatSeconds: 30 });
+    await harness.open();
+    expect(keepAlive(harness)).toBe(30);
+  });
+
+  test('PINGREQ of the library is answered at once and does not leave', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    for (let minute = 0; minute < 8; minute += 1) {
+      await harness.clock.advance(60_000);
+      await harness.write(pingreq);
+    }
+    expect(harness.received).toMatchObject(Array(8).fill(pingresp));
+    expect(harness.sent).toEqual([]);
+    expect(harness.transport.statistics.pingsAnswered).toBe(8);
+  });
+
+  test('540 seconds without a frame that wants a reply: a PINGREQ, and its answer stays here', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false, keepalive: 0 });
+    await harness.clock.advance(100_000);
+    await harness.write(publish('a'));
+    await harness.reply();
+    await harness.clock.advance(539_000);
+    await harness.write(puback(1));
+    await harness.clock.advance(999);
+    expect(harness.sent).toEqual(['a', ',puback']);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual(['a', ',puback', 'pingreq']);
+    await harness.reply([pingresp, publish('m')]);
+    expect(harness.topics).toEqual(['m']);
+    await harness.clock.advance(540_000);
+    expect(harness.sent).toHaveLength(4);
+  });
+
+  test('no answer: the connection is given up', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.clock.advance(548_000);
+    expect(harness.errors).toEqual(['no-reply']);
+  });
+
+  test('Server Keep Alive shortens the heartbeat', async () => {
+    const harness = new Harness();
+    await harness.connect({}, 5, { properties: { serverKeepAlive: 100, assignedClientIdentifier: 'c' } });
+    await harness.clock.advance(99_999);
+    expect(harness.sent).toEqual([]);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('a sleep of the computer is followed by a PINGREQ at once', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.clock.advance(10_000);
+    await harness.clock.sleep(300_000);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('a heartbeat outside of 1 to 540 seconds is refused', () => {
+    expect(() => new Harness({ heartbeatSeconds: 541 })).toThrow(RangeError);
+    expect(() => new Harness({ heartbeatSeconds: 0 })).toThrow(RangeError);
+  });
+});
+
+describe('timers that a browser slows down', () => {
+  test('looks that come once a minute ask before 540 seconds are over', () => {
+    const heartbeat = new Heartbeat(540, 0);
+    const due: number[] = [];
+    heartbeat.look(0);
+    for (let second = 60; second <= 1_200; second += 60) {
+      const { isDue } = heartbeat.look(second * 1_000);
+      if (isDue) due.push(second);
+      if (isDue) heartbeat.asked(second * 1_000);
+    }
+    expect(due).toEqual([480, 960]);
+  });
+
+  test('a clock that was set back is taken for a sleep', () => {
+    const heartbeat = new Heartbeat(540, 1_000_000);
+    expect(heartbeat.look(1_000_000).isDue).toBe(false);
+    expect(heartbeat.look(400_000).isDue).toBe(true);
+  });
+});
+
+/** A window or document, played by a test. */
+class FakeEventSource implements EventSource {
+  readonly listeners = new Map<string, Set<() => void>>();
+  visibilityState = 'hidden';
+
+  addEventListener(type: string, listener: () => void): void {
+    this.listeners.set(type, (this.listeners.get(type) ?? new Set()).add(listener));
+  }
+
+  removeEventListener(type: string, listener: () => void): void {
+    this.listeners.get(type)?.delete(listener);
+  }
+
+  tell(type: string): void {
+    for (const listener of this.listeners.get(type) ?? []) listener();
+  }
+
+  get count(): number {
+    return [...this.listeners.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+}
+
+describe('a page', () => {
+  async function onPage(): Promise<{ harness: Harness; window: FakeEventSource; document: FakeEventSource }> {
+    const window = new FakeEventSource();
+    const document = new FakeEventSource();
+    const harness = new Harness({ page: { window, document } });
+    await harness.connect();
+    return { harness, window, document };
+  }
+
+  test.each(['online', 'pageshow'])('%s: a PINGREQ at once', async (type) => {
+    const { harness, window } = await onPage();
+    window.tell(type);
+    window.tell(type);
+    await harness.clock.settle();
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('a frame whose reply is awaited will do', async () => {
+    const { harness, window } = await onPage();
+    await harness.write(publish('a'));
+    window.tell('online');
+    await harness.reply();
+    expect(harness.sent).toEqual(['a']);
+  });
+
+  test('one that comes into sight asks when it has heard nothing for a minute', async () => {
+    const { harness, document } = await onPage();
+    await harness.clock.advance(60_000);
+    document.tell('visibilitychange');
+    document.visibilityState = 'visible';
+    document.tell('visibilitychange');
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual([]);
+    document.tell('visibilitychange');
+    await harness.clock.settle();
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  const endings = [
+    [
+      'DISCONNECT',
+      async (harness: Harness) => {
+        await harness.write(disconnect);
+        harness.socket.close();
+        await harness.reply();
+        harness.gateway.end(1000);
+      },
+    ],
+    ['terminate', async (harness: Harness) => harness.socket.terminate()],
+    ['a cut', async (harness: Harness) => harness.gateway.end(1006)],
+    [
+      'a cut with everything waiting',
+      async (harness: Harness) => {
+        await harness.write(publish('a', 1, 1), { cmd: 'pubcomp', messageId: 1 });
+        await harness.write({ cmd: 'pubcomp', messageId: 2 });
+        harness.gateway.end(1006);
+      },
+    ],
+    [
+      'a silent server',
+      async (harness: Harness) => {
+        await harness.write(publish('a', 1, 1));
+        await harness.clock.advance(8_000);
+      },
+    ],
+    ['an error of the gateway', async (harness: Harness) => harness.say('{"message": "Forbidden"}')],
+    [
+      'the end of a rare publisher',
+      async (harness: Harness) => {
+        for (let count = 0; count < 4; count += 1) {
+          await harness.clock.advance(5_001);
+          await harness.write(publish('a'));
+          if (count < 3) await harness.reply();
+        }
+        harness.gateway.end(1001);
+      },
+    ],
+    [
+      'the end of a drained fetch',
+      async (harness: Harness) => {
+        await harness.write(publish('a'));
+        await harness.reply([], { more: true });
+        await harness.reply([], { more: true });
+        harness.gateway.end(1001);
+      },
+    ],
+  ] as const;
+  test.each(endings)('after %s no timer and no listener is left', async (_name, end) => {
+    const { harness, window, document } = await onPage();
+    expect(harness.clock.pending).toBeGreaterThan(0);
+    expect(window.count + document.count).toBe(3);
+    await end(harness);
+    await harness.clock.settle();
+    expect(harness.closes).toHaveLength(1);
+    expect(harness.clock.pending).toBe(0);
+    expect(window.count + document.count).toBe(0);
+  });
+});

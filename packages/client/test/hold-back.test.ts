@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { disconnect, Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
+
+const connack = { cmd: 'connack', returnCode: 0, sessionPresent: false } as const;
+const suback: Packet = { cmd: 'suback', messageId: 1, granted: [1] };
+
+describe('what is held back (4)', () => {
+  test('nothing comes before CONNACK', async () => {
+    const harness = new Harness();
+    await harness.open();
+    await harness.push(publish('early'));
+    expect(harness.topics).toEqual([]);
+    await harness.reply([connack]);
+    expect(harness.topics).toEqual(['connack', 'early']);
+  });
+
+  test('pushes wait behind the reply to a SUBSCRIBE, also when it leaves together with others', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('p'), subscribe('a'));
+    await harness.push(publish('live'));
+    expect(harness.topics).toEqual([]);
+    await harness.reply([suback, publish('retained')]);
+    expect(harness.topics).toEqual(['suback', 'retained', 'live']);
+  });
+
+  test('pushes do not wait behind other frames', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('p', 1, 1));
+    await harness.push(publish('live'));
+    expect(harness.topics).toEqual(['live']);
+  });
+
+  test('a SUBSCRIBE that was not taken holds pushes back again', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(subscribe('a'));
+    await harness.push(publish('1'));
+    await harness.reply([], { taken: 0 });
+    await harness.push(publish('2'));
+    expect(harness.topics).toEqual(['1']);
+    await harness.reply([suback]);
+    expect(harness.topics).toEqual(['1', 'suback', '2']);
+  });
+
+  test('while more is waiting it is fetched, and pushes wait for the last of it', async () => {
+    const harness = new Harness();
+    await harness.open({ clean: false });
+    await harness.reply([connack, publish('q1')], { more: true });
+    expect(harness.sent).toEqual(['connect', 'fetch']);
+    await harness.push(publish('live'));
+    await harness.reply([publish('q2')], { more: true });
+    expect(harness.sent).toEqual(['connect', 'fetch', 'fetch']);
+    await harness.reply([publish('q3')]);
+    expect(harness.topics).toEqual(['connack', 'q1', 'q2', 'q3', 'live']);
+    expect(harness.sent).toHaveLength(3);
+  });
+
+  test('a frame of packets fetches too', async () => {
+    const harness = new Harness();
+    await harness.open({ clean: false });
+    await harness.write(publish('p'));
+    await harness.reply([connack], { more: true });
+    expect(harness.sent).toEqual(['connect', 'p']);
+    await harness.reply([publish('q1')], { more: true });
+    expect(harness.sent).toEqual(['connect', 'p', 'fetch']);
+  });
+
+  test('acknowledgements leave with a fetch', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('p'));
+    await harness.write(puback(1));
+    await harness.reply([], { more: true });
+    expect(harness.sent).toEqual(['p', 'puback']);
+    expect(harness.gateway.frames.at(-1)?.replyWanted).toBe(true);
+  });
+
+  test('fetches that bring nothing slow down, until there is something to acknowledge', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('p'));
+    await harness.reply([], { more: true });
+    for (const waitMs of [100, 200, 400]) {
+      await harness.reply([], { more: true });
+      const before = harness.sent.length;
+      await harness.clock.advance(waitMs - 1);
+      expect(harness.sent).toHaveLength(before);
+      await harness.clock.advance(1);
+      expect(harness.sent).toHaveLength(before + 1);
+    }
+    await harness.reply([], { more: true });
+    await harness.write(puback(1));
+    expect(harness.sent.at(-1)).toBe('puback');
+  });
+
+  test('a thousand pushes may wait, one more ends the connection', async () => {
+    const harness = new Harness();
+    await harness.open();
+    for (let count = 0; count < 1_000; count += 1) harness.gateway.say('MAUAAWFoaQ==');
+    await harness.clock.settle();
+    expect(harness.errors).toEqual([]);
+    await harness.push(publish('a'));
+    expect(harness.errors).toEqual(['too-much-waiting']);
+    expect(harness.gateway.closedWith).toEqual({ code: 4000, reason: 'too-much-waiting' });
+    expect(harness.closes).toEqual([{ code: 4000, reason: 'too-much-waiting' }]);
+  });
+
+  test('4 MiB of pushes may wait, one more ends the connection', async () => {
+    const harness = new Harness();
+    await harness.open();
+    const quarter = publish('a', 0, 0, Buffer.alloc(65_536 - 7));
+    for (let count = 0; count < 64; count += 1) await harness.push(quarter);
+    expect(harness.errors).toEqual([]);
+    await harness.push(publish('a'));
+    expect(harness.errors).toEqual(['too-much-waiting']);
+  });
+
+  test('what the library does not take is bounded too', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    harness.socket.pause();
+    const quarter = publish('a', 0, 0, Buffer.alloc(65_536 - 7));
+    for (let count = 0; count < 64; count += 1) await harness.push(quarter);
+    expect(harness.errors).toEqual([]);
+    await harness.push(publish('a'));
+    expect(harness.errors).toEqual(['too-much-waiting']);
+  });
+
+  test('a paused library gets nothing, and nothing is fetched for it, until it goes on', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('p'));
+    harness.socket.pause();
+    expect(harness.socket.isPaused).toBe(true);
+    await harness.reply([publish('q1')], { more: true });
+    expect(harness.topics).toEqual([]);
+    expect(harness.sent).toEqual(['p']);
+    harness.socket.resume();
+    await harness.clock.settle();
+    expect(harness.topics).toEqual(['q1']);
+    expect(harness.sent).toEqual(['p', 'fetch']);
+  });
+});
+
+describe('what waits when the connection ends', () => {
+  test('is handed over: it will not come again', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(subscribe('a'));
+    await harness.push(publish('live'));
+    harness.gateway.end(1001);
+    await harness.clock.settle();
+    expect(harness.topics).toEqual(['live']);
+    expect(harness.closes).toEqual([{ code: 1001, reason: '' }]);
+  });
+
+  test('is dropped in front of a queue that has not come yet; but a DISCONNECT is handed over', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false }, 5);
+    await harness.write(publish('p'));
+    await harness.reply([publish('q1')], { more: true });
+    await harness.push(publish('live', 1, 9), { ...disconnect, reasonCode: 0x8e } as never);
+    harness.gateway.end(1000);
+    await harness.clock.settle();
+    expect(harness.topics).toEqual(['q1', 'disconnect']);
+  });
+
+  test('is dropped when CONNACK never came', async () => {
+    const harness = new Harness();
+    await harness.open();
+    await harness.push(publish('live'));
+    harness.gateway.end(1001);
+    await harness.clock.settle();
+    expect(harness.topics).toEqual([]);
+  });
+
+  test('is nothing to a library that has ended the connection itself', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(subscribe('a'));
+    await harness.push(publish('live'));
+    harness.socket.terminate();
+    await harness.clock.settle();
+    expect(harness.topics).toEqual([]);
+  });
+});

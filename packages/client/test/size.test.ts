@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+/** Bytes, minified and gzipped; the README says it too. mqtt.js itself has over 100,000. */
+const BUDGET_BYTES = 8_700;
+
+async function bundle(): Promise<{ code: Uint8Array; imports: string[] }> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    minify: true,
+    write: false,
+    metafile: true,
+  });
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
+  return { code: outputFiles[0]?.contents ?? new Uint8Array(), imports };
+}
+
+test('the bundle for browsers stays within its budget and brings nothing with it', async () => {
+  const { code, imports } = await bundle();
+  expect(imports).toEqual([]);
+  expect(code.length).toBeGreaterThan(10_000);
+  expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(BUDGET_BYTES);
+});

@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import * as mqttPacket from 'mqtt-packet';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemTimers } from '../src/environment.ts';
+import {
+  connect,
+  createTransport,
+  type Timers,
+  type Transport,
+  type TransportOptions,
+} from '../src/index.ts';
+import { type Link, MiniBroker } from './support/mini-broker.ts';
+import { type Fate, TextGateway } from './support/text-gateway.ts';
+
+/** Random, and the same in every run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}
+
+let broker: MiniBroker;
+let gateway: TextGateway;
+let clients: MqttClient[];
+let fate: (packets: readonly mqttPacket.Packet[]) => Fate;
+
+beforeEach(async () => {
+  broker = new MiniBroker();
+  clients = [];
+  fate = () => 'handle';
+  const random = randomFrom(3);
+  gateway = await TextGateway.start(broker, {
+    handlerMs: () => random() * 12,
+    pushMs: () => random() * 4,
+    fate: (packets) => fate(packets),
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.endAsync(true)));
+  await gateway.stop();
+  expect(gateway.violations).toEqual([]);
+});
+
+async function open(
+  options: IClientOptions = {},
+  transport: TransportOptions | Transport = {},
+): Promise<MqttClient> {
+  const client = connect(mqtt, gateway.url, options, transport);
+  clients.push(client);
+  await happens(client, 'connect');
+  return client;
+}
+
+/** What the event brings. */
+function happens(client: MqttClient, event: 'connect' | 'error'): Promise<unknown> {
+  return new Promise((resolve) => client.once(event, resolve));
+}
+
+/** Seconds pass in 50 ms: a hold of five of them need not take that long here. */
+const fast: Timers = { ...systemTimers, setTimeout: (callback, ms) => setTimeout(callback, ms / 20) };
+
+/** Resolves once `count` messages have come, with all that came. */
+function collect(client: MqttClient, count: number): Promise<string[]> {
+  const payloads: string[] = [];
+  return new Promise((resolve) => {
+    client.on('message', (_topic, payload) => {
+      payloads.push(payload.toString());
+      if (payloads.length === count) resolve(payloads);
+    });
+  });
+}
+
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`);
+
+describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVersion) => {
+  test.each([0, 1, 2] as const)('QoS %i: messages arrive, once and in order', async (qos) => {
+    const subscriber = await open({ protocolVersion });
+    await subscriber.subscribeAsync('a/#', { qos });
+    const publisher = await open({ protocolVersion });
+    const received = collect(subscriber, 300);
+    const done = numbers(300).map((payload) => publisher.publishAsync('a/b', payload, { qos }));
+    await Promise.all(done);
+    expect(await received).toEqual(numbers(300));
+    await publisher.endAsync();
+    expect(broker.published).toHaveLength(300);
+  });
+
+  test('a publisher receives what it publishes itself', async () => {
+    const client = await open({ protocolVersion });
+    await client.subscribeAsync('a', { qos: 1 });
+    const received = collect(client, 50);
+    for (const payload of numbers(50)) client.publish('a', payload, { qos: 1 });
+    expect(await received).toEqual(numbers(50));
+  });
+
+  test('retained messages come after SUBACK, unsubscribing works', async () => {
+    const client = await open({ protocolVersion });
+    await client.publishAsync('a', 'kept', { qos: 1, retain: true });
+    const received = collect(client, 1);
+    await client.subscribeAsync('a');
+    expect(await received).toEqual(['kept']);
+    await client.unsubscribeAsync('a');
+    await client.publishAsync('a', 'not heard', { qos: 1 });
+  });
+
+  test('CONNACK that refuses is an error with its code', async () => {
+    broker.refuseWith = protocolVersion === 5 ? 0x87 : 5;
+    const client = connect(mqtt, gateway.url, { protocolVersion });
+    clients.push(client);
+    const error = await happens(client, 'error');
+    expect(error).toMatchObject({ code: broker.refuseWith });
+  });
+
+  test('a publish that is too large fails by its callback; what is around it arrives', async () => {
+    const client = await open({ protocolVersion });
+    const large = Buffer.alloc(30_000);
+    const [before, tooLarge, after] = await Promise.allSettled([
+      client.publishAsync('a', 'before', { qos: 1 }),
+      client.publishAsync('a', large, { qos: 1 }),
+      client.publishAsync('a', 'after', { qos: 1 }),
+    ]);
+    expect([before.status, after.status]).toEqual(['fulfilled', 'fulfilled']);
+    expect(tooLarge).toMatchObject({ status: 'rejected', reason: { code: 'packet-too-large' } });
+    await client.endAsync();
+    expect(broker.published.map(({ payload }) => payload)).toEqual(['before', 'after']);
+  });
+
+  test('a publish of QoS 0 that is too large is an error of the client', async () => {
+    const client = await open({ protocolVersion });
+    const error = happens(client, 'error');
+    client.publish('a', Buffer.alloc(30_000));
+    expect(await error).toMatchObject({ code: 'packet-too-large' });
+  });
+});
+
+describe('the end', () => {
+  test('end() is a flush: all that was published has been handled, and the callback comes after the close', async () => {
+    const transport = createTransport();
+    const client = await open({}, transport);
+    for (const payload of numbers(2_000)) client.publish('a', payload.padEnd(100), { qos: 0 });
+    await client.endAsync();
+    expect(broker.published).toHaveLength(2_000);
+    expect(broker.seen.at(-1)).toBe('disconnect');
+    expect(transport.statistics.framesSent).toBeLessThan(30);
+  });
+
+  test('end(true) does not wait', async () => {
+    fate = (packets) => (packets.some(({ cmd }) => cmd === 'publish') ? 'lose reply' : 'handle');
+    const client = await open();
+    client.publish('a', 'b', { qos: 1 });
+    const start = Date.now();
+    await client.endAsync(true);
+    expect(Date.now() - start).toBeLessThan(1_000);
+  });
+
+  test('nothing is left that keeps a process alive', async () => {
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const client = await open();
+    await client.publishAsync('a', 'b', { qos: 1 });
+    await client.endAsync();
+    expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBeLessThanOrEqual(
+      before,
+    );
+  });
+});
+
+describe('reconnecting', () => {
+  test('a cut is followed by a reconnect at once, and subscriptions are made again', async () => {
+    const client = await open();
+    await client.subscribeAsync('a', { qos: 1 });
+    const received = collect(client, 1);
+    const start = Date.now();
+    gateway.cut();
+    await happens(client, 'connect');
+    expect(Date.now() - start).toBeLessThan(500);
+    const publisher = await open();
+    await expect.poll(() => broker.seen.filter((cmd) => cmd === 'subscribe').length).toBe(2);
+    await publisher.publishAsync('a', 'again', { qos: 1 });
+    expect(await received).toEqual(['again']);
+  });
+
+  test.each([1, 2] as const)(
+    'QoS %i: a publish whose handler failed arrives after the reconnect',
+    async (qos) => {
+      let failures = 1;
+      fate = (packets) =>
+        packets.some(({ cmd }) => cmd === 'publish') && failures-- > 0 ? 'fail' : 'handle';
+      const client = await open({ clean: false, clientId: 'c' }, { timers: fast });
+      const error = happens(client, 'error');
+      await client.publishAsync('a', 'b', { qos });
+      expect(await error).toMatchObject({ code: 'gateway-error' });
+      expect(broker.published).toHaveLength(1);
+    },
+  );
+
+  test('QoS 2: a publish whose reply was lost is not doubled', async () => {
+    let losses = 1;
+    fate = (packets) =>
+      packets.some(({ cmd }) => cmd === 'publish') && losses-- > 0 ? 'lose reply' : 'handle';
+    const client = await open({ clean: false, clientId: 'c' }, { timers: fast });
+    const error = happens(client, 'error');
+    await client.publishAsync('a', 'b', { qos: 2 });
+    expect(await error).toMatchObject({ code: 'no-reply' });
+    expect(broker.published).toHaveLength(1);
+  });
+
+  test('frames that are taken in part lose nothing and double nothing', async () => {
+    const random = randomFrom(9);
+    fate = (packets) =>
+      packets.length > 3 && random() < 0.7 ? { take: Math.floor(random() * 4) + 1 } : 'handle';
+    const client = await open();
+    await client.subscribeAsync('a', { qos: 2 });
+    const received = collect(client, 200);
+    for (const payload of numbers(200)) client.publish('a', payload, { qos: 2 });
+    expect(await received).toEqual(numbers(200));
+  });
+
+  test('what came while the client was away is there when it returns', async () => {
+    const subscriber = await open({ clean: false, clientId: 's' });
+    await subscriber.subscribeAsync('a', { qos: 1 });
+    await subscriber.endAsync();
+    const publisher = await open();
+    for (const payload of numbers(20)) await publisher.publishAsync('a', payload, { qos: 1 });
+    const returned = connect(mqtt, gateway.url, { clean: false, clientId: 's' });
+    clients.push(returned);
+    expect(await collect(returned, 20)).toEqual(numbers(20));
+    await expect.poll(() => broker.sessions.get('s')?.unacknowledged.size).toBe(0);
+  });
+});
+
+test('keep alive on the wire is the heartbeat', async () => {
+  await open({ keepalive: 20 }, { heartbeatSeconds: 300 });
+  expect(broker.keepAlives).toEqual([300]);
+});
+
+test('a token that is refused in the handshake closes the connection, with words', async () => {
+  const guarded = await TextGateway.start(broker, { handlerMs: () => 0, token: 'right' });
+  const tokens = ['wrong', 'right'];
+  const advice: string[] = [];
+  const client = connect(
+    mqtt,
+    guarded.url,
+    {},
+    {
+      token: () => tokens.shift() ?? 'right',
+      onEvent: (event) => event.type === 'closed' && advice.push(event.advice),
+    },
+  );
+  clients.push(client);
+  await happens(client, 'connect');
+  expect(guarded.queries).toEqual(['token=wrong', 'token=right']);
+  expect(advice).toEqual([expect.stringContaining('token')]);
+  await client.endAsync();
+  await guarded.stop();
+});
+
+describe('beside a client over TCP in the same process', () => {
+  let server: Server;
+  beforeEach(async () => {
+    server = createServer((socket) => {
+      const link: Link = {
+        version: 4,
+        session: undefined,
+        send: (packet) => void socket.write(mqttPacket.generate(packet)),
+        close: () => void socket.end(),
+      };
+      const parser = mqttPacket.parser();
+      parser.on('packet', (packet) => broker.handle(link, packet));
+      socket.on('data', (data) => parser.parse(data));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => void server.close());
+
+  test('before and after it, both work', async () => {
+    const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const first = mqtt.connect(url, { clientId: 'first' });
+    clients.push(first);
+    await happens(first, 'connect');
+    await first.subscribeAsync('a', { qos: 1 });
+    const client = await open();
+    const last = mqtt.connect(url, { clientId: 'last' });
+    clients.push(last);
+    await happens(last, 'connect');
+    const received = collect(first, 2);
+    await client.publishAsync('a', 'through the gateway', { qos: 1 });
+    await last.publishAsync('a', 'over TCP', { qos: 1 });
+    expect(await received).toEqual(['through the gateway', 'over TCP']);
+  });
+});

@@ -1,0 +1,338 @@
+import { describe, expect, test } from 'vitest';
+import { disconnect, Harness, pingreq, puback, publish, subscribe } from './support/harness.ts';
+
+describe('one frame in flight (3)', () => {
+  test('asks for the subprotocol of text frames, whatever mqtt.js asked for', async () => {
+    const harness = new Harness();
+    await harness.dial();
+    expect(harness.gateway.protocols).toEqual(['mqtt-text-v1']);
+  });
+
+  test('sends the next frame when the reply has come, and packs what gathered', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a'));
+    await harness.write(publish('b'));
+    await harness.write(publish('c', 1, 7));
+    expect(harness.sent).toEqual(['a']);
+    await harness.reply();
+    expect(harness.sent).toEqual(['a', 'b c']);
+    await harness.reply([puback(7)]);
+    expect(harness.sent).toEqual(['a', 'b c']);
+    expect(harness.received).toMatchObject([{ cmd: 'puback', messageId: 7 }]);
+  });
+
+  test('packets that are written in pieces are put together', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    for (const byte of harness.bytes([publish('a'), publish('b', 1, 2, 'payload')])) {
+      harness.socket.send(Uint8Array.of(byte));
+    }
+    await harness.clock.settle();
+    expect(harness.sent).toEqual(['a b']);
+  });
+
+  test('a frame holds 24,573 bytes of whole packets, and the rest follows', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    // 2 + 2 + 1 + payload, with three bytes of Remaining Length less for the short ones.
+    const third = publish('a', 0, 0, Buffer.alloc(8_191 - 6));
+    await harness.write(third, third, third, publish('b'));
+    expect(harness.sent).toEqual(['a a a']);
+    expect(harness.gateway.lastText).toHaveLength(32_764);
+    await harness.reply();
+    expect(harness.sent).toEqual(['a a a', 'b']);
+  });
+
+  test('a packet that does not fit is not overtaken by one that would', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    const large = (topic: string) => publish(topic, 0, 0, Buffer.alloc(20_000));
+    await harness.write(large('a'), large('b'), publish('c'));
+    await harness.reply();
+    expect(harness.sent).toEqual(['a', 'b c']);
+  });
+
+  test('the largest packet of 24,573 bytes goes', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a', 0, 0, Buffer.alloc(24_573 - 7)));
+    expect(harness.gateway.lastText).toHaveLength(32_764);
+    expect(harness.errors).toEqual([]);
+  });
+});
+
+describe('frames that were taken in part (3)', () => {
+  test('what was not taken goes again, first of all', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a', 1, 1), publish('b', 1, 2), publish('c', 1, 3));
+    await harness.write(publish('d', 1, 4));
+    await harness.reply([puback(1)], { taken: 1 });
+    expect(harness.sent).toEqual(['a b c', 'b c d']);
+    expect(harness.received).toEqual([expect.objectContaining({ messageId: 1 })]);
+  });
+
+  test('none taken, four times in a row: the connection is given up, and nothing has to be held', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a', 1, 1));
+    for (let count = 0; count < 3; count += 1) await harness.reply([], { taken: 0 });
+    expect(harness.sent).toEqual(['a', 'a', 'a', 'a']);
+    await harness.reply([], { taken: 0 });
+    expect(harness.errors).toEqual(['not-taken']);
+    await harness.connect();
+    await harness.write(publish('a', 1, 1));
+    expect(harness.sent).toEqual(['a']);
+  });
+
+  test('progress in between starts the count again', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a'), publish('b'));
+    for (const taken of [0, 0, 0, 1, 0, 0, 0]) await harness.reply([], { taken });
+    expect(harness.errors).toEqual([]);
+    await harness.reply();
+    expect(harness.sent.slice(-2)).toEqual(['b', 'b']);
+  });
+
+  test('a DISCONNECT that was not taken is sent again before the socket is closed', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a'), disconnect);
+    harness.socket.close();
+    await harness.reply([], { taken: 1 });
+    expect(harness.sent).toEqual(['a disconnect', 'disconnect']);
+    expect(harness.gateway.closedWith).toBeUndefined();
+    await harness.reply();
+    expect(harness.gateway.closedWith?.code).toBe(1000);
+  });
+});
+
+describe('acknowledgements (5)', () => {
+  const persistent = { clean: false } as const;
+
+  test('wait for a frame to leave with, in front of it', async () => {
+    const harness = new Harness();
+    await harness.connect(persistent);
+    await harness.write(puback(1), puback(2));
+    expect(harness.sent).toEqual([]);
+    await harness.write(publish('a'));
+    expect(harness.sent).toEqual(['puback puback a']);
+    await harness.reply();
+    await harness.clock.advance(1_000);
+    expect(harness.sent).toHaveLength(1);
+  });
+
+  test('go alone after 100 ms, marked as wanting no reply, even while a frame is outstanding', async () => {
+    const harness = new Harness();
+    await harness.connect(persistent);
+    await harness.write(publish('a'));
+    await harness.write(puback(1));
+    await harness.clock.advance(50);
+    await harness.write({ cmd: 'pubcomp', messageId: 2 });
+    await harness.clock.advance(49);
+    expect(harness.sent).toEqual(['a']);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual(['a', ',puback pubcomp']);
+  });
+
+  test('wait as long as the option says', async () => {
+    const harness = new Harness({ acknowledgeDelayMs: 500 });
+    await harness.connect(persistent);
+    await harness.write(puback(1));
+    await harness.clock.advance(499);
+    expect(harness.sent).toEqual([]);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual([',puback']);
+  });
+
+  test('more of them than fit into a frame leave in several', async () => {
+    const harness = new Harness();
+    await harness.connect(persistent);
+    await harness.write(...Array.from({ length: 6_144 }, (_, index) => puback(index + 1)));
+    await harness.clock.advance(100);
+    expect(harness.gateway.frames.map(({ packets }) => packets.length)).toEqual([6_143, 1]);
+  });
+
+  test('PUBREC and PUBREL want a reply', async () => {
+    const harness = new Harness();
+    await harness.connect(persistent);
+    await harness.write({ cmd: 'pubrec', messageId: 1 });
+    await harness.reply();
+    await harness.write({ cmd: 'pubrel', messageId: 2 });
+    expect(harness.sent).toEqual(['pubrec', 'pubrel']);
+  });
+
+  const ephemeral = [
+    ['3.1.1 with Clean Session', 4, { clean: true }],
+    ['5.0 with Clean Start', 5, { clean: true }],
+    [
+      '5.0 with Clean Start and a Session Expiry Interval of 0',
+      5,
+      { clean: true, properties: { sessionExpiryInterval: 0 } },
+    ],
+    [
+      '5.0 with properties of every kind, but none that keep anything',
+      5,
+      {
+        clean: true,
+        properties: {
+          maximumPacketSize: 100_000,
+          topicAliasMaximum: 5,
+          requestProblemInformation: true,
+          userProperties: { some: 'user', other: 'property' },
+          authenticationMethod: 'method',
+          authenticationData: Buffer.from('data'),
+        },
+      },
+    ],
+  ] as const;
+  test.each(ephemeral)('%s: PUBACK is not sent, PUBREC and PUBCOMP are', async (_name, version, connect) => {
+    const harness = new Harness();
+    await harness.connect(connect, version);
+    await harness.write(puback(1), { cmd: 'pubrec', messageId: 2 }, { cmd: 'pubcomp', messageId: 3 });
+    await harness.clock.advance(1_000);
+    expect(harness.sent).toEqual(['pubcomp pubrec']);
+    expect(harness.transport.statistics.pubacksDropped).toBe(1);
+  });
+
+  const kept = [
+    ['3.1.1 without Clean Session', 4, { clean: false }],
+    ['5.0 without Clean Start', 5, { clean: false }],
+    ['5.0 with a Session Expiry Interval', 5, { clean: true, properties: { sessionExpiryInterval: 60 } }],
+    ['5.0 with a Receive Maximum', 5, { clean: true, properties: { receiveMaximum: 65_535 } }],
+  ] as const;
+  test.each(kept)('%s: PUBACK is sent', async (_name, version, connect) => {
+    const harness = new Harness();
+    await harness.connect(connect, version);
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    expect(harness.sent).toEqual([',puback']);
+  });
+
+  test.each([4, 5] as const)('MQTT %i: with a shared subscription PUBACK is sent', async (version) => {
+    const harness = new Harness();
+    await harness.connect({}, version);
+    await harness.write(subscribe('$shared/a', 'a/b'));
+    await harness.reply();
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    expect(harness.sent).toEqual(['subscribe']);
+    await harness.write({
+      ...subscribe('a', '$share/group/b'),
+      properties: { userProperties: { a: 'b' } },
+    } as never);
+    await harness.reply();
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    expect(harness.sent).toEqual(['subscribe', 'subscribe', ',puback']);
+  });
+});
+
+describe('rare publishes of QoS 0 (5)', () => {
+  async function rarely(harness: Harness, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) {
+      await harness.clock.advance(5_001);
+      await harness.write(publish('a'));
+      if (harness.gateway.frames.at(-1)?.replyWanted) await harness.reply();
+    }
+  }
+
+  test('after three of them the next ones go without a reply', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 6);
+    expect(harness.sent).toEqual(['a', 'a', 'a', ',a', ',a', ',a']);
+  });
+
+  test('the next frame waits until five seconds have passed, and the count begins anew', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 4);
+    await harness.clock.advance(1_000);
+    await harness.write(subscribe('b'));
+    await harness.clock.advance(3_999);
+    expect(harness.sent).toHaveLength(4);
+    await harness.clock.advance(1);
+    expect(harness.sent.at(-1)).toBe('subscribe');
+    await harness.reply();
+    await rarely(harness, 4);
+    expect(harness.sent.slice(5)).toEqual(['a', 'a', 'a', ',a']);
+  });
+
+  test('acknowledgements do not wait for it', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await rarely(harness, 4);
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    expect(harness.sent.at(-1)).toBe(',puback');
+  });
+
+  const breaks = [
+    ['QoS 1', [publish('b', 1, 1)]],
+    ['two in one frame', [publish('b'), publish('c')]],
+    ['another packet', [subscribe('b')]],
+  ] as const;
+  test.each(breaks)('%s in between: not so', async (_name, packets) => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 3);
+    await harness.clock.advance(5_001);
+    await harness.write(...packets);
+    await harness.reply();
+    await rarely(harness, 1);
+    expect(harness.sent.at(-1)).toBe('a');
+  });
+
+  test('exactly five seconds are not more than five seconds', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 3);
+    await harness.clock.advance(5_000);
+    await harness.write(publish('a'));
+    expect(harness.sent.at(-1)).toBe('a');
+  });
+
+  test('DISCONNECT waits behind it', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 4);
+    await harness.write(disconnect);
+    harness.socket.close();
+    await harness.clock.advance(4_999);
+    expect(harness.sent.at(-1)).toBe(',a');
+    await harness.clock.advance(1);
+    expect(harness.sent.at(-1)).toBe('disconnect');
+  });
+});
+
+describe('the clock (7)', () => {
+  test('the largest one seen goes with every frame, on this connection and the next', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('a'));
+    await harness.reply([], { clock: '0mh1t2c4x0002' });
+    await harness.write(publish('b'));
+    await harness.reply([], { clock: '0mh1t2c4x0001' });
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    await harness.connect();
+    await harness.write(pingreq, publish('c'));
+    expect(harness.sockets.map(({ frames }) => frames.map(({ clock }) => clock))).toEqual([
+      [undefined, '0mh1t2c4x0002', '0mh1t2c4x0002'],
+      ['0mh1t2c4x0002'],
+    ]);
+  });
+
+  test('a full frame leaves it at home', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a'));
+    await harness.reply([], { clock: '0mh1t2c4x0002' });
+    await harness.write(publish('a', 0, 0, Buffer.alloc(24_573 - 7)));
+    expect(harness.gateway.frames.at(-1)?.clock).toBeUndefined();
+    expect(harness.gateway.frames.at(-1)?.packets).toHaveLength(1);
+  });
+});
