@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReceivedStore, SessionRef } from '../src/index.ts';
-import { Client, copyOf, type MakeStores, messageId } from './support.ts';
+import { Client, type ContractOptions, copyOf, type MakeStores, messageId } from './support.ts';
 
 const MAXIMUM = 3;
 
 /** What every `ReceivedStore` does. */
-export function receivedStoreContract(name: string, makeStores: MakeStores): void {
+export function receivedStoreContract(
+  name: string,
+  makeStores: MakeStores,
+  { countsAreExact = true }: ContractOptions = {},
+): void {
   describe(`${name}: ReceivedStore`, () => {
     let client: Client;
     let session: SessionRef;
@@ -81,6 +85,13 @@ export function receivedStoreContract(name: string, makeStores: MakeStores): voi
       expect(await received.release(session, 4)).toBe(false);
       await received.release(session, 2);
       expect((await begin(4, 6)).state).toBe('new');
+    });
+
+    it('has room for a QoS 1 message beside them while there are fewer than the maximum, where it looks [MQTT-3.3.4-7]', async () => {
+      expect(await received.hasRoom(session, 3)).toBe(true);
+      for (const packetId of [1, 2, 3]) await begin(packetId, packetId);
+      expect(await received.hasRoom(session, 4)).toBe(true);
+      if (countsAreExact) expect(await received.hasRoom(session, 3)).toBe(false);
     });
 
     it('counts settled ids until they are released', async () => {

@@ -17,5 +17,5 @@ export function storesContract(name: string, makeStores: MakeStores, options: Co
   subscriptionStoreContract(name, makeStores);
   retainedStoreContract(name, makeStores, options);
   queueStoreContract(name, makeStores);
-  receivedStoreContract(name, makeStores);
+  receivedStoreContract(name, makeStores, options);
 }

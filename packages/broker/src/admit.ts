@@ -15,7 +15,8 @@ import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, type SessionRecord } from './ports/index.ts';
 import { refuse } from './refuse.ts';
-import { because, reply } from './reply.ts';
+import { because, fitted, reply } from './reply.ts';
+import type { Attachment } from './session.ts';
 import { publishWill } from './will.ts';
 
 export interface Admission {
@@ -121,7 +122,8 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
   const { attachment, session } = previous;
   const { connections, timers } = context.ports;
-  if (attachment !== undefined) yield* waitFor(connections.close(attachment.connectionId, takenOver()));
+  if (attachment !== undefined)
+    yield* waitFor(connections.close(attachment.connectionId, takenOver(attachment)));
   if (!opened.present) return yield* discardState(context, session);
   yield* waitFor(timers.cancel('will', session));
   yield* waitFor(timers.cancel('session-expiry', session));
@@ -134,9 +136,16 @@ function* publishPreviousWill(context: Context, opened: OpenedSession, previous:
   if (will !== undefined && (isDue || !opened.present)) yield* publishWill(context, session, will);
 }
 
-function takenOver(): DisconnectPacket {
+/** What the old connection is told: nothing before MQTT 5.0, and nothing that is too large for it [MQTT-3.14.2-3]. */
+function takenOver({ protocolVersion, maximumPacketSize }: Attachment): DisconnectPacket | undefined {
+  if (protocolVersion < 5) return undefined;
   const properties = because('another client connected with the same client identifier');
-  return { type: 'disconnect', reasonCode: ReasonCode.SessionTakenOver, properties };
+  const disconnect: DisconnectPacket = {
+    type: 'disconnect',
+    reasonCode: ReasonCode.SessionTakenOver,
+    properties,
+  };
+  return fitted(disconnect, protocolVersion, maximumPacketSize);
 }
 
 function connectionOf(context: Context, { packet, identity }: Admission, opened: OpenedSession): Connection {

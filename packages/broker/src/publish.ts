@@ -29,6 +29,9 @@ export function* publish(
   const refusal = yield* refusalOf(context, connection, packet, topic);
   if (refusal !== undefined) return yield* refusePublish(context, link, connection, packet, refusal);
   if (packet.qos === 2) return yield* publishExactlyOnce(context, link, connection, packet, topic);
+  if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
+    return yield* violate(context, link, receiveMaximumExceeded(context));
+  }
   const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
   if (packet.qos === 1) acknowledge(link, connection, 'puback', packet.packetId, outcome);
 }
@@ -118,11 +121,7 @@ function* publishExactlyOnce(
   const receipt = yield* waitFor(
     received.begin(session, packetId, context.messageClock.next(), context.limits.receiveMaximum),
   );
-  if (receipt.state === 'over-limit') {
-    // [MQTT-3.3.4-7]
-    const reason = `more than ${context.limits.receiveMaximum} QoS 2 messages are unreleased`;
-    return yield* violate(context, link, new Violation(ReasonCode.ReceiveMaximumExceeded, reason));
-  }
+  if (receipt.state === 'over-limit') return yield* violate(context, link, receiveMaximumExceeded(context));
   if (receipt.state === 'settled') {
     return reply(link, connection, {
       type: 'pubrec',
@@ -135,6 +134,16 @@ function* publishExactlyOnce(
   if (outcome === 'retained-quota-exceeded') yield* waitFor(received.release(session, packetId));
   else yield* waitFor(received.settle(session, packetId));
   acknowledge(link, connection, 'pubrec', packetId, outcome);
+}
+
+function hasRoom({ ports, limits }: Context, { session }: Connection): Flow<boolean> {
+  return waitFor(ports.received.hasRoom(session, limits.receiveMaximum));
+}
+
+/** [MQTT-3.3.4-7] */
+function receiveMaximumExceeded({ limits }: Context): Violation {
+  const reason = `more than ${limits.receiveMaximum} QoS 1 and 2 messages are unacknowledged`;
+  return new Violation(ReasonCode.ReceiveMaximumExceeded, reason);
 }
 
 function* acceptFrom(

@@ -32,21 +32,21 @@ function withProblemInformation(connection: Connection, packet: Packet): Packet 
  * A packet over the client's Maximum Packet Size is sent without its Reason String [MQTT-3.14.2-3] [MQTT-3.2.2-19],
  * and not at all when that does not help [MQTT-3.1.2-24].
  */
-export function fitted(
-  packet: Packet,
+export function fitted<P extends Packet>(
+  packet: P,
   version: ProtocolVersion,
   maximumPacketSize: number,
-): Packet | undefined {
-  const fits = (candidate: Packet) => encodePacket(candidate, version).length <= maximumPacketSize;
+): P | undefined {
+  const fits = (candidate: P) => encodePacket(candidate, version).length <= maximumPacketSize;
   if (maximumPacketSize >= SMALL_PACKET_SIZE || fits(packet)) return packet;
   const shorter = withoutReason(packet);
   return fits(shorter) ? shorter : undefined;
 }
 
-function withoutReason(packet: Packet): Packet {
+function withoutReason<P extends Packet>(packet: P): P {
   if (!('properties' in packet) || !('reasonString' in packet.properties)) return packet;
   const { reasonString: _, ...properties } = packet.properties;
-  return { ...packet, properties } as Packet;
+  return { ...packet, properties };
 }
 
 /** The `properties` of a reply that explains itself. */

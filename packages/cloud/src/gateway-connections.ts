@@ -73,9 +73,9 @@ export class GatewayConnections implements Connections {
   }
 
   /** Its frames are refused from now on, whatever handler they meet; then the client is told, and cut. */
-  async close(connectionId: ConnectionId, disconnect: DisconnectPacket): Promise<void> {
-    const state = await this.#links.end(connectionId);
-    if (state?.phase === 'connected' && state.connection.protocolVersion === 5) {
+  async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
+    await this.#links.end(connectionId);
+    if (disconnect !== undefined) {
       await this.#poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
     }
     await this.#poster.delete(connectionId);

@@ -36,7 +36,7 @@ export class PostingConnections implements Connections {
     return isSent;
   }
 
-  async close(connectionId: ConnectionId, disconnect: DisconnectPacket): Promise<void> {
+  async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
     await this.#environment().connections.close(connectionId, disconnect);
   }
 }

@@ -138,9 +138,19 @@ export function packetLength(
     const byte = start + index < end ? bytes[start + index] : undefined;
     if (byte === undefined) return undefined;
     remaining += (byte & 0x7f) * 0x80 ** (index - 1);
-    if (byte < 0x80) return withinMaximum(1 + index + remaining, options.maximumPacketSize);
+    if (byte >= 0x80) continue;
+    if (byte === 0 && index > 1 && options.protocolVersion === 5) return overlong();
+    return withinMaximum(1 + index + remaining, options.maximumPacketSize);
   }
   return new Violation(ReasonCode.MalformedPacket, 'The Remaining Length takes at most four bytes');
+}
+
+/** MQTT 5.0 allows only the shortest form [MQTT-1.5.5-1]; for older clients, and in CONNECT, others are read too. */
+function overlong(): Violation {
+  return new Violation(
+    ReasonCode.MalformedPacket,
+    'The Remaining Length takes the fewest bytes that hold it',
+  );
 }
 
 /** [MQTT-3.2.2-15]: known from the header alone, so that nothing of such a packet is ever kept. */

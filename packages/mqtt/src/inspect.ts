@@ -80,7 +80,11 @@ function checkSubscriptionOptions(reader: PacketReader, options: number, version
   const reserved = version === 5 ? 0b1100_0000 : 0b1111_1100;
   // [MQTT-3.8.3-5] [MQTT3-3.8.3-4]
   if ((options & reserved) !== 0) reader.malformed('The reserved bits of the subscription options are 0');
-  if ((options & 0b11) === 3) reader.malformed('A subscription has QoS 0, 1 or 2, not 3');
+  if ((options & 0b11) === 3) {
+    // A Protocol Error in MQTT 5.0 (section 3.8.3.1), although QoS 3 in a PUBLISH is malformed.
+    const reasonCode = version === 5 ? ReasonCode.ProtocolError : ReasonCode.MalformedPacket;
+    reader.fail(reasonCode, 'A subscription has QoS 0, 1 or 2, not 3');
+  }
   if ((options & 0b11_0000) === 0b11_0000) {
     reader.fail(ReasonCode.ProtocolError, 'Retain Handling is 0, 1 or 2, not 3');
   }

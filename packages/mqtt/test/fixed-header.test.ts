@@ -108,8 +108,13 @@ describe('the Remaining Length', () => {
     refuses(MALFORMED, buffer([0xc0]));
   });
 
-  it('may be encoded in more bytes than it needs: some clients reserve them', () => {
-    expect(takes(buffer([0xc0, 0x80, 0x80, 0x00]))).toEqual({ type: 'pingreq' });
+  it('[MQTT-1.5.5-1] takes the fewest bytes that hold it in MQTT 5.0', () => {
+    refuses(MALFORMED, buffer([0xc0, 0x80, 0x80, 0x00]));
+    refuses(MALFORMED, buffer([0x82, 0x86, 0x00, 0, 1, text('a'), 0]));
+  });
+
+  it('may be encoded in more bytes than it needs before MQTT 5.0: some clients reserve them', () => {
+    expect(takes(buffer([0xc0, 0x80, 0x80, 0x00]), 4)).toEqual({ type: 'pingreq' });
     expect(takes(buffer([0x82, 0x86, 0x00, 0, 1, text('a'), 0]), 4)).toMatchObject({ type: 'subscribe' });
   });
 

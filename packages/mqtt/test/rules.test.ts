@@ -222,7 +222,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
   });
 
   it('have no QoS 3 and no Retain Handling 3', () => {
-    refuses(MALFORMED, subscribe(0b0000_0011));
+    refuses(PROTOCOL_ERROR, subscribe(0b0000_0011));
     refuses(PROTOCOL_ERROR, subscribe(0b0011_0000));
   });
 });

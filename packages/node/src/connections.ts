@@ -56,10 +56,11 @@ export class NodeConnections implements Connections {
     return true;
   }
 
-  close(connectionId: ConnectionId, disconnect: DisconnectPacket): void {
+  close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): void {
     const link = this.#links.get(connectionId);
     if (link === undefined) return;
-    if (versionOf(link) === 5) link.send(disconnect, 5);
+    // Sent only where CONNACK was: nothing precedes it [MQTT-3.14.0-1].
+    if (disconnect !== undefined && versionOf(link) === 5) link.send(disconnect, 5);
     link.close();
   }
 

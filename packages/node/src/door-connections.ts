@@ -34,7 +34,7 @@ export class DoorConnections implements Connections {
     return this.#doorOf(connectionId).send(connectionId, packet);
   }
 
-  close(connectionId: ConnectionId, disconnect: DisconnectPacket): Awaitable<void> {
+  close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Awaitable<void> {
     return this.#doorOf(connectionId).close(connectionId, disconnect);
   }
 

@@ -30,6 +30,10 @@ export class MemoryReceived implements ReceivedStore {
     return { state: 'new', messageId };
   }
 
+  hasRoom(session: SessionRef, maximum: number): boolean {
+    return (this.#receipts(session)?.size ?? 0) < maximum;
+  }
+
   settle(session: SessionRef, packetId: PacketId): void {
     const receipt = this.#receipts(session)?.get(packetId);
     if (receipt !== undefined) receipt.state = 'settled';

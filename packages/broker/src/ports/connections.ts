@@ -37,6 +37,6 @@ export interface Connections {
   /** Sends one packet. False when the connection is gone. */
   send(connectionId: ConnectionId, packet: Packet): Awaitable<boolean>;
 
-  /** Sends DISCONNECT where the client's version has it, then closes. Does nothing when the connection is gone. */
-  close(connectionId: ConnectionId, disconnect: DisconnectPacket): Awaitable<void>;
+  /** Sends DISCONNECT, where one is given, then closes. Does nothing when the connection is gone. */
+  close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Awaitable<void>;
 }

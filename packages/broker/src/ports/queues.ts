@@ -91,6 +91,12 @@ export interface ReceivedStore {
     maximum: number,
   ): Awaitable<{ state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string }>;
 
+  /**
+   * Whether fewer than `maximum` are unreleased, so that a QoS 1 message may come on top [MQTT-3.3.4-7]. True without
+   * looking where a look costs a read: QoS 1 is answered before the next packet is handled.
+   */
+  hasRoom(session: SessionRef, maximum: number): Awaitable<boolean>;
+
   /** The message has been handed to its recipients. Does nothing when the id is not known (any more). */
   settle(session: SessionRef, packetId: PacketId): Awaitable<void>;
 

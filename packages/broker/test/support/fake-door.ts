@@ -227,7 +227,7 @@ export class FakeDoor {
       },
       close: (id, disconnect) => {
         const link = this.#links.get(id);
-        link?.send(disconnect, 5);
+        if (disconnect !== undefined) link?.send(disconnect, 5);
         link?.close();
       },
     };
