@@ -1,0 +1,63 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+/** What scrypt (RFC 7914) costs: 16 MiB and some 50 ms for each password tried. */
+const COST = 16_384;
+const BLOCK_SIZE = 8;
+const PARALLELISM = 1;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** More memory than this is not spent on a hash, whatever a users file asks for. */
+const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
+
+export interface PasswordHash {
+  readonly cost: number;
+  readonly blockSize: number;
+  readonly parallelism: number;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+/** The text that a users file holds: `scrypt:16384:8:1:{salt}:{key}`, the last two in base64url. */
+export async function hashPassword(password: Uint8Array): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const parameters = { cost: COST, blockSize: BLOCK_SIZE, parallelism: PARALLELISM, salt };
+  const key = await derive(password, parameters, KEY_BYTES);
+  const encoded = [salt, key].map((bytes) => bytes.toString('base64url'));
+  return ['scrypt', COST, BLOCK_SIZE, PARALLELISM, ...encoded].join(':');
+}
+
+/** Undefined when the text is no hash of ours. */
+export function parsePasswordHash(text: string): PasswordHash | undefined {
+  const match = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,2}):([\w-]{8,}):([\w-]{16,})$/.exec(text);
+  if (match === null) return undefined;
+  const [, cost, blockSize, parallelism, salt = '', key = ''] = match;
+  const hash = {
+    cost: Number(cost),
+    blockSize: Number(blockSize),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  };
+  const isPowerOfTwo = hash.cost > 1 && (hash.cost & (hash.cost - 1)) === 0;
+  const isAffordable = 128 * hash.cost * hash.blockSize <= MEMORY_BYTES_MAX;
+  return isPowerOfTwo && isAffordable && hash.blockSize > 0 && hash.parallelism > 0 ? hash : undefined;
+}
+
+export async function isPassword(password: Uint8Array, hash: PasswordHash): Promise<boolean> {
+  return timingSafeEqual(await derive(password, hash, hash.key.length), hash.key);
+}
+
+/** On the thread pool: the event loop goes on meanwhile. */
+function derive(
+  password: Uint8Array,
+  { cost, blockSize, parallelism, salt }: Omit<PasswordHash, 'key'>,
+  keyBytes: number,
+): Promise<Buffer> {
+  const options = { cost, blockSize, parallelization: parallelism, maxmem: 2 * MEMORY_BYTES_MAX };
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, keyBytes, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
