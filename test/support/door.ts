@@ -9,3 +9,9 @@ export interface Door {
   readonly url: string;
   stop(): Promise<void>;
 }
+
+/** The doors of our own that the behaviour suite runs on. */
+export type DoorName = 'node' | 'gateway';
+
+/** `APUS_TEST_DOOR=gateway` runs the suite in text frames at the gateway door; otherwise it is the node door. */
+export const doorUnderTest: DoorName = process.env.APUS_TEST_DOOR === 'gateway' ? 'gateway' : 'node';

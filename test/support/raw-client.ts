@@ -1,9 +1,11 @@
-import { once } from 'node:events';
 import { parser as createParser, generate, type Packet, type Parser } from 'mqtt-packet';
-import { WebSocket } from 'ws';
+import { BinaryWire } from './binary-wire.ts';
+import { doorUnderTest } from './door.ts';
+import { TextWire } from './text-wire.ts';
+import type { Wire, WireEvents } from './wire.ts';
 
-/** How long a wait may last before the test fails; a passing test never waits this long. */
-const PATIENCE_MS = 5_000;
+/** How long a wait may last before the test fails; a passing test waits for 5 s at most, a will's grace at the gateway. */
+const PATIENCE_MS = doorUnderTest === 'gateway' ? 10_000 : 5_000;
 
 export type Received = Packet & Record<string, unknown>;
 
@@ -12,7 +14,7 @@ export type Received = Packet & Record<string, unknown>;
  * Nothing is answered by itself: no PUBACK, no PUBREC, no PINGREQ.
  */
 export class RawClient {
-  readonly #socket: WebSocket;
+  #wire: Wire | undefined;
   readonly #parser: Parser;
   readonly #version: 3 | 4 | 5;
   readonly #received: Received[] = [];
@@ -23,8 +25,7 @@ export class RawClient {
   #unparsed: Buffer = Buffer.alloc(0);
   #closed: { code: number } | undefined;
 
-  private constructor(socket: WebSocket, version: 3 | 4 | 5) {
-    this.#socket = socket;
+  private constructor(version: 3 | 4 | 5) {
     this.#version = version;
     this.#parser = createParser({ protocolVersion: version } as never);
     this.#parser.on('packet', (packet) => {
@@ -32,12 +33,6 @@ export class RawClient {
       this.#bytes.set(packet as Received, this.#current);
       this.#wake();
     });
-    socket.on('message', (data) => this.#accept(data as Buffer));
-    socket.on('close', (code) => {
-      this.#closed = { code };
-      this.#wake();
-    });
-    socket.on('error', () => {});
   }
 
   /** Opens the WebSocket and sends nothing. */
@@ -46,9 +41,18 @@ export class RawClient {
     version: 3 | 4 | 5 = 5,
     subprotocols: string[] = ['mqtt'],
   ): Promise<RawClient> {
-    const socket = new WebSocket(url, subprotocols);
-    const client = new RawClient(socket, version);
-    await once(socket, 'open');
+    const client = new RawClient(version);
+    const events: WireEvents = {
+      received: (bytes) => client.#accept(bytes),
+      closed: (code) => {
+        client.#closed = { code };
+        client.#wake();
+      },
+    };
+    client.#wire =
+      doorUnderTest === 'gateway'
+        ? await TextWire.open(url, events)
+        : await BinaryWire.open(url, events, subprotocols);
     return client;
   }
 
@@ -76,13 +80,13 @@ export class RawClient {
     this.sendBytes(generate(packet as never, { protocolVersion: this.#version } as never));
   }
 
-  /** Sends bytes as one binary frame, whatever they are. */
+  /** Sends bytes as one frame, whatever they are. */
   sendBytes(bytes: Uint8Array | string): void {
-    this.#socket.send(typeof bytes === 'string' ? Buffer.from(bytes.replaceAll(/\s/g, ''), 'hex') : bytes);
+    this.#wire?.send(typeof bytes === 'string' ? Buffer.from(bytes.replaceAll(/\s/g, ''), 'hex') : bytes);
   }
 
   sendText(text: string): void {
-    this.#socket.send(text);
+    this.#wire?.sendText(text);
   }
 
   /** The next packet, which must be of this type. */
@@ -125,7 +129,7 @@ export class RawClient {
 
   /** Cuts the TCP connection without DISCONNECT and without a close frame. */
   async vanish(): Promise<void> {
-    this.#socket.terminate();
+    this.#wire?.terminate();
     await this.#until(() => this.#closed !== undefined, 'the close of the connection');
   }
 
@@ -137,7 +141,7 @@ export class RawClient {
 
   /** Closes without ceremony; for the end of a test. */
   close(): void {
-    this.#socket.terminate();
+    this.#wire?.terminate();
   }
 
   /** Cuts the stream into packets, so that each is known with its bytes. */

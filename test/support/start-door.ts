@@ -1,5 +1,5 @@
 import type { AuthenticationMethod, Authenticator, Authorizer } from '@apus/broker';
-import type { Door } from './door.ts';
+import { type Door, doorUnderTest } from './door.ts';
 
 /** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
 export interface DoorOptions {
@@ -29,6 +29,7 @@ export interface DoorOptions {
 
 interface NodeDoor {
   readonly url: string;
+  readonly gateway: { readonly url: string } | undefined;
   stop(): Promise<void>;
 }
 
@@ -38,7 +39,7 @@ export const OPTIONS_NEED_OUR_DOOR = 'APUS_TEST_URL names a running broker, whic
 /** The broker that `APUS_TEST_URL` names, or undefined when the tests start our own. */
 export const runningBrokerUrl: string | undefined = process.env.APUS_TEST_URL || undefined;
 
-/** The broker that `APUS_TEST_URL` names, or else the node door in this process. */
+/** The broker that `APUS_TEST_URL` names, or else a door in this process: the node door, or the gateway door. */
 export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   if (runningBrokerUrl !== undefined) {
     return { name: 'running broker', url: runningBrokerUrl, stop: async () => {} };
@@ -46,8 +47,11 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   // A name in a variable: this file type-checks whether or not the package has been written.
   const nodePackage: string = '@apus/node';
   const { startNode } = (await import(nodePackage)) as {
-    startNode(options: DoorOptions & { port: number }): Promise<NodeDoor>;
+    startNode(options: DoorOptions & { port: number; gatewayPort?: number }): Promise<NodeDoor>;
   };
-  const node = await startNode({ ...options, port: 0 });
-  return { name: 'node', url: node.url, stop: () => node.stop() };
+  const isGateway = doorUnderTest === 'gateway';
+  const node = await startNode({ ...options, port: 0, ...(isGateway && { gatewayPort: 0 }) });
+  const url = isGateway ? node.gateway?.url : node.url;
+  if (url === undefined) throw new Error('the node has not opened its gateway door');
+  return { name: doorUnderTest, url, stop: () => node.stop() };
 }

@@ -1,0 +1,36 @@
+/** What a server sends at the gateway door (docs/text-frames.md, section 2). Written for tests, apart from the code under test. */
+export type ServerFrame =
+  | {
+      readonly kind: 'reply';
+      readonly bytes: Buffer;
+      /** More is waiting: fetch it. */
+      readonly more: boolean;
+      /** Packets of the frame that were handled; undefined: all of them. */
+      readonly taken: number | undefined;
+      readonly clock: string | undefined;
+    }
+  | { readonly kind: 'push'; readonly bytes: Buffer }
+  /** JSON of the gateway's own. */
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'nothing' };
+
+const BASE64 = '((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)';
+const REPLY = new RegExp(`^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?([:;])${BASE64}$`);
+const PUSH = new RegExp(`^${BASE64}$`);
+
+/** @throws when the frame is none of them. */
+export function readServerFrame(text: string): ServerFrame {
+  if (text === '') return { kind: 'nothing' };
+  if (text.startsWith('{')) return { kind: 'error', text };
+  const push = PUSH.exec(text)?.[1];
+  if (push !== undefined) return { kind: 'push', bytes: Buffer.from(push, 'base64') };
+  const [, clock, taken, marker, base64] = REPLY.exec(text) ?? [];
+  if (base64 === undefined) throw new Error(`not a frame of mqtt-text-v1: ${text.slice(0, 100)}`);
+  return {
+    kind: 'reply',
+    bytes: Buffer.from(base64, 'base64'),
+    more: marker === ';',
+    taken: taken === undefined ? undefined : Number(taken),
+    clock,
+  };
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { readServerFrame, type ServerFrame } from './server-frame.ts';
+import type { Wire, WireEvents } from './wire.ts';
+
+/** MQTT bytes of one frame from a client. */
+const FRAME_BYTES_MAX = 24_573;
+
+/** The first bytes of the packets that mean something to a transport. */
+const CONNACK = 0x20;
+const SUBSCRIBE = 0x82;
+const DISCONNECT = 0xe0;
+
+type Reply = Extract<ServerFrame, { kind: 'reply' }>;
+
+/**
+ * MQTT in text frames (docs/text-frames.md), as plainly as the page allows: one frame in flight, what gathers
+ * meanwhile leaves as one frame, pushes are held back where section 4 says, and what is waiting is fetched.
+ * Nothing is elided: every packet of the test goes to the server, acknowledgements in their turn.
+ */
+export class TextWire implements Wire {
+  readonly #socket: WebSocket;
+  readonly #events: WireEvents;
+  #gathered: Uint8Array[] = [];
+  /** The pieces of the frame that waits for its reply; empty for a fetch. */
+  #outstanding: Uint8Array[] | undefined;
+  #heldPushes: Buffer[] = [];
+  #isConnected = false;
+  #isFetching = false;
+  #clock = '';
+
+  private constructor(socket: WebSocket, events: WireEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    socket.on('message', (data) => this.#accept(String(data)));
+    socket.on('close', (code) => events.closed(code));
+    socket.on('error', () => {});
+  }
+
+  static async open(url: string, events: WireEvents): Promise<TextWire> {
+    const socket = new WebSocket(url, ['mqtt-text-v1']);
+    const wire = new TextWire(socket, events);
+    await once(socket, 'open');
+    return wire;
+  }
+
+  send(bytes: Uint8Array): void {
+    if (bytes.length > FRAME_BYTES_MAX) {
+      throw new Error(`a frame takes ${FRAME_BYTES_MAX} bytes and the packet has ${bytes.length}`);
+    }
+    this.#gathered.push(bytes);
+    this.#sendNext();
+  }
+
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #sendNext(): void {
+    if (this.#outstanding !== undefined || (this.#gathered.length === 0 && !this.#isFetching)) return;
+    const pieces = this.#takeFrame();
+    this.#outstanding = pieces;
+    const clock = this.#clock === '' ? '' : `@${this.#clock}`;
+    const base64 = Buffer.concat(pieces).toString('base64');
+    this.#socket.send(`${clock.length + base64.length < 32_768 ? clock : ''}.${base64}`);
+  }
+
+  #takeFrame(): Uint8Array[] {
+    let bytes = 0;
+    const isOver = this.#gathered.findIndex((piece) => {
+      bytes += piece.length;
+      return bytes > FRAME_BYTES_MAX;
+    });
+    return this.#gathered.splice(0, isOver < 0 ? this.#gathered.length : isOver);
+  }
+
+  #accept(text: string): void {
+    const frame = readServerFrame(text);
+    if (frame.kind === 'push') this.#acceptPush(frame.bytes);
+    if (frame.kind === 'reply') this.#acceptReply(frame);
+    // Of unknown fate (section 6): the frame is not sent again.
+    if (frame.kind === 'error') this.#socket.close(1000);
+  }
+
+  #acceptPush(bytes: Buffer): void {
+    if (this.#mustHold(bytes)) this.#heldPushes.push(bytes);
+    else this.#events.received(bytes);
+  }
+
+  /** Section 4. A CONNACK that refuses comes as a push, and a DISCONNECT is not kept behind what will never come. */
+  #mustHold(bytes: Buffer): boolean {
+    const [first] = bytes;
+    if (!this.#isConnected) return first !== CONNACK;
+    if (first === DISCONNECT) return false;
+    return this.#isFetching || (this.#outstanding?.some(([each]) => each === SUBSCRIBE) ?? false);
+  }
+
+  #acceptReply({ bytes, more, taken, clock }: Reply): void {
+    const pieces = this.#outstanding;
+    if (pieces === undefined) throw new Error('a reply came that nothing had asked for');
+    this.#outstanding = undefined;
+    if (clock !== undefined && clock > this.#clock) this.#clock = clock;
+    if (taken !== undefined) this.#gathered.unshift(...pieces.splice(taken));
+    if (bytes[0] === CONNACK) this.#isConnected = true;
+    this.#isFetching = more;
+    if (bytes.length > 0) this.#events.received(bytes);
+    // Section 8: the client closes after the reply to its DISCONNECT.
+    if (pieces.at(-1)?.[0] === DISCONNECT) this.#socket.close(1000);
+    else this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#sendNext();
+    const held = this.#heldPushes;
+    this.#heldPushes = [];
+    for (const bytes of held) this.#acceptPush(bytes);
+  }
+}

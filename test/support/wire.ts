@@ -1,0 +1,16 @@
+/** What carries a test client's MQTT bytes: binary frames at the node door, text frames at the gateway door. */
+export interface Wire {
+  /** Sends one packet, or whatever a test sends in its place. */
+  send(bytes: Uint8Array): void;
+  /** Sends a text frame as it is. */
+  sendText(text: string): void;
+  /** Cuts the TCP connection without DISCONNECT and without a close frame. */
+  terminate(): void;
+}
+
+/** What a wire tells the client that uses it. */
+export interface WireEvents {
+  received(bytes: Buffer): void;
+  /** With the WebSocket's close code. */
+  closed(code: number): void;
+}
