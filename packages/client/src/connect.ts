@@ -10,8 +10,10 @@ export interface MqttModule {
 /** Filters in one SUBSCRIBE: a hundred of them fit into a packet, and several SUBSCRIBEs leave in one frame. */
 const SUBSCRIBE_BATCH_SIZE = 100;
 
-/** Bytes that wait in the transport before mqtt.js stops writing in browsers, and how soon it looks again, in ms. */
-const BUFFER_BYTES = 98_304;
+/**
+ * In browsers mqtt.js looks whether there is room again after this long, in milliseconds. (It stops writing above
+ * `browserBufferSize`, 512 KiB by default: half a second of full frames.)
+ */
 const BUFFER_LOOK_MS = 25;
 
 /**
@@ -41,7 +43,6 @@ export function connect(
   const own = 'createWebsocket' in transport ? transport : createTransport(transport);
   const client = mqtt.connect(url, {
     subscribeBatchSize: SUBSCRIBE_BATCH_SIZE,
-    browserBufferSize: BUFFER_BYTES,
     browserBufferTimeout: BUFFER_LOOK_MS,
     ...options,
     createWebsocket: own.createWebsocket,

@@ -16,7 +16,7 @@ import type { SplitPacket } from './packet-splitter.ts';
 import { watchPage } from './page.ts';
 import { SocketFaces } from './socket-faces.ts';
 import type { Statistics } from './statistics.ts';
-import { type WebSocketLike, withToken } from './web-socket.ts';
+import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
 
 /** After this long without a frame from the server, a page that comes into sight asks whether it is still there. */
 const STALE_MS = 60_000;
@@ -39,7 +39,7 @@ export class Connection implements SocketEnd {
   readonly #exchange: Exchange;
   readonly #closingAlarm: Alarm;
   readonly #stableAlarm: Alarm;
-  #webSocket: WebSocketLike | undefined;
+  #webSocket: GatewaySocket | undefined;
   #unwatch: () => void = () => {};
   #sent: ((error?: Error) => void)[] = [];
   #heardAt = 0;
@@ -80,7 +80,7 @@ export class Connection implements SocketEnd {
       const token = await settings.token?.();
       if (this.#isClosed()) return;
       const fullUrl = token === undefined ? url : withToken(url, settings.tokenParameter, token);
-      this.#webSocket = new WebSocket(fullUrl, [SUBPROTOCOL], webSocketOptions);
+      this.#webSocket = newSocket(WebSocket, fullUrl, SUBPROTOCOL, webSocketOptions);
       statistics.connections += 1;
       this.#listen(this.#webSocket);
     } catch (cause) {
@@ -118,13 +118,13 @@ export class Connection implements SocketEnd {
     this.#end(1000, '', false);
   }
 
-  #listen(webSocket: WebSocketLike): void {
+  #listen(webSocket: GatewaySocket): void {
     webSocket.addEventListener('open', () => this.#opened(webSocket));
-    webSocket.addEventListener('message', (event: { data: unknown }) => this.#received(event.data));
-    webSocket.addEventListener('error', (event: { error?: unknown }) => {
+    webSocket.addEventListener('message', ({ data }) => this.#received(data));
+    webSocket.addEventListener('error', (event) => {
       this.#socketError = event.error ?? event;
     });
-    webSocket.addEventListener('close', (event: { code: number; reason: string }) => {
+    webSocket.addEventListener('close', (event) => {
       this.#webSocket = undefined;
       if (this.#isClosed()) return;
       if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
@@ -132,7 +132,7 @@ export class Connection implements SocketEnd {
     });
   }
 
-  #opened({ protocol }: WebSocketLike): void {
+  #opened({ protocol }: GatewaySocket): void {
     if (this.#isClosed()) return;
     if (protocol !== SUBPROTOCOL) {
       this.#fail(wrongSubprotocol(protocol));

@@ -1,3 +1,5 @@
+import type { WebSocketClass } from './web-socket.ts';
+
 /** The clock and the timers, so that tests can have their own. */
 export interface Timers {
   /** Milliseconds since 1970. Not a monotonic clock: those stop while a computer sleeps. */
@@ -27,7 +29,7 @@ export const globals = globalThis as unknown as {
   readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
   readonly document?: EventSource;
   readonly addEventListener?: EventSource['addEventListener'];
-  readonly WebSocket?: unknown;
+  readonly WebSocket?: WebSocketClass;
 };
 
 /** Browsers slow the timers of hidden pages down to one a minute, but not their messages. */
