@@ -1,0 +1,108 @@
+import { type BrokerLimits, DEFAULT_LIMITS } from '@apus/broker';
+import { DEFAULT_NODE_LIMITS, type NodeLimits } from '../limits.ts';
+import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
+
+type Limits = BrokerLimits & NodeLimits;
+
+/** Each limit with its unit and what happens beyond it. A limit without a row here does not compile. */
+const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: string] } = {
+  connectionsMax: ['COUNT', 'Connections at a time; each holds an open file. Beyond it: HTTP 503.'],
+  connectTimeoutSeconds: [
+    'SECONDS',
+    'Time from the WebSocket to a completed CONNECT; then it is closed with 1008.',
+  ],
+  handshakeTimeoutSeconds: ['SECONDS', 'Time for the HTTP handshake.'],
+  handshakeBytesMax: ['BYTES', 'Size of the HTTP handshake. Beyond it: HTTP 431.'],
+  webSocketMessageBytesMax: [
+    'BYTES',
+    'Size of one WebSocket message, which may hold many packets. Beyond it: close 1009.',
+  ],
+  inboundBufferBytesMax: [
+    'BYTES',
+    'What one client has sent and the broker has not taken; beyond it the client has to wait.',
+  ],
+  outboundBufferBytesMax: [
+    'BYTES',
+    'What one client has been sent and does not read; beyond it QoS 0 is dropped, QoS 1 and 2 wait in its queue, and it is not read from.',
+  ],
+  closeTimeoutSeconds: ['SECONDS', 'Time for a client to answer a WebSocket close before it is cut off.'],
+  shutdownTimeoutSeconds: ['SECONDS', 'Time for all clients to go when the broker stops.'],
+  maximumPacketSize: ['BYTES', 'Largest MQTT packet that is accepted. Beyond it: 0x95.'],
+  receiveMaximum: [
+    'COUNT',
+    'QoS 1 and 2 messages that a client may have unacknowledged towards the broker. Beyond it: 0x93.',
+  ],
+  topicAliasMaximum: ['COUNT', 'Topic aliases that a client may set. Beyond it: 0x94.'],
+  inflightMessagesMax: [
+    'COUNT',
+    "QoS 1 and 2 messages sent to a client and not acknowledged; the client's Receive Maximum lowers it.",
+  ],
+  queueLengthMax: ['COUNT', 'Messages that wait for one session.'],
+  queueBytesMax: ['BYTES', 'The same in bytes of topic and payload.'],
+  queueWhenFull: ['drop-oldest|drop-newest', 'Which message gives way in a full queue.'],
+  subscriptionsPerSessionMax: ['COUNT', 'Subscriptions of one session. Beyond it: 0x97.'],
+  topicLevelsMax: ['COUNT', 'Levels of a topic name or filter. Beyond it: 0x90 or 0x8F.'],
+  retainedMessagesMax: ['COUNT', 'Retained messages. Beyond it: 0x97.'],
+  sessionsMax: ['COUNT', 'Sessions, connected or not. Beyond it: 0x97.'],
+  sessionExpirySecondsMax: ['SECONDS', 'Longest Session Expiry Interval; a longer one is shortened.'],
+  serverKeepAliveSecondsMax: ['SECONDS', 'Longest Keep Alive; 0 leaves the choice to the clients.'],
+  clientIdLengthMax: ['COUNT', 'Characters of a client identifier. Beyond it: 0x85.'],
+};
+
+const DEFAULTS: Limits = { ...DEFAULT_LIMITS, ...DEFAULT_NODE_LIMITS };
+const NAMES = Object.keys(TEXTS) as (keyof Limits)[];
+
+/** What the protocol, or the timers, can carry of some limits. */
+const MAXIMA: { readonly [K in keyof Limits]?: number } = {
+  maximumPacketSize: 268_435_460,
+  receiveMaximum: 65_535,
+  topicAliasMaximum: 65_535,
+  inflightMessagesMax: 65_535,
+  serverKeepAliveSecondsMax: 65_535,
+  sessionExpirySecondsMax: 0xffff_ffff,
+};
+
+export const LIMIT_FLAGS: Flags = Object.fromEntries(
+  NAMES.map((name): [string, Flag] => {
+    const [value, help] = TEXTS[name];
+    return [flagOf(name), { value, help, default: DEFAULTS[name] }];
+  }),
+);
+
+/** The limits that were given as flags. */
+export function limitsFrom(values: Values): Partial<Limits> {
+  const limits: Record<string, number | string> = {};
+  for (const name of NAMES) {
+    const given = name === 'queueWhenFull' ? whenFullFrom(values) : values.count(flagOf(name), MAXIMA[name]);
+    if (given === 0 && MUST_BE_POSITIVE.has(name))
+      throw new UsageError(`--${flagOf(name)} has to be at least 1.`);
+    if (given !== undefined) limits[name] = given;
+  }
+  return limits as Partial<Limits>;
+}
+
+/** Where 0 would be no limit that a broker could work under; MQTT forbids a Receive Maximum of 0. */
+const MUST_BE_POSITIVE: ReadonlySet<keyof Limits> = new Set([
+  'connectionsMax',
+  'connectTimeoutSeconds',
+  'handshakeTimeoutSeconds',
+  'handshakeBytesMax',
+  'webSocketMessageBytesMax',
+  'inboundBufferBytesMax',
+  'outboundBufferBytesMax',
+  'maximumPacketSize',
+  'receiveMaximum',
+  'inflightMessagesMax',
+  'topicLevelsMax',
+  'sessionsMax',
+  'clientIdLengthMax',
+]);
+
+function whenFullFrom(values: Values): string | undefined {
+  return values.oneOf(flagOf('queueWhenFull'), ['drop-oldest', 'drop-newest']);
+}
+
+/** `maximumPacketSize` is `--maximum-packet-size`. */
+function flagOf(name: keyof Limits): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

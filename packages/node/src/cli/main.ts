@@ -1,0 +1,72 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { StartError } from '../start-error.ts';
+import { type Command, CommandError } from './command.ts';
+import { parseFlags, UsageError } from './flags.ts';
+import { helpOfFlags } from './help.ts';
+import { passwd } from './passwd.ts';
+import { pub } from './pub.ts';
+import { serve } from './serve.ts';
+import { sub } from './sub.ts';
+
+const COMMANDS: readonly Command[] = [serve, pub, sub, passwd];
+const HELP = { help: { short: 'h', help: 'Shows this.' } };
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === '--version' || name === '-V') return say(manifest.version);
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return say(overview());
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command === undefined) throw new UsageError(`There is no command "${name}".`);
+  const values = parseFlags(Object.assign({}, HELP, ...Object.values(command.flags)), args);
+  return values.isSet('help') ? say(helpOf(command)) : command.run(values);
+}
+
+function say(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+function overview(): string {
+  const commands = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`);
+  return [
+    'Apus: an MQTT 5 and 3.1.1 broker over WebSocket.',
+    '',
+    'Usage: apus COMMAND [FLAGS]',
+    '',
+    ...commands,
+    '',
+    '`apus COMMAND --help` shows the flags of a command; `apus --version` the version.',
+  ].join('\n');
+}
+
+function helpOf({ name, summary, usage, description, flags }: Command): string {
+  const parts = [
+    `${summary}\n\nUsage: apus ${name} ${usage}`,
+    description,
+    helpOfFlags({ ...flags, Help: HELP }),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function explain(error: unknown): number {
+  if (error instanceof UsageError) {
+    console.error(`apus: ${error.message} See \`apus --help\`.`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof CommandError || error instanceof StartError) {
+    console.error(`apus: ${error.message}`);
+    return EXIT_FAILURE;
+  }
+  // A bug: whoever reports it needs all of it.
+  console.error(error);
+  return EXIT_FAILURE;
+}
+
+// `apus sub | head -n 1`: the reader has what it wanted.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+process.exitCode = await main(process.argv.slice(2)).catch(explain);

@@ -1,0 +1,31 @@
+import { hashPassword } from '../auth/password-hash.ts';
+import { type Command, CommandError } from './command.ts';
+import { UsageError } from './flags.ts';
+import { readPassword } from './read-password.ts';
+
+export const passwd: Command = {
+  name: 'passwd',
+  summary: 'Makes the hash of a password for a users file.',
+  usage: '',
+  description: [
+    'Asks for the password, or reads the first line of standard input, and prints the hash. A users file:',
+    '',
+    '  {"users": [{',
+    '    "name": "ada",',
+    '    "password": "scrypt:…",',
+    '    "publish": ["%u/#"],',
+    '    "subscribe": ["%u/#", "news/+"]',
+    '  }]}',
+    '',
+    'In a topic filter %u is the user name and %c the client identifier.',
+  ].join('\n'),
+  flags: {},
+  async run(values) {
+    // On the command line a password would be seen in the list of processes.
+    if (values.positionals.length > 0) throw new UsageError('`apus passwd` asks for the password.');
+    const password = await readPassword('Password: ');
+    if (password === '') throw new CommandError('The password is empty.');
+    console.log(await hashPassword(Buffer.from(password)));
+    return 0;
+  },
+};

@@ -1,0 +1,109 @@
+import { UsersAuthenticator } from '../auth/users-authenticator.ts';
+import { UsersAuthorizer } from '../auth/users-authorizer.ts';
+import { readUsersFile } from '../auth/users-file.ts';
+import { LOG_LEVELS } from '../log.ts';
+import type { NodeOptions } from '../options.ts';
+import { type RunningNode, startNode } from '../start-node.ts';
+import type { Command } from './command.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { untilStopped } from './signals.ts';
+
+const PORT_MAX = 65_535;
+const PORT = 8083;
+const GATEWAY_PORT = 8084;
+
+const LISTENING: Flags = {
+  host: {
+    value: 'ADDRESS',
+    help: 'Address to listen at; 0.0.0.0 for every one of this machine.',
+    default: '127.0.0.1',
+  },
+  port: {
+    value: 'PORT',
+    short: 'p',
+    help: 'Port of the node door and the page; 0 for any free one.',
+    default: String(PORT),
+  },
+  'gateway-port': {
+    value: 'PORT',
+    help: 'Port of the gateway door: the Lambda handlers behind an emulator of API Gateway.',
+    default: String(GATEWAY_PORT),
+  },
+  'no-gateway': { help: 'Opens the node door alone.' },
+};
+
+const ACCESS: Flags = {
+  users: {
+    value: 'FILE',
+    help: 'Users, their passwords and what they may do. Without it anybody may do anything, from this machine only.',
+  },
+  'allow-anonymous': { help: 'Lets anybody in, from other machines too.' },
+  'allow-origin': {
+    value: 'ORIGIN',
+    multiple: true,
+    help: 'Web pages that may connect, as https://app.example, while anybody is let in; those of this machine always may.',
+  },
+};
+
+const BEHAVIOUR: Flags = {
+  overlapping: {
+    value: 'one|each',
+    help: 'A message that matches several subscriptions of a client comes once, or once for each.',
+    default: 'one',
+  },
+  'response-information': {
+    value: 'TEXT',
+    help: 'Answer to clients that ask for Response Information; %c is the client identifier.',
+  },
+  'log-level': { value: LOG_LEVELS.join('|'), help: 'What is logged to standard error.', default: 'info' },
+};
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Runs the broker.',
+  usage: '[FLAGS]',
+  description: '',
+  flags: { Listening: LISTENING, Access: ACCESS, Behaviour: BEHAVIOUR, Limits: LIMIT_FLAGS },
+  async run(values) {
+    if (values.positionals.length > 0)
+      throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
+    const node = await startNode(optionsFrom(values));
+    console.log(welcome(node));
+    await untilStopped(() => node.stop());
+    return 0;
+  },
+};
+
+function optionsFrom(values: Values): NodeOptions {
+  const origins = values.all('allow-origin');
+  return {
+    ...limitsFrom(values),
+    ...accessFrom(values),
+    host: values.text('host'),
+    port: values.count('port', PORT_MAX) ?? PORT,
+    gatewayPort: values.isSet('no-gateway')
+      ? undefined
+      : (values.count('gateway-port', PORT_MAX) ?? GATEWAY_PORT),
+    allowedOrigins: origins.length > 0 ? origins : undefined,
+    overlapping: values.oneOf('overlapping', ['one', 'each']),
+    responseInformation: values.text('response-information'),
+    logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
+  };
+}
+
+function accessFrom(values: Values): NodeOptions {
+  const path = values.text('users');
+  const allowAnonymous = values.isSet('allow-anonymous');
+  if (path === undefined) return { allowAnonymous };
+  if (allowAnonymous) throw new UsageError('--users and --allow-anonymous exclude each other.');
+  const users = readUsersFile(path);
+  return { authenticator: new UsersAuthenticator(users), authorizer: new UsersAuthorizer(users) };
+}
+
+function welcome(node: RunningNode): string {
+  const lines = [`  MQTT     ${node.url}`, `  page     ${node.httpUrl}`];
+  if (node.gateway !== undefined)
+    lines.splice(1, 0, `  gateway  ${node.gateway.url} (with the Apus transport)`);
+  return ['Apus is running:', ...lines, 'Stop it with Ctrl+C.'].join('\n');
+}

@@ -1,0 +1,24 @@
+/**
+ * Ctrl+C under `npm start` comes twice, from the terminal and from npm. What comes so soon after the first is the
+ * same request; what comes later is impatience.
+ */
+const SAME_REQUEST_MS = 1_000;
+
+/** The shell's convention: 128 and the number of SIGINT. */
+const EXIT_IMPATIENT = 130;
+
+/** Waits for SIGINT or SIGTERM, then for `stop`. A second signal meanwhile ends the process at once. */
+export function untilStopped(stop: () => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let askedAtMs: number | undefined;
+    const asked = (): void => {
+      if (askedAtMs === undefined) {
+        askedAtMs = performance.now();
+        console.error('Stopping …');
+        stop().then(resolve, reject);
+      } else if (performance.now() - askedAtMs > SAME_REQUEST_MS) process.exit(EXIT_IMPATIENT);
+    };
+    process.on('SIGINT', asked);
+    process.on('SIGTERM', asked);
+  });
+}

@@ -1,0 +1,150 @@
+import { isUtf8 } from 'node:buffer';
+import type { IClientOptions, IClientSubscribeOptions, IPublishPacket, MqttClient } from 'mqtt';
+import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf } from './client-flags.ts';
+import { type Command, CommandError } from './command.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+
+const FAILURE = 0x80;
+
+const SUBSCRIPTION: Flags = {
+  topic: {
+    value: 'FILTER',
+    short: 't',
+    multiple: true,
+    help: 'Topic filter; may be given more than once. Required.',
+  },
+  qos: { value: '0|1|2', short: 'q', help: 'Quality of service.', default: '0' },
+  'no-local': { help: 'Leaves out what this client itself publishes (MQTT 5).' },
+  'retain-as-published': { help: 'Shows the RETAIN flag as it was published (MQTT 5).' },
+  'retain-handling': {
+    value: '0|1|2',
+    help: 'Retained messages: 0 all, 1 of new subscriptions, 2 none (MQTT 5).',
+    default: '0',
+  },
+  keep: { help: 'Goes on with the session of an earlier run, and keeps it (needs --client-id).' },
+};
+
+const OUTPUT: Flags = {
+  count: { value: 'N', short: 'c', help: 'Ends after so many messages.' },
+  verbose: { short: 'v', help: 'Puts the topic before each payload.' },
+  json: { help: 'Prints each message as one line of JSON.' },
+};
+
+/** MQTT 5 wants to be told that a session outlives its connection: a day. */
+const KEPT_SECONDS = 24 * 60 * 60;
+
+export const sub: Command = {
+  name: 'sub',
+  summary: 'Subscribes, and prints what comes.',
+  usage: '-t FILTER [FLAGS]',
+  description: "Example: apus sub -t 'hello/#' -v",
+  flags: { Subscription: SUBSCRIPTION, Output: OUTPUT, Connection: CLIENT_FLAGS },
+  async run(values) {
+    const filters = values.all('topic');
+    if (filters.length === 0 || values.positionals.length > 0) {
+      throw new UsageError('`apus sub` needs a topic filter: -t FILTER.');
+    }
+    const messages = new Messages(printerFrom(values), values.count('count'));
+    const subscription = subscriptionFrom(values);
+    const client = await connectClient(values, sessionFrom(values), (made) => messages.of(made));
+    tellInterruptions(client);
+    try {
+      for (const filter of filters) await subscribe(client, filter, subscription);
+      await messages.enough;
+    } finally {
+      await client.endAsync();
+    }
+    return 0;
+  },
+};
+
+async function subscribe(
+  client: MqttClient,
+  filter: string,
+  options: IClientSubscribeOptions,
+): Promise<void> {
+  let codes: readonly number[];
+  try {
+    codes = (await client.subscribeAsync(filter, options)).map(({ qos }) => qos);
+  } catch (error) {
+    throw new CommandError(`The subscription to ${filter} was refused: ${reasonOf(error)}`, { cause: error });
+  }
+  if (codes.some((code) => code >= FAILURE))
+    throw new CommandError(`The subscription to ${filter} was refused.`);
+}
+
+type Print = (topic: string, payload: Buffer, packet: IPublishPacket) => void;
+
+/** Prints messages until there are enough. */
+class Messages {
+  readonly #print: Print;
+  #left: number;
+  #resolve: () => void = () => {};
+  /** Settles after `count` messages, or with a signal. */
+  readonly enough: Promise<void>;
+
+  constructor(print: Print, count = Number.POSITIVE_INFINITY) {
+    this.#print = print;
+    this.#left = count;
+    this.enough = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (count === 0) this.#resolve();
+    process.once('SIGINT', () => this.#end());
+    process.once('SIGTERM', () => this.#end());
+  }
+
+  of(client: MqttClient): void {
+    client.on('message', (topic, payload, packet) => {
+      if (this.#left <= 0) return;
+      this.#print(topic, payload, packet);
+      this.#left -= 1;
+      if (this.#left === 0) this.#resolve();
+    });
+  }
+
+  #end(): void {
+    this.#left = 0;
+    this.#resolve();
+  }
+}
+
+function tellInterruptions(client: MqttClient): void {
+  client.on('offline', () => console.error('apus: the connection was lost; trying again.'));
+  client.on('error', (error) => console.error(`apus: ${reasonOf(error)}`));
+}
+
+function printerFrom(values: Values): Print {
+  if (values.isSet('json')) return (topic, payload, packet) => console.log(jsonOf(topic, payload, packet));
+  const isVerbose = values.isSet('verbose');
+  return (topic, payload) => {
+    if (isVerbose) process.stdout.write(`${topic} `);
+    // As bytes: a payload need not be text.
+    process.stdout.write(payload);
+    process.stdout.write('\n');
+  };
+}
+
+function jsonOf(topic: string, payload: Buffer, { qos, retain, dup, properties }: IPublishPacket): string {
+  const content = isUtf8(payload)
+    ? { payload: payload.toString() }
+    : { payloadBase64: payload.toString('base64') };
+  const correlationData = properties?.correlationData?.toString('base64');
+  const shown = properties && { ...properties, ...(correlationData !== undefined && { correlationData }) };
+  return JSON.stringify({ topic, ...content, qos, retain, dup, ...(shown && { properties: shown }) });
+}
+
+function subscriptionFrom(values: Values): IClientSubscribeOptions {
+  return {
+    qos: qosFrom(values),
+    nl: values.isSet('no-local'),
+    rap: values.isSet('retain-as-published'),
+    rh: Number(values.oneOf('retain-handling', ['0', '1', '2']) ?? '0'),
+  };
+}
+
+function sessionFrom(values: Values): IClientOptions {
+  if (!values.isSet('keep')) return { clean: true };
+  if (!values.isSet('client-id')) throw new UsageError('--keep needs the --client-id whose session is kept.');
+  return { clean: false, properties: { sessionExpiryInterval: KEPT_SECONDS } };
+}
