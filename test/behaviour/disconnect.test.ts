@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LOSS_GRACE_SECONDS } from '../support/door.ts';
 import { unique } from '../support/unique.ts';
 import { brokerTime } from './raw/broker-time.ts';
 import { connectBytes, control, properties, text } from './raw/hex.ts';
@@ -52,9 +53,10 @@ describe('DISCONNECT from the client', () => {
 
   it('of 0x04 respects the Will Delay Interval [MQTT-3.1.2-8]', async () => {
     const { topic, watcher, marker } = await testament();
+    const willDelayInterval = LOSS_GRACE_SECONDS + 1;
     const { client } = await peers.connect({
       properties: { sessionExpiryInterval: 60 },
-      will: { topic, payload: 'delayed', qos: 0, retain: false, properties: { willDelayInterval: 1 } },
+      will: { topic, payload: 'delayed', qos: 0, retain: false, properties: { willDelayInterval } },
     });
     await client.disconnect({ reasonCode: 4 });
     await marker.vanish();

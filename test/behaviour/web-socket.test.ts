@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import { connectBytes, control, text } from './raw/hex.ts';
 import { expectMessage, publish, subscribe, usePeers } from './raw/peers.ts';
@@ -6,7 +7,9 @@ import { firstFrame, handshake } from './raw/web-socket.ts';
 
 const peers = usePeers();
 
-describe('the opening handshake', () => {
+const BINARY = onlyAt('node', 'API Gateway carries text only: docs/text-frames.md, tested in packages/cloud');
+
+describe('the opening handshake', BINARY, () => {
   it.each([[['mqtt']], [['other', 'mqtt']], [['mqtt', 'other', 'mqttv3.1']]])(
     'that offers %j is answered with `mqtt` [MQTT-6.0.0-4]',
     async (subprotocols) => {
@@ -22,7 +25,7 @@ describe('the opening handshake', () => {
   );
 });
 
-describe('WebSocket frames', () => {
+describe('WebSocket frames', BINARY, () => {
   it('are binary from the server [MQTT-6.0.0-1]', async () => {
     const frame = await firstFrame(peers.url(), connectBytes({ payload: text(unique('binary')) }));
     expect(frame.binary).toBe(true);

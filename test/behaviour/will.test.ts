@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LOSS_GRACE_SECONDS } from '../support/door.ts';
 import type { RawClient } from '../support/raw-client.ts';
 import { unique } from '../support/unique.ts';
 import { brokerTime } from './raw/broker-time.ts';
@@ -224,7 +225,8 @@ describe.concurrent('the Will Delay Interval', () => {
   it('holds the will back, and then it comes [MQTT-3.1.2-8]', async () => {
     const topic = unique('will');
     const watcher = await peers.subscriber(topic);
-    await (await testator(topic, { properties: { willDelayInterval: 2 } }, staying)).vanish();
+    const willDelayInterval = LOSS_GRACE_SECONDS + 2;
+    await (await testator(topic, { properties: { willDelayInterval } }, staying)).vanish();
     await expectNoWillBefore(watcher, topic);
     await expectMessage(watcher, 'gone');
   });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { packetLength } from './packet-length.ts';
 import { readServerFrame, type ServerFrame } from './server-frame.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
@@ -96,7 +97,7 @@ export class TextWire implements Wire {
     const [first] = bytes;
     if (!this.#isConnected) return first !== CONNACK;
     if (first === DISCONNECT) return false;
-    return this.#isFetching || (this.#outstanding?.some(([each]) => each === SUBSCRIBE) ?? false);
+    return this.#isFetching || firstBytes(this.#outstanding ?? []).includes(SUBSCRIBE);
   }
 
   #acceptReply({ bytes, more, taken, clock }: Reply): void {
@@ -109,7 +110,7 @@ export class TextWire implements Wire {
     this.#isFetching = more;
     if (bytes.length > 0) this.#events.received(bytes);
     // Section 8: the client closes after the reply to its DISCONNECT.
-    if (pieces.at(-1)?.[0] === DISCONNECT) this.#socket.close(1000);
+    if (firstBytes(pieces).includes(DISCONNECT)) this.#socket.close(1000);
     else this.#goOn();
   }
 
@@ -119,4 +120,17 @@ export class TextWire implements Wire {
     this.#heldPushes = [];
     for (const bytes of held) this.#acceptPush(bytes);
   }
+}
+
+/** The first bytes of the packets of a frame, as far as it holds packets. */
+function firstBytes(pieces: readonly Uint8Array[]): number[] {
+  const bytes = Buffer.concat(pieces);
+  const firsts: number[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    firsts.push(bytes.readUInt8(offset));
+    const length = packetLength(bytes.subarray(offset));
+    if (length === 0) break;
+    offset += length;
+  }
+  return firsts;
 }
