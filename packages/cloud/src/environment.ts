@@ -11,6 +11,8 @@ export interface Environment {
   readonly postbag: Postbag;
   readonly poster: Poster;
   readonly log: Log;
+  /** The largest packet that is taken from a client, in bytes. */
+  readonly maximumPacketSize: number;
 }
 
 /** What makes a broker for the connections of one environment. */

@@ -4,13 +4,7 @@ import { flush } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
-import {
-  CLIENT_PACKET_BYTES_MAX,
-  type ClientFrame,
-  formatPush,
-  formatReply,
-  parseClientFrame,
-} from './text-frame.ts';
+import { type ClientFrame, formatPush, formatReply, parseClientFrame } from './text-frame.ts';
 
 /** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
 const RESERVE_MS = 1_500;
@@ -61,12 +55,12 @@ async function handleFrame(
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
 async function handlePackets(
-  { broker }: Environment,
+  { broker, maximumPacketSize }: Environment,
   link: GatewayLink,
   frame: ClientFrame,
   context: InvocationContext,
 ): Promise<number | undefined> {
-  const packets = decode(frame.bytes, link.state);
+  const packets = decode(frame.bytes, link.state, maximumPacketSize);
   let taken = 0;
   for (const packet of packets) {
     if (link.endedBy !== undefined) return undefined;
@@ -80,10 +74,10 @@ async function handlePackets(
   return undefined;
 }
 
-function decode(bytes: Buffer, state: LinkState): readonly (Packet | Violation)[] {
+function decode(bytes: Buffer, state: LinkState, maximumPacketSize: number): readonly (Packet | Violation)[] {
   const protocolVersion = versionOf(state);
   const decoder = new PacketDecoder({
-    maximumPacketSize: CLIENT_PACKET_BYTES_MAX,
+    maximumPacketSize,
     ...(protocolVersion !== undefined && { protocolVersion }),
   });
   const packets = decoder.push(bytes);

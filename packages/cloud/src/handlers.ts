@@ -13,6 +13,7 @@ import { handleDisconnect } from './handle-disconnect.ts';
 import { handleMessage } from './handle-message.ts';
 import { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
+import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
 
 /** The functions of the three routes. */
 export interface Handlers {
@@ -27,6 +28,8 @@ export interface HandlerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly makeBroker: MakeBroker;
+  /** The largest packet that is taken from a client, in bytes. @default what a frame holds */
+  readonly maximumPacketSize?: number;
 }
 
 /** Puts the handlers of one execution environment together: everything that can be done before the first event. */
@@ -39,9 +42,10 @@ export function createHandlers(options: HandlerOptions): Handlers {
   };
 }
 
-export function createEnvironment({ links, poster, clock, log, makeBroker }: HandlerOptions): Environment {
+export function createEnvironment(options: HandlerOptions): Environment {
+  const { links, poster, clock, log, makeBroker, maximumPacketSize = CLIENT_PACKET_BYTES_MAX } = options;
   const postbag = new Postbag(poster, log);
   const connections = new GatewayConnections(postbag, poster, links, clock);
   const broker = makeBroker(connections);
-  return { broker, links, connections, postbag, poster, log };
+  return { broker, links, connections, postbag, poster, log, maximumPacketSize };
 }

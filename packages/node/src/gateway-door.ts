@@ -43,6 +43,7 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
   const { ports, node, clock, log } = options;
   const links = new MemoryLinks(clock);
   const brokerOptions = gatewayBrokerOptions(options.broker);
+  const { maximumPacketSize } = brokerOptions.limits;
   const makeBroker = (gateway: Connections) =>
     createBroker({ ...ports, connections: new DoorConnections(node, gateway) }, brokerOptions);
   const emulator = await startEmulator({
@@ -58,7 +59,7 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
       const sleep = (ms: number) =>
         new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
       const poster = new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep });
-      return createHandlers({ links, poster, clock, log, makeBroker });
+      return createHandlers({ links, poster, clock, log, makeBroker, maximumPacketSize });
     },
     onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
   });
