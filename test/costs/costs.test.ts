@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { connect, createTransport } from '@apus/client';
+import { type Emulator, ManualClock } from '@apus/emulator';
+import mqtt, { type MqttClient } from 'mqtt';
+import { afterEach, describe, expect, it } from 'vitest';
+import { billedMessages, startGateway } from './gateway.ts';
+import { NaiveClient } from './naive-client.ts';
+
+const MINUTES_A_DAY = 24 * 60;
+/** API Gateway ends a connection at this age. */
+const CONNECTION_MINUTES = 120;
+const FILTER = { topic: 'orders/7', qos: 1 } as const;
+
+/** The figure of a row of docs/costs.md, which must be what is measured here. */
+function documented(row: string, column: 'naive' | 'apus'): number {
+  const page = readFileSync(new URL('../../docs/costs.md', import.meta.url), 'utf8');
+  const line = page.split('\n').find((each) => each.startsWith(`| ${row} |`));
+  const cells = line?.split('|').map((cell) => cell.trim().replaceAll(',', ''));
+  return Number(cells?.[column === 'naive' ? 2 : 3]);
+}
+
+let emulator: Emulator;
+const clients: MqttClient[] = [];
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+  await emulator.stop();
+});
+
+function connected(client: MqttClient): Promise<void> {
+  return new Promise((resolve) => client.once('connect', () => resolve()));
+}
+
+async function open(clock?: ManualClock): Promise<{ client: MqttClient; settled: () => Promise<void> }> {
+  const transport = createTransport(
+    clock && {
+      timers: {
+        now: () => clock.now(),
+        setTimeout: (callback, milliseconds) => clock.setTimer(milliseconds, callback),
+        clearTimeout: (cancel) => (cancel as () => void)?.(),
+        defer: setImmediate,
+      },
+    },
+  );
+  // The transport answers mqtt.js's own pings and costs nothing by them; without them the test needs one clock only.
+  const client = connect(mqtt, emulator.url, { keepalive: 0, clean: true }, transport);
+  clients.push(client);
+  await connected(client);
+  await client.subscribeAsync(FILTER.topic, { qos: FILTER.qos });
+  const isSettled = () => {
+    const { messages } = emulator.counters.snapshot();
+    const { framesSent, framesReceived } = transport.statistics;
+    return client.connected && framesSent === messages.in.count && framesReceived >= messages.replies.count;
+  };
+  const settled = async () => {
+    do await new Promise(setImmediate);
+    while (!isSettled());
+    await emulator.quiet();
+  };
+  return { client, settled };
+}
+
+describe('an idle client, for a day', () => {
+  it('costs what docs/costs.md says, and at least 4 times less than naive frames', async () => {
+    const clock = new ManualClock();
+    emulator = await startGateway(clock);
+    const { client, settled } = await open(clock);
+    client.on('connect', () => void client.subscribeAsync(FILTER.topic, { qos: FILTER.qos }));
+    for (let minute = 0; minute < MINUTES_A_DAY; minute += 1) {
+      await clock.advance(60_000);
+      await settled();
+    }
+    const apus = billedMessages(emulator);
+    expect(apus).toBe(documented('Idle client, a day', 'apus'));
+    expect(await naiveDay()).toBe(documented('Idle client, a day', 'naive'));
+    expect(documented('Idle client, a day', 'naive') / apus).toBeGreaterThanOrEqual(4);
+  }, 60_000);
+
+  async function naiveDay(): Promise<number> {
+    await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+    await emulator.stop();
+    const clock = new ManualClock();
+    emulator = await startGateway(clock);
+    for (let opened = 0; opened < MINUTES_A_DAY / CONNECTION_MINUTES; opened += 1) {
+      const client = await NaiveClient.connect(emulator.url, 'naive');
+      await client.ask({ cmd: 'subscribe', messageId: 1, subscriptions: [FILTER] });
+      for (let minute = 1; minute < CONNECTION_MINUTES; minute += 1) {
+        await clock.advance(60_000);
+        await client.ask({ cmd: 'pingreq' });
+      }
+      await clock.advance(60_000);
+      await client.closed();
+      await emulator.quiet();
+    }
+    return billedMessages(emulator);
+  }
+});
+
+describe('a QoS 1 message from one client to another', () => {
+  it('costs what docs/costs.md says, and at most 3 billed messages', async () => {
+    emulator = await startGateway();
+    const { client: subscriber } = await open();
+    const { client: publisher } = await open();
+    await publisher.unsubscribeAsync(FILTER.topic);
+    await emulator.quiet();
+    emulator.counters.reset();
+    const received = new Promise((resolve) => subscriber.once('message', resolve));
+    await publisher.publishAsync(FILTER.topic, 'x', { qos: 1 });
+    await received;
+    await emulator.quiet();
+    const apus = billedMessages(emulator);
+    expect(apus).toBe(documented('QoS 1 message, 1:1', 'apus'));
+    expect(apus).toBeLessThanOrEqual(3);
+  });
+
+  it('costs one more with naive frames: the PUBACK of a session that has nothing to be sent again', async () => {
+    emulator = await startGateway();
+    const subscriber = await NaiveClient.connect(emulator.url, 'subscriber');
+    await subscriber.ask({ cmd: 'subscribe', messageId: 1, subscriptions: [FILTER] });
+    const publisher = await NaiveClient.connect(emulator.url, 'publisher');
+    emulator.counters.reset();
+    const received = subscriber.next();
+    await publisher.ask({ cmd: 'publish', ...FILTER, payload: 'x', messageId: 2 });
+    await received;
+    // Even without asking for a reply it is a billed frame.
+    subscriber.tell({ cmd: 'puback', messageId: 1 }, ',');
+    while (emulator.counters.snapshot().messages.in.count < 2) await new Promise(setImmediate);
+    await emulator.quiet();
+    expect(billedMessages(emulator)).toBe(documented('QoS 1 message, 1:1', 'naive'));
+    for (const client of [subscriber, publisher]) client.close();
+  });
+
+  it('costs less than 1 billed message each when they gather behind a reply', async () => {
+    emulator = await startGateway();
+    const { client: subscriber } = await open();
+    const { client: publisher } = await open();
+    await publisher.unsubscribeAsync(FILTER.topic);
+    emulator.counters.reset();
+    const count = 500;
+    let received = 0;
+    const all = new Promise<void>((resolve) => {
+      subscriber.on('message', () => {
+        received += 1;
+        if (received === count) resolve();
+      });
+    });
+    // What an application publishes while a reply is awaited leaves in one frame, however fast the machine is.
+    for (let burst = 0; burst < count; burst += 10) {
+      await Promise.all(
+        Array.from({ length: 10 }, () => publisher.publishAsync(FILTER.topic, 'x', { qos: 1 })),
+      );
+    }
+    await all;
+    await emulator.quiet();
+    expect(billedMessages(emulator) / count).toBeLessThan(1);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Clock as BrokerClock, Log } from '@apus/broker';
+import { createBroker } from '@apus/broker';
+import { createHandlers, DEFAULT_GATEWAY_OPTIONS, SignedPoster } from '@apus/cloud';
+import { type Clock, type Emulator, startEmulator } from '@apus/emulator';
+import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The gateway door alone, on a clock that may be the test's. */
+export async function startGateway(clock?: Clock): Promise<Emulator> {
+  const time: BrokerClock = clock ?? { now: Date.now };
+  const links = new MemoryLinks(time);
+  const ports = {
+    ...createMemoryStores(),
+    // No will and no session that lasts: nothing is ever due.
+    timers: { set() {}, cancel() {} },
+    clock: time,
+    log: SILENT,
+    authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+    authenticationMethods: new Map(),
+    authorizer: { mayPublish: () => true, maySubscribe: () => true },
+    randomId: () => Math.random().toString(36).slice(2),
+  };
+  return await startEmulator({
+    ...(clock !== undefined && { clock }),
+    createEnvironment: ({ managementEndpoint: endpoint, variables }) => {
+      const credentials = {
+        accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+        secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+        sessionToken: variables.AWS_SESSION_TOKEN,
+      };
+      const poster = new SignedPoster({
+        endpoint,
+        region: variables.AWS_REGION ?? '',
+        credentials,
+        // Signatures are judged by the machine's time, whatever the emulator's clock says.
+        clock: { now: Date.now },
+      });
+      return createHandlers({
+        links,
+        poster,
+        clock: time,
+        log: SILENT,
+        makeBroker: (connections) => createBroker({ ...ports, connections }, DEFAULT_GATEWAY_OPTIONS),
+      });
+    },
+  });
+}
+
+/** What is billed as messages: every frame in either direction, by 32 KB begun. */
+export function billedMessages(emulator: Emulator): number {
+  const { messages } = emulator.counters.snapshot();
+  return messages.in.billed + messages.replies.billed + messages.posts.billed + messages.errors.billed;
+}
