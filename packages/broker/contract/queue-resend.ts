@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Queued } from '../src/index.ts';
-import { QueueClient } from './queue-support.ts';
-import { type MakeStores, NOW_MS } from './support.ts';
+import type { Queued, SessionRef } from '../src/index.ts';
+import { QueueClient, ROOMY } from './queue-support.ts';
+import { deliveryTo, type MakeStores, NOW_MS } from './support.ts';
+
+/** As a link store gives it back: data, and the connection of that time. */
+const nameOf = ({ key, tenant, clientId, incarnation, attachment }: SessionRef): SessionRef => ({
+  key,
+  tenant,
+  clientId,
+  incarnation,
+  attachment: attachment && { ...attachment },
+});
 
 /** What a new connection of a session is sent. */
 export function queueResendContract(makeStores: MakeStores): void {
@@ -19,6 +28,18 @@ export function queueResendContract(makeStores: MakeStores): void {
       expect(idsOf(queued).slice(0, 3)).toEqual(ids.slice(0, 3));
       // None of these calls sends anything twice.
       expect(await client.drawn()).toEqual([]);
+    });
+
+    it('addresses what is sent again to its new connection, also what was offered under a copy of its name', async () => {
+      const client = await QueueClient.make(makeStores);
+      const delivery = deliveryTo(nameOf(await client.session()));
+      await client.stores.queues.offer(client.message('a'), [delivery], ROOMY);
+      await client.lose();
+      await client.resume();
+      const [queued] = await client.next();
+      const { attachment } = await client.session();
+      expect(attachment).toBeDefined();
+      expect(queued).toMatchObject({ delivery: { packetId: delivery.packetId, session: { attachment } } });
     });
 
     it('marks what is sent again as DUP, and only that [MQTT-3.3.1-1]', async () => {

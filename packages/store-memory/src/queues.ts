@@ -49,7 +49,9 @@ export class MemoryQueues implements QueueStore {
     const session = this.#sessions.live(ref);
     const queue = session?.state.queue;
     if (queue === undefined || session?.attachment === undefined) return NOTHING;
-    return queue.draw(session.attachment.receiveMaximum, limit, nowMs);
+    const page = queue.draw(session.attachment.receiveMaximum, limit, nowMs);
+    for (const [index, queued] of page.entries()) page[index] = addressed(queued, session);
+    return page;
   }
 
   complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Acknowledged {
@@ -81,6 +83,12 @@ export class MemoryQueues implements QueueStore {
 function queueOf({ state }: MemorySession): SessionQueue {
   state.queue ??= new SessionQueue();
   return state.queue;
+}
+
+/** A message that was offered under a copy of the session's ref still names the connection of that time. */
+function addressed(queued: Queued, session: SessionRef): Queued {
+  if (queued.type === 'pubrel' || queued.delivery.session === session) return queued;
+  return { ...queued, delivery: { ...queued.delivery, session } };
 }
 
 /** Lets a message wait, and something give way where the queue is full. Returns how many messages did. */
