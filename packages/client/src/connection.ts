@@ -1,5 +1,5 @@
 import { Alarm } from './environment.ts';
-import { closeAdvice, TransportError } from './errors.ts';
+import { closeAdvice, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import {
   CLOSING_MS,
@@ -217,18 +217,4 @@ export class Connection implements SocketEnd {
   #isClosed(): boolean {
     return this.readyState === ReadyState.CLOSED;
   }
-}
-
-function wrongSubprotocol(protocol: string): TransportError {
-  return new TransportError(
-    'wrong-subprotocol',
-    `The server chose the subprotocol "${protocol}" instead of ${SUBPROTOCOL}: check that the URL is that of the gateway door.`,
-  );
-}
-
-function tooSlow(): TransportError {
-  return new TransportError(
-    'too-much-waiting',
-    'The application takes messages more slowly than they come: over 4 MiB wait. Reconnecting; handle messages faster or subscribe to less.',
-  );
 }

@@ -1,3 +1,5 @@
+import { NOT_TAKEN_MAX, SUBPROTOCOL } from './limits.ts';
+
 /** What went wrong, for programs. The message says what to do about it. */
 export type TransportErrorCode =
   /** The socket could not be made: no WebSocket class, a bad URL, or `token()` failed. */
@@ -57,4 +59,46 @@ const CLOSE_ADVICE: Readonly<Record<number, string>> = {
 
 export function closeAdvice(code: number): string {
   return CLOSE_ADVICE[code] ?? 'given up by the client: see the error before';
+}
+
+export function noReply(replyTimeoutMs: number): TransportError {
+  return new TransportError(
+    'no-reply',
+    `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. Reconnecting; what was being sent may or may not have arrived.`,
+  );
+}
+
+export function notTaken(): TransportError {
+  return new TransportError(
+    'not-taken',
+    `The server took no packet of a frame ${NOT_TAKEN_MAX} times in a row: its handlers run out of time. Look at their duration, or send smaller SUBSCRIBEs.`,
+  );
+}
+
+export function unreadable(why: string): TransportError {
+  return new TransportError(
+    'unreadable-frame',
+    `The server sent ${why}. Reconnecting; if it goes on, client and server are of different versions.`,
+  );
+}
+
+export function tooMuchWaiting(): TransportError {
+  return new TransportError(
+    'too-much-waiting',
+    'Over 1,000 messages or 4 MiB came before the reply they wait for. Reconnecting; subscribe to less at once.',
+  );
+}
+
+export function wrongSubprotocol(protocol: string): TransportError {
+  return new TransportError(
+    'wrong-subprotocol',
+    `The server chose the subprotocol "${protocol}" instead of ${SUBPROTOCOL}: check that the URL is that of the gateway door.`,
+  );
+}
+
+export function tooSlow(): TransportError {
+  return new TransportError(
+    'too-much-waiting',
+    'The application takes messages more slowly than they come: over 4 MiB wait. Reconnecting; handle messages faster or subscribe to less.',
+  );
 }

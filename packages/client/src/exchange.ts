@@ -1,5 +1,5 @@
 import { Alarm } from './environment.ts';
-import { gatewayError, TransportError } from './errors.ts';
+import { gatewayError, type TransportError, tooMuchWaiting, unreadable } from './errors.ts';
 import { decodeServerFrame, type ServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
@@ -225,18 +225,4 @@ export class Exchange {
     this.#isOver = true;
     this.#ports.finished();
   }
-}
-
-function unreadable(why: string): TransportError {
-  return new TransportError(
-    'unreadable-frame',
-    `The server sent ${why}. Reconnecting; if it goes on, client and server are of different versions.`,
-  );
-}
-
-function tooMuchWaiting(): TransportError {
-  return new TransportError(
-    'too-much-waiting',
-    'Over 1,000 messages or 4 MiB came before the reply they wait for. Reconnecting; subscribe to less at once.',
-  );
 }

@@ -1,5 +1,5 @@
 import { Alarm, type Timers } from './environment.ts';
-import { TransportError } from './errors.ts';
+import { noReply, notTaken, type TransportError } from './errors.ts';
 import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
@@ -186,11 +186,10 @@ export class Outbound {
     if (needsNoReply) {
       this.#quietAlarm.set(HANDLER_LIFE_MS, () => this.#schedule());
     } else {
+      const { heartbeat, fail, settings } = this.#ports;
       this.#outstanding = frame;
-      this.#ports.heartbeat.asked(now);
-      this.#replyAlarm.set(this.#ports.settings.replyTimeoutMs, () =>
-        this.#ports.fail(noReply(this.#ports.settings)),
-      );
+      heartbeat.asked(now);
+      this.#replyAlarm.set(settings.replyTimeoutMs, () => fail(noReply(settings.replyTimeoutMs)));
     }
     this.#write(frame, !needsNoReply);
   }
@@ -210,18 +209,4 @@ export class Outbound {
     sendText(text);
     drained();
   }
-}
-
-function noReply({ replyTimeoutMs }: Settings): TransportError {
-  return new TransportError(
-    'no-reply',
-    `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. Reconnecting; what was being sent may or may not have arrived.`,
-  );
-}
-
-function notTaken(): TransportError {
-  return new TransportError(
-    'not-taken',
-    `The server took no packet of a frame ${NOT_TAKEN_MAX} times in a row: its handlers run out of time. Look at their duration, or send smaller SUBSCRIBEs.`,
-  );
 }

@@ -96,6 +96,14 @@ describe('timers that a browser slows down', () => {
     expect(due).toEqual([480, 960]);
   });
 
+  test("the library's PINGREQ is a reason to look", async () => {
+    const harness = new Harness();
+    await harness.connect();
+    harness.clock.pass(541_000);
+    await harness.write(pingreq);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
   test('a clock that was set back is taken for a sleep', () => {
     const heartbeat = new Heartbeat(540, 1_000_000);
     expect(heartbeat.look(1_000_000).isDue).toBe(false);

@@ -117,6 +117,19 @@ describe('what is held back (4)', () => {
     expect(harness.errors).toEqual(['too-much-waiting']);
   });
 
+  test('what was handed over does not count any more', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    const large = publish('a', 0, 0, Buffer.alloc(90_000));
+    for (let round = 0; round < 2; round += 1) {
+      await harness.write(subscribe('a'));
+      for (let count = 0; count < 30; count += 1) await harness.push(large);
+      await harness.reply([suback]);
+    }
+    expect(harness.errors).toEqual([]);
+    expect(harness.topics).toHaveLength(62);
+  });
+
   test('what the library does not take is bounded too', async () => {
     const harness = new Harness();
     await harness.connect();
@@ -165,6 +178,26 @@ describe('what waits when the connection ends', () => {
     harness.gateway.end(1000);
     await harness.clock.settle();
     expect(harness.topics).toEqual(['q1', 'disconnect']);
+  });
+
+  test('reaches a library that is paused', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    harness.socket.pause();
+    await harness.push(publish('live'));
+    harness.gateway.end(1001);
+    await harness.clock.settle();
+    expect(harness.topics).toEqual(['live']);
+  });
+
+  test('ends with the DISCONNECT of the server', async () => {
+    const harness = new Harness();
+    await harness.connect({}, 5);
+    await harness.write(subscribe('a'));
+    await harness.push({ ...disconnect, reasonCode: 0x8e } as never);
+    await harness.push(publish('after the end'));
+    await harness.reply([suback]);
+    expect(harness.topics).toEqual(['suback', 'disconnect']);
   });
 
   test('is dropped when CONNACK never came', async () => {

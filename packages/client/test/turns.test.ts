@@ -147,6 +147,21 @@ describe('acknowledgements (5)', () => {
     expect(harness.sent).toEqual([',puback']);
   });
 
+  test('each waits its own time, though one before it left with a frame', async () => {
+    const harness = new Harness();
+    await harness.connect(persistent);
+    await harness.write(puback(1));
+    await harness.clock.advance(50);
+    await harness.write(publish('a'));
+    await harness.reply();
+    await harness.clock.advance(40);
+    await harness.write(puback(2));
+    await harness.clock.advance(99);
+    expect(harness.sent).toEqual(['puback a']);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual(['puback a', ',puback']);
+  });
+
   test('more of them than fit into a frame leave in several', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
@@ -284,6 +299,37 @@ describe('rare publishes of QoS 0 (5)', () => {
     await harness.reply();
     await rarely(harness, 1);
     expect(harness.sent.at(-1)).toBe('a');
+  });
+
+  test('the count begins anew also when the timer is late', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 4);
+    await harness.clock.advance(1_000);
+    await harness.write(publish('b'));
+    await harness.clock.sleep(4_500);
+    expect(harness.sent.at(-1)).toBe('b');
+  });
+
+  test('one of two that do not fit into one frame is not alone', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await rarely(harness, 3);
+    await harness.clock.advance(5_001);
+    const large = publish('b', 0, 0, Buffer.alloc(20_000));
+    await harness.write(large, large);
+    await harness.reply();
+    expect(harness.sent.slice(3)).toEqual(['b', 'b']);
+  });
+
+  test('who acknowledges in between is not silent', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await rarely(harness, 3);
+    await harness.write(puback(1));
+    await harness.clock.advance(100);
+    await rarely(harness, 1);
+    expect(harness.sent.slice(3)).toEqual([',puback', 'a']);
   });
 
   test('exactly five seconds are not more than five seconds', async () => {

@@ -62,6 +62,11 @@ export class ControlledClock implements Timers {
     await this.advance(0);
   }
 
+  /** Time passes, and no timer runs: as on a page whose timers the browser slows down. */
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
   #next(end: number): Entry | undefined {
     const due = [...this.#entries].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
     return due[0];
