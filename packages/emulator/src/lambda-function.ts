@@ -9,7 +9,7 @@ import type { FunctionSettings } from './options.ts';
 import type { Random } from './random.ts';
 
 /** The account's concurrency, which all functions share. */
-export interface Concurrency {
+interface Concurrency {
   readonly max: number;
   running: number;
 }

@@ -28,6 +28,8 @@ export interface EmulatorLimits {
   readonly signatureSkewMs: number;
   /** Bytes that one client was sent and has not read. Beyond it posts get 429. AWS says neither how many. */
   readonly clientBufferBytesMax: number;
+  /** What a request on the @connections API may carry before its socket is cut: the payload limit of API Gateway. */
+  readonly requestBytesMax: number;
   /** Connections of this process at a time. Ours, against a runaway test. Beyond it: 503. */
   readonly connectionsMax: number;
   /** Messages of one connection that wait for an invocation or run in one. Ours. Beyond it: close 1008. */
@@ -51,6 +53,7 @@ export const DEFAULT_LIMITS: EmulatorLimits = {
   authorizerResultBytesMax: 8 * 1024,
   signatureSkewMs: 5 * 60 * 1000,
   clientBufferBytesMax: 1024 * 1024,
+  requestBytesMax: 10 * 1024 * 1024,
   connectionsMax: 10_000,
   pendingMessagesPerConnectionMax: 1_000,
   heldRequestsMax: 1_000,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ManagementError } from './management-error.ts';
 
-export interface Success {
+interface Success {
   readonly status: 200 | 204;
   readonly json?: unknown;
 }

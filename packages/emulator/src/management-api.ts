@@ -23,7 +23,7 @@ export class ManagementApi {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request, this.#gateway.settings.limits.messageBytesMax);
+    const body = await readBody(request, this.#gateway.settings.limits);
     const caller = this.#verify(request, body);
     if (caller instanceof ManagementError) {
       this.#respond(request, response, caller);

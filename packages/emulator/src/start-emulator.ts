@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Connection } from './connection.ts';
 import { closeConnection, cutConnection } from './connection-life.ts';
 import type { CountersSnapshot } from './counters.ts';
@@ -69,6 +69,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveOptions(options);
   checkExpression(settings.routeSelectionExpression);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
+  const sockets = trackSockets(server);
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
   const host = `${settings.host}:${(server.address() as AddressInfo).port}`;
@@ -82,7 +83,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   server.on('request', (request, response) => {
     management.handle(request, response).catch(() => response.destroy());
   });
-  const door = openWebSocketDoor(gateway, server);
+  openWebSocketDoor(gateway, server);
   const withConnection = (id: string, act: (connection: Connection) => void): boolean => {
     const connection = gateway.connections.get(id);
     if (connection?.state !== 'open') return false;
@@ -111,17 +112,26 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       if (gateway.stopped) return;
       gateway.stopped = true;
       for (const connection of gateway.connections.values()) connection.cancelTimers();
-      for (const client of door.clients) client.terminate();
       gateway.lambda.stop();
       gateway.authorizer?.stop();
-      await closeServer(server);
+      await closeServer(server, sockets);
     },
   };
 }
 
-async function closeServer(server: Server): Promise<void> {
+/** Node.js itself forgets the sockets that it handed over to WebSocket. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function closeServer(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  server.closeAllConnections();
+  for (const socket of sockets) socket.destroy();
   await closed;
 }

@@ -29,7 +29,7 @@ interface Admitted {
 }
 
 /** The WebSocket side of the API: handshakes, and what `ws` says about open connections. */
-export function openWebSocketDoor(gateway: Gateway, server: Server): WebSocketServer {
+export function openWebSocketDoor(gateway: Gateway, server: Server): void {
   const { limits } = gateway.settings;
   const admitted = new WeakMap<IncomingMessage, Admitted>();
   // `closeTimeout` is in ws 8.18 and not yet in its types.
@@ -51,7 +51,6 @@ export function openWebSocketDoor(gateway: Gateway, server: Server): WebSocketSe
       if (connection !== undefined) open(gateway, connection, webSocket, socket);
     });
   });
-  return door;
 }
 
 type Answer = (letIn: boolean, status?: number, body?: string, headers?: Record<string, string>) => void;

@@ -209,3 +209,17 @@ test('stop ends every connection, without a $disconnect, and can be called twice
   expect(await client.closed).toMatchObject({ code: 1006 });
   expect(ends).toEqual([]);
 });
+
+test('stop ends a handshake that is still waiting', async () => {
+  const asked = deferred();
+  const emulator = await start({
+    connect() {
+      asked.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const opening = Client.open(emulator.url);
+  await asked.promise;
+  await emulator.stop();
+  await expect(opening).rejects.toThrow('socket hang up');
+});

@@ -98,18 +98,23 @@ test('an environment is killed at a checkpoint', async () => {
   expect(wrote).toBe(1);
 });
 
-test('an environment is killed on command', async () => {
+test('an environment is killed on command: what its handler still returns is ignored', async () => {
   const running = deferred<string>();
+  const goOn = deferred();
   const { emulator, client } = await withFaults({}, (environment) => ({
-    default() {
+    async default() {
       running.resolve(environment.id);
-      return new Promise(() => {});
+      await goOn.promise;
+      return { ...ok, body: 'from the dead' };
     },
   }));
   client.send('hello');
   expect(emulator.killEnvironment(await running.promise)).toBe(true);
   expect(emulator.killEnvironment('nobody')).toBe(false);
-  await emulator.clock.advance(5_000);
+  goOn.resolve();
+  await emulator.clock.advance(4_999);
+  expect(client.received).toEqual([]);
+  await emulator.clock.advance(1);
   expect(JSON.parse(await client.next())).toMatchObject({ message: 'Internal server error' });
 });
 

@@ -273,3 +273,9 @@ test('a client that is throttled gets an error frame when the option says so', a
   expect(JSON.parse(await client.next())).toMatchObject({ message: 'Too Many Requests' });
   expect(emulator.counters.snapshot().invocations.$default?.count).toBe(1);
 });
+
+test('a request beyond measure is cut', async () => {
+  const { emulator } = await connected({ limits: { requestBytesMax: 200_000 } });
+  await expect(send(sign(emulator, { body: 'x'.repeat(200_001) }))).rejects.toThrow();
+  expect(await send(sign(emulator, { body: 'x'.repeat(200_000) }))).toMatchObject({ status: 403 });
+});

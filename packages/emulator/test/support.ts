@@ -20,7 +20,7 @@ afterEach(async () => {
 export const ok = { statusCode: 200 };
 
 /** Handlers that let everybody in and say back what they hear. */
-export const echo: Handlers = {
+const echo: Handlers = {
   connect: async () => ok,
   default: async (event) => ({ ...ok, body: event.body }),
   disconnect: async () => ok,
