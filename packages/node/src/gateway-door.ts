@@ -12,6 +12,7 @@ import { type Emulator, startEmulator } from '@apus/emulator';
 import { MemoryLinks } from '@apus/store-memory';
 import type { NodeConnections } from './connections.ts';
 import { DoorConnections } from './door-connections.ts';
+import { cannotListen } from './listen.ts';
 
 /** Everything of a broker but how its connections are reached. */
 export type SharedPorts = Omit<Ports, 'connections'>;
@@ -62,6 +63,8 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
       return createHandlers({ links, poster, clock, log, makeBroker, maximumPacketSize });
     },
     onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
+  }).catch((error: unknown) => {
+    throw cannotListen(error as Error, options.host, options.port, '--gateway-port');
   });
   const { managementEndpoint: endpoint, region, credentials } = emulator;
   const poster = new SignedPoster({ endpoint, region, credentials, clock });

@@ -5,7 +5,7 @@ import { StartError } from './start-error.ts';
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
-      reject(new StartError(sentence(error, host, port), { cause: error }));
+      reject(cannotListen(error, host, port, '--port'));
     };
     server.once('error', failed);
     server.listen({ host, port }, () => {
@@ -15,12 +15,22 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-function sentence(error: NodeJS.ErrnoException, host: string, port: number): string {
+/** Says what is in the way of listening; `flag` is the one that chooses the port. */
+export function cannotListen(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  flag: string,
+): StartError {
+  return new StartError(sentence(error, host, port, flag), { cause: error });
+}
+
+function sentence(error: NodeJS.ErrnoException, host: string, port: number, flag: string): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `Port ${port} at ${host} is in use: stop the other program, or choose another port with --port.`;
+      return `Port ${port} at ${host} is in use: stop the other program, or choose another port with ${flag}.`;
     case 'EACCES':
-      return `Port ${port} needs privileges that this process does not have: choose one from 1024 up with --port.`;
+      return `Port ${port} needs privileges that this process does not have: choose one from 1024 up with ${flag}.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `This machine has no address ${host}: choose another with --host.`;

@@ -81,7 +81,17 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
     })),
   );
-  await listen(server, host, resolved.port);
+  try {
+    try {
+    await listen(server, host, resolved.port);
+  } catch (error) {
+    await gateway?.stop();
+    throw error;
+  }
+  } catch (error) {
+    await gateway?.stop();
+    throw error;
+  }
   // Accepting may fail later, when open files run out: the connections that are there go on.
   server.on('error', (error) => log.error('accept-failed', { error: error.message }));
   sweep.start();

@@ -4,6 +4,9 @@
  */
 const SAME_REQUEST_MS = 1_000;
 
+/** How late the end of npm's shell may be noticed. */
+const ORPHAN_CHECK_MS = 250;
+
 /** The shell's convention: 128 and the number of SIGINT. */
 const EXIT_IMPATIENT = 130;
 
@@ -20,5 +23,17 @@ export function untilStopped(stop: () => Promise<void>): Promise<void> {
     };
     process.on('SIGINT', asked);
     process.on('SIGTERM', asked);
+    if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(asked);
   });
+}
+
+/** npm passes a SIGTERM on to the shell in between, which ends without telling us: then its end is the request. */
+function whenOrphaned(tell: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    tell();
+  }, ORPHAN_CHECK_MS);
+  timer.unref();
 }
