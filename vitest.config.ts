@@ -5,8 +5,27 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+        },
+      },
+      {
+        // The behaviour suite once more, in text frames through the Lambda handlers behind the emulator.
+        extends: true,
+        test: {
+          name: 'gateway',
+          include: ['test/behaviour/**/*.test.ts'],
+          // Clients that speak binary frames: the node door alone has them. test/gateway has those with the transport.
+          exclude: ['test/behaviour/clients-*.test.ts'],
+          env: { APUS_TEST_DOOR: 'gateway' },
+        },
+      },
+    ],
   },
 });

@@ -1,0 +1,207 @@
+import {
+  type Broker,
+  type BrokerLimits,
+  type BrokerOptions,
+  type Connections,
+  createBroker,
+  DEFAULT_LIMITS,
+  type Ports,
+  type Timer,
+} from '@apus/broker';
+import { type Emulator, type EmulatorOptions, type Environment, startEmulator } from '@apus/emulator';
+import { createMemoryStores, MemoryLinks, type MemoryStores } from '@apus/store-memory';
+import { afterEach, expect } from 'vitest';
+import {
+  createEnvironment,
+  createHandlers,
+  gatewayBrokerOptions,
+  type Handlers,
+  PostingConnections,
+  SignedPoster,
+} from '../../src/index.ts';
+
+export interface GatewayOptions {
+  readonly emulator?: Partial<Omit<EmulatorOptions, 'createEnvironment'>>;
+  readonly limits?: Partial<BrokerLimits>;
+  readonly overlapping?: BrokerOptions['overlapping'];
+  /** What `getRemainingTimeInMillis` says; it is asked before each packet of a frame. @default 5 s */
+  readonly remainingMs?: () => number;
+  /** Wraps the handlers of an environment: to look at what goes in and comes out. */
+  readonly wrap?: (handlers: Handlers) => Handlers;
+}
+
+/** A clock that a test moves by hand; the timers of the broker are rung by the test too. */
+export class BrokerTime {
+  nowMs = Date.UTC(2026, 0, 1);
+  readonly timers = new Map<string, { readonly timer: Timer; readonly dueAtMs: number }>();
+
+  now(): number {
+    return this.nowMs;
+  }
+}
+
+export interface Gateway {
+  readonly url: string;
+  readonly emulator: Emulator;
+  readonly stores: MemoryStores;
+  readonly links: MemoryLinks;
+  readonly time: BrokerTime;
+  /** What handlers threw. */
+  readonly failures: Error[];
+  /** Moves the broker's clock and rings what is due, as the timers' own function would. */
+  advance(seconds: number): Promise<void>;
+}
+
+const running: Gateway[] = [];
+
+/** Nothing was left un-awaited: no request came from an environment between its invocations, and no handler threw. */
+afterEach(async () => {
+  for (const { emulator, failures } of running.splice(0)) {
+    await emulator.quiet();
+    const { events } = emulator.counters.snapshot();
+    await emulator.stop();
+    expect(failures).toEqual([]);
+    expect(events).not.toHaveProperty('requestsWhileFrozen');
+  }
+});
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/**
+ * The real handlers behind the strict emulator. Every store answers with a promise, and only while the environment
+ * runs: what a handler has not awaited when it returns stays undone, as in the cloud.
+ */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const time = new BrokerTime();
+  const stores = createMemoryStores();
+  const links = new MemoryLinks(time);
+  const failures: Error[] = [];
+  const brokerOptions = gatewayBrokerOptions({
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    overlapping: options.overlapping ?? 'one',
+    responseInformation: undefined,
+    ephemeralSessionsKeep: 'nothing',
+    lossGraceSeconds: 0,
+  });
+  let ids = 0;
+  const makeBroker = (over: MemoryStores, connections: Connections): Broker =>
+    createBroker(
+      { ...over, ...worldOf(time, () => `id${(ids++).toString(36)}`), connections },
+      brokerOptions,
+    );
+  const emulator = await startEmulator({
+    seed: 1,
+    onInvocationError: (error) => failures.push(error),
+    ...options.emulator,
+    createEnvironment: (environment) => {
+      const remote = stored(environment, stores);
+      const handlers = createHandlers({
+        links: asRemote(environment, links),
+        poster: posterOf(environment),
+        clock: time,
+        log: silent,
+        makeBroker: (connections) => makeBroker(remote, connections),
+        maximumPacketSize: brokerOptions.limits.maximumPacketSize,
+      });
+      return (options.wrap ?? same)(withDeadline(handlers, options.remainingMs));
+    },
+  });
+  const outside = createEnvironment({
+    links,
+    poster: new SignedPoster({
+      endpoint: emulator.managementEndpoint,
+      region: emulator.region,
+      credentials: emulator.credentials,
+      clock: { now: Date.now },
+    }),
+    clock: time,
+    log: silent,
+    makeBroker: () => makeBroker(stores, new PostingConnections(() => outside)),
+  });
+  const gateway: Gateway = {
+    url: emulator.url,
+    emulator,
+    stores,
+    links,
+    time,
+    failures,
+    async advance(seconds) {
+      await emulator.quiet();
+      time.nowMs += seconds * 1000;
+      for (const [key, { timer, dueAtMs }] of [...time.timers]) {
+        if (dueAtMs > time.nowMs) continue;
+        time.timers.delete(key);
+        await outside.broker.ring(timer);
+      }
+    },
+  };
+  running.push(gateway);
+  return gateway;
+}
+
+function worldOf(time: BrokerTime, randomId: () => string): Omit<Ports, keyof MemoryStores | 'connections'> {
+  return {
+    clock: time,
+    timers: {
+      set: (timer, dueAtMs) => void time.timers.set(`${timer.kind} ${timer.session.key}`, { timer, dueAtMs }),
+      cancel: (kind, session) => void time.timers.delete(`${kind} ${session.key}`),
+    },
+    log: silent,
+    authenticator: { authenticate: ({ username }) => authenticate(username) },
+    authenticationMethods: new Map(),
+    authorizer: { mayPublish: () => true, maySubscribe: () => true },
+    randomId,
+  };
+}
+
+/** Everybody but `mallory`. */
+function authenticate(username: string | undefined) {
+  if (username === 'mallory') return { refused: 0x87, reason: 'mallory is not welcome' };
+  return { tenant: 'default', name: username ?? '' };
+}
+
+export function posterOf(environment: Environment): SignedPoster {
+  const { variables, managementEndpoint, clock } = environment;
+  return new SignedPoster({
+    endpoint: managementEndpoint,
+    region: variables.AWS_REGION ?? '',
+    credentials: {
+      accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+      secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+      sessionToken: variables.AWS_SESSION_TOKEN,
+    },
+    clock: { now: Date.now },
+    sleep: (ms) => new Promise((resolve) => void clock.setTimer(ms, resolve)),
+  });
+}
+
+function withDeadline(handlers: Handlers, remainingMs: (() => number) | undefined): Handlers {
+  if (remainingMs === undefined) return handlers;
+  return {
+    ...handlers,
+    default: (event) => handlers.default(event, { getRemainingTimeInMillis: remainingMs }),
+  };
+}
+
+const same = (handlers: Handlers): Handlers => handlers;
+
+function stored(environment: Environment, stores: MemoryStores): MemoryStores {
+  const entries = Object.entries(stores).map(([name, store]) => [name, asRemote(environment, store)]);
+  return Object.fromEntries(entries) as unknown as MemoryStores;
+}
+
+/** A store over the network: it answers later, and neither is called nor answers while the environment is frozen. */
+function asRemote<T extends object>(environment: Environment, store: T): T {
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return async (...given: unknown[]): Promise<unknown> => {
+        await environment.checkpoint(`before ${String(name)}`);
+        const answer: unknown = Reflect.apply(member, target, given);
+        await environment.checkpoint(`after ${String(name)}`);
+        return answer;
+      };
+    },
+  });
+}

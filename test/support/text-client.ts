@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { parser as createParser, generate, type Packet } from 'mqtt-packet';
+import { WebSocket } from 'ws';
+import { packetLength } from './packet-length.ts';
+import { readServerFrame } from './server-frame.ts';
+
+/** How long a wait may last before the test fails; a passing test never waits this long. */
+const PATIENCE_MS = 5_000;
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type Received = Packet & Record<string, unknown>;
+
+export interface Reply {
+  readonly packets: readonly Received[];
+  readonly bytes: Buffer;
+  readonly more: boolean;
+  readonly taken: number | undefined;
+  readonly clock: string | undefined;
+}
+
+export interface Push {
+  readonly packets: readonly Received[];
+  readonly bytes: Buffer;
+}
+
+/** A client of the gateway door that does nothing by itself: each frame is the test's, and so is each fetch. */
+export class TextClient {
+  readonly replies = new Mailbox<Reply>('a reply');
+  readonly pushes = new Mailbox<Push>('a push');
+  /** JSON frames of the gateway's own. */
+  readonly errors = new Mailbox<string>('an error frame');
+  /** What came, in its order: `push`, `reply`, `error`. */
+  readonly arrivals: string[] = [];
+  readonly #closed = new Mailbox<number>('the close of the connection');
+  readonly #socket: WebSocket;
+  readonly #version: 3 | 4 | 5;
+
+  private constructor(socket: WebSocket, version: 3 | 4 | 5) {
+    this.#socket = socket;
+    this.#version = version;
+    socket.on('message', (data) => this.#accept(String(data)));
+    socket.on('close', (code) => {
+      this.#closed.push(code);
+      this.replies.end(code);
+      this.pushes.end(code);
+    });
+    socket.on('error', () => {});
+  }
+
+  static async open(url: string, version: 3 | 4 | 5 = 5): Promise<TextClient> {
+    const socket = new WebSocket(url, ['mqtt-text-v1']);
+    const client = new TextClient(socket, version);
+    await once(socket, 'open');
+    return client;
+  }
+
+  /** Opens the WebSocket and sends CONNECT; `connack` is what its reply begins with, the rest is in `reply`. */
+  static async connect(
+    url: string,
+    fields: Fields = {},
+  ): Promise<{ client: TextClient; connack: Received | undefined; reply: Reply }> {
+    const version = (fields.protocolVersion ?? 5) as 3 | 4 | 5;
+    const client = await TextClient.open(url, version);
+    const reply = await client.exchange(connect(fields));
+    return { client, connack: reply.packets[0], reply };
+  }
+
+  /** A text frame as it is. */
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
+  /** One frame of these packets that wants a reply, or none with the marker `,`. */
+  send(packets: readonly Fields[], marker: '' | '.' | ',' = ''): void {
+    this.sendText(`${marker}${this.encode(...packets).toString('base64')}`);
+  }
+
+  /** One frame of these packets, and its reply. */
+  async exchange(...packets: Fields[]): Promise<Reply> {
+    this.send(packets);
+    return await this.replies.next();
+  }
+
+  async fetch(): Promise<Reply> {
+    this.sendText('.');
+    return await this.replies.next();
+  }
+
+  encode(...packets: Fields[]): Buffer {
+    const options = { protocolVersion: this.#version };
+    return Buffer.concat(packets.map((packet) => generate(packet as never, options as never)));
+  }
+
+  /** Proves that no push is on its way: what was posted before a reply has come before it. */
+  async expectNoPush(): Promise<void> {
+    await this.exchange({ cmd: 'pingreq' });
+    if (this.pushes.size > 0) throw new Error(`expected no push, ${this.pushes.size} came`);
+  }
+
+  async expectClose(): Promise<number> {
+    return await this.#closed.next();
+  }
+
+  /** Closes as a transport does after DISCONNECT's reply. */
+  close(code = 1000): void {
+    this.#socket.close(code);
+  }
+
+  /** Cuts the TCP connection. */
+  async vanish(): Promise<void> {
+    this.#socket.terminate();
+    await this.#closed.next();
+  }
+
+  #accept(text: string): void {
+    const frame = readServerFrame(text);
+    this.arrivals.push(frame.kind);
+    if (frame.kind === 'error') this.errors.push(frame.text);
+    if (frame.kind === 'push') this.pushes.push({ bytes: frame.bytes, packets: this.#decode(frame.bytes) });
+    if (frame.kind === 'reply') this.replies.push({ ...frame, packets: this.#decode(frame.bytes) });
+  }
+
+  /** Whole packets, or the test fails: pushes of different origin may come between each other. */
+  #decode(bytes: Buffer): Received[] {
+    const packets: Received[] = [];
+    const parser = createParser({ protocolVersion: this.#version } as never);
+    parser.on('packet', (packet) => packets.push(packet as Received));
+    for (let offset = 0; offset < bytes.length; ) {
+      const length = packetLength(bytes.subarray(offset));
+      if (length === 0) throw new Error('a frame of the server ends within a packet');
+      parser.parse(bytes.subarray(offset, offset + length));
+      offset += length;
+    }
+    return packets;
+  }
+}
+
+/** A CONNECT in `mqtt-packet`'s shape. */
+export function connect(fields: Fields = {}): Fields {
+  const { protocolVersion = 5 } = fields;
+  return {
+    cmd: 'connect',
+    protocolId: protocolVersion === 3 ? 'MQIsdp' : 'MQTT',
+    protocolVersion,
+    clean: true,
+    clientId: '',
+    keepalive: 0,
+    ...fields,
+  };
+}
+
+export function subscribe(topic: string, options: Fields = {}): Fields {
+  return {
+    cmd: 'subscribe',
+    messageId: 1,
+    subscriptions: [{ topic, qos: 0, nl: false, rap: false, rh: 0, ...options }],
+  };
+}
+
+export function publish(topic: string, payload: string | Buffer, fields: Fields = {}): Fields {
+  return { cmd: 'publish', topic, payload, qos: 0, retain: false, dup: false, messageId: 1, ...fields };
+}
+
+/** The payloads of the PUBLISH packets among these. */
+export function payloads(packets: readonly Received[]): string[] {
+  return packets.filter(({ cmd }) => cmd === 'publish').map(({ payload }) => String(payload));
+}
+
+/** What arrives waits here until the test asks for it. */
+class Mailbox<T> {
+  readonly #what: string;
+  readonly #items: T[] = [];
+  #wake: (() => void) | undefined;
+  #closedWith: number | undefined;
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+    this.#wake?.();
+  }
+
+  /** Nothing more will come. */
+  end(code: number): void {
+    this.#closedWith = code;
+    this.#wake?.();
+  }
+
+  async next(): Promise<T> {
+    if (this.#items.length === 0 && this.#closedWith === undefined) await this.#arrival();
+    const item = this.#items.shift();
+    if (item !== undefined) return item;
+    throw new Error(
+      this.#closedWith === undefined
+        ? `waited ${PATIENCE_MS} ms for ${this.#what}`
+        : `expected ${this.#what}, the connection closed with ${this.#closedWith}`,
+    );
+  }
+
+  async #arrival(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      timer = setTimeout(resolve, PATIENCE_MS);
+    });
+    clearTimeout(timer);
+    this.#wake = undefined;
+  }
+}
