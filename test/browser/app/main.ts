@@ -1,0 +1,28 @@
+/// <reference lib="dom" />
+import { connect } from '@apus/client';
+import mqtt from 'mqtt';
+
+/** What a developer of a browser app would write: stock mqtt.js, and `connect` instead of `mqtt.connect`. */
+const parameters = new URLSearchParams(location.search);
+const url = parameters.get('url') ?? '';
+const protocolVersion = parameters.get('version') === '4' ? 4 : 5;
+
+function say(text: string): void {
+  const item = document.createElement('li');
+  item.textContent = text;
+  document.getElementById('log')?.append(item);
+}
+
+const client = connect(mqtt, url, { protocolVersion, clean: true });
+client.on('error', (error) => say(`error: ${error.message}`));
+client.on('message', (topic, payload, { qos, retain }) => {
+  say(`${topic} ${payload.toString()} qos ${qos}${retain ? ' retained' : ''}`);
+});
+client.once('connect', async () => {
+  say('connected');
+  await client.publishAsync('browser/retained', 'kept', { qos: 1, retain: true });
+  await client.subscribeAsync('browser/#', { qos: 2 });
+  for (const qos of [0, 1, 2] as const) await client.publishAsync(`browser/${qos}`, 'hello', { qos });
+  await client.publishAsync('browser/bye', 'done', { qos: 1 });
+});
+Object.assign(window, { end: () => client.endAsync().then(() => say('ended')) });
