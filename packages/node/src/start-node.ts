@@ -82,12 +82,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     })),
   );
   try {
-    try {
     await listen(server, host, resolved.port);
-  } catch (error) {
-    await gateway?.stop();
-    throw error;
-  }
   } catch (error) {
     await gateway?.stop();
     throw error;

@@ -1,5 +1,6 @@
 import { connect, type IClientOptions, type MqttClient } from 'mqtt';
 import { type Command, CommandError } from './command.ts';
+import { explainingWebSocket } from './explaining-web-socket.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
 const URL_DEFAULT = 'ws://127.0.0.1:8083/mqtt';
@@ -33,14 +34,18 @@ export async function connectClient(
 ): Promise<MqttClient> {
   const url = values.text('url') ?? URL_DEFAULT;
   if (!URL.canParse(url)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
-  const client = connect(url, { ...optionsFrom(values), ...more });
+  let refusal: string | undefined;
+  const createWebsocket = explainingWebSocket((reason) => {
+    refusal = reason;
+  });
+  const client = connect(url, { ...optionsFrom(values), ...more, createWebsocket });
   prepare(client);
   try {
     await connected(client);
     return client;
   } catch (error) {
     client.end(true);
-    throw new CommandError(`Cannot connect to ${url}: ${reasonOf(error)}`, { cause: error });
+    throw new CommandError(`Cannot connect to ${url}: ${refusal ?? reasonOf(error)}`, { cause: error });
   }
 }
 

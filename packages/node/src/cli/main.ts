@@ -19,6 +19,10 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return say(overview());
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command === undefined) throw new UsageError(`There is no command "${name}".`);
+  return runCommand(command, args).catch((error: unknown) => explain(error, `apus ${command.name} --help`));
+}
+
+async function runCommand(command: Command, args: readonly string[]): Promise<number> {
   const values = parseFlags(Object.assign({}, HELP, ...Object.values(command.flags)), args);
   return values.isSet('help') ? say(helpOf(command)) : command.run(values);
 }
@@ -50,9 +54,9 @@ function helpOf({ name, summary, usage, description, flags }: Command): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function explain(error: unknown): number {
+function explain(error: unknown, help = 'apus --help'): number {
   if (error instanceof UsageError) {
-    console.error(`apus: ${error.message} See \`apus --help\`.`);
+    console.error(`apus: ${error.message} See \`${help}\`.`);
     return EXIT_USAGE;
   }
   if (error instanceof CommandError || error instanceof StartError) {
@@ -69,4 +73,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-process.exitCode = await main(process.argv.slice(2)).catch(explain);
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => explain(error));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { validateTopicName } from '@apus/mqtt';
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
 import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
@@ -36,6 +37,8 @@ export const pub: Command = {
   async run(values) {
     const topic = values.text('topic');
     if (topic === undefined) throw new UsageError('`apus pub` needs a topic: -t TOPIC.');
+    const invalid = validateTopicName(topic);
+    if (invalid !== undefined) throw new UsageError(`${invalid.reason}.`);
     const options = publishOptionsFrom(values);
     const payload = payloadFrom(values);
     const client = await connectClient(values);

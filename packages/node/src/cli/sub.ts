@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseTopicFilter, Violation } from '@apus/mqtt';
 import type { IClientOptions, IClientSubscribeOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf } from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
@@ -43,6 +44,10 @@ export const sub: Command = {
     const filters = values.all('topic');
     if (filters.length === 0 || values.positionals.length > 0) {
       throw new UsageError('`apus sub` needs a topic filter: -t FILTER.');
+    }
+    for (const filter of filters) {
+      const parsed = parseTopicFilter(filter);
+      if (parsed instanceof Violation) throw new UsageError(`${parsed.reason}.`);
     }
     const messages = new Messages(printerFrom(values), values.count('count'));
     const subscription = subscriptionFrom(values);

@@ -1,0 +1,25 @@
+import { text } from 'node:stream/consumers';
+import type { IClientOptions } from 'mqtt';
+import { WebSocket } from 'ws';
+
+/** How much of a server's explanation is worth showing. */
+const EXPLANATION_LENGTH_MAX = 300;
+
+/** mqtt.js drops what a server answers instead of opening the WebSocket; it is what the user has to know. */
+export function explainingWebSocket(
+  explain: (reason: string) => void,
+): NonNullable<IClientOptions['createWebsocket']> {
+  return (url, subprotocols, options) => {
+    const socket = new WebSocket(
+      url,
+      subprotocols,
+      options.wsOptions as ConstructorParameters<typeof WebSocket>[2],
+    );
+    socket.on('unexpected-response', async (_request, response) => {
+      const body = await text(response).catch(() => '');
+      explain(`HTTP ${response.statusCode}. ${body.slice(0, EXPLANATION_LENGTH_MAX)}`.trim());
+      socket.terminate();
+    });
+    return socket;
+  };
+}
