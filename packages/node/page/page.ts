@@ -15,7 +15,7 @@ function element<T extends HTMLElement>(id: string): T {
 const connectionForm = element<HTMLFormElement>('connection');
 const subscribeForm = element<HTMLFormElement>('subscribe');
 const publishForm = element<HTMLFormElement>('publish');
-const status = element<HTMLOutputElement>('status');
+const status = element('status');
 const published = element<HTMLOutputElement>('published');
 const subscriptions = element<HTMLUListElement>('subscriptions');
 const messages = element<HTMLOListElement>('messages');
@@ -41,13 +41,16 @@ function connect(): void {
     clientId: field(connectionForm, 'clientId'),
     clean: true,
     reconnectPeriod: 2_000,
+    // Otherwise mqtt.js starts a worker from a blob, which the page's Content Security Policy forbids.
+    timerVariant: 'native',
   };
   const username = field(connectionForm, 'username');
   if (username !== '') Object.assign(options, { username, password: field(connectionForm, 'password') });
-  const opened = mqtt.connect(field(connectionForm, 'url'), options);
+  const url = field(connectionForm, 'url');
+  const opened = mqtt.connect(url, options);
   client = opened;
   const say = (text: string) => {
-    if (client === opened) status.value = text;
+    if (client === opened) status.textContent = `${text}: ${url}`;
   };
   say('connecting …');
   opened.on('connect', () => {
@@ -68,7 +71,7 @@ async function subscribe(to: MqttClient, topic: string, qos: 0 | 1 | 2): Promise
     filters.set(topic, qos);
   } catch (error) {
     filters.delete(topic);
-    status.value = `${topic}: ${error instanceof Error ? error.message : String(error)}`;
+    status.textContent = `${topic}: ${error instanceof Error ? error.message : String(error)}`;
   }
   listSubscriptions();
 }
@@ -134,9 +137,9 @@ element('clear').addEventListener('click', () => {
   count.textContent = 'none yet';
 });
 
-const url = connectionForm.elements.namedItem('url') as HTMLInputElement;
-url.value = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/mqtt`;
-const clientId = connectionForm.elements.namedItem('clientId') as HTMLInputElement;
-clientId.value = `page-${Math.random().toString(36).slice(2, 8)}`;
+const urlField = connectionForm.elements.namedItem('url') as HTMLInputElement;
+urlField.value = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/mqtt`;
+const clientIdField = connectionForm.elements.namedItem('clientId') as HTMLInputElement;
+clientIdField.value = `page-${Math.random().toString(36).slice(2, 8)}`;
 filters.set('hello/#', 1);
 connect();
