@@ -1,11 +1,12 @@
 // Builds what `npm start` runs: the command in one file, and the page that it serves.
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, 'dist');
+/** `npm run build` writes to `dist`; the tests build for themselves, elsewhere. */
+const dist = resolve(process.argv[2] ?? join(here, 'dist'));
 const common = {
   bundle: true,
   minify: true,

@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RawClient } from '../../../test/support/raw-client.ts';
+import { Built, outcomeOf } from './support/built.ts';
+
+const apus = new Built();
+
+function temporaryFile(name: string, content: string | Buffer): string {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, name), content);
+  return join(directory, name);
+}
+
+describe('the command line itself', () => {
+  test.each(['serve', 'pub', 'sub', 'passwd'])('`apus %s --help` shows its flags', async (command) => {
+    const { code, stdout } = await apus.run([command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: apus ${command}`);
+    expect(stdout).toContain('--help');
+  });
+
+  test('`apus --help` shows the commands, `apus --version` the version', async () => {
+    expect((await apus.run(['--help'])).stdout).toMatch(/serve.*pub.*sub.*passwd/s);
+    expect((await apus.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test.each<[string[], RegExp]>([
+    [['fly'], /no command "fly"/],
+    [['serve', '--wings'], /'--wings'.*apus serve --help/],
+    [['serve', 'x'], /only flags, not "x"/],
+    [['serve', '--port', '65536'], /--port takes a whole number from 0 to 65535, not "65536"/],
+    [['serve', '--receive-maximum', '0'], /--receive-maximum has to be at least 1/],
+    [['serve', '--queue-length-max', '1e3'], /--queue-length-max takes a whole number/],
+    [['serve', '--log-level', 'loud'], /--log-level is one of debug, info/],
+    [['serve', '--users', 'u', '--allow-anonymous'], /exclude each other/],
+    [['pub', '-m', 'x'], /needs a topic/],
+    [['pub', '-t', 'a'], /one of -m TEXT, -f FILE and --stdin-lines/],
+    [['pub', '-t', 'a/#', '-m', 'x'], /no wildcards/],
+    [['pub', '-t', 'a', '-m', 'x', '--user-property', 'a'], /NAME=VALUE/],
+    [['pub', '-t', 'a', '-m', 'x', '--mqtt-version', '3.1.1', '--content-type', 'a'], /Only MQTT 5/],
+    [['sub'], /needs a topic filter/],
+    [['sub', '-t', 'a/#/b'], /#/],
+    [['sub', '-t', 'a', '--keep'], /--client-id/],
+    [['sub', '-t', 'a', '-u', 'nowhere'], /--url takes a URL/],
+    [['passwd', 'secret'], /asks for the password/],
+  ])('%j is answered with a sentence and exit code 2', async (args, sentence) => {
+    const { code, stderr } = await apus.run(args);
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+  });
+});
+
+describe('apus serve', () => {
+  test.each<NodeJS.Signals>(['SIGINT', 'SIGTERM'])(
+    '%s ends it: clients are told 0x8B, exit code 0',
+    async (signal) => {
+      const node = await apus.serve();
+      const { client } = await RawClient.connect(node.url);
+      const { code } = await node.stop(signal);
+      expect((await client.expect('disconnect')).reasonCode).toBe(0x8b);
+      expect(code).toBe(0);
+    },
+  );
+
+  test('logs as lines of JSON where standard error is no terminal', async () => {
+    const node = await apus.serve(['--log-level', 'info']);
+    const { client } = await RawClient.connect(node.url);
+    client.sendText('no MQTT');
+    await client.expectClose();
+    const { stderr } = await node.stop();
+    const entries = stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        event: 'text-frame',
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+      }),
+    );
+  });
+
+  test('takes its limits from its flags', async () => {
+    const node = await apus.serve(['--receive-maximum', '7', '--maximum-packet-size', '1000']);
+    const { connack } = await RawClient.connect(node.url);
+    expect(connack.properties).toMatchObject({ receiveMaximum: 7, maximumPacketSize: 1000 });
+  });
+
+  test('says in a sentence that its port is in use, exit code 1', async () => {
+    const node = await apus.serve();
+    const { code, stderr } = await apus.run(['serve', '--no-gateway', '--port', new URL(node.url).port]);
+    expect(stderr).toMatch(/Port \d+ at 127\.0\.0\.1 is in use/);
+    expect(code).toBe(1);
+  });
+
+  test('does not open itself to other machines without being told who may come in', async () => {
+    const { code, stderr } = await apus.run(['serve', '--host', '0.0.0.0', '--port', '0']);
+    expect(stderr).toMatch(/--users FILE.*--allow-anonymous/);
+    expect(code).toBe(1);
+  });
+
+  test('with a users file asks for a password that `apus passwd` has hashed', async () => {
+    const password = (await apus.run(['passwd'], 'sesame\n')).stdout.trim();
+    const users = [{ name: 'ada', password, publish: ['%u/#'], subscribe: ['%u/#'] }];
+    const node = await apus.serve(['--users', temporaryFile('users.json', JSON.stringify({ users }))]);
+    const publish = ['pub', '-u', node.url, '-q', '1', '-m', 'x', '--username', 'ada'];
+    const allowed = await apus.run([...publish, '-t', 'ada/1'], '', { APUS_PASSWORD: 'sesame' });
+    expect(allowed).toMatchObject({ code: 0, stderr: '' });
+    const forbidden = await apus.run([...publish, '-t', 'bob/1', '--password', 'sesame']);
+    expect(forbidden).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/bob\/1 was not taken.*Not authorized/),
+    });
+    const stranger = await apus.run([...publish, '-t', 'ada/1', '--password', 'wrong']);
+    expect(stranger).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Cannot connect.*user name or password/i),
+    });
+  });
+});
+
+describe('apus pub and apus sub', () => {
+  test('a message arrives, with its topic when asked for', async () => {
+    const node = await apus.serve();
+    const topics = ['-t', 'a/#', '-t', 'ready', '-q', '1'];
+    const subscriber = apus.start(['sub', '-u', node.url, ...topics, '-v', '--count', '3']);
+    const outcome = outcomeOf(subscriber);
+    await publishOnceSubscribed(node.url, 'ready');
+    await apus.run(['pub', '-u', node.url, '-t', 'a/1', '-q', '1', '--stdin-lines'], 'one\ntwo\n');
+    expect(await outcome).toEqual({ code: 0, stdout: 'ready \na/1 one\na/1 two\n', stderr: '' });
+  });
+
+  test('every property goes there and back', async () => {
+    const node = await apus.serve();
+    const properties = ['--content-type', 'text/plain', '--response-topic', 'r', '--correlation-data', 'c'];
+    const userProperties = ['--user-property', 'a=1', '--user-property', 'a=2', '--payload-utf8'];
+    await apus.run([
+      'pub',
+      '-u',
+      node.url,
+      '-t',
+      't',
+      '-m',
+      'x',
+      '-r',
+      '-q',
+      '2',
+      ...properties,
+      ...userProperties,
+    ]);
+    const { stdout } = await apus.run(['sub', '-u', node.url, '-t', 't', '-q', '2', '--json', '-c', '1']);
+    expect(JSON.parse(stdout)).toEqual({
+      topic: 't',
+      payload: 'x',
+      qos: 2,
+      retain: true,
+      dup: false,
+      properties: {
+        payloadFormatIndicator: true,
+        contentType: 'text/plain',
+        responseTopic: 'r',
+        correlationData: Buffer.from('c').toString('base64'),
+        userProperties: { a: ['1', '2'] },
+      },
+    });
+  });
+
+  test('bytes that are no text arrive as they are', async () => {
+    const node = await apus.serve();
+    const file = temporaryFile('payload', Buffer.from('00ff80fe', 'hex'));
+    await apus.run(['pub', '-u', node.url, '-t', 't', '-f', file, '-r', '--mqtt-version', '3.1.1']);
+    const { stdout } = await apus.run([
+      'sub',
+      '-u',
+      node.url,
+      '-t',
+      't',
+      '--json',
+      '-c',
+      '1',
+      '--mqtt-version',
+      '3.1',
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ topic: 't', payloadBase64: 'AP+A/g==' });
+  });
+
+  test('a kept session gets what was published meanwhile', async () => {
+    const node = await apus.serve();
+    const keep = ['sub', '-u', node.url, '-t', 't', '-q', '1', '--keep', '-i', 'keeper', '--count'];
+    await apus.run([...keep, '0']);
+    await apus.run(['pub', '-u', node.url, '-t', 't', '-q', '1', '-m', 'meanwhile']);
+    expect((await apus.run([...keep, '1'])).stdout).toBe('meanwhile\n');
+  });
+
+  test.each([
+    ['ws://127.0.0.1:1/mqtt', /ECONNREFUSED/],
+    ['nowhere', /HTTP 404\. MQTT over WebSocket is at \/mqtt/],
+  ])('a broker that cannot be reached at %s is told in a sentence, exit code 1', async (url, reason) => {
+    const node = await apus.serve();
+    const target = url === 'nowhere' ? new URL('/nowhere', node.url).href : url;
+    const { code, stderr } = await apus.run(['pub', '-u', target, '-t', 'a', '-m', 'x']);
+    expect(stderr).toMatch(reason);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+});
+
+/** Publishes until the PUBACK says that somebody got the message, which is then the only one that was delivered. */
+async function publishOnceSubscribed(url: string, topic: string): Promise<void> {
+  const { client } = await RawClient.connect(url);
+  for (let reasonCode: unknown = 0x10; reasonCode === 0x10; ) {
+    client.send({ cmd: 'publish', topic, payload: '', qos: 1, messageId: 1 });
+    reasonCode = (await client.expect('puback')).reasonCode;
+  }
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly pageUrl: string;
+  readonly process: ChildProcess;
+  /** Ends with a signal and returns how. */
+  stop(signal?: NodeJS.Signals): Promise<Outcome>;
+}
+
+/** The command as `npm run build` makes it, built once for the tests of a file. */
+export class Built {
+  #directory = '';
+
+  constructor() {
+    beforeAll(() => {
+      // Below node_modules, so that it finds the packages that it does not contain.
+      this.#directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
+      const { status, stderr } = spawnSync('node', ['packages/node/build.mjs', this.#directory], {
+        cwd: ROOT,
+      });
+      if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+    });
+    afterAll(() => rmSync(this.#directory, { recursive: true, force: true }));
+  }
+
+  get directory(): string {
+    return this.#directory;
+  }
+
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+    const child = spawn('node', [join(this.#directory, 'apus.js'), ...args], {
+      env: { ...process.env, ...env },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  }
+
+  /** Runs a command to its end. */
+  async run(
+    args: readonly string[],
+    input = '',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Outcome> {
+    const child = this.start(args, env);
+    child.stdin?.end(input);
+    return outcomeOf(child);
+  }
+
+  /** `apus serve` at a free port. */
+  async serve(args: readonly string[] = []): Promise<Serving> {
+    const child = this.start(['serve', '--port', '0', '--no-gateway', ...args]);
+    const ended = outcomeOf(child);
+    const urls: Record<string, string> = {};
+    const { stdout } = child;
+    if (stdout === null) throw new Error('the process has no standard output');
+    for await (const line of createInterface({ input: stdout })) {
+      const [, name, url] = /^\s+(MQTT|page)\s+(\S+)/.exec(line) ?? [];
+      if (name !== undefined && url !== undefined) urls[name] = url;
+      if (line.startsWith('Stop it')) break;
+    }
+    if (urls.MQTT === undefined || urls.page === undefined) {
+      throw new Error(`apus serve has not said where it listens: ${(await ended).stderr}`);
+    }
+    const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> => {
+      child.kill(signal);
+      return ended;
+    };
+    return { url: urls.MQTT, pageUrl: urls.page, process: child, stop };
+  }
+}
+
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('the process has no standard output');
+  const [out, err, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
+  return { code, stdout: out, stderr: err };
+}
