@@ -1,0 +1,152 @@
+import type { ConnectionId, Delivery, Identity, Message, ShareName, Subscription } from '@apus/broker';
+import type { PacketId, QoS, Will } from '@apus/mqtt';
+import { Packr } from 'msgpackr';
+
+/** A session as it is stored, without what the other keys hold. */
+export interface StoredSession {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly expirySeconds: number;
+  readonly identity: Identity;
+  readonly will: Will | undefined;
+  /** Undefined while it has a connection: one that is found so at the start was cut by a crash. */
+  readonly detachedAtMs: number | undefined;
+  /** The last one, which also brought the will. */
+  readonly connectionId: ConnectionId;
+}
+
+/** A message that waits or is inflight. Its session is in the key. */
+export interface StoredQueued {
+  readonly delivery: Omit<Delivery, 'session' | 'dup'>;
+  /** The message itself, or the number under which it is stored once for many sessions. */
+  readonly message: Message | number;
+}
+
+/** Written when a message leaves the queue, and again at its PUBREC: the message itself is not written twice. */
+export interface StoredInflight {
+  readonly packetId: PacketId;
+  readonly isReleased: boolean;
+}
+
+export interface StoredReceipt {
+  readonly messageId: string;
+  readonly isSettled: boolean;
+}
+
+export interface StoredRetained {
+  readonly tenant: string;
+  readonly message: Message;
+}
+
+/** How one kind of record becomes bytes and back. */
+export interface Codec<T> {
+  encode(record: T): Uint8Array;
+  decode(bytes: Uint8Array): T;
+}
+
+/** Bytes come back as views of what was read, and strings as they went: no structure is shared between records. */
+const packr = new Packr({ useRecords: false });
+
+/** MessagePack of the fields in their order: names are not stored, so a field is only ever added at the end. */
+function codecOf<T, F extends unknown[]>(
+  toFields: (record: T) => F,
+  fromFields: (...fields: F) => T,
+): Codec<T> {
+  return {
+    encode: (record) => packr.pack(toFields(record)),
+    decode: (bytes) => fromFields(...(packr.unpack(bytes) as F)),
+  };
+}
+
+/** An array whose places have types. */
+function tuple<F extends unknown[]>(...fields: F): F {
+  return fields;
+}
+
+type MessageFields = [
+  string,
+  string,
+  Uint8Array,
+  QoS,
+  boolean,
+  Message['properties'],
+  number | undefined,
+  string | undefined,
+];
+
+function messageFields(message: Message): MessageFields {
+  const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
+  return [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
+}
+
+function messageFrom(...fields: MessageFields): Message {
+  const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
+  return { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey };
+}
+
+export const messageCodec: Codec<Message> = codecOf(messageFields, messageFrom);
+
+export const retainedCodec: Codec<StoredRetained> = codecOf(
+  ({ tenant, message }) => tuple(tenant, messageFields(message)),
+  (tenant, fields) => ({ tenant, message: messageFrom(...fields) }),
+);
+
+export const sessionCodec: Codec<StoredSession> = codecOf(
+  ({ tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId }) =>
+    tuple(tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId),
+  (tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId) => ({
+    tenant,
+    clientId,
+    expirySeconds,
+    identity,
+    will,
+    detachedAtMs,
+    connectionId,
+  }),
+);
+
+export const subscriptionCodec: Codec<Subscription> = codecOf(
+  ({ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier }) =>
+    tuple(topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier),
+  (topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier) => ({
+    topicFilter,
+    shareGroup,
+    qos,
+    noLocal,
+    retainAsPublished,
+    subscriptionIdentifier,
+  }),
+);
+
+export const queuedCodec: Codec<StoredQueued> = codecOf(
+  ({ delivery: { qos, retain, subscriptionIdentifiers, share, packetId }, message }) =>
+    tuple(
+      qos,
+      retain,
+      subscriptionIdentifiers,
+      share,
+      packetId,
+      typeof message === 'number' ? message : messageFields(message),
+    ),
+  (
+    qos: QoS,
+    retain: boolean,
+    subscriptionIdentifiers: readonly number[] | undefined,
+    share: ShareName | undefined,
+    packetId: PacketId,
+    message: number | MessageFields,
+  ) => ({
+    delivery: { qos, retain, subscriptionIdentifiers, share, packetId },
+    message: typeof message === 'number' ? message : messageFrom(...message),
+  }),
+);
+
+export const inflightCodec: Codec<StoredInflight> = codecOf(
+  ({ packetId, isReleased }) => tuple(packetId, isReleased),
+  (packetId, isReleased) => ({ packetId, isReleased }),
+);
+
+export const receiptCodec: Codec<StoredReceipt> = codecOf(
+  ({ messageId, isSettled }) => tuple(messageId, isSettled),
+  (messageId, isSettled) => ({ messageId, isSettled }),
+);

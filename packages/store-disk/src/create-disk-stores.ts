@@ -1,0 +1,85 @@
+import type { Clock, MessageId, Stores } from '@apus/broker';
+import { createMemoryStores } from '@apus/store-memory';
+import { Database } from './database.ts';
+import { DirectoryLock } from './directory-lock.ts';
+import type { DueTimer } from './due-timers.ts';
+import { DurableSessions } from './durable-sessions.ts';
+import type { DiskError } from './errors.ts';
+import { WILL_GRACE_SECONDS } from './limits.ts';
+import { DiskQueues } from './queues.ts';
+import { DiskReceived } from './received.ts';
+import { restore } from './restore.ts';
+import { DiskRetained } from './retained.ts';
+import { RetainedSweep } from './retained-sweep.ts';
+import { DiskSessions } from './sessions.ts';
+import { DiskSubscriptions } from './subscriptions.ts';
+import { Unsettled } from './unsettled.ts';
+import { Writer } from './writer.ts';
+
+export interface DiskStoresOptions {
+  /** Where the files are; made when it is not there. One process at a time. */
+  readonly directory: string;
+  readonly clock: Clock;
+  /** How long no will is sent after the start, so that clients can return first. @default 30 */
+  readonly willGraceSeconds?: number | undefined;
+  /** Called once, when a write has failed. Every promise fails from then on: log it, and stop. @default nothing */
+  readonly onFailure?: ((error: DiskError) => void) | undefined;
+}
+
+/** The broker's stores: answered from memory, and on the disk before anything is promised. */
+export interface DiskStores extends Stores {
+  /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
+  readonly timers: readonly DueTimer[];
+  /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
+  readonly lastMessageId: MessageId | undefined;
+  /** Writes what has not been written and gives the directory free. To be called when the broker is done. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory and brings what it holds into memory.
+ *
+ * @throws {DataDirectoryError} when it is in use, cannot be written, or is not of this version.
+ * @example
+ * const stores = await createDiskStores({ directory: '/var/lib/apus', clock });
+ * const broker = createBroker({ ...stores, timers, clock, … }, options);
+ * if (stores.lastMessageId !== undefined) broker.messageClock.observe(stores.lastMessageId);
+ * for (const { timer, dueAtMs } of stores.timers) await timers.set(timer, dueAtMs);
+ */
+export async function createDiskStores(options: DiskStoresOptions): Promise<DiskStores> {
+  const lock = await DirectoryLock.acquire(options.directory);
+  try {
+    const database = await Database.open(options.directory);
+    return await compose(options, database, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function compose(
+  { clock, willGraceSeconds = WILL_GRACE_SECONDS, onFailure = () => {} }: DiskStoresOptions,
+  database: Database,
+  lock: DirectoryLock,
+): Promise<DiskStores> {
+  const memory = createMemoryStores();
+  const writer = new Writer((operations) => database.commit(operations), onFailure);
+  const unsettled = new Unsettled();
+  const durables = new DurableSessions(memory, writer, unsettled);
+  const restored = restore({ database, memory, durables, unsettled, writer, clock, willGraceSeconds });
+  await writer.durable(undefined);
+  const sweep = new RetainedSweep(database, memory.retained, writer, clock);
+  return {
+    ...restored,
+    sessions: new DiskSessions(memory.sessions, durables, writer),
+    subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
+    retained: new DiskRetained(memory.retained, sweep, writer),
+    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
+    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    close: async () => {
+      await writer.close();
+      await database.close();
+      await lock.release();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
+import { FORMAT_KEY, type Kind } from './keys.ts';
+import { FORMAT_VERSION } from './limits.ts';
+import type { Operations } from './writer.ts';
+
+const FILE_NAME = 'apus.mdb';
+
+/** In the first page of every LMDB file. */
+const LMDB_MAGIC = 0xbeefc0de;
+const LMDB_MAGIC_OFFSET = 24;
+
+/** One LMDB file: a sorted map of keys to bytes, changed by transactions that a crash leaves whole. */
+export class Database {
+  readonly #lmdb: RootDatabase<Buffer, string>;
+
+  private constructor(lmdb: RootDatabase<Buffer, string>) {
+    this.#lmdb = lmdb;
+  }
+
+  /** @throws {DataDirectoryError} when the file is not ours, of another format, or cannot be written. */
+  static async open(directory: string): Promise<Database> {
+    const path = join(directory, FILE_NAME);
+    checkMagic(path);
+    const database = new Database(openFile(path));
+    try {
+      await database.#checkFormat(path);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    // The file's name is durable too.
+    syncDirectory(directory);
+    return database;
+  }
+
+  /** All of the operations are durable when this settles, or none of them was made. */
+  async commit(operations: Operations): Promise<void> {
+    const lmdb = this.#lmdb;
+    try {
+      await lmdb.batch(() => {
+        for (const [key, value] of operations) {
+          if (value === undefined) lmdb.remove(key);
+          else lmdb.put(key, value as Buffer);
+        }
+      });
+    } catch (error) {
+      throw await commitErrorOf(error);
+    }
+  }
+
+  /** Everything of one kind in the order of the keys, from `from` on. */
+  *scan(kind: Kind, from: string = kind): Generator<readonly [key: string, value: Buffer], void, undefined> {
+    const end = String.fromCharCode(kind.charCodeAt(0) + 1);
+    for (const { key, value } of this.#lmdb.getRange({ start: from, end })) yield [key, value];
+  }
+
+  async close(): Promise<void> {
+    await this.#lmdb.close();
+  }
+
+  async #checkFormat(path: string): Promise<void> {
+    const stored = this.#lmdb.get(FORMAT_KEY);
+    if (stored !== undefined) return checkVersion(path, Number(stored.toString()));
+    if (this.#lmdb.getKeysCount() > 0) {
+      throw new DataDirectoryError(`${path} holds something that Apus did not write. Use another directory.`);
+    }
+    try {
+      await this.commit(new Map([[FORMAT_KEY, Buffer.from(String(FORMAT_VERSION))]]));
+    } catch (error) {
+      throw new DataDirectoryError(`${path} cannot be written: ${reasonOf(error)}.`, { cause: error });
+    }
+  }
+}
+
+function openFile(path: string): RootDatabase<Buffer, string> {
+  try {
+    return open<Buffer, string>({
+      path,
+      noSubdir: true,
+      maxDbs: 1,
+      encoding: 'binary',
+      // A commit is answered after its fsync, not before.
+      overlappingSync: false,
+      // The writer makes the batches; theirs would be rejected once more where nobody listens.
+      eventTurnBatching: false,
+    });
+  } catch (error) {
+    throw new DataDirectoryError(`${path} cannot be opened: ${reasonOf(error)}.`, { cause: error });
+  }
+}
+
+/** LMDB would read any file as a map of its pages, and crash. */
+function checkMagic(path: string): void {
+  const header = Buffer.alloc(LMDB_MAGIC_OFFSET + 4);
+  let length: number;
+  try {
+    const file = openSync(path, 'r+');
+    length = readSync(file, header);
+    closeSync(file);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw new DataDirectoryError(`${path} cannot be opened: ${reasonOf(error)}.`, { cause: error });
+  }
+  // A crash in the very first moment leaves an empty file, which is as good as none.
+  if (length === 0) return;
+  if (length < header.length || header.readUInt32LE(LMDB_MAGIC_OFFSET) !== LMDB_MAGIC) {
+    throw new DataDirectoryError(
+      `${path} is not a data file of Apus, or is damaged. Restore it, or move it away.`,
+    );
+  }
+}
+
+function checkVersion(path: string, version: number): void {
+  if (version === FORMAT_VERSION) return;
+  const advice =
+    version > FORMAT_VERSION
+      ? 'It was written by a newer version of Apus: use that one, or another directory'
+      : 'It was written by an older version of Apus: start with an empty directory, or go back to that version';
+  throw new DataDirectoryError(
+    `${path} has format ${version}, and this version reads format ${FORMAT_VERSION}. ${advice}.`,
+  );
+}
+
+/** LMDB says only that a commit failed; why is in a promise beside it. */
+async function commitErrorOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error)) return error;
+  try {
+    await error.commitError;
+  } catch (reason) {
+    return reason;
+  }
+  return error;
+}
+
+function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

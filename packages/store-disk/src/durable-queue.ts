@@ -1,0 +1,218 @@
+import {
+  type Acknowledged,
+  type CompletingPacket,
+  isExpired,
+  KEPT_PACKET_ID_MAX as PACKET_ID_MAX,
+  type PageLimit,
+  type Queued,
+  type QueuedPublish,
+  type QueueLimits,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { bytesOf, Page } from './page.ts';
+import type { Place, QueueJournal } from './queue-journal.ts';
+import { WaitingLine } from './waiting-line.ts';
+
+interface Inflight {
+  /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
+  queued: Queued;
+  readonly place: Place;
+  /** It has not been sent on this connection yet. */
+  isToResend: boolean;
+  /** It takes a place of the window: its PUBLISH was sent on this connection. */
+  isCounted: boolean;
+}
+
+/**
+ * What a durable session has been promised: the queue of `@apus/store-memory` with a journal. The deliveries are its
+ * own. Their callers may wait for the disk while a drain sends the message, and must not see it become sendable.
+ */
+export class DurableQueue {
+  readonly #journal: QueueJournal;
+  readonly #inflight = new Map<PacketId, Inflight>();
+  #lastPacketId: PacketId = 0;
+  readonly #waiting: WaitingLine;
+  /** PUBLISHes sent on this connection and not complete [MQTT-4.9.0-1]. */
+  #windowUsed = 0;
+  #messagesToResend = 0;
+  #pubrelsToResend = 0;
+
+  constructor(journal: QueueJournal) {
+    this.#journal = journal;
+    this.#waiting = new WaitingLine(journal);
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Takes a message on, with a packet id if it may be sent at once. Returns how many messages gave way. */
+  offer(
+    entry: QueuedPublish,
+    receiveMaximum: number,
+    isHeld: boolean,
+    isShared: boolean,
+    limits: QueueLimits,
+  ): number {
+    const isBehind = this.length > 0 || this.#messagesToResend > 0;
+    if (isHeld || isBehind || !this.#canBegin(receiveMaximum)) {
+      return this.#waiting.offer(entry, isShared, limits);
+    }
+    entry.delivery.packetId = this.#nextPacketId();
+    this.#begin(entry, this.#journal.added(entry, isShared));
+    return 0;
+  }
+
+  /** A new connection: everything inflight is to be sent again, and the window is empty [MQTT-4.4.0-1]. */
+  rewind(): void {
+    this.#windowUsed = 0;
+    this.#messagesToResend = 0;
+    this.#pubrelsToResend = 0;
+    for (const inflight of this.#inflight.values()) {
+      inflight.isToResend = true;
+      inflight.isCounted = false;
+      if (inflight.queued.type === 'publish') this.#messagesToResend += 1;
+      else this.#pubrelsToResend += 1;
+    }
+  }
+
+  /** What is to be sent again, in its old order; then what waits. */
+  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
+    const drawn = new Page<Queued>(limit);
+    this.#drawResends(drawn, receiveMaximum);
+    // While a message is left that is to be sent again, no shorter one that came after it may take its place.
+    if (this.#messagesToResend === 0) this.#drawWaiting(drawn, receiveMaximum, nowMs);
+    return drawn.entries;
+  }
+
+  complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
+    const inflight = this.#inflight.get(packetId);
+    if (inflight === undefined) return 'unknown';
+    if (answer !== undefined && answer !== completingPacketOf(inflight.queued)) return 'out-of-place';
+    this.#inflight.delete(packetId);
+    this.#noLongerToResend(inflight);
+    if (inflight.isCounted) this.#windowUsed -= 1;
+    this.#journal.removed(inflight.place, messageOf(inflight.queued));
+    return 'done';
+  }
+
+  /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]; its place in the window stays taken. */
+  release(packetId: PacketId): Acknowledged {
+    const inflight = this.#inflight.get(packetId);
+    if (inflight === undefined) return 'unknown';
+    if (inflight.queued.type === 'pubrel') return 'done';
+    if (inflight.queued.delivery.qos !== 2) return 'out-of-place';
+    // Whoever reports the PUBREC answers it with the PUBREL.
+    this.#noLongerToResend(inflight);
+    this.#journal.released(inflight.place, packetId, inflight.queued);
+    inflight.queued = { type: 'pubrel', packetId };
+    return 'done';
+  }
+
+  /** Messages that were never acknowledged, oldest first. */
+  unacknowledged(): QueuedPublish[] {
+    const sent = [...this.#inflight.values()].map(({ queued }) => messageOf(queued));
+    const waiting = this.#waiting.toArray().map(({ entry }) => entry);
+    return [...sent.filter((entry) => entry !== undefined), ...waiting];
+  }
+
+  /** Takes everything off the disk, and leaves it in memory. */
+  erase(): void {
+    for (const { place, queued } of this.#inflight.values()) this.#journal.removed(place, messageOf(queued));
+    for (const { place, entry } of this.#waiting.toArray()) this.#journal.removed(place, entry);
+  }
+
+  /** Something found on the disk; they come in the order of their numbers. A message without a packet id waits. */
+  restore(queued: Queued, place: Place): void {
+    const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
+    if (queued.type === 'publish' && packetId === 0) {
+      this.#waiting.push({ entry: queued, place });
+      return;
+    }
+    this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
+    this.#lastPacketId = packetId;
+  }
+
+  #begin(entry: QueuedPublish, place: Place): void {
+    this.#inflight.set(entry.delivery.packetId, { queued: entry, place, isToResend: false, isCounted: true });
+    this.#windowUsed += 1;
+  }
+
+  #drawResends(drawn: Page<Queued>, receiveMaximum: number): void {
+    for (const inflight of this.#inflight.values()) {
+      const isFull = !this.#hasRoom(receiveMaximum);
+      const left = this.#pubrelsToResend + (isFull ? 0 : this.#messagesToResend);
+      if (left === 0) return;
+      if (!inflight.isToResend) continue;
+      const message = messageOf(inflight.queued);
+      // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
+      if (isFull && message !== undefined) continue;
+      const bytes = message === undefined ? 0 : bytesOf(message.message);
+      if (!drawn.hasRoom(bytes)) return;
+      this.#resend(inflight);
+      drawn.add(inflight.queued, bytes);
+    }
+  }
+
+  #resend(inflight: Inflight): void {
+    this.#noLongerToResend(inflight);
+    if (inflight.queued.type === 'pubrel') return;
+    inflight.queued.delivery.dup = true; // [MQTT-3.3.1-1]
+    inflight.isCounted = true;
+    this.#windowUsed += 1;
+  }
+
+  #noLongerToResend(inflight: Inflight): void {
+    if (!inflight.isToResend) return;
+    inflight.isToResend = false;
+    if (inflight.queued.type === 'publish') this.#messagesToResend -= 1;
+    else this.#pubrelsToResend -= 1;
+  }
+
+  #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
+    while (this.#canBegin(receiveMaximum)) {
+      const oldest = this.#waiting.peek();
+      if (oldest === undefined) return;
+      const { entry, place } = oldest;
+      const bytes = bytesOf(entry.message);
+      const hasExpired = isExpired(entry.message, nowMs);
+      if (!hasExpired && !drawn.hasRoom(bytes)) return;
+      if (hasExpired) {
+        this.#waiting.drop(); // [MQTT-3.3.2-5]
+        continue;
+      }
+      this.#waiting.take();
+      entry.delivery.packetId = this.#nextPacketId();
+      this.#journal.sent(place, entry.delivery.packetId);
+      this.#begin(entry, place);
+      drawn.add(entry, bytes);
+    }
+  }
+
+  /** [MQTT-4.9.0-2] */
+  #hasRoom(receiveMaximum: number): boolean {
+    return this.#windowUsed < receiveMaximum;
+  }
+
+  /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
+  #canBegin(receiveMaximum: number): boolean {
+    return this.#hasRoom(receiveMaximum) && this.#inflight.size < PACKET_ID_MAX;
+  }
+
+  /** Round robin, so that an id rests as long as possible before it names another message. */
+  #nextPacketId(): PacketId {
+    do this.#lastPacketId = (this.#lastPacketId % PACKET_ID_MAX) + 1;
+    while (this.#inflight.has(this.#lastPacketId)); // [MQTT-2.2.1-4]
+    return this.#lastPacketId;
+  }
+}
+
+function messageOf(queued: Queued): QueuedPublish | undefined {
+  return queued.type === 'publish' ? queued : undefined;
+}
+
+/** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
+function completingPacketOf(queued: Queued): CompletingPacket {
+  if (queued.type === 'pubrel') return 'pubcomp';
+  return queued.delivery.qos === 1 ? 'puback' : 'pubrec';
+}

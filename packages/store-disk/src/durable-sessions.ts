@@ -1,0 +1,127 @@
+import type { SessionRef } from '@apus/broker';
+import type { MemoryStores } from '@apus/store-memory';
+import { sessionCodec } from './codec.ts';
+import { DurableQueue } from './durable-queue.ts';
+import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
+import { QueueJournal } from './queue-journal.ts';
+import { SharedMessages } from './shared-messages.ts';
+import type { Unsettled } from './unsettled.ts';
+import type { Writer } from './writer.ts';
+
+/** A session as the memory store holds it. */
+export type LiveSession = NonNullable<ReturnType<MemoryStores['sessions']['live']>>;
+
+/** One session that outlives its connection. */
+export interface DurableSession {
+  /** Its name in keys; never used again. */
+  readonly number: number;
+  readonly live: LiveSession;
+  /** Its records have been removed. What it owns is in memory until it is cleared. */
+  hasEnded: boolean;
+  readonly journal: QueueJournal;
+  /** Made when its first QoS 1 or 2 message comes. */
+  queue: DurableQueue | undefined;
+}
+
+/** Which sessions are on the disk. A session with expiry 0 ends with its connection and never is. */
+export class DurableSessions {
+  readonly sharedMessages: SharedMessages;
+  readonly #memory: MemoryStores;
+  readonly #writer: Writer;
+  readonly #unsettled: Unsettled;
+  readonly #byIncarnation = new Map<string, DurableSession>();
+  #lastNumber = 0;
+
+  constructor(memory: MemoryStores, writer: Writer, unsettled: Unsettled) {
+    this.#memory = memory;
+    this.#writer = writer;
+    this.#unsettled = unsettled;
+    this.sharedMessages = new SharedMessages(writer, () => this.#nextNumber());
+  }
+
+  /** Also one that has ended and has not been cleared. */
+  find(ref: SessionRef): DurableSession | undefined {
+    return this.#byIncarnation.get(ref.incarnation);
+  }
+
+  /** One whose changes are to be written. */
+  living(ref: SessionRef): DurableSession | undefined {
+    const found = this.find(ref);
+    return found?.hasEnded ? undefined : found;
+  }
+
+  begin(live: LiveSession): DurableSession {
+    return this.#add(live, this.#nextNumber());
+  }
+
+  restore(live: LiveSession, number: number): DurableSession {
+    this.observe(number);
+    return this.#add(live, number);
+  }
+
+  /** A number that is in use on the disk. */
+  observe(number: number): void {
+    this.#lastNumber = Math.max(this.#lastNumber, number);
+  }
+
+  queueOf(durable: DurableSession): DurableQueue {
+    durable.queue ??= new DurableQueue(durable.journal);
+    return durable.queue;
+  }
+
+  /** Writes the session's own record as it stands. */
+  save({ number, live }: DurableSession): void {
+    const { tenant, clientId, state } = live;
+    const { expirySeconds, identity, will, detachedAtMs, lastConnectionId = '' } = state;
+    const record = {
+      tenant,
+      clientId,
+      expirySeconds,
+      identity,
+      will: will?.will,
+      detachedAtMs,
+      connectionId: lastConnectionId,
+    };
+    this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
+  }
+
+  /** The session is no more: removes all its records. What the memory still holds of it is for its owner to clear. */
+  end(durable: DurableSession): void {
+    const { number, live } = durable;
+    // The record first: without it a crash before the rest leaves only what the next start throws away.
+    this.#writer.remove(sessionRecordKey(number));
+    for (const name of this.#memory.subscriptions.list(live)) {
+      this.#writer.remove(subscriptionKey(number, name));
+    }
+    this.eraseReceipts(durable);
+    durable.queue?.erase();
+    durable.journal.close();
+    durable.hasEnded = true;
+    if (durable.queue === undefined) this.forget(durable);
+  }
+
+  eraseReceipts({ number, live }: DurableSession): void {
+    for (const [packetId, { messageId }] of live.state.received ?? []) {
+      this.#writer.remove(receiptKey(number, packetId));
+      this.#unsettled.end(messageId);
+    }
+  }
+
+  /** Nothing of an ended session will be asked for any more. */
+  forget({ live, hasEnded }: DurableSession): void {
+    if (hasEnded) this.#byIncarnation.delete(live.incarnation);
+  }
+
+  #add(live: LiveSession, number: number): DurableSession {
+    const journal = new QueueJournal(number, this.#writer, this.sharedMessages, () => this.#nextNumber());
+    const durable: DurableSession = { number, live, hasEnded: false, journal, queue: undefined };
+    this.#byIncarnation.set(live.incarnation, durable);
+    return durable;
+  }
+
+  /** For sessions, messages and places in queues alike. */
+  #nextNumber(): number {
+    this.#lastNumber += 1;
+    return this.#lastNumber;
+  }
+}

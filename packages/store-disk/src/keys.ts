@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { FilterName } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+
+/** The first letter of a key says what it holds. Names of any length become numbers or digests: keys are short. */
+export const Kind = {
+  Format: 'v',
+  SharedMessage: 'b',
+  Session: 's',
+  Subscription: 'f',
+  Queued: 'q',
+  Inflight: 'i',
+  Receipt: 'r',
+  Retained: 't',
+} as const;
+
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+/** Twelve digits: more numbers than any disk outlives, and keys sort as their numbers do. */
+const NUMBER_DIGITS = 12;
+const PACKET_ID_DIGITS = 4;
+
+export const FORMAT_KEY: string = Kind.Format;
+
+export function sessionRecordKey(session: number): string {
+  return Kind.Session + hex(session, NUMBER_DIGITS);
+}
+
+export function subscriptionKey(session: number, { topicFilter, shareGroup }: FilterName): string {
+  const name = shareGroup === undefined ? topicFilter : `$share/${shareGroup}/${topicFilter}`;
+  return Kind.Subscription + hex(session, NUMBER_DIGITS) + digest(name);
+}
+
+export function queuedKey(session: number, number: number): string {
+  return Kind.Queued + hex(session, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
+}
+
+export function inflightKey(session: number, number: number): string {
+  return Kind.Inflight + hex(session, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
+}
+
+export function receiptKey(session: number, packetId: PacketId): string {
+  return Kind.Receipt + hex(session, NUMBER_DIGITS) + hex(packetId, PACKET_ID_DIGITS);
+}
+
+export function sharedMessageKey(number: number): string {
+  return Kind.SharedMessage + hex(number, NUMBER_DIGITS);
+}
+
+export function retainedKey(tenant: string, topic: string): string {
+  return Kind.Retained + digest(`${tenant}\0${topic}`);
+}
+
+/** The session, or the shared message, that a key is about. */
+export function firstNumberOf(key: string): number {
+  return Number.parseInt(key.slice(1, 1 + NUMBER_DIGITS), 16);
+}
+
+/** Where a message stands in the order of its session, or the packet id of a receipt. */
+export function secondNumberOf(key: string): number {
+  return Number.parseInt(key.slice(1 + NUMBER_DIGITS), 16);
+}
+
+function hex(number: number, digits: number): string {
+  return number.toString(16).padStart(digits, '0');
+}
+
+/** 128 bits of SHA-256: no two names will ever share one, not even if somebody tries. */
+function digest(name: string): string {
+  return createHash('sha256').update(name).digest('base64url').slice(0, 22);
+}

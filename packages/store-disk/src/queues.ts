@@ -1,0 +1,143 @@
+import type {
+  Acknowledged,
+  Awaitable,
+  CompletingPacket,
+  Delivery,
+  Message,
+  PageLimit,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  QueueStore,
+  SessionRef,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { MemoryQueues } from '@apus/store-memory';
+import type { DurableSessions } from './durable-sessions.ts';
+import type { Unsettled } from './unsettled.ts';
+import type { Writer } from './writer.ts';
+
+const NOTHING: readonly Queued[] = [];
+
+/** Queues in memory; those of durable sessions are on the disk as well. */
+export class DiskQueues implements QueueStore {
+  readonly #memory: MemoryQueues;
+  readonly #durables: DurableSessions;
+  readonly #unsettled: Unsettled;
+  readonly #writer: Writer;
+
+  constructor(memory: MemoryQueues, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+    this.#memory = memory;
+    this.#durables = durables;
+    this.#unsettled = unsettled;
+    this.#writer = writer;
+  }
+
+  offer(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold?: ReadonlySet<Delivery>,
+  ): Awaitable<number> {
+    const first = this.#unsettled.firstOf(message, deliveries);
+    const isDurable = ({ session }: Delivery) => this.#durables.find(session) !== undefined;
+    if (first === deliveries && !deliveries.some(isDurable)) {
+      return this.#memory.offer(message, deliveries, limits, hold);
+    }
+    this.#writer.assertWorking();
+    const durables = first.filter(isDurable);
+    const others = first.filter((delivery) => !isDurable(delivery));
+    let dropped = this.#offerInMemory(message, others, limits, hold);
+    for (const delivery of durables) {
+      dropped += this.#offerOnDisk(
+        message,
+        delivery,
+        limits,
+        hold?.has(delivery) === true,
+        durables.length > 1,
+      );
+    }
+    return this.#writer.durable(dropped);
+  }
+
+  /**
+   * A message at QoS 2 is sent when its packet id is durable: under another one its client would take it for another
+   * message. What goes out at QoS 1 may come twice.
+   */
+  next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
+    const durable = this.#durables.find(ref);
+    if (durable === undefined) return this.#memory.next(ref, limit, nowMs);
+    const { attachment } = durable.live;
+    if (attachment === undefined || durable.queue === undefined) return NOTHING;
+    const page = durable.queue.draw(attachment.receiveMaximum, limit, nowMs);
+    const hasQoS2 = page.some((queued) => queued.type === 'publish' && queued.delivery.qos === 2);
+    return hasQoS2 ? this.#writer.durable(page) : this.#writer.settled(page);
+  }
+
+  complete(ref: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged> {
+    const durable = this.#durables.find(ref);
+    if (durable === undefined) return this.#memory.complete(ref, packetId, answer);
+    return this.#writer.settled(durable.queue?.complete(packetId, answer) ?? 'unknown');
+  }
+
+  /** After PUBREL the client would take a PUBLISH with this packet id for a new message: it must not come again. */
+  release(ref: SessionRef, packetId: PacketId): Awaitable<Acknowledged> {
+    const durable = this.#durables.find(ref);
+    if (durable === undefined) return this.#memory.release(ref, packetId);
+    const outcome = durable.queue?.release(packetId) ?? 'unknown';
+    return outcome === 'done' ? this.#writer.durable(outcome) : outcome;
+  }
+
+  clear(ref: SessionRef): Awaitable<readonly QueuedPublish[]> {
+    const durable = this.#durables.find(ref);
+    if (durable === undefined) return this.#memory.clear(ref);
+    const unacknowledged = durable.queue?.unacknowledged() ?? [];
+    if (!durable.hasEnded) durable.queue?.erase();
+    durable.queue = undefined;
+    this.#durables.forget(durable);
+    return this.#writer.settled(unacknowledged);
+  }
+
+  length(ref: SessionRef): number {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
+  }
+
+  /**
+   * To sessions that are only in memory. What waits there may be drawn, and sent, while this call waits for the disk:
+   * in a copy, so that the caller does not find a packet id and send it too.
+   */
+  #offerInMemory(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold: ReadonlySet<Delivery> | undefined,
+  ): number {
+    if (deliveries.length === 0) return 0;
+    const pairs = deliveries.map((delivery) => ({ delivery, copy: { ...delivery } }));
+    const held = pairs.filter(({ delivery }) => hold?.has(delivery)).map(({ copy }) => copy);
+    const copies = pairs.map(({ copy }) => copy);
+    const dropped = this.#memory.offer(message, copies, limits, new Set(held));
+    for (const { delivery, copy } of pairs) delivery.packetId = copy.packetId;
+    return dropped;
+  }
+
+  #offerOnDisk(
+    message: Message,
+    delivery: Delivery,
+    limits: QueueLimits,
+    isHeld: boolean,
+    isShared: boolean,
+  ): number {
+    const durable = this.#durables.find(delivery.session);
+    if (durable === undefined) return 0;
+    const { live } = durable;
+    const own: Delivery = { ...delivery, session: live, packetId: 0 };
+    const receiveMaximum = live.attachment?.receiveMaximum ?? 0;
+    const queue = this.#durables.queueOf(durable);
+    const entry: QueuedPublish = { type: 'publish', message, delivery: own };
+    const dropped = queue.offer(entry, receiveMaximum, isHeld, isShared, limits);
+    delivery.packetId = own.packetId;
+    return dropped;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Awaitable, ReceivedStore, SessionRef } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { MemoryReceived } from '@apus/store-memory';
+import { receiptCodec } from './codec.ts';
+import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import { receiptKey } from './keys.ts';
+import type { Unsettled } from './unsettled.ts';
+import type { Writer } from './writer.ts';
+
+type Begun = Awaited<ReturnType<ReceivedStore['begin']>>;
+
+/**
+ * Receipts in memory, and those of durable sessions on the disk as well. `begin` need not wait: the fan-out that
+ * follows waits for everything before it, and where there is none, `settle` does.
+ */
+export class DiskReceived implements ReceivedStore {
+  readonly #memory: MemoryReceived;
+  readonly #durables: DurableSessions;
+  readonly #unsettled: Unsettled;
+  readonly #writer: Writer;
+
+  constructor(memory: MemoryReceived, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+    this.#memory = memory;
+    this.#durables = durables;
+    this.#unsettled = unsettled;
+    this.#writer = writer;
+  }
+
+  begin(session: SessionRef, packetId: PacketId, messageId: string, maximum: number): Awaitable<Begun> {
+    const durable = this.#durables.living(session);
+    if (durable === undefined) return this.#memory.begin(session, packetId, messageId, maximum);
+    this.#writer.assertWorking();
+    const begun = this.#memory.begin(session, packetId, messageId, maximum);
+    // PUBREC is repeated at once: the message and its receipt have to be there.
+    if (begun.state === 'settled') return this.#writer.durable(begun);
+    if (begun.state !== 'new') return begun;
+    this.#write(durable, packetId, messageId, false);
+    this.#unsettled.begin(messageId, this.#writer.position);
+    return this.#writer.settled(begun);
+  }
+
+  hasRoom(session: SessionRef, maximum: number): boolean {
+    return this.#memory.hasRoom(session, maximum);
+  }
+
+  settle(session: SessionRef, packetId: PacketId): Awaitable<void> {
+    this.#memory.settle(session, packetId);
+    const durable = this.#durables.living(session);
+    const messageId = durable?.live.state.received?.get(packetId)?.messageId;
+    if (durable === undefined || messageId === undefined) return;
+    const position = this.#unsettled.positionOf(messageId);
+    if (position === undefined) return;
+    this.#unsettled.end(messageId);
+    this.#write(durable, packetId, messageId, true);
+    // A receipt that is found pending is handed on again to those who have not got it: this need not be durable.
+    const isReceiptDurable = this.#writer.isDurable(position);
+    return isReceiptDurable ? this.#writer.settled(undefined) : this.#writer.durable(undefined);
+  }
+
+  /** After PUBCOMP the packet id may come with another message, which must not be taken for this one. */
+  release(session: SessionRef, packetId: PacketId): Awaitable<boolean> {
+    const durable = this.#durables.living(session);
+    const messageId = durable?.live.state.received?.get(packetId)?.messageId;
+    if (durable === undefined || messageId === undefined) return this.#memory.release(session, packetId);
+    this.#writer.assertWorking();
+    this.#memory.release(session, packetId);
+    this.#unsettled.end(messageId);
+    this.#writer.remove(receiptKey(durable.number, packetId));
+    return this.#writer.durable(true);
+  }
+
+  clear(session: SessionRef): Awaitable<void> {
+    const durable = this.#durables.living(session);
+    if (durable !== undefined) this.#durables.eraseReceipts(durable);
+    this.#memory.clear(session);
+    if (durable !== undefined) return this.#writer.settled(undefined);
+  }
+
+  #write({ number }: DurableSession, packetId: PacketId, messageId: string, isSettled: boolean): void {
+    this.#writer.put(receiptKey(number, packetId), receiptCodec.encode({ messageId, isSettled }));
+  }
+}

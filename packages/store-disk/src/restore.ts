@@ -1,0 +1,197 @@
+import { type Clock, isExpired, type Message, type MessageId, type Queued } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { MemoryStores } from '@apus/store-memory';
+import {
+  messageCodec,
+  queuedCodec,
+  receiptCodec,
+  retainedCodec,
+  type StoredInflight,
+  type StoredSession,
+  sessionCodec,
+  subscriptionCodec,
+} from './codec.ts';
+import type { Database } from './database.ts';
+import { type DueTimer, dueTimersOf } from './due-timers.ts';
+import type { DurableSession, DurableSessions, LiveSession } from './durable-sessions.ts';
+import { firstNumberOf, inflightKey, Kind, secondNumberOf } from './keys.ts';
+import type { Place } from './queue-journal.ts';
+import { StoredMarks } from './stored-marks.ts';
+import type { Unsettled } from './unsettled.ts';
+import type { Writer } from './writer.ts';
+
+export interface Restored {
+  readonly timers: readonly DueTimer[];
+  readonly lastMessageId: MessageId | undefined;
+}
+
+/** What a restart works with. */
+export interface RestoreContext {
+  readonly database: Database;
+  readonly memory: MemoryStores;
+  readonly durables: DurableSessions;
+  readonly unsettled: Unsettled;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly willGraceSeconds: number;
+}
+
+/** Brings everything that is on the disk into memory, and throws away what belongs to nothing any more. */
+export function restore(context: RestoreContext): Restored {
+  return new Restore(context).run();
+}
+
+class Restore {
+  readonly #context: RestoreContext;
+  readonly #sessions = new Map<number, DurableSession>();
+  readonly #messages = new Map<number, Message>();
+  readonly #timers: DueTimer[] = [];
+  #lastMessageId: MessageId | undefined;
+
+  constructor(context: RestoreContext) {
+    this.#context = context;
+  }
+
+  run(): Restored {
+    this.#eachOf(Kind.Session, (number, bytes) => this.#session(number, sessionCodec.decode(bytes)));
+    this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
+    // Receipts before queues: those that are pending want to know who has the message.
+    this.#eachOf(Kind.Receipt, (number, bytes, key) => this.#receipt(number, bytes, secondNumberOf(key)));
+    this.#eachOf(Kind.SharedMessage, (number, bytes) => this.#sharedMessage(number, bytes));
+    this.#queues();
+    this.#unreferredMessages();
+    this.#eachOf(Kind.Retained, (_, bytes) => this.#retained(bytes));
+    return { timers: this.#timers, lastMessageId: this.#lastMessageId };
+  }
+
+  /** Whatever `restored` says is no use is removed: it is of a session whose end a crash has cut short. */
+  #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
+    for (const [key, bytes] of this.#context.database.scan(kind)) {
+      if (!restored(firstNumberOf(key), bytes, key)) this.#context.writer.remove(key);
+    }
+  }
+
+  #session(number: number, stored: StoredSession): boolean {
+    const { clock, willGraceSeconds } = this.#context;
+    const nowMs = clock.now();
+    const live = this.#open(stored, stored.detachedAtMs ?? nowMs);
+    if (live === undefined) return false;
+    const durable = this.#context.durables.restore(live, number);
+    this.#sessions.set(number, durable);
+    // A connection that a crash has cut counts as lost from now on, and a second crash does not change that.
+    if (stored.detachedAtMs === undefined) this.#context.durables.save(durable);
+    this.#timers.push(...dueTimersOf(live, nowMs + willGraceSeconds * 1000));
+    return true;
+  }
+
+  /** As if its client had connected and gone. */
+  #open(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
+    const { tenant, clientId, expirySeconds, identity, will, connectionId } = stored;
+    const { sessions } = this.#context.memory;
+    const { session } = sessions.open({
+      tenant,
+      clientId,
+      cleanStart: true,
+      expirySeconds,
+      attachment: {
+        connectionId,
+        protocolVersion: 5,
+        receiveMaximum: 1,
+        maximumPacketSize: 0,
+        keepsNothing: false,
+      },
+      identity,
+      will,
+      nowMs: detachedAtMs,
+    });
+    sessions.detach(session, connectionId, expirySeconds, detachedAtMs);
+    return sessions.live(session);
+  }
+
+  #subscription(number: number, bytes: Buffer): boolean {
+    const durable = this.#sessions.get(number);
+    if (durable === undefined) return false;
+    const subscription = subscriptionCodec.decode(bytes);
+    this.#context.memory.subscriptions.put(durable.live, [subscription], Number.POSITIVE_INFINITY);
+    return true;
+  }
+
+  #receipt(number: number, bytes: Buffer, packetId: PacketId): boolean {
+    const durable = this.#sessions.get(number);
+    if (durable === undefined) return false;
+    const { received } = this.#context.memory;
+    const { messageId, isSettled } = receiptCodec.decode(bytes);
+    received.begin(durable.live, packetId, messageId, Number.POSITIVE_INFINITY);
+    if (isSettled) received.settle(durable.live, packetId);
+    else this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    this.#observe(messageId);
+    return true;
+  }
+
+  #sharedMessage(number: number, bytes: Buffer): boolean {
+    this.#context.durables.observe(number);
+    this.#messages.set(number, messageCodec.decode(bytes));
+    return true;
+  }
+
+  /** The messages and the marks beside them, both in the order of sessions and of numbers: walked side by side. */
+  #queues(): void {
+    const marks = new StoredMarks(this.#context.database);
+    this.#eachOf(Kind.Queued, (number, bytes, key) => {
+      for (const [before, mark] of marks.before(key)) this.#released(before, mark);
+      return this.#queued(number, secondNumberOf(key), bytes, marks.of(key));
+    });
+    for (const [before, mark] of marks.before(undefined)) this.#released(before, mark);
+  }
+
+  #queued(session: number, number: number, bytes: Buffer, mark: StoredInflight | undefined): boolean {
+    this.#context.durables.observe(number);
+    const durable = this.#sessions.get(session);
+    if (mark?.isReleased) {
+      this.#released(inflightKey(session, number), mark);
+      return false;
+    }
+    const { delivery: stored, message: messageOrNumber } = queuedCodec.decode(bytes);
+    const isShared = typeof messageOrNumber === 'number';
+    const message = isShared ? this.#messages.get(messageOrNumber) : messageOrNumber;
+    if (durable === undefined || message === undefined) return false;
+    if (isShared) this.#context.durables.sharedMessages.restore(message, messageOrNumber);
+    const packetId = mark?.packetId ?? stored.packetId;
+    const delivery = { ...stored, session: durable.live, packetId, dup: false };
+    const place = { number, isShared, isMarked: mark !== undefined };
+    this.#enqueue(durable, { type: 'publish', message, delivery }, place);
+    this.#context.unsettled.restore(message.id, delivery);
+    this.#observe(message.id);
+    return true;
+  }
+
+  /** A mark that stands alone: PUBREC has come. */
+  #released(key: string, { packetId, isReleased }: StoredInflight): void {
+    const number = secondNumberOf(key);
+    this.#context.durables.observe(number);
+    const durable = this.#sessions.get(firstNumberOf(key));
+    if (durable === undefined || !isReleased) this.#context.writer.remove(key);
+    else this.#enqueue(durable, { type: 'pubrel', packetId }, { number, isShared: false, isMarked: true });
+  }
+
+  #enqueue(durable: DurableSession, queued: Queued, place: Place): void {
+    this.#context.durables.queueOf(durable).restore(queued, place);
+  }
+
+  #unreferredMessages(): void {
+    const { durables } = this.#context;
+    for (const [number, message] of this.#messages) durables.sharedMessages.removeUnreferred(message, number);
+  }
+
+  #retained(bytes: Buffer): boolean {
+    const { memory, clock } = this.#context;
+    const { tenant, message } = retainedCodec.decode(bytes);
+    this.#observe(message.id);
+    if (isExpired(message, clock.now())) return false;
+    return memory.retained.put(tenant, message, Number.POSITIVE_INFINITY);
+  }
+
+  #observe(id: MessageId): void {
+    if (this.#lastMessageId === undefined || id > this.#lastMessageId) this.#lastMessageId = id;
+  }
+}

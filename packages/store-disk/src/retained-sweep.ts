@@ -1,0 +1,48 @@
+import { type Clock, isExpired } from '@apus/broker';
+import type { MemoryRetained } from '@apus/store-memory';
+import { retainedCodec } from './codec.ts';
+import type { Database } from './database.ts';
+import { Kind } from './keys.ts';
+import { SWEEP_LENGTH } from './limits.ts';
+import { retainedIn } from './retained.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * Takes expired retained messages off the disk. The memory forgets them when a filter finds them; here one walk goes
+ * round and round, a few steps for each message with an expiry that comes.
+ */
+export class RetainedSweep {
+  readonly #database: Database;
+  readonly #memory: MemoryRetained;
+  readonly #writer: Writer;
+  readonly #clock: Clock;
+  #from: string = Kind.Retained;
+
+  constructor(database: Database, memory: MemoryRetained, writer: Writer, clock: Clock) {
+    this.#database = database;
+    this.#memory = memory;
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  step(): void {
+    let left = SWEEP_LENGTH;
+    for (const [key, bytes] of this.#database.scan(Kind.Retained, this.#from)) {
+      if (left === 0) {
+        this.#from = key;
+        return;
+      }
+      left -= 1;
+      this.#look(key, bytes);
+    }
+    this.#from = Kind.Retained;
+  }
+
+  #look(key: string, bytes: Uint8Array): void {
+    const { tenant, message } = retainedCodec.decode(bytes);
+    if (!isExpired(message, this.#clock.now())) return;
+    // What is on the disk may be about to be replaced.
+    const current = retainedIn(this.#memory, tenant, message.topic);
+    if (current === undefined || current.id === message.id) this.#writer.remove(key);
+  }
+}

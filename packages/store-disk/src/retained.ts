@@ -1,0 +1,59 @@
+import type { Awaitable, Message, PageLimit, RetainedPage, RetainedStore } from '@apus/broker';
+import type { MemoryRetained } from '@apus/store-memory';
+import { retainedCodec } from './codec.ts';
+import { retainedKey } from './keys.ts';
+import type { RetainedSweep } from './retained-sweep.ts';
+import type { Writer } from './writer.ts';
+
+const ONE: PageLimit = { messages: 1, bytes: Number.POSITIVE_INFINITY };
+
+/** Before any expiry: finds what is stored, expired or not. */
+const BEGINNING_OF_TIME_MS = Number.NEGATIVE_INFINITY;
+
+/** The retained message of one topic, whether it has expired or not. */
+export function retainedIn(memory: MemoryRetained, tenant: string, topicName: string): Message | undefined {
+  return memory.match(tenant, topicName, BEGINNING_OF_TIME_MS, undefined, ONE).messages[0];
+}
+
+/** Retained messages in memory and on the disk. */
+export class DiskRetained implements RetainedStore {
+  readonly #memory: MemoryRetained;
+  readonly #sweep: RetainedSweep;
+  readonly #writer: Writer;
+
+  constructor(memory: MemoryRetained, sweep: RetainedSweep, writer: Writer) {
+    this.#memory = memory;
+    this.#sweep = sweep;
+    this.#writer = writer;
+  }
+
+  /** At QoS 0 nobody is told that the message is kept, so nobody waits. */
+  put(tenant: string, message: Message, maximum: number): Awaitable<boolean> {
+    this.#writer.assertWorking();
+    if (!this.#memory.put(tenant, message, maximum)) return false;
+    const isKept = retainedIn(this.#memory, tenant, message.topic) === message;
+    if (isKept)
+      this.#writer.put(retainedKey(tenant, message.topic), retainedCodec.encode({ tenant, message }));
+    if (message.expiresAtMs !== undefined) this.#sweep.step();
+    return message.qos > 0 ? this.#writer.durable(true) : this.#writer.settled(true);
+  }
+
+  delete(tenant: string, topicName: string, before: string): Awaitable<void> {
+    if (retainedIn(this.#memory, tenant, topicName) === undefined) return;
+    this.#writer.assertWorking();
+    this.#memory.delete(tenant, topicName, before);
+    if (retainedIn(this.#memory, tenant, topicName) !== undefined) return;
+    this.#writer.remove(retainedKey(tenant, topicName));
+    return this.#writer.durable(undefined);
+  }
+
+  match(
+    tenant: string,
+    topicFilter: string,
+    nowMs: number,
+    from: string | undefined,
+    limit: PageLimit,
+  ): RetainedPage {
+    return this.#memory.match(tenant, topicFilter, nowMs, from, limit);
+  }
+}

@@ -1,0 +1,32 @@
+import { inflightCodec, type StoredInflight } from './codec.ts';
+import type { Database } from './database.ts';
+import { Kind } from './keys.ts';
+
+/** The marks of inflight messages in the order of their keys. */
+export class StoredMarks {
+  readonly #marks: Iterator<readonly [string, Buffer]>;
+  #next: IteratorResult<readonly [string, Buffer]>;
+
+  constructor(database: Database) {
+    this.#marks = database.scan(Kind.Inflight);
+    this.#next = this.#marks.next();
+  }
+
+  /** Those that come before the message with this key, and so have none; all that are left without a key. */
+  *before(queuedKey: string | undefined): Generator<readonly [string, StoredInflight]> {
+    while (!this.#next.done) {
+      const [key, bytes] = this.#next.value;
+      if (queuedKey !== undefined && key.slice(1) >= queuedKey.slice(1)) return;
+      this.#next = this.#marks.next();
+      yield [key, inflightCodec.decode(bytes)];
+    }
+  }
+
+  of(queuedKey: string): StoredInflight | undefined {
+    if (this.#next.done) return undefined;
+    const [key, bytes] = this.#next.value;
+    if (key.slice(1) !== queuedKey.slice(1)) return undefined;
+    this.#next = this.#marks.next();
+    return inflightCodec.decode(bytes);
+  }
+}

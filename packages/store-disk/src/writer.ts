@@ -1,0 +1,156 @@
+import type { Awaitable } from '@apus/broker';
+import { DiskError, reasonOf } from './errors.ts';
+import { BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, PENDING_BYTES_MAX } from './limits.ts';
+
+/** What is written under each key; undefined: the key is removed. */
+export type Operations = ReadonlyMap<string, Uint8Array | undefined>;
+
+/** Makes operations durable, all of them or none. */
+export type Commit = (operations: Operations) => Promise<void>;
+
+/** Beside its key and value, an operation is counted as this. */
+const OPERATION_BYTES = 64;
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+class Batch {
+  /** Ascending; a batch is committed when those before it are. */
+  readonly number: number;
+  readonly operations = new Map<string, Uint8Array | undefined>();
+  readonly waiters: Waiter[] = [];
+  bytes = 0;
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  get isFull(): boolean {
+    return this.operations.size >= BATCH_OPERATIONS_MAX || this.bytes >= BATCH_BYTES_MAX;
+  }
+}
+
+/**
+ * Group commit: while one batch is on its way to the disk the next one gathers, so a thousand clients that wait share
+ * one fsync. Batches are committed in their order, and what waits for one is answered in the order of the calls.
+ */
+export class Writer {
+  readonly #commit: Commit;
+  readonly #onFailure: (error: DiskError) => void;
+  /** The first may be on its way to the disk, the last takes what comes. */
+  #batches: Batch[] = [];
+  #committing: Batch | undefined;
+  #pendingBytes = 0;
+  #lastNumber = 0;
+  #durableNumber = 0;
+  #isRunning = false;
+  #failure: DiskError | undefined;
+
+  constructor(commit: Commit, onFailure: (error: DiskError) => void) {
+    this.#commit = commit;
+    this.#onFailure = onFailure;
+  }
+
+  /** Names all that was written up to now, for `isDurable`. */
+  get position(): number {
+    return this.#lastNumber;
+  }
+
+  isDurable(position: number): boolean {
+    return position <= this.#durableNumber;
+  }
+
+  /** @throws {DiskError} once a write has failed: before anything is changed for which there is no disk. */
+  assertWorking(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  put(key: string, value: Uint8Array): void {
+    this.#add(key, value);
+  }
+
+  remove(key: string): void {
+    this.#add(key, undefined);
+  }
+
+  /** The value once everything written up to now is durable; at once when it is. */
+  durable<T>(value: T): Awaitable<T> {
+    this.assertWorking();
+    const batch = this.#batches.at(-1);
+    if (batch === undefined) return value;
+    return new Promise<T>((resolve, reject) => {
+      batch.waiters.push({ resolve: () => resolve(value), reject });
+    });
+  }
+
+  /** The value of a call that promises nothing: at once, unless more waits for the disk than may. */
+  settled<T>(value: T): Awaitable<T> {
+    return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
+  }
+
+  /** Commits what waits; from now on nothing can be written. */
+  async close(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    await this.durable(undefined);
+    this.#failure = new DiskError('The store has been closed.');
+  }
+
+  #add(key: string, value: Uint8Array | undefined): void {
+    this.assertWorking();
+    const batch = this.#openBatch();
+    const bytes = OPERATION_BYTES + (value?.length ?? 0);
+    batch.operations.set(key, value);
+    batch.bytes += bytes;
+    this.#pendingBytes += bytes;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    // What the turn of the event loop still brings goes along.
+    setImmediate(() => void this.#run());
+  }
+
+  /** The last one, unless it is full or on its way. */
+  #openBatch(): Batch {
+    const last = this.#batches.at(-1);
+    const isOpen = last !== undefined && !last.isFull && last !== this.#committing;
+    if (isOpen) return last;
+    this.#lastNumber += 1;
+    const batch = new Batch(this.#lastNumber);
+    this.#batches.push(batch);
+    return batch;
+  }
+
+  async #run(): Promise<void> {
+    for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
+      this.#committing = batch;
+      try {
+        await this.#commit(batch.operations);
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+      this.#committed(batch);
+    }
+    this.#isRunning = false;
+  }
+
+  #committed(batch: Batch): void {
+    this.#batches.shift();
+    this.#committing = undefined;
+    this.#pendingBytes -= batch.bytes;
+    this.#durableNumber = batch.number;
+    for (const waiter of batch.waiters) waiter.resolve();
+  }
+
+  /** Whether the disk holds the batch is not known, and another fsync would not tell: only a new start can. */
+  #fail(error: unknown): void {
+    const reason = `The disk has failed (${reasonOf(error)}). Nothing is acknowledged until the broker is started anew.`;
+    const failure = new DiskError(reason, { cause: error });
+    this.#failure = failure;
+    const batches = this.#batches;
+    this.#batches = [];
+    for (const batch of batches) for (const waiter of batch.waiters) waiter.reject(failure);
+    this.#onFailure(failure);
+  }
+}
