@@ -1,0 +1,96 @@
+import { BatchGetItemCommand, BatchWriteItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb';
+import { ThrottledError } from './errors.ts';
+import type { Key } from './keys.ts';
+import { ATTEMPTS_MAX, FIRST_PAUSE_MS } from './limits.ts';
+import { readUnits, sizeOf, writeUnits } from './meter.ts';
+import { withRetries } from './retry.ts';
+import { marshalled, type Table } from './table.ts';
+import { type Item, textOf } from './values.ts';
+
+const GET_KEYS_MAX = 100;
+const WRITE_ITEMS_MAX = 25;
+
+/** Items found by a batch, by key. */
+export class Found {
+  readonly #items = new Map<string, Item>();
+
+  add(item: Item): void {
+    this.#items.set(`${textOf(item, 'p')}\0\0${textOf(item, 's')}`, item);
+  }
+
+  get({ p, s }: Key): Item | undefined {
+    return this.#items.get(`${p}\0\0${s}`);
+  }
+}
+
+/** Strongly consistent reads of many items: one call for each hundred of them, all at once. */
+export async function batchGet(table: Table, keys: readonly Key[]): Promise<Found> {
+  const found = new Found();
+  const distinct = [...new Map(keys.map((key) => [`${key.p}\0\0${key.s}`, key])).values()];
+  const chunks: Promise<void>[] = [];
+  for (let start = 0; start < distinct.length; start += GET_KEYS_MAX) {
+    chunks.push(getChunk(table, distinct.slice(start, start + GET_KEYS_MAX), found));
+  }
+  await Promise.all(chunks);
+  return found;
+}
+
+async function getChunk(table: Table, keys: readonly Key[], found: Found): Promise<void> {
+  const { client, tableName } = table.settings;
+  let left = keys.map(marshalled);
+  for (let attempts = 1; left.length > 0; attempts += 1) {
+    const command = new BatchGetItemCommand({
+      RequestItems: { [tableName]: { Keys: left, ConsistentRead: true } },
+      ReturnConsumedCapacity: 'TOTAL',
+    });
+    const { answer } = await withRetries('BatchGetItem', table.settings, () => client.send(command));
+    const items = answer.Responses?.[tableName] ?? [];
+    const unprocessed = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
+    const missing = left.length - unprocessed.length - items.length;
+    const computed = items.reduce((sum, item) => sum + readUnits(sizeOf(item)), missing);
+    table.countRead(answer.ConsumedCapacity?.[0], computed);
+    for (const item of items) if (table.isAlive(item)) found.add(item);
+    left = unprocessed as typeof left;
+    if (left.length > 0) await pause(table, 'BatchGetItem', attempts);
+  }
+}
+
+/** Puts without a condition. */
+export async function batchPut(table: Table, items: readonly Item[]): Promise<void> {
+  await batchWrite(
+    table,
+    items.map((item) => ({ PutRequest: { Item: { ...item } } })),
+    items.reduce((sum, item) => sum + writeUnits(sizeOf(item)), 0),
+  );
+}
+
+/** Deletes items that have been read. */
+export async function batchDelete(table: Table, items: readonly Item[]): Promise<void> {
+  await batchWrite(
+    table,
+    items.map((item) => ({
+      DeleteRequest: { Key: marshalled({ p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' }) },
+    })),
+    items.reduce((sum, item) => sum + writeUnits(sizeOf(item)), 0),
+  );
+}
+
+async function batchWrite(table: Table, requests: readonly WriteRequest[], units: number): Promise<void> {
+  const { client, tableName } = table.settings;
+  for (let start = 0; start < requests.length; start += WRITE_ITEMS_MAX) {
+    let left = requests.slice(start, start + WRITE_ITEMS_MAX);
+    for (let attempts = 1; left.length > 0; attempts += 1) {
+      const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: left } });
+      const { answer } = await withRetries('BatchWriteItem', table.settings, () => client.send(command));
+      left = answer.UnprocessedItems?.[tableName] ?? [];
+      if (left.length > 0) await pause(table, 'BatchWriteItem', attempts);
+    }
+  }
+  if (units > 0) table.meter.write(units);
+}
+
+/** What DynamoDB left undone it was too busy for. */
+async function pause({ settings }: Table, operation: string, attempts: number): Promise<void> {
+  if (attempts === ATTEMPTS_MAX) throw new ThrottledError(operation, attempts, undefined);
+  await settings.sleep(settings.random() * FIRST_PAUSE_MS * 2 ** (attempts - 1));
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stores } from '@apus/broker';
+import { Bodies } from './bodies.ts';
+import { EntryMap } from './entry-map.ts';
+import { FrameCache } from './frame-cache.ts';
+import { Leavings } from './leavings.ts';
+import { INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
+import { DynamoLinks } from './links.ts';
+import { Matcher } from './matcher.ts';
+import type { Meter } from './meter.ts';
+import type { DynamoOptions, Settings } from './options.ts';
+import { Placement } from './placement.ts';
+import { DynamoQueues } from './queues.ts';
+import { DynamoReceived } from './received.ts';
+import { ShapeRegistry } from './registry.ts';
+import { DynamoRetained } from './retained.ts';
+import { SampledCount } from './sampled-count.ts';
+import { SessionList } from './session-list.ts';
+import { DynamoSessions } from './sessions.ts';
+import { Shards } from './shards.ts';
+import { DynamoSubscriptions, type FramePlan } from './subscriptions.ts';
+import { Table } from './table.ts';
+
+/** The broker's stores in DynamoDB, and what a cloud handler needs beside them. */
+export interface DynamoStores extends Stores {
+  readonly sessions: DynamoSessions;
+  readonly subscriptions: DynamoSubscriptions;
+  readonly retained: DynamoRetained;
+  readonly queues: DynamoQueues;
+  readonly received: DynamoReceived;
+  readonly links: DynamoLinks;
+  /** What was consumed since the stores were made. */
+  readonly meter: Meter;
+  /**
+   * Begins a frame: until `endFrame` each topic is matched once. With a plan the connection and the heads of all its
+   * topics are read in one call. For an environment that handles one frame at a time.
+   */
+  beginFrame(plan?: FramePlan): Promise<void>;
+  endFrame(): void;
+}
+
+const QUEUE_SECONDS_MAX = 14 * 24 * 60 * 60;
+const RETAINED_TOMBSTONE_SECONDS = 600;
+
+/**
+ * Puts the stores over one table (`defineTable`). Keep them for the life of the process: they cache shapes for two
+ * seconds and which filters are wide, and nothing that matters.
+ *
+ *     const client = new DynamoDBClient({ maxAttempts: 1 });
+ *     const stores = createDynamoStores({ client, tableName: 'apus' });
+ */
+export function createDynamoStores(options: DynamoOptions): DynamoStores {
+  const table = new Table(settingsOf(options));
+  const frame = new FrameCache();
+  const leavings = new Leavings(() => table.settings.clock.now());
+  const shards = new Shards(table);
+  const subscriptions = new DynamoSubscriptions(table, {
+    registry: new ShapeRegistry(table),
+    list: new SessionList(table),
+    placement: new Placement(table, new EntryMap(table), shards),
+    matcher: new Matcher(table, shards),
+    shards,
+    frame,
+    leavings,
+  });
+  return {
+    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions')),
+    subscriptions,
+    retained: new DynamoRetained(table, new Bodies(table, 'retained'), new SampledCount(table, 'retained')),
+    queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings),
+    received: new DynamoReceived(table, leavings),
+    links: new DynamoLinks(table, frame),
+    meter: table.meter,
+    beginFrame: async (plan) => {
+      frame.begin();
+      if (plan !== undefined) await subscriptions.readAhead(plan);
+    },
+    endFrame: () => frame.end(),
+  };
+}
+
+function settingsOf(options: DynamoOptions): Settings {
+  return {
+    clock: { now: () => Date.now() },
+    sleep: async (ms) => {
+      await sleep(ms);
+    },
+    random: Math.random,
+    randomId: () => randomBytes(12).toString('base64url'),
+    queueSecondsMax: QUEUE_SECONDS_MAX,
+    retainedTombstoneSeconds: RETAINED_TOMBSTONE_SECONDS,
+    readUnitsFrom: 'service',
+    inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
+    shardSubscribers: SHARD_SUBSCRIBERS,
+    ...options,
+  };
+}

@@ -1,0 +1,51 @@
+import type { Key } from './keys.ts';
+import { ENTRY } from './subscriber-entry.ts';
+import type { Table, Written } from './table.ts';
+import { number, text, VERSION } from './values.ts';
+
+/** An item with an attribute for each subscriber and their number: a head, or a share group. */
+export class EntryMap {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Adds an entry unless `maximum` are there, or the filter is wide: then it says what stands there. */
+  async add(key: Key, incarnation: string, entry: string, maximum: number): Promise<Written> {
+    const isNew = 'attribute_not_exists(#entry)';
+    const isNarrow = 'attribute_not_exists(k)';
+    const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
+    const written = await this.#table.update(key, 'SET #entry = :entry, v = :v ADD n :one', {
+      condition: `${isNew} AND ${isNarrow} AND ${hasRoom}`,
+      names: { '#entry': ENTRY + incarnation },
+      values: {
+        ':entry': text(entry),
+        ':v': number(VERSION),
+        ':one': number(1),
+        ':maximum': number(maximum),
+      },
+    });
+    if (written.ok || written.old?.[ENTRY + incarnation] === undefined) return written;
+    // It stands there: a retry of what has succeeded, or a list that forgot it in a crash.
+    return await this.replace(key, incarnation, entry);
+  }
+
+  async replace(key: Key, incarnation: string, entry: string): Promise<Written> {
+    const isThere = 'attribute_exists(#entry)';
+    return await this.#table.update(key, 'SET #entry = :entry, v = :v', {
+      condition: isThere,
+      names: { '#entry': ENTRY + incarnation },
+      values: { ':entry': text(entry), ':v': number(VERSION) },
+    });
+  }
+
+  async remove(key: Key, incarnation: string): Promise<Written> {
+    const isThere = 'attribute_exists(#entry)';
+    return await this.#table.update(key, 'REMOVE #entry ADD n :less', {
+      condition: isThere,
+      names: { '#entry': ENTRY + incarnation },
+      values: { ':less': number(-1) },
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/** What the store could not do, with the MQTT reason code that tells the client so. */
+export abstract class StoreError extends Error {
+  abstract readonly reasonCode: number;
+}
+
+/** DynamoDB throttles or is not there, and the retries that a handler has time for did not help. 0x97 Quota exceeded. */
+export class ThrottledError extends StoreError {
+  override readonly name = 'ThrottledError';
+  readonly reasonCode = 0x97;
+
+  constructor(operation: string, attempts: number, cause: unknown) {
+    super(`DynamoDB refused ${operation} ${attempts} times; try again later`, { cause });
+  }
+}
+
+/** Others changed the same item at every attempt. It ends by itself, like throttling. 0x97 Quota exceeded. */
+export class ContentionError extends StoreError {
+  override readonly name = 'ContentionError';
+  readonly reasonCode = 0x97;
+
+  constructor(what: string, attempts: number) {
+    super(`others changed ${what} at each of ${attempts} attempts; try again later`);
+  }
+}
+
+/** An item would exceed the 400 KB of DynamoDB and is not one that is stored in pieces. 0x95 Packet too large. */
+export class ItemTooLargeError extends StoreError {
+  override readonly name = 'ItemTooLargeError';
+  readonly reasonCode = 0x95;
+
+  constructor(what: string, bytes: number, bytesMax: number) {
+    super(`${what} takes ${bytes} bytes; at most ${bytesMax} can be stored`);
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { ConnectionId, FilterName, SessionRef } from '@apus/broker';
+
+/** Partition and sort key of an item. */
+export interface Key {
+  readonly p: string;
+  readonly s: string;
+}
+
+/** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for what stands beside a name. */
+const PARTITION_KEY_BYTES_MAX = 2_000;
+const SORT_KEY_BYTES_MAX = 900;
+
+/** U+0000 is in no MQTT string, so what is joined with it cannot be mistaken for anything else. */
+const join = (...parts: readonly string[]) => parts.join('\0');
+
+export function hashOf(name: string): string {
+  return createHash('sha256').update(name).digest('base64url').slice(0, 22);
+}
+
+/** A name as it is, or its beginning and a hash where it is too long for a key. */
+function fit(name: string, bytesMax: number): string {
+  if (name.length * 3 <= bytesMax || Buffer.byteLength(name) <= bytesMax) return name;
+  // A third of the bytes in characters never cuts deeper than the limit.
+  return `${cut(name, Math.floor(bytesMax / 3))}\0\0${hashOf(name)}`;
+}
+
+/** Never between the halves of a surrogate pair. */
+function cut(name: string, length: number): string {
+  const code = name.charCodeAt(length - 1);
+  return name.slice(0, code >= 0xd800 && code < 0xdc00 ? length - 1 : length);
+}
+
+const partition = (...parts: readonly string[]) => fit(join(...parts), PARTITION_KEY_BYTES_MAX);
+
+/** A connection has no tenant before its CONNECT: the only key without one. */
+export const linkKey = (connectionId: ConnectionId): Key => ({ p: partition('C', connectionId), s: 'link' });
+
+export const sessionItemKey = (tenant: string, clientId: string): Key => ({
+  p: partition('S', tenant, clientId),
+  s: 'session',
+});
+
+/** All that one incarnation of a session owns. */
+export const ownedPartition = ({ tenant, clientId, incarnation }: SessionRef): string =>
+  partition('I', tenant, incarnation, clientId);
+
+export const OWNED = {
+  list: 'list',
+  overflow: 'list\0',
+  received: 'received',
+  inflight: 'sent\0',
+  waiting: 'wait\0',
+} as const;
+
+export const registryKey = (tenant: string): Key => ({ p: partition('H', tenant), s: 'shapes' });
+
+const filterText = ({ topicFilter, shareGroup }: FilterName) => join(topicFilter, shareGroup ?? '');
+
+export const headKey = (tenant: string, topicFilter: string): Key => ({
+  p: partition('F', tenant, topicFilter),
+  s: 'head',
+});
+
+export const shardPartition = (tenant: string, topicFilter: string, shard: number): string =>
+  partition('W', tenant, String(shard), topicFilter);
+
+export const groupKey = (tenant: string, filter: FilterName): Key => ({
+  p: partition('G', tenant, filterText(filter)),
+  s: 'group',
+});
+
+/** The name of a subscription within its session's list. */
+export const filterHash = (filter: FilterName): string => hashOf(filterText(filter));
+
+export const retainedPartition = (tenant: string): string => partition('R', tenant);
+
+/**
+ * A topic as a sort key. Levels are separated by U+0000, which sorts before all else: `a` and everything below it
+ * stand together. A long topic keeps its beginning, so that a literal prefix still finds it.
+ */
+export const retainedSort = (topicName: string): string =>
+  fit(topicName.replaceAll('/', '\0'), SORT_KEY_BYTES_MAX);
+
+/** Longest literal prefix that every sort key below it begins with. */
+export const retainedPrefix = (literal: string): string =>
+  cut(literal.replaceAll('/', '\0'), Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
+
+export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messageId: string): string =>
+  partition('B', tenant, kind, messageId);
+
+export const countKey = (name: string, tenant: string): Key => ({
+  p: partition('N', tenant, name),
+  s: 'count',
+});

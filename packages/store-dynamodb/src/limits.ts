@@ -1,0 +1,61 @@
+/** Every limit and duration of this store, with its reason. Those that a deployment may want to change are options. */
+
+/** A cached set of filter shapes is used for so long; the SUBACK of a new shape waits for it. Wall clock. */
+export const LEASE_MS = 2_000;
+
+/** Clocks of two processes may disagree by this much before a shape's age is misjudged. */
+export const CLOCK_SKEW_MS = 5_000;
+
+/** Shapes of a tenant: each costs every publish one read. Beyond it: 0x97. */
+export const SHAPES_MAX = 64;
+
+/** Subscribers that stand in the head itself: with more its item would exceed the 1 KB of one write unit. */
+export const INLINE_SUBSCRIBERS_MAX = 8;
+
+/** Subscribers of a shard; one Query of 1 MB reads them all. When it is full the filter doubles its shards. */
+export const SHARD_SUBSCRIBERS = 1_000;
+
+/** One in so many subscribers that join a shard counts it. */
+export const SHARD_SAMPLE = 32;
+
+/** Shards of one filter: a fan-out visits every one. 256 hold a quarter of a million subscribers. */
+export const SHARDS_MAX = 256;
+
+/** Members of a share group: they stand in one item of at most 400 KB. Beyond it: 0x97. */
+export const SHARE_MEMBERS_MAX = 1_000;
+
+/** Subscriptions that stand in the session's list itself; further ones are items of their own. */
+export const LISTED_SUBSCRIPTIONS_MAX = 16;
+
+/** A message whose encoding is longer is stored once and referred to: one write unit for each reference. */
+export const INLINE_MESSAGE_BYTES_MAX = 1_024;
+
+/** A retained message has one owner: it is stored inline as far as an item can hold it. */
+export const INLINE_RETAINED_BYTES_MAX = 256 * 1_024;
+
+/** Larger bodies are cut in pieces: an item holds 400 KB at most. */
+export const PIECE_BYTES = 256 * 1_024;
+
+/** Largest encoding of a will, which is stored with its session: an item holds 400 KB, and twice a will at a take-over. */
+export const WILL_BYTES_MAX = 128 * 1_024;
+
+/** Attempts of one call; with their pauses they stay well within a handler's five seconds. */
+export const ATTEMPTS_MAX = 5;
+
+/** The first pause is at most this; each further one at most twice the one before. */
+export const FIRST_PAUSE_MS = 25;
+
+/** How often a decision is taken anew when others change the item that it was based on. */
+export const DECISIONS_MAX = 8;
+
+/** Packet ids that are tried blindly before the window is read. */
+export const PROBES_MAX = 3;
+
+/** One in so many changes of a number over a tenant is written, as so many. */
+export const COUNT_SAMPLE = 64;
+
+/** A number over a tenant is read again after this time. */
+export const COUNT_CACHE_MS = 60_000;
+
+/** After its session or message has expired an item stays this long: the broker, not TTL, decides what has expired. */
+export const TTL_SLACK_SECONDS = 24 * 60 * 60;

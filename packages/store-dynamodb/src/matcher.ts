@@ -1,0 +1,143 @@
+import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } from '@apus/broker';
+import { batchGet, type Found } from './batch.ts';
+import { groupKey, headKey, type Key, sessionItemKey } from './keys.ts';
+import { recordOf } from './session-item.ts';
+import { SessionSnapshot } from './session-ref.ts';
+import { type Shards, shardsOf } from './shards.ts';
+import { entriesOf, type SubscriberEntry } from './subscriber-entry.ts';
+import type { Table } from './table.ts';
+import type { Item } from './values.ts';
+
+/** A filter with the entries of its head, and of its shards where they were read. */
+export interface FilterEntries extends FilterName {
+  readonly entries: readonly SubscriberEntry[];
+  /** Shards that were not read; 0: none, `entries` are all. */
+  readonly unreadShards: number;
+}
+
+/** Turns heads into the subscribers they name, with as few reads as there are kinds of items: heads, groups, sessions. */
+export class Matcher {
+  readonly #table: Table;
+  readonly #shards: Shards;
+
+  constructor(table: Table, shards: Shards) {
+    this.#table = table;
+    this.#shards = shards;
+  }
+
+  /** Reads heads and whatever else is wanted in the same call. */
+  async readHeads(tenant: string, filters: readonly string[], others: readonly Key[] = []): Promise<Found> {
+    return await batchGet(this.#table, [...filters.map((filter) => headKey(tenant, filter)), ...others]);
+  }
+
+  /** The filters that somebody holds, each once for each share group; wide ones with their shards read or not. */
+  async entries(
+    tenant: string,
+    filters: readonly string[],
+    heads: Found,
+    readsShards: boolean,
+  ): Promise<FilterEntries[]> {
+    const present = filters.flatMap((topicFilter) => {
+      const head = heads.get(headKey(tenant, topicFilter));
+      return head === undefined ? [] : [{ topicFilter, head }];
+    });
+    const plain = await Promise.all(
+      present.map(({ topicFilter, head }) => this.#plain(tenant, topicFilter, head, readsShards)),
+    );
+    const groups = await this.#groups(tenant, present);
+    return [...plain, ...groups].filter(
+      ({ entries, unreadShards }) => entries.length > 0 || unreadShards > 0,
+    );
+  }
+
+  /** The subscribers of all these filters: one read for each session that is not written in its entry. */
+  async subscribers(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
+    const referred = filters.flatMap(({ entries, shareGroup }) =>
+      entries.filter((each) => isReferred(each, shareGroup)),
+    );
+    const sessions = await batchGet(
+      this.#table,
+      referred.map(({ clientId }) => sessionItemKey(tenant, clientId)),
+    );
+    return filters.map(({ topicFilter, shareGroup, entries }) => ({
+      topicFilter,
+      shareGroup,
+      subscribers: entries.map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
+    }));
+  }
+
+  async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
+    const { topicFilter, shareGroup } = filter;
+    const heads = await this.readHeads(tenant, shareGroup === undefined ? [topicFilter] : []);
+    const found =
+      shareGroup === undefined
+        ? await this.entries(tenant, [topicFilter], heads, true)
+        : [await this.#group(tenant, filter)];
+    const matched = await this.subscribers(
+      tenant,
+      found.filter((each) => each.shareGroup === shareGroup),
+    );
+    return matched.flatMap(({ subscribers }) => subscribers);
+  }
+
+  async #plain(
+    tenant: string,
+    topicFilter: string,
+    head: Item,
+    readsShards: boolean,
+  ): Promise<FilterEntries> {
+    const shards = shardsOf(head);
+    const inline = entriesOf(head, this.#table.nowSeconds());
+    if (!readsShards) return { topicFilter, entries: inline, unreadShards: shards };
+    const sharded = await this.#shards.all(tenant, topicFilter, shards);
+    return { topicFilter, entries: [...inline, ...sharded], unreadShards: 0 };
+  }
+
+  async #groups(
+    tenant: string,
+    present: readonly { topicFilter: string; head: Item }[],
+  ): Promise<FilterEntries[]> {
+    const names = present.flatMap(({ topicFilter, head }) =>
+      (head.g?.SS ?? []).map((shareGroup) => ({ topicFilter, shareGroup })),
+    );
+    const found = await batchGet(
+      this.#table,
+      names.map((name) => groupKey(tenant, name)),
+    );
+    const nowSeconds = this.#table.nowSeconds();
+    return names.map((name) => ({
+      ...name,
+      entries: entriesOf(found.get(groupKey(tenant, name)), nowSeconds),
+      unreadShards: 0,
+    }));
+  }
+
+  async #group(tenant: string, name: FilterName): Promise<FilterEntries> {
+    const item = await this.#table.get(groupKey(tenant, name));
+    return { ...name, entries: entriesOf(item, this.#table.nowSeconds()), unreadShards: 0 };
+  }
+}
+
+/** A member of a share group keeps what it is sent (it may be lost, and another gets it): its queue has to be known. */
+function isReferred({ attachment }: SubscriberEntry, shareGroup: string | undefined): boolean {
+  return attachment === undefined || shareGroup !== undefined;
+}
+
+function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, sessions: Found): Subscriber {
+  const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = entry;
+  const { topicFilter, shareGroup } = name;
+  return {
+    session: sessionOf(tenant, entry, isReferred(entry, shareGroup) ? sessions : undefined),
+    subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
+  };
+}
+
+/** An incarnation that was discarded, and not yet cleared, is shown as offline. */
+function sessionOf(tenant: string, entry: SubscriberEntry, sessions: Found | undefined): SessionRef {
+  const inline: Attachment | undefined = entry.attachment;
+  if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
+  const item = sessions.get(sessionItemKey(tenant, entry.clientId));
+  const session = item && recordOf(item, tenant, entry.clientId)?.session;
+  if (session?.incarnation === entry.incarnation) return session;
+  return new SessionSnapshot({ tenant, ...entry }, undefined);
+}

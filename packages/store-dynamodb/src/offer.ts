@@ -1,0 +1,232 @@
+import type { Delivery, Message, QueueLimits, SessionRef } from '@apus/broker';
+import type { Bodies } from './bodies.ts';
+import { ContentionError } from './errors.ts';
+import type { Inflight } from './inflight.ts';
+import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from './limits.ts';
+import { encodeMessage } from './message-blob.ts';
+import { type Entry, entryFields } from './queue-items.ts';
+import { isLive, type QueueView, type QueueViews } from './queue-view.ts';
+import type { Settle } from './settle.ts';
+import type { Table } from './table.ts';
+import type { Item } from './values.ts';
+import type { Waiting } from './waiting.ts';
+
+export interface OfferParts {
+  readonly views: QueueViews;
+  readonly waiting: Waiting;
+  readonly inflight: Inflight;
+  readonly settle: Settle;
+  readonly bodies: Bodies;
+}
+
+/** One copy of the message on its way. */
+interface Offered {
+  readonly entry: Entry;
+  readonly fields: Item;
+  readonly isHeld: boolean;
+  view: QueueView;
+}
+
+/** Where a copy was written: as inflight under an id, among the waiting, or nowhere as it was dropped. */
+type Written =
+  | { readonly offered: Offered; readonly where: 'inflight'; readonly packetId: number }
+  | { readonly offered: Offered; readonly where: 'waiting' | 'nowhere' };
+
+/**
+ * Offers one message to many sessions. Whoever writes for a session looks at it again afterwards, strongly: what it
+ * had read of it may be true no more.
+ *
+ *     publisher                          client that is back, its drain
+ *     reads: draining
+ *                                        reads: nothing waits
+ *                                        settling; looks again: nothing waits; live
+ *     appends
+ *     looks again: live: it takes the message back and sends it itself
+ *
+ *     publisher                          drain
+ *     reads: draining
+ *                                        reads: nothing waits; settling
+ *     appends
+ *                                        looks again: the message. It draws it.
+ *     looks again: settling: it cannot know, and says draining, so that the drain cannot go live before it has looked
+ *     once more.
+ *
+ *     publisher                          CONNECT(B)
+ *     reads: live on A
+ *                                        open: connection := B; its drain finds nothing; live
+ *     puts inflight for A
+ *     looks again: live on B: it takes the message back and sends it to B
+ *
+ * Both look after they have written, so one of them sees the other: no message is left where nobody looks for it.
+ */
+export class Offer {
+  readonly #table: Table;
+  readonly #parts: OfferParts;
+  readonly #limits: QueueLimits;
+  #dropped = 0;
+
+  constructor(table: Table, parts: OfferParts, limits: QueueLimits) {
+    this.#table = table;
+    this.#parts = parts;
+    this.#limits = limits;
+  }
+
+  /** Answers how many messages were dropped. */
+  async run(
+    message: Message,
+    deliveries: readonly Delivery[],
+    hold?: ReadonlySet<Delivery>,
+  ): Promise<number> {
+    let open = await this.#begin(message, deliveries, hold);
+    for (let decisions = 0; open.length > 0; decisions += 1) {
+      if (decisions === DECISIONS_MAX) throw new ContentionError('a queue', decisions);
+      const written = await inTurnForEachSession(open, (offered) => this.#write(offered));
+      open = await this.#lookAgain(written.filter(({ where }) => where !== 'nowhere'));
+    }
+    return this.#dropped;
+  }
+
+  async #begin(
+    message: Message,
+    deliveries: readonly Delivery[],
+    hold?: ReadonlySet<Delivery>,
+  ): Promise<Offered[]> {
+    const views = await this.#parts.views.of(deliveries.map(({ session }) => session));
+    const isWanted = views.some((view) => view !== undefined);
+    const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
+    const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
+    const indexes = new Map<string, number>();
+    return deliveries.flatMap((delivery, number) => {
+      const view = views[number];
+      if (view === undefined || content === undefined) return [];
+      const index = indexes.get(delivery.session.key) ?? 0;
+      indexes.set(delivery.session.key, index + 1);
+      const entry = { message, delivery, index, content, ttlSeconds };
+      return [{ entry, fields: entryFields(entry), isHeld: hold?.has(delivery) === true, view }];
+    });
+  }
+
+  /** Over 1 KB it is written once for all, before anything refers to it. */
+  async #content(
+    message: Message,
+    deliveries: readonly Delivery[],
+    ttlSeconds: number,
+  ): Promise<Entry['content']> {
+    const blob = encodeMessage(message);
+    if (blob.length <= INLINE_MESSAGE_BYTES_MAX) return { blob };
+    const tenant = deliveries[0]?.session.tenant ?? '';
+    return { body: await this.#parts.bodies.store(tenant, message.id, blob, ttlSeconds) };
+  }
+
+  async #write(offered: Offered): Promise<Written> {
+    const { view, fields, isHeld } = offered;
+    if (view.standing.phase === 'settling' && view.connectionId !== undefined)
+      await this.#parts.settle.tryOnce(view);
+    if (!isLive(view)) return await this.#append(offered);
+    if (isHeld) return await this.#appendToLive(offered, []);
+    const placed = await this.#parts.inflight.place(view, fields);
+    if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
+    return await this.#appendToLive(offered, placed.full);
+  }
+
+  async #append(offered: Offered): Promise<Written> {
+    const { isStored, dropped } = await this.#parts.waiting.append(offered.view, offered.entry, this.#limits);
+    this.#dropped += dropped;
+    return { offered, where: isStored ? 'waiting' : 'nowhere' };
+  }
+
+  /**
+   * The window is full, or the link is: from now on messages wait, and somebody has to draw them. That is the link's
+   * door, or the acknowledgement of an inflight message that is told so:
+   *
+   *     publisher                          client
+   *     the window is full: draining
+   *     appends
+   *                                        PUBACK of the first: its item is deleted
+   *     marks the first: it is gone. Marks the second: done
+   *                                        PUBACK of the second: its item says that more waits: draws
+   *
+   * When all are gone before they could be marked, nothing keeps the message back: it is sent after all, marked.
+   */
+  async #appendToLive(offered: Offered, full: readonly Item[]): Promise<Written> {
+    const { views, waiting, inflight } = this.#parts;
+    const { view, entry, fields, isHeld } = offered;
+    if (!waiting.fitsEmpty(entry, this.#limits)) {
+      this.#dropped += 1;
+      return { offered, where: 'nowhere' };
+    }
+    if (!(await views.change(view, ['live', 'crowded'], 'draining'))) return await this.#append(offered);
+    const written = await this.#append(offered);
+    if (isHeld || (await inflight.markMoreBehind(view, full))) return written;
+    if (written.where === 'waiting' && !(await waiting.withdraw(view.session, entry)))
+      return { offered, where: 'nowhere' };
+    const placed = await inflight.place(view, fields, true);
+    if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
+    return await this.#append(offered);
+  }
+
+  /** Answers those that have to be written anew. */
+  async #lookAgain(written: readonly Written[]): Promise<Offered[]> {
+    const views = await this.#parts.views.read(written.map(({ offered }) => offered.view.session));
+    const again = await Promise.all(written.map((each, index) => this.#judge(each, views[index])));
+    return again.filter((offered) => offered !== undefined);
+  }
+
+  /** Undefined when the copy is where it will be found, or is now. */
+  async #judge(written: Written, now: QueueView | undefined): Promise<Offered | undefined> {
+    const { offered } = written;
+    if (now === undefined) return undefined;
+    if (written.where === 'inflight' && now.connectionId === offered.view.connectionId) {
+      this.#mayGo(offered, written.packetId);
+      return undefined;
+    }
+    // A session that is offline, or is being drained, will look for it.
+    if (now.connectionId === undefined || now.standing.phase === 'draining') return undefined;
+    if (now.standing.phase === 'settling') {
+      if (await this.#parts.views.change(now, ['settling'], 'draining')) return undefined;
+      const [later] = await this.#parts.views.read([now.session]);
+      return later === undefined ? undefined : await this.#judge(written, later);
+    }
+    if (!(await this.#takeBack(written))) return undefined;
+    return { ...offered, view: now };
+  }
+
+  async #takeBack(written: Written): Promise<boolean> {
+    const { view, entry, fields } = written.offered;
+    if (written.where === 'waiting') return await this.#parts.waiting.withdraw(view.session, entry);
+    return (
+      written.where === 'inflight' && (await this.#parts.inflight.withdraw(view, written.packetId, fields))
+    );
+  }
+
+  #mayGo({ entry, view }: Offered, packetId: number): void {
+    const { delivery } = entry;
+    delivery.packetId = packetId;
+    if (delivery.session.attachment?.connectionId === view.connectionId) return;
+    // The session has another connection than its ref says: the copy goes where the session is.
+    const session: SessionRef = view.session;
+    Object.assign(delivery, { session });
+  }
+}
+
+/** Sessions at the same time, the copies for one session one after the other. */
+async function inTurnForEachSession(
+  open: readonly Offered[],
+  write: (offered: Offered) => Promise<Written>,
+): Promise<Written[]> {
+  const bySession = new Map<string, Offered[]>();
+  for (const offered of open) {
+    const { key } = offered.view.session;
+    const others = bySession.get(key);
+    if (others === undefined) bySession.set(key, [offered]);
+    else others.push(offered);
+  }
+  const written = await Promise.all(
+    [...bySession.values()].map(async (copies) => {
+      const each: Written[] = [];
+      for (const offered of copies) each.push(await write(offered));
+      return each;
+    }),
+  );
+  return written.flat();
+}

@@ -1,0 +1,108 @@
+import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import type { EntryMap } from './entry-map.ts';
+import { groupKey, headKey } from './keys.ts';
+import { SHARE_MEMBERS_MAX } from './limits.ts';
+import { type Shards, shardsOf } from './shards.ts';
+import { packEntry } from './subscriber-entry.ts';
+import type { Table } from './table.ts';
+import { number, VERSION } from './values.ts';
+
+/** Filters that are known to be wide, which they stay: asking their heads again would cost a write. */
+const WIDE_REMEMBERED_MAX = 10_000;
+
+/** Filters of an ended session that are written at the same time. */
+const REMOVED_AT_ONCE = 25;
+
+/** Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item. */
+export class Placement {
+  readonly #table: Table;
+  readonly #entries: EntryMap;
+  readonly #shards: Shards;
+  /** Shards of wide filters. It may be behind: a smaller number names shards that a fan-out visits as well. */
+  readonly #wide = new Map<string, number>();
+
+  constructor(table: Table, entries: EntryMap, shards: Shards) {
+    this.#table = table;
+    this.#entries = entries;
+    this.#shards = shards;
+  }
+
+  /** False when a share group takes no more. */
+  async put(session: SessionRef, subscription: Subscription, outcome: SubscribeOutcome): Promise<boolean> {
+    const entry = packEntry(session, subscription, this.#endsAtSeconds());
+    if (subscription.shareGroup !== undefined)
+      return await this.#putMember(session, subscription, entry, outcome);
+    await this.#putPlain(session, subscription.topicFilter, entry, outcome);
+    return true;
+  }
+
+  async remove({ tenant, incarnation }: SessionRef, filter: FilterName): Promise<boolean> {
+    const { topicFilter, shareGroup } = filter;
+    const key = shareGroup === undefined ? headKey(tenant, topicFilter) : groupKey(tenant, filter);
+    const { ok, old, isRetry } = await this.#entries.remove(key, incarnation);
+    if (ok) return true;
+    const shards = shareGroup === undefined ? shardsOf(old) : 0;
+    return (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) || isRetry;
+  }
+
+  async removeAll(session: SessionRef, filters: readonly FilterName[]): Promise<void> {
+    for (let start = 0; start < filters.length; start += REMOVED_AT_ONCE) {
+      const some = filters.slice(start, start + REMOVED_AT_ONCE);
+      await Promise.all(some.map((filter) => this.remove(session, filter)));
+    }
+  }
+
+  async #putPlain(
+    { tenant, incarnation }: SessionRef,
+    topicFilter: string,
+    entry: string,
+    outcome: SubscribeOutcome,
+  ): Promise<void> {
+    const key = headKey(tenant, topicFilter);
+    if (outcome === 'replaced') {
+      const replaced = await this.#entries.replace(key, incarnation, entry);
+      if (replaced.ok) return;
+      const shards = shardsOf(replaced.old);
+      if (shards > 0 && (await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry))) return;
+    }
+    const shards = this.#wide.get(key.p) ?? (await this.#putInline(tenant, topicFilter, incarnation, entry));
+    if (shards === 0) return;
+    this.#remember(key.p, await this.#shards.add(tenant, topicFilter, shards, incarnation, entry));
+  }
+
+  /** Answers 0, or the shards of a filter that has no room inline. */
+  async #putInline(tenant: string, topicFilter: string, incarnation: string, entry: string): Promise<number> {
+    const key = headKey(tenant, topicFilter);
+    const maximum = this.#table.settings.inlineSubscribersMax;
+    const { ok, old } = await this.#entries.add(key, incarnation, entry, maximum);
+    if (ok) return 0;
+    return shardsOf(old) || (await this.#shards.widen(tenant, topicFilter));
+  }
+
+  #remember(partition: string, shards: number): void {
+    if (this.#wide.size >= WIDE_REMEMBERED_MAX) this.#wide.clear();
+    this.#wide.set(partition, shards);
+  }
+
+  /** The group first, then its name in the head, from which matching finds it: both before SUBACK. */
+  async #putMember(
+    { tenant, incarnation }: SessionRef,
+    { topicFilter, shareGroup = '' }: Subscription,
+    entry: string,
+    outcome: SubscribeOutcome,
+  ): Promise<boolean> {
+    const key = groupKey(tenant, { topicFilter, shareGroup });
+    const isReplaced = outcome === 'replaced' && (await this.#entries.replace(key, incarnation, entry)).ok;
+    if (isReplaced) return true;
+    if (!(await this.#entries.add(key, incarnation, entry, SHARE_MEMBERS_MAX)).ok) return false;
+    await this.#table.update(headKey(tenant, topicFilter), 'SET v = :v ADD g :group', {
+      values: { ':v': number(VERSION), ':group': { SS: [shareGroup] } },
+    });
+    return true;
+  }
+
+  #endsAtSeconds(): number | undefined {
+    const { connectionSecondsMax } = this.#table.settings;
+    return connectionSecondsMax === undefined ? undefined : this.#table.nowSeconds() + connectionSecondsMax;
+  }
+}

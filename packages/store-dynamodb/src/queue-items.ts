@@ -1,0 +1,128 @@
+import type { Delivery, Message, QueuedPublish, SessionRef } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { BodyRef } from './bodies.ts';
+import { type Key, OWNED, ownedPartition } from './keys.ts';
+import { decodeMessage } from './message-blob.ts';
+import { messageBytes } from './page.ts';
+import {
+  bytes,
+  bytesOf,
+  fromJson,
+  type Item,
+  number,
+  numberOf,
+  text,
+  textOf,
+  toJson,
+  VERSION,
+} from './values.ts';
+
+/*
+ * What a queue's items say. Both kinds: `m` message id, `ix` which of its deliveries to this session, `d` delivery,
+ * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come),
+ * `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and payload, `xp` when it expires.
+ * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
+ * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` 1 when more waits
+ * behind it.
+ */
+
+/** A message on its way into one session's queue. */
+export interface Entry {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  /** Distinguishes deliveries of one message to one session. */
+  readonly index: number;
+  /** Encoded, or where its body has been stored. */
+  readonly content: { readonly blob: Uint8Array } | { readonly body: BodyRef };
+  readonly ttlSeconds: number;
+}
+
+export const packetSort = (packetId: PacketId): string => OWNED.inflight + String(packetId).padStart(5, '0');
+
+export function inflightKey(session: SessionRef, packetId: PacketId): Key {
+  return { p: ownedPartition(session), s: packetSort(packetId) };
+}
+
+export function waitingKey(session: SessionRef, { message, index }: Entry): Key {
+  return { p: ownedPartition(session), s: `${OWNED.waiting}${message.id}\0${index}` };
+}
+
+export function packetIdOf(item: Item): PacketId {
+  return Number(textOf(item, 's')?.slice(OWNED.inflight.length) ?? 0);
+}
+
+export function isInflight(item: Item): boolean {
+  return textOf(item, 's')?.startsWith(OWNED.inflight) ?? false;
+}
+
+/** The attributes of both kinds. */
+export function entryFields({ message, delivery, index, content, ttlSeconds }: Entry): Item {
+  const { qos, retain, subscriptionIdentifiers, share } = delivery;
+  return {
+    v: number(VERSION),
+    t: number(ttlSeconds),
+    m: text(message.id),
+    ix: number(index),
+    k: text(qos === 2 ? '2' : '1'),
+    d: text(toJson({ qos, retain, subscriptionIdentifiers, share })),
+    by: number(messageBytes(message)),
+    ...('blob' in content ? { b: bytes(content.blob) } : { bn: number(content.body.pieces) }),
+    ...(message.expiresAtMs !== undefined && { xp: number(message.expiresAtMs) }),
+  };
+}
+
+/** What an inflight item takes over from the waiting one. */
+export function movedFields(waiting: Item): Item {
+  const { p: _p, s: _s, n: _n, cb: _cb, ...fields } = waiting;
+  return fields;
+}
+
+export function sizeOfEntry(item: Item): number {
+  return numberOf(item, 'by') ?? 0;
+}
+
+/** By message id: the order in which they were accepted, and are sent again. */
+export function compareEntries(one: Item, other: Item): number {
+  const [left, right] = [textOf(one, 'm') ?? '', textOf(other, 'm') ?? ''];
+  if (left !== right) return left < right ? -1 : 1;
+  return (numberOf(one, 'ix') ?? 0) - (numberOf(other, 'ix') ?? 0);
+}
+
+export function isSameEntry(one: Item, other: Item): boolean {
+  return compareEntries(one, other) === 0;
+}
+
+/** The same entry with the same content: a fan-out that is repeated. */
+export function isCopyOf(one: Item, other: Item): boolean {
+  const [left, right] = [bytesOf(one, 'b'), bytesOf(other, 'b')];
+  const isSameContent = left === undefined || right === undefined || Buffer.compare(left, right) === 0;
+  return isSameEntry(one, other) && isSameContent;
+}
+
+export function bodyRefOf(item: Item): BodyRef | undefined {
+  const pieces = numberOf(item, 'bn');
+  return pieces === undefined ? undefined : { messageId: textOf(item, 'm') ?? '', pieces };
+}
+
+/** Undefined when its body is gone. */
+export function queuedOf(
+  item: Item,
+  body: Uint8Array | undefined,
+  session: SessionRef,
+  packetId: PacketId,
+  dup: boolean,
+): QueuedPublish | undefined {
+  const blob = bytesOf(item, 'b') ?? body;
+  const message = blob && decodeMessage(blob);
+  if (message === undefined) return undefined;
+  const stored = fromJson(textOf(item, 'd') ?? '{}') as Pick<Delivery, 'qos' | 'retain'>;
+  const delivery: Delivery = {
+    subscriptionIdentifiers: undefined,
+    share: undefined,
+    ...stored,
+    session,
+    packetId,
+    dup,
+  };
+  return { type: 'publish', message, delivery };
+}

@@ -1,0 +1,166 @@
+import type {
+  Acknowledged,
+  CompletingPacket,
+  Delivery,
+  Message,
+  PageLimit,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  QueueStore,
+  SessionRef,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { Acknowledge } from './acknowledge.ts';
+import { batchDelete } from './batch.ts';
+import type { Bodies } from './bodies.ts';
+import { Draw } from './draw.ts';
+import { ContentionError } from './errors.ts';
+import { Inflight } from './inflight.ts';
+import { OWNED, ownedPartition } from './keys.ts';
+import type { Leavings } from './leavings.ts';
+import { DECISIONS_MAX } from './limits.ts';
+import { Offer } from './offer.ts';
+import { bodyRefOf, compareEntries, isInflight, packetIdOf, queuedOf } from './queue-items.ts';
+import { isLive, type QueueView, QueueViews } from './queue-view.ts';
+import { connectionOf } from './session-ref.ts';
+import { Settle } from './settle.ts';
+import { endOf, type Table } from './table.ts';
+import { type Item, textOf } from './values.ts';
+import { Waiting } from './waiting.ts';
+
+const NOTHING: readonly Queued[] = [];
+
+/** What sessions have been promised: an item for each message that is inflight, and for each that waits. */
+export class DynamoQueues implements QueueStore {
+  readonly #table: Table;
+  readonly #bodies: Bodies;
+  readonly #leavings: Leavings;
+  readonly #views: QueueViews;
+  readonly #waiting: Waiting;
+  readonly #inflight: Inflight;
+  readonly #settle: Settle;
+  readonly #acknowledge: Acknowledge;
+
+  constructor(table: Table, bodies: Bodies, leavings: Leavings) {
+    this.#table = table;
+    this.#bodies = bodies;
+    this.#leavings = leavings;
+    this.#views = new QueueViews(table);
+    this.#waiting = new Waiting(table, this.#views);
+    this.#inflight = new Inflight(table);
+    this.#settle = new Settle(this.#views, this.#waiting, this.#inflight);
+    this.#acknowledge = new Acknowledge(table);
+  }
+
+  async offer(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold?: ReadonlySet<Delivery>,
+  ): Promise<number> {
+    this.#leavings.forget();
+    const parts = {
+      views: this.#views,
+      waiting: this.#waiting,
+      inflight: this.#inflight,
+      settle: this.#settle,
+      bodies: this.#bodies,
+    };
+    return await new Offer(this.#table, parts, limits).run(message, deliveries, hold);
+  }
+
+  async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
+    if (this.#acknowledge.takeQuiet(session)) return NOTHING;
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const [view] = await this.#views.read([session]);
+      if (view === undefined || !isFor(view, session) || isLive(view)) return NOTHING;
+      const page = await this.#draw(view, limit, nowMs);
+      if (page !== undefined) return page;
+    }
+    throw new ContentionError('a queue', DECISIONS_MAX);
+  }
+
+  async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    return await this.#acknowledge.complete(session, packetId, answer);
+  }
+
+  async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
+    return await this.#acknowledge.release(session, packetId);
+  }
+
+  async clear(session: SessionRef): Promise<readonly QueuedPublish[]> {
+    const items = this.#leavings.knows(session)
+      ? this.#leavings.queue(session)
+      : await this.#readAll(session);
+    if (items.length === 0) return [];
+    const refs = items.map(bodyRefOf).filter((ref) => ref !== undefined);
+    const bodies = await this.#bodies.load(session.tenant, refs);
+    const unacknowledged = inOrder(items).flatMap((item) => {
+      const ref = bodyRefOf(item);
+      const body = ref && this.#bodies.join(session.tenant, ref, bodies);
+      return queuedOf(item, body, session, isInflight(item) ? packetIdOf(item) : 0, false) ?? [];
+    });
+    await batchDelete(this.#table, items);
+    await this.#views.unsettle(session);
+    return unacknowledged;
+  }
+
+  async length(session: SessionRef): Promise<number> {
+    return await this.#waiting.length(session);
+  }
+
+  /** Undefined when it came to nothing because somebody wrote meanwhile. */
+  async #draw(view: QueueView, limit: PageLimit, nowMs: number): Promise<readonly Queued[] | undefined> {
+    const isSettling = view.standing.phase === 'settling';
+    // Waiting before inflight: see Settle.
+    const waiting = await this.#waiting.first(view.session, limit.messages + 1);
+    const window = await this.#inflight.read(view);
+    const parts = {
+      waiting: this.#waiting,
+      inflight: this.#inflight,
+      bodies: this.#bodies,
+      random: this.#table.settings.random,
+    };
+    const draw = new Draw(parts, view, window, limit, nowMs);
+    await draw.run(waiting.items, waiting.next !== undefined);
+    const hasSettled = await this.#conclude(view, draw, isSettling);
+    return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
+  }
+
+  /** Writes what the page has changed. True when nothing is left and the queue is live. */
+  async #conclude(view: QueueView, draw: Draw, isSettling: boolean): Promise<boolean> {
+    if (draw.isSomethingLeft) {
+      if (isSettling) await this.#views.change(view, ['settling'], 'draining', draw.removed);
+      else await this.#views.countRemoved(view, draw.removed);
+      return false;
+    }
+    if (isSettling && draw.entries.length === 0 && draw.removed.messages === 0) {
+      return await this.#settle.goLive(view, draw.window);
+    }
+    if (!(await this.#views.change(view, ['draining', 'settling'], 'settling', draw.removed))) return false;
+    return await this.#settle.tryOnce(view);
+  }
+
+  async #readAll(session: SessionRef): Promise<Item[]> {
+    const p = ownedPartition(session);
+    const inflight = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
+    const waiting = await this.#table.queryAll({ p, from: OWNED.waiting, to: endOf(OWNED.waiting) });
+    return [...inflight, ...waiting];
+  }
+}
+
+/** A frame of a connection that has been taken over draws nothing from its successor's queue. */
+function isFor(view: QueueView, session: SessionRef): boolean {
+  if (view.connectionId === undefined) return false;
+  const asked = connectionOf(session);
+  return asked === undefined || asked === view.connectionId;
+}
+
+/** Messages never acknowledged, not even by PUBREC, oldest first: those that were sent, then those that waited. */
+function inOrder(items: readonly Item[]): Item[] {
+  const inflight = items.filter((item) => isInflight(item) && textOf(item, 'k') !== 'r').sort(compareEntries);
+  const isMoved = (item: Item) => inflight.some((sent) => compareEntries(sent, item) === 0);
+  const waiting = items.filter((item) => !isInflight(item) && !isMoved(item)).sort(compareEntries);
+  return [...inflight, ...waiting];
+}

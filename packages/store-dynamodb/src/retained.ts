@@ -1,0 +1,132 @@
+import { isExpired, type Message, type PageLimit, type RetainedPage, type RetainedStore } from '@apus/broker';
+import { matches } from '@apus/mqtt';
+import type { Bodies } from './bodies.ts';
+import { retainedPartition, retainedSort } from './keys.ts';
+import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from './limits.ts';
+import { encodeMessage } from './message-blob.ts';
+import { messageBytes, Page } from './page.ts';
+import { retainedRange } from './retained-range.ts';
+import { RetainedReader } from './retained-reader.ts';
+import type { SampledCount } from './sampled-count.ts';
+import type { Table } from './table.ts';
+import { bytes, type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
+
+/** A call that finds nothing after so many pages of 1 MB answers an empty page and where to go on. */
+const QUERIES_MAX = 4;
+
+/**
+ * Retained messages: an item for each topic, ordered by topic within the tenant, so that a wildcard reads only what
+ * begins with its literal levels. The last one wins by message id, a delete like a put:
+ *
+ *     publisher P                        publisher Q
+ *     id 5: "on"
+ *                                        id 6: empty payload
+ *                                        delete(6): a tombstone with id 6
+ *     put(5), late: fails, 6 is later
+ */
+export class DynamoRetained implements RetainedStore {
+  readonly #table: Table;
+  readonly #bodies: Bodies;
+  readonly #count: SampledCount;
+  readonly #reader: RetainedReader;
+
+  constructor(table: Table, bodies: Bodies, count: SampledCount) {
+    this.#table = table;
+    this.#bodies = bodies;
+    this.#count = count;
+    this.#reader = new RetainedReader(bodies);
+  }
+
+  async put(tenant: string, message: Message, maximum: number): Promise<boolean> {
+    if ((await this.#count.read(tenant)) >= maximum && !(await this.#isRetained(tenant, message.topic)))
+      return false;
+    const blob = encodeMessage(message);
+    const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
+    const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob);
+    const { ok, old } = await this.#write(tenant, message.topic, message.id, {
+      ...(body === undefined ? { b: bytes(blob) } : { bn: number(body.pieces) }),
+      ...(message.expiresAtMs !== undefined && {
+        t: number(Math.ceil(message.expiresAtMs / 1_000) + TTL_SLACK_SECONDS),
+      }),
+    });
+    if (!ok) {
+      // Not its own body, of an attempt whose answer was lost.
+      if (body !== undefined && textOf(old, 'm') !== message.id) await this.#bodies.delete(tenant, body);
+      return true;
+    }
+    if (old === undefined || old.x !== undefined) await this.#count.add(tenant, 1);
+    await this.#forgetBody(tenant, old, message.id);
+    return true;
+  }
+
+  async delete(tenant: string, topicName: string, before: string): Promise<void> {
+    const { retainedTombstoneSeconds } = this.#table.settings;
+    const { ok, old } = await this.#write(tenant, topicName, before, {
+      x: number(1),
+      t: number(this.#table.nowSeconds() + retainedTombstoneSeconds),
+    });
+    if (!ok || old === undefined || old.x !== undefined) return;
+    await this.#count.add(tenant, -1);
+    await this.#forgetBody(tenant, old, undefined);
+  }
+
+  async match(
+    tenant: string,
+    topicFilter: string,
+    nowMs: number,
+    from: string | undefined,
+    limit: PageLimit,
+  ): Promise<RetainedPage> {
+    const range = { p: retainedPartition(tenant), ...retainedRange(topicFilter) };
+    const page = new Page<Message>(limit);
+    let after = from;
+    for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
+      // One more than there is room for tells whether there is a next page.
+      const read = await this.#table.query({ ...range, after, limit: page.messagesLeft + 1 });
+      const messages = await this.#reader.read(tenant, read.items);
+      for (const [index, item] of read.items.entries()) {
+        const message = messages[index];
+        if (message !== undefined && matches(topicFilter, message.topic) && !isExpired(message, nowMs)) {
+          const size = messageBytes(message);
+          if (!page.hasRoom(size)) return { messages: page.entries, next: after ?? '' };
+          page.add(message, size);
+        }
+        after = textOf(item, 's');
+      }
+      after = read.next;
+      if (after === undefined) break;
+    }
+    return { messages: page.entries, next: after };
+  }
+
+  async #write(tenant: string, topicName: string, id: string, fields: Item) {
+    const isNone = 'attribute_not_exists(p)';
+    const isNotLater = 'm <= :id';
+    // A tombstone that has expired and that TTL has not come around to.
+    const isForgotten = '(attribute_exists(x) AND t <= :now)';
+    const item: Item = {
+      p: text(retainedPartition(tenant)),
+      s: text(retainedSort(topicName)),
+      v: number(VERSION),
+      m: text(id),
+      ...fields,
+    };
+    return await this.#table.put(item, {
+      condition: `${isNone} OR ${isNotLater} OR ${isForgotten}`,
+      values: { ':id': text(id), ':now': number(this.#table.nowSeconds()) },
+      returnsOld: true,
+    });
+  }
+
+  async #isRetained(tenant: string, topicName: string): Promise<boolean> {
+    const item = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
+    return item !== undefined && item.x === undefined;
+  }
+
+  async #forgetBody(tenant: string, old: Item | undefined, keptId: string | undefined): Promise<void> {
+    const pieces = numberOf(old, 'bn');
+    const messageId = textOf(old, 'm');
+    if (pieces === undefined || messageId === undefined || messageId === keptId) return;
+    await this.#bodies.delete(tenant, { messageId, pieces });
+  }
+}

@@ -1,0 +1,153 @@
+import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import { filterHash, type Key, OWNED, ownedPartition } from './keys.ts';
+import { LISTED_SUBSCRIPTIONS_MAX, TTL_SLACK_SECONDS } from './limits.ts';
+import { endOf, type Table, type Written } from './table.ts';
+import { fromJson, type Item, number, numberOf, text, textOf, toJson, VERSION } from './values.ts';
+
+/** Attributes of the list that are subscriptions begin with this; the hash of the filter follows. */
+const LISTED = '=';
+
+/**
+ * Which subscriptions a session holds: one item while they are few, so that its limit is a clause of the write that
+ * adds one; beyond that an item each (`o` of them, counted in the list).
+ */
+export class SessionList {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
+    const name = LISTED + filterHash(subscription);
+    const json = toJson(subscription);
+    const isNew = 'attribute_not_exists(#subscription)';
+    const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
+    const hasNoOverflow = '(attribute_not_exists(o) OR o = :none)';
+    const ttl = this.#ttlSeconds(session);
+    const alsoTtl = ttl === undefined ? '' : ', t = :ttl';
+    const written = await this.#table.update(
+      listKey(session),
+      `SET #subscription = :json, v = :v${alsoTtl} ADD n :one`,
+      {
+        condition: `${isNew} AND ${hasRoom} AND ${hasNoOverflow}`,
+        names: { '#subscription': name },
+        values: {
+          ':json': text(json),
+          ':v': number(VERSION),
+          ':one': number(1),
+          ':none': number(0),
+          ':maximum': number(Math.min(maximum, LISTED_SUBSCRIPTIONS_MAX)),
+          ...(ttl !== undefined && { ':ttl': number(ttl) }),
+        },
+      },
+    );
+    if (written.ok) return 'added';
+    if (written.old?.[name] !== undefined) return await this.#replace(session, name, json, written);
+    return await this.#putOverflow(session, subscription, json, maximum, written.old);
+  }
+
+  async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
+    const isListed = 'attribute_exists(#subscription)';
+    const { ok, old, isRetry } = await this.#table.update(
+      listKey(session),
+      'REMOVE #subscription ADD n :less',
+      {
+        condition: isListed,
+        names: { '#subscription': LISTED + filterHash(filter) },
+        values: { ':less': number(-1) },
+      },
+    );
+    if (ok || isRetry) return true;
+    if ((numberOf(old, 'o') ?? 0) === 0) return false;
+    const isThere = 'attribute_exists(p)';
+    const overflow = await this.#table.delete(overflowKey(session, filter), { condition: isThere });
+    if (overflow.ok) await this.#countOverflow(session, -1, Number.POSITIVE_INFINITY);
+    return overflow.ok || overflow.isRetry;
+  }
+
+  async items(session: SessionRef): Promise<Item[]> {
+    const p = ownedPartition(session);
+    return await this.#table.queryAll({ p, from: OWNED.list, to: endOf(OWNED.overflow) });
+  }
+
+  /** The list of a session that ends with its connection, where it is known how long that can live. */
+  #ttlSeconds({ attachment }: SessionRef): number | undefined {
+    const { connectionSecondsMax } = this.#table.settings;
+    if (connectionSecondsMax === undefined || attachment?.keepsNothing !== true) return undefined;
+    return this.#table.nowSeconds() + connectionSecondsMax + TTL_SLACK_SECONDS;
+  }
+
+  async #replace(
+    session: SessionRef,
+    name: string,
+    json: string,
+    failed: Written,
+  ): Promise<SubscribeOutcome> {
+    // Our own write, whose answer was lost.
+    if (failed.isRetry && textOf(failed.old, name) === json) return 'added';
+    await this.#table.update(listKey(session), 'SET #subscription = :json', {
+      names: { '#subscription': name },
+      values: { ':json': text(json) },
+    });
+    return 'replaced';
+  }
+
+  async #putOverflow(
+    session: SessionRef,
+    subscription: Subscription,
+    json: string,
+    maximum: number,
+    list: Item | undefined,
+  ): Promise<SubscribeOutcome> {
+    const key = overflowKey(session, subscription);
+    const hasOverflow = (numberOf(list, 'o') ?? 0) > 0;
+    if (!hasOverflow && (numberOf(list, 'n') ?? 0) >= maximum) return 'over-limit';
+    const isNew = 'attribute_not_exists(p)';
+    const item = { p: text(key.p), s: text(key.s), v: number(VERSION), d: text(json) };
+    const { ok } = await this.#table.put(item, { condition: isNew });
+    if (!ok) {
+      await this.#table.put(item);
+      return 'replaced';
+    }
+    if (await this.#countOverflow(session, 1, maximum - (numberOf(list, 'n') ?? 0))) return 'added';
+    await this.#table.delete(key);
+    return 'over-limit';
+  }
+
+  async #countOverflow(session: SessionRef, change: number, maximum: number): Promise<boolean> {
+    const hasRoom = '(attribute_not_exists(o) OR o < :maximum)';
+    const { ok } = await this.#table.update(listKey(session), 'ADD o :change', {
+      ...(Number.isFinite(maximum) && { condition: hasRoom }),
+      values: { ':change': number(change), ...(Number.isFinite(maximum) && { ':maximum': number(maximum) }) },
+    });
+    return ok;
+  }
+}
+
+/** The subscriptions that items of a session's partition hold. */
+export function subscriptionsOf(items: readonly Item[]): Subscription[] {
+  const subscriptions: Subscription[] = [];
+  for (const item of items) {
+    if (textOf(item, 's')?.startsWith(OWNED.overflow)) subscriptions.push(parse(textOf(item, 'd')));
+    else if (textOf(item, 's') === OWNED.list) {
+      for (const [name, value] of Object.entries(item))
+        if (name.startsWith(LISTED)) subscriptions.push(parse(value.S));
+    }
+  }
+  return subscriptions;
+}
+
+function parse(json = '{}'): Subscription {
+  // JSON leaves out what is undefined.
+  const { shareGroup, subscriptionIdentifier, ...fields } = fromJson(json) as Subscription;
+  return { ...fields, shareGroup, subscriptionIdentifier };
+}
+
+function listKey(session: SessionRef): Key {
+  return { p: ownedPartition(session), s: OWNED.list };
+}
+
+function overflowKey(session: SessionRef, filter: FilterName): Key {
+  return { p: ownedPartition(session), s: OWNED.overflow + filterHash(filter) };
+}

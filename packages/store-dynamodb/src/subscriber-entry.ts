@@ -1,0 +1,87 @@
+import type { Attachment, SessionRef, Subscription } from '@apus/broker';
+import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
+import type { Item } from './values.ts';
+
+/**
+ * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit.
+ * A session that keeps nothing ends with its connection: its attachment never changes and is written along, so that
+ * delivering to it reads nothing more. Any other is referred to.
+ */
+export interface SubscriberEntry {
+  readonly clientId: string;
+  readonly incarnation: string;
+  readonly qos: QoS;
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  readonly subscriptionIdentifier: PacketId | undefined;
+  readonly attachment: Attachment | undefined;
+  /** The connection cannot live longer. */
+  readonly endsAtSeconds: number | undefined;
+}
+
+/** Names of the attributes of entries begin with this; the incarnation follows. */
+export const ENTRY = '@';
+
+const NO_LOCAL = 4;
+const RETAIN_AS_PUBLISHED = 8;
+
+type Packed = [
+  clientId: string,
+  flags: number,
+  subscriptionIdentifier: number,
+  endsAtSeconds?: number,
+  connectionId?: string,
+  protocolVersion?: ProtocolVersion,
+  receiveMaximum?: number,
+  maximumPacketSize?: number,
+];
+
+export function packEntry(
+  { clientId, attachment }: SessionRef,
+  subscription: Subscription,
+  endsAtSeconds: number | undefined,
+): string {
+  const { qos, noLocal, retainAsPublished, subscriptionIdentifier = 0 } = subscription;
+  const flags = qos + (noLocal ? NO_LOCAL : 0) + (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
+  const packed: Packed = [clientId, flags, subscriptionIdentifier];
+  if (attachment?.keepsNothing === true) {
+    const { connectionId, protocolVersion, receiveMaximum, maximumPacketSize } = attachment;
+    packed.push(endsAtSeconds ?? 0, connectionId, protocolVersion, receiveMaximum, maximumPacketSize);
+  }
+  return JSON.stringify(packed);
+}
+
+export function unpackEntry(incarnation: string, json: string): SubscriberEntry {
+  const [clientId, flags, identifier, endsAt, connectionId, protocolVersion, receiveMaximum, packetSize] =
+    JSON.parse(json) as Packed;
+  return {
+    clientId,
+    incarnation,
+    qos: (flags & 3) as QoS,
+    noLocal: (flags & NO_LOCAL) !== 0,
+    retainAsPublished: (flags & RETAIN_AS_PUBLISHED) !== 0,
+    subscriptionIdentifier: identifier === 0 ? undefined : identifier,
+    attachment:
+      connectionId === undefined
+        ? undefined
+        : {
+            connectionId,
+            protocolVersion: protocolVersion ?? 5,
+            receiveMaximum: receiveMaximum ?? 1,
+            maximumPacketSize: packetSize ?? 0,
+            keepsNothing: true,
+          },
+    endsAtSeconds: endsAt === undefined || endsAt === 0 ? undefined : endsAt,
+  };
+}
+
+/** The entries of a head or a group, those of ended connections left out. */
+export function entriesOf(item: Item | undefined, nowSeconds: number): SubscriberEntry[] {
+  const entries: SubscriberEntry[] = [];
+  for (const [name, value] of Object.entries(item ?? {})) {
+    if (!name.startsWith(ENTRY) || value.S === undefined) continue;
+    const entry = unpackEntry(name.slice(ENTRY.length), value.S);
+    if (entry.endsAtSeconds === undefined || entry.endsAtSeconds > nowSeconds) entries.push(entry);
+  }
+  return entries;
+}

@@ -1,0 +1,181 @@
+import type {
+  FilterName,
+  MatchedFilter,
+  SessionRef,
+  SubscribeOutcome,
+  Subscriber,
+  Subscription,
+  SubscriptionStore,
+} from '@apus/broker';
+import { batchDelete } from './batch.ts';
+import type { FrameCache } from './frame-cache.ts';
+import { linkKey, ownedPartition } from './keys.ts';
+import type { Leavings } from './leavings.ts';
+import type { FilterEntries, Matcher } from './matcher.ts';
+import type { Placement } from './placement.ts';
+import type { ShapeRegistry } from './registry.ts';
+import { type SessionList, subscriptionsOf } from './session-list.ts';
+import type { ShardPage, Shards } from './shards.ts';
+import { endOf, type Table } from './table.ts';
+import type { Item } from './values.ts';
+
+export interface SubscriptionParts {
+  readonly registry: ShapeRegistry;
+  readonly list: SessionList;
+  readonly placement: Placement;
+  readonly matcher: Matcher;
+  readonly shards: Shards;
+  readonly frame: FrameCache;
+  readonly leavings: Leavings;
+}
+
+/** Some subscribers of a shard, and where the next slice begins. */
+export interface SubscriberSlice {
+  readonly subscribers: readonly Subscriber[];
+  readonly next: string | undefined;
+}
+
+/** What a frame is known to need before it is handled. */
+export interface FramePlan {
+  readonly connectionId: string;
+  readonly tenant: string;
+  readonly topicNames: readonly string[];
+}
+
+/** Subscriptions: each session's own list, and for each filter those who hold it. */
+export class DynamoSubscriptions implements SubscriptionStore {
+  readonly #table: Table;
+  readonly #parts: SubscriptionParts;
+
+  constructor(table: Table, parts: SubscriptionParts) {
+    this.#table = table;
+    this.#parts = parts;
+  }
+
+  async put(
+    session: SessionRef,
+    subscriptions: readonly Subscription[],
+    maximum: number,
+  ): Promise<readonly SubscribeOutcome[]> {
+    this.#changes();
+    const outcomes: SubscribeOutcome[] = [];
+    let waitMs = 0;
+    for (const subscription of subscriptions) {
+      const shapeWaitMs = await this.#parts.registry.enter(session.tenant, subscription.topicFilter);
+      outcomes.push(
+        shapeWaitMs === undefined ? 'over-limit' : await this.#put(session, subscription, maximum),
+      );
+      waitMs = Math.max(waitMs, shapeWaitMs ?? 0);
+    }
+    if (waitMs > 0) await this.#table.settings.sleep(waitMs);
+    // Every shape that was entered has been waited for.
+    if (waitMs > 0)
+      for (const [index, { topicFilter }] of subscriptions.entries()) {
+        if (outcomes[index] !== 'over-limit') this.#parts.registry.waited(session.tenant, topicFilter);
+      }
+    return outcomes;
+  }
+
+  async remove(session: SessionRef, filters: readonly FilterName[]): Promise<readonly boolean[]> {
+    this.#changes();
+    const existed: boolean[] = [];
+    for (const filter of filters) {
+      // Nobody is found any more before the list forgets: a crash between leaves something to remove, not a ghost.
+      const isHeld = await this.#parts.placement.remove(session, filter);
+      existed.push((await this.#parts.list.remove(session, filter)) || isHeld);
+    }
+    return existed;
+  }
+
+  async clear(session: SessionRef): Promise<void> {
+    this.#changes();
+    const p = ownedPartition(session);
+    const items = await this.#table.queryAll({ p, from: ' ', to: endOf('') });
+    await this.#parts.placement.removeAll(session, subscriptionsOf(items));
+    // A list that TTL forgets is left to it.
+    const isListed = (item: Item) => item.t === undefined && subscriptionsOf([item]).length > 0;
+    await batchDelete(this.#table, items.filter(isListed));
+    this.#parts.leavings.keep(session, items);
+  }
+
+  async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
+    const known = this.#parts.frame.matchOf(tenant, topicName);
+    if (known !== undefined) return await known;
+    const matched = this.#match(tenant, topicName);
+    this.#parts.frame.keepMatch(tenant, topicName, matched);
+    return await matched;
+  }
+
+  async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
+    return await this.#parts.matcher.members(tenant, filter);
+  }
+
+  async list(session: SessionRef): Promise<readonly Subscription[]> {
+    return subscriptionsOf(await this.#parts.list.items(session));
+  }
+
+  /**
+   * As `match`, but the shards of wide filters are only counted, for a door that gives each shard to a worker:
+   * `readShard` reads them.
+   */
+  async matchHeads(tenant: string, topicName: string): Promise<readonly FilterEntries[]> {
+    const { registry, matcher } = this.#parts;
+    const filters = await registry.candidates(tenant, topicName);
+    return await matcher.entries(tenant, filters, await matcher.readHeads(tenant, filters), false);
+  }
+
+  /** A slice of at most `limit` subscribers of one shard, from the `next` of the slice before. */
+  async readShard(
+    tenant: string,
+    topicFilter: string,
+    shard: number,
+    after: string | undefined,
+    limit: number,
+  ): Promise<SubscriberSlice> {
+    const page: ShardPage = await this.#parts.shards.page(tenant, topicFilter, shard, after, limit);
+    const filter = { topicFilter, entries: page.entries, unreadShards: 0 };
+    const [matched] = await this.#parts.matcher.subscribers(tenant, [filter]);
+    return { subscribers: matched?.subscribers ?? [], next: page.next };
+  }
+
+  /** Reads the connection and the heads of all topics of a frame in one call; `match` and `load` then find them read. */
+  async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
+    const { registry, matcher, frame } = this.#parts;
+    const distinct = [...new Set(topicNames)];
+    const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
+    const link = linkKey(connectionId);
+    const found = await matcher.readHeads(tenant, candidates.flat(), [link]);
+    frame.keepLink(connectionId, found.get(link));
+    for (const [index, topicName] of distinct.entries()) {
+      const filters = candidates[index] ?? [];
+      const matched = matcher
+        .entries(tenant, filters, found, true)
+        .then((entries) => matcher.subscribers(tenant, entries));
+      frame.keepMatch(tenant, topicName, matched);
+      await matched;
+    }
+  }
+
+  async #match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
+    const { registry, matcher } = this.#parts;
+    const filters = await registry.candidates(tenant, topicName);
+    if (filters.length === 0) return [];
+    const heads = await matcher.readHeads(tenant, filters);
+    return await matcher.subscribers(tenant, await matcher.entries(tenant, filters, heads, true));
+  }
+
+  /** The list first: what a crash leaves behind is then found and removed when the session ends. */
+  async #put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
+    const { list, placement } = this.#parts;
+    const outcome = await list.put(session, subscription, maximum);
+    if (outcome === 'over-limit') return outcome;
+    if (await placement.put(session, subscription, outcome)) return outcome;
+    await list.remove(session, subscription);
+    return 'over-limit';
+  }
+
+  #changes(): void {
+    this.#parts.frame.forgetMatches();
+    this.#parts.leavings.forget();
+  }
+}

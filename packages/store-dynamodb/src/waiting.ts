@@ -1,0 +1,133 @@
+import type { QueueLimits, SessionRef } from '@apus/broker';
+import { OWNED, ownedPartition } from './keys.ts';
+import { messageBytes } from './page.ts';
+import { type Entry, entryFields, sizeOfEntry, waitingKey } from './queue-items.ts';
+import type { QueueView, QueueViews } from './queue-view.ts';
+import { endOf, type QueryPage, type Table } from './table.ts';
+import { type Item, number, numberOf, text, textOf } from './values.ts';
+
+/** Oldest messages that are read at a time to make room. */
+const DROPS_READ = 8;
+
+/** The messages that wait for a session, in the order of their ids. */
+export class Waiting {
+  readonly #table: Table;
+  readonly #views: QueueViews;
+
+  constructor(table: Table, views: QueueViews) {
+    this.#table = table;
+    this.#views = views;
+  }
+
+  async first(session: SessionRef, limit: number, after?: string): Promise<QueryPage> {
+    return await this.#table.query({ ...rangeOf(session), limit, after });
+  }
+
+  /** How many wait: all that ever did, less what has left. Exact but for what happens at the same moment. */
+  async length(session: SessionRef): Promise<number> {
+    const last = await this.#last(session);
+    if (last === undefined) return 0;
+    const [view] = await this.#views.read([session]);
+    return Math.max(1, (numberOf(last, 'n') ?? 0) - (view?.standing.removed ?? 0));
+  }
+
+  /** Whether a message fits a queue at all. */
+  fitsEmpty({ message }: Entry, { queueLengthMax, queueBytesMax }: QueueLimits): boolean {
+    return queueLengthMax > 0 && messageBytes(message) <= queueBytesMax;
+  }
+
+  /**
+   * Lets a message wait, and something give way where the queue is full. Answers how many messages did; `isStored`
+   * says whether the new one is not among them.
+   *
+   * How full the queue is nobody counts: each entry says how many had come with it, the session how many have left.
+   * Two that come at once may take the same number, so that the queue holds one more than it says; when it is empty
+   * the count begins anew. An exact count would cost a second write for each message.
+   */
+  async append(
+    view: QueueView,
+    entry: Entry,
+    limits: QueueLimits,
+  ): Promise<{ isStored: boolean; dropped: number }> {
+    const { standing } = view;
+    const last = await this.#last(view.session);
+    const came = numberOf(last, 'n') ?? standing.removed;
+    const cameBytes = numberOf(last, 'cb') ?? standing.removedBytes;
+    const size = messageBytes(entry.message);
+    const excess = {
+      messages: came - standing.removed + 1 - limits.queueLengthMax,
+      bytes: cameBytes - standing.removedBytes + size - limits.queueBytesMax,
+    };
+    let dropped = 0;
+    if (excess.messages > 0 || excess.bytes > 0) {
+      if (limits.whenFull === 'drop-newest' || !this.fitsEmpty(entry, limits))
+        return { isStored: false, dropped: 1 };
+      dropped = await this.#dropOldest(view, excess);
+    }
+    await this.#put(view.session, entry, came + 1, cameBytes + size, last);
+    return { isStored: true, dropped };
+  }
+
+  /** True for the one who takes it away. */
+  async take(item: Item): Promise<boolean> {
+    const isThere = 'attribute_exists(p)';
+    const key = { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' };
+    const { ok, isRetry } = await this.#table.delete(key, { condition: isThere });
+    return ok || isRetry;
+  }
+
+  /** Takes an entry back that its publisher has put. False when somebody has drawn it. */
+  async withdraw(session: SessionRef, entry: Entry): Promise<boolean> {
+    const { p, s } = waitingKey(session, entry);
+    return await this.take({ p: text(p), s: text(s) });
+  }
+
+  async #put(session: SessionRef, entry: Entry, came: number, cameBytes: number, last: Item | undefined) {
+    const key = waitingKey(session, entry);
+    // A retry, or a repeated fan-out under the same message id: it waits already.
+    const isNew = 'attribute_not_exists(p)';
+    const item: Item = {
+      p: text(key.p),
+      s: text(key.s),
+      ...entryFields(entry),
+      n: number(came),
+      cb: number(cameBytes),
+    };
+    const { ok } = await this.#table.put(item, { condition: isNew });
+    const lastSort = textOf(last, 's');
+    if (!ok || lastSort === undefined || lastSort <= key.s) return;
+    // It came late, before the last one: whoever comes next asks that one for the number.
+    const isThere = 'attribute_exists(p)';
+    await this.#table.update({ p: key.p, s: lastSort }, 'ADD n :one, cb :bytes', {
+      condition: isThere,
+      values: { ':one': number(1), ':bytes': number(messageBytes(entry.message)) },
+    });
+  }
+
+  async #last(session: SessionRef): Promise<Item | undefined> {
+    const { items } = await this.#table.query({ ...rangeOf(session), limit: 1, isBackward: true });
+    return items[0];
+  }
+
+  /** Drops from the front until the new one fits. Of two that drop at once, each counts what it took itself. */
+  async #dropOldest(view: QueueView, excess: { messages: number; bytes: number }): Promise<number> {
+    const removed = { messages: 0, bytes: 0 };
+    let after: string | undefined;
+    do {
+      const page = await this.first(view.session, DROPS_READ, after);
+      for (const item of page.items) {
+        if (removed.messages >= excess.messages && removed.bytes >= excess.bytes) break;
+        if (!(await this.take(item))) continue;
+        removed.messages += 1;
+        removed.bytes += sizeOfEntry(item);
+      }
+      after = page.next;
+    } while (after !== undefined && (removed.messages < excess.messages || removed.bytes < excess.bytes));
+    await this.#views.countRemoved(view, removed);
+    return removed.messages;
+  }
+}
+
+function rangeOf(session: SessionRef) {
+  return { p: ownedPartition(session), from: OWNED.waiting, to: endOf(OWNED.waiting) };
+}

@@ -1,0 +1,10 @@
+import { queueStoreContract } from '@apus/broker/contract';
+import { vi } from 'vitest';
+import { withService } from './support/stores.ts';
+
+// The walks make some ten thousand calls over HTTP.
+vi.setConfig({ testTimeout: 600_000 });
+
+await withService((service) => {
+  queueStoreContract('DynamoDB', () => service.make());
+});
