@@ -167,7 +167,7 @@ export function payloads(packets: readonly Received[]): string[] {
 }
 
 /** What arrives waits here until the test asks for it. */
-class Mailbox<T> {
+export class Mailbox<T> {
   readonly #what: string;
   readonly #items: T[] = [];
   #wake: (() => void) | undefined;

@@ -11,6 +11,7 @@ import {
 import { type Emulator, type EmulatorOptions, type Environment, startEmulator } from '@apus/emulator';
 import { createMemoryStores, MemoryLinks, type MemoryStores } from '@apus/store-memory';
 import { afterEach, expect } from 'vitest';
+import { Mailbox } from '../../../../test/support/text-client.ts';
 import {
   createEnvironment,
   createHandlers,
@@ -26,7 +27,9 @@ export interface GatewayOptions {
   readonly overlapping?: BrokerOptions['overlapping'];
   /** What `getRemainingTimeInMillis` says; it is asked before each packet of a frame. @default 5 s */
   readonly remainingMs?: () => number;
-  /** Wraps the handlers of an environment: to look at what goes in and comes out. */
+  /** Called before each call on a store, which waits for the answer. */
+  readonly onStoreCall?: (name: string) => Promise<void> | undefined;
+  /** Wraps the handlers of an environment: to look at what goes in, and to hold it. */
   readonly wrap?: (handlers: Handlers) => Handlers;
 }
 
@@ -48,6 +51,8 @@ export interface Gateway {
   readonly time: BrokerTime;
   /** What handlers threw. */
   readonly failures: Error[];
+  /** Waits for the next `$disconnect` to be done: the loss of a client is noticed some time after the client's side is closed. */
+  disconnected(): Promise<unknown>;
   /** Moves the broker's clock and rings what is due, as the timers' own function would. */
   advance(seconds: number): Promise<void>;
 }
@@ -76,6 +81,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const stores = createMemoryStores();
   const links = new MemoryLinks(time);
   const failures: Error[] = [];
+  const disconnects = new Mailbox<string>('a $disconnect');
   const brokerOptions = gatewayBrokerOptions({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     overlapping: options.overlapping ?? 'one',
@@ -94,16 +100,24 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     onInvocationError: (error) => failures.push(error),
     ...options.emulator,
     createEnvironment: (environment) => {
-      const remote = stored(environment, stores);
+      const remote = stored(environment, stores, options.onStoreCall);
       const handlers = createHandlers({
-        links: asRemote(environment, links),
+        links: asRemote(environment, links, options.onStoreCall),
         poster: posterOf(environment),
         clock: time,
         log: silent,
         makeBroker: (connections) => makeBroker(remote, connections),
         maximumPacketSize: brokerOptions.limits.maximumPacketSize,
       });
-      return (options.wrap ?? same)(withDeadline(handlers, options.remainingMs));
+      const wrapped = (options.wrap ?? same)(withDeadline(handlers, options.remainingMs));
+      return {
+        ...wrapped,
+        disconnect: async (event) => {
+          const result = await wrapped.disconnect(event);
+          disconnects.push(event.requestContext.connectionId);
+          return result;
+        },
+      };
     },
   });
   const outside = createEnvironment({
@@ -125,6 +139,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     links,
     time,
     failures,
+    disconnected: () => disconnects.next(),
     async advance(seconds) {
       await emulator.quiet();
       time.nowMs += seconds * 1000;
@@ -185,23 +200,41 @@ function withDeadline(handlers: Handlers, remainingMs: (() => number) | undefine
 
 const same = (handlers: Handlers): Handlers => handlers;
 
-function stored(environment: Environment, stores: MemoryStores): MemoryStores {
-  const entries = Object.entries(stores).map(([name, store]) => [name, asRemote(environment, store)]);
+function stored(
+  environment: Environment,
+  stores: MemoryStores,
+  onCall: GatewayOptions['onStoreCall'],
+): MemoryStores {
+  const entries = Object.entries(stores).map(([name, store]) => [name, asRemote(environment, store, onCall)]);
   return Object.fromEntries(entries) as unknown as MemoryStores;
 }
 
 /** A store over the network: it answers later, and neither is called nor answers while the environment is frozen. */
-function asRemote<T extends object>(environment: Environment, store: T): T {
+function asRemote<T extends object>(
+  environment: Environment,
+  store: T,
+  onCall: GatewayOptions['onStoreCall'],
+): T {
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       return async (...given: unknown[]): Promise<unknown> => {
         await environment.checkpoint(`before ${String(name)}`);
+        await onCall?.(String(name));
         const answer: unknown = Reflect.apply(member, target, given);
         await environment.checkpoint(`after ${String(name)}`);
         return answer;
       };
     },
   });
+}
+
+/** A promise and its resolver, for a test that decides when something goes on. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
 }
