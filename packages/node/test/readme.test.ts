@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseUsers } from '../src/auth/users-file.ts';
+import { LIMIT_FLAGS } from '../src/cli/limit-flags.ts';
+import { outcomeOf } from './support/built.ts';
+import { nodeForTest } from './support/nodes.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+/** The first block of code in this language. */
+function block(language: string): string {
+  const [, code] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(README) ?? [];
+  if (code === undefined) throw new Error(`the README has no block of ${language}`);
+  return code;
+}
+
+test('the example works when pasted into a file', async () => {
+  const node = await nodeForTest();
+  // Below node_modules, where mqtt.js is found as in a project that has installed it.
+  const directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const code = block('js');
+  expect(code).toContain('ws://127.0.0.1:8083/mqtt');
+  const file = join(directory, 'example.mjs');
+  writeFileSync(file, code.replace('ws://127.0.0.1:8083/mqtt', node.url));
+  const outcome = await outcomeOf(spawn('node', [file]));
+  expect(outcome).toEqual({ code: 0, stdout: 'hello/world Hello, Apus\n', stderr: '' });
+});
+
+test('the table of limits has every limit with its default', () => {
+  const rows = [...README.matchAll(/^\| `--([\w-]+)` \| ([\w,-]+) \|/gm)].map(([, name, preset]) => [
+    name,
+    preset,
+  ]);
+  const limits = Object.entries(LIMIT_FLAGS).map(([name, flag]) => [
+    name,
+    flag.default?.toLocaleString('en'),
+  ]);
+  expect(rows).toEqual(limits);
+});
+
+test('the users file is one that is accepted', () => {
+  expect([...parseUsers(block('json'), 'README.md').keys()]).toEqual(['ada']);
+});
