@@ -65,8 +65,13 @@ export function prettyLine({ level, timeMs, event, fields }: LogEntry): string {
   const time = new Date(timeMs).toISOString().slice(11, 23);
   const words = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    .map(([name, value]) => `${name}=${wordOf(value)}`);
   return `\u001b[90m${time}\u001b[0m \u001b[${COLOURS[level]}m${event}\u001b[0m ${words.join(' ')}`.trimEnd();
+}
+
+/** Plain where it can be. A client's text may hold anything, and a terminal obeys control characters. */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/+#$@-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
 /** Standard error: standard output belongs to what a command prints. */
