@@ -1,0 +1,94 @@
+import { type RunningNode, startNode } from '@apus/node';
+import { afterAll, beforeAll } from 'vitest';
+import { RawClient, type Received } from '../support/raw-client.ts';
+import { type Fields, TextClient } from '../support/text-client.ts';
+import { unique } from '../support/unique.ts';
+
+export type DoorOfClient = 'node' | 'gateway';
+export const DOORS: readonly DoorOfClient[] = ['node', 'gateway'];
+
+/** A client of either door, for tests that do not care which it is. */
+export interface Client {
+  readonly door: DoorOfClient;
+  readonly connack: Received;
+  /** Sends packets and waits until the broker has handled them; returns their answers, and own copies. */
+  exchange(...packets: Fields[]): Promise<readonly Received[]>;
+  /** The next packet that answers nothing the client has sent. */
+  next(): Promise<Received>;
+  expectNothing(): Promise<void>;
+  expectClose(): Promise<number>;
+  vanish(): Promise<void>;
+}
+
+/** Both doors of one node, over the same stores. */
+export interface Doors {
+  readonly node: RunningNode;
+  connect(door: DoorOfClient, fields?: Fields): Promise<Client>;
+}
+
+export function useDoors(options: Parameters<typeof startNode>[0] = {}): Doors {
+  let node: RunningNode | undefined;
+  beforeAll(async () => {
+    node = await startNode({ ...options, port: 0, gatewayPort: 0 });
+  });
+  afterAll(() => node?.stop());
+  const running = (): RunningNode => {
+    if (node === undefined) throw new Error('the doors open when the tests begin');
+    return node;
+  };
+  return {
+    get node() {
+      return running();
+    },
+    connect: async (door, fields = {}) => {
+      const all = { clientId: unique(door), ...fields };
+      return door === 'node' ? await connectNode(running(), all) : await connectGateway(running(), all);
+    },
+  };
+}
+
+async function connectNode(node: RunningNode, fields: Fields): Promise<Client> {
+  const { client, connack } = await RawClient.connect(node.url, fields);
+  return {
+    door: 'node',
+    connack,
+    exchange: async (...packets) => {
+      for (const packet of packets) client.send(packet);
+      client.send({ cmd: 'pingreq' });
+      const answers: Received[] = [];
+      for (;;) {
+        const packet = await client.next();
+        if (packet.cmd === 'pingresp') return answers;
+        answers.push(packet);
+      }
+    },
+    next: () => client.next(),
+    expectNothing: () => client.expectNothing(),
+    expectClose: () => client.expectClose(),
+    vanish: () => client.vanish(),
+  };
+}
+
+async function connectGateway(node: RunningNode, fields: Fields): Promise<Client> {
+  const { client, reply } = await TextClient.connect(node.gateway?.url ?? '', fields);
+  const [connack, ...others] = reply.packets;
+  if (connack === undefined) throw new Error('the reply to CONNECT is empty');
+  const waiting: Received[] = [...others];
+  return {
+    door: 'gateway',
+    connack,
+    exchange: async (...packets) => (await client.exchange(...packets)).packets,
+    next: async () => {
+      if (waiting.length === 0) waiting.push(...(await client.pushes.next()).packets);
+      const packet = waiting.shift();
+      if (packet === undefined) throw new Error('a push without a packet came');
+      return packet;
+    },
+    expectNothing: async () => {
+      await client.expectNoPush();
+      if (waiting.length > 0) throw new Error(`expected nothing, ${waiting.length} packets wait`);
+    },
+    expectClose: () => client.expectClose(),
+    vanish: () => client.vanish(),
+  };
+}
