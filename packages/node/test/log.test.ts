@@ -15,8 +15,8 @@ test('a line of JSON has time, level, event and the fields, on one line', () => 
 });
 
 test('a line for people shows no control characters of a client', () => {
-  const escape = String.fromCharCode(27);
-  const line = prettyLine({ ...ENTRY, fields: { clientId: `a\n${escape}[2J` } });
+  const escapeCharacter = String.fromCharCode(27);
+  const line = prettyLine({ ...ENTRY, fields: { clientId: `a\n${escapeCharacter}[2J` } });
   expect(line).toContain('protocol-violation');
   expect(line).toContain('clientId="a\\n\\u001b[2J"');
   expect(line).not.toContain('\n');
