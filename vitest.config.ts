@@ -21,8 +21,6 @@ export default defineConfig({
         test: {
           name: 'gateway',
           include: ['test/behaviour/**/*.test.ts'],
-          // Clients that speak binary frames: the node door alone has them. test/gateway has those with the transport.
-          exclude: ['test/behaviour/clients-*.test.ts'],
           env: { APUS_TEST_DOOR: 'gateway' },
         },
       },

@@ -1,5 +1,6 @@
 import { mqtt5 } from 'aws-iot-device-sdk-v2';
 import { afterEach, describe, expect, test } from 'vitest';
+import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import { useDoor } from './util/door-fixture.ts';
 import { Inbox } from './util/inbox.ts';
@@ -92,99 +93,107 @@ async function started(...options: ConstructorParameters<typeof AwsClient>): Pro
   return client;
 }
 
-describe('The MQTT 5.0 client of AWS IoT’s device SDK', () => {
-  test('connects and is told what the broker offers', async () => {
-    const clientId = unique('aws');
-    const settings = await new AwsClient({ clientId }).start();
-    expect(settings).toMatchObject({
-      clientId,
-      rejoinedSession: false,
-      retainAvailable: true,
-      sharedSubscriptionsAvailable: true,
-      wildcardSubscriptionsAvailable: true,
-      subscriptionIdentifiersAvailable: true,
-    });
-  });
-
-  for (const qos of [AtMostOnce, AtLeastOnce]) {
-    test(`subscribes and publishes at QoS ${qos}, with properties`, async () => {
-      const topic = unique('t');
-      const [subscriber, publisher] = [await started(), await started()];
-      expect(await subscriber.subscribe(`${topic}/#`, qos)).toEqual([qos]);
-      const result = await publisher.publish({
-        topicName: `${topic}/a`,
-        qos,
-        payload: 'text',
-        contentType: 'text/plain',
-        responseTopic: 'reply',
-        userProperties: [
-          { name: 'b', value: '1' },
-          { name: 'a', value: '2' },
-          { name: 'b', value: '3' },
-        ],
+describe(
+  'The MQTT 5.0 client of AWS IoT’s device SDK',
+  onlyAt('node', 'it speaks binary frames and no others'),
+  () => {
+    test('connects and is told what the broker offers', async () => {
+      const clientId = unique('aws');
+      const settings = await new AwsClient({ clientId }).start();
+      expect(settings).toMatchObject({
+        clientId,
+        rejoinedSession: false,
+        retainAvailable: true,
+        sharedSubscriptionsAvailable: true,
+        wildcardSubscriptionsAvailable: true,
+        subscriptionIdentifiersAvailable: true,
       });
-      if (qos === AtLeastOnce) expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.Success);
-      const { topic: topicName, payload, packet } = await subscriber.arrivals.next();
-      expect({ topicName, payload }).toEqual({ topicName: `${topic}/a`, payload: 'text' });
-      expect(packet).toMatchObject({ qos, contentType: 'text/plain', responseTopic: 'reply' });
-      expect(packet.userProperties?.map(({ name, value }) => `${name}${value}`)).toEqual(['b1', 'a2', 'b3']);
     });
-  }
 
-  test('is told that nobody is subscribed', async () => {
-    const publisher = await started();
-    const result = await publisher.publish({ topicName: unique('t'), qos: AtLeastOnce, payload: 'x' });
-    expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.NoMatchingSubscribers);
-  });
-
-  test('leaves a will when it asks for it, and none when it says goodbye', async () => {
-    const topic = unique('t');
-    const watcher = await started();
-    await watcher.subscribe(`${topic}/#`, AtLeastOnce);
-    const will = (name: string) => ({ topicName: `${topic}/${name}`, qos: AtLeastOnce, payload: name });
-    const polite = await started({ will: will('polite') });
-    const leaving = await started({ will: will('leaving') });
-    await polite.stop({ reasonCode: mqtt5.DisconnectReasonCode.NormalDisconnection });
-    await leaving.stop({ reasonCode: mqtt5.DisconnectReasonCode.DisconnectWithWillMessage });
-    expect(await watcher.arrivals.next()).toMatchObject({ topic: `${topic}/leaving`, payload: 'leaving' });
-    expect(watcher.arrivals.size).toBe(0);
-  });
-
-  test('finds its session again, with its subscription and what waited', async () => {
-    const topic = unique('t');
-    const session = { clientId: unique('aws'), sessionExpiryIntervalSeconds: 60 };
-    const rejoin = { sessionBehavior: mqtt5.ClientSessionBehavior.RejoinAlways };
-    const before = await started(session, rejoin);
-    await before.subscribe(topic, AtLeastOnce);
-    await before.stop({ reasonCode: mqtt5.DisconnectReasonCode.NormalDisconnection });
-    const publisher = await started();
-    for (const payload of ['1', '2'])
-      await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload });
-    const after = new AwsClient(session, rejoin);
-    expect((await after.start()).rejoinedSession).toBe(true);
-    expect((await after.arrivals.take(2)).map(({ payload }) => payload)).toEqual(['1', '2']);
-  });
-
-  test('gets a retained message', async () => {
-    const topic = unique('t');
-    const publisher = await started();
-    await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: 'kept', retain: true });
-    const subscriber = await started();
-    await subscriber.subscribe(topic, AtLeastOnce);
-    const arrival = await subscriber.arrivals.next();
-    await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: '', retain: true });
-    expect(arrival).toMatchObject({ payload: 'kept', packet: { retain: true } });
-  });
-
-  test('receives nothing more after unsubscribing', async () => {
-    const topic = unique('t');
-    const client = await started();
-    await client.subscribe(topic, AtLeastOnce);
-    await client.subscribe(`${topic}/marker`, AtLeastOnce);
-    expect(await client.unsubscribe(topic)).toEqual([mqtt5.UnsubackReasonCode.Success]);
-    for (const topicName of [topic, `${topic}/marker`]) {
-      await client.publish({ topicName, qos: AtLeastOnce, payload: topicName });
+    for (const qos of [AtMostOnce, AtLeastOnce]) {
+      test(`subscribes and publishes at QoS ${qos}, with properties`, async () => {
+        const topic = unique('t');
+        const [subscriber, publisher] = [await started(), await started()];
+        expect(await subscriber.subscribe(`${topic}/#`, qos)).toEqual([qos]);
+        const result = await publisher.publish({
+          topicName: `${topic}/a`,
+          qos,
+          payload: 'text',
+          contentType: 'text/plain',
+          responseTopic: 'reply',
+          userProperties: [
+            { name: 'b', value: '1' },
+            { name: 'a', value: '2' },
+            { name: 'b', value: '3' },
+          ],
+        });
+        if (qos === AtLeastOnce) expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.Success);
+        const { topic: topicName, payload, packet } = await subscriber.arrivals.next();
+        expect({ topicName, payload }).toEqual({ topicName: `${topic}/a`, payload: 'text' });
+        expect(packet).toMatchObject({ qos, contentType: 'text/plain', responseTopic: 'reply' });
+        expect(packet.userProperties?.map(({ name, value }) => `${name}${value}`)).toEqual([
+          'b1',
+          'a2',
+          'b3',
+        ]);
+      });
     }
-    expect(await client.arrivals.next()).toMatchObject({ topic: `${topic}/marker` });
-  });
-});
+
+    test('is told that nobody is subscribed', async () => {
+      const publisher = await started();
+      const result = await publisher.publish({ topicName: unique('t'), qos: AtLeastOnce, payload: 'x' });
+      expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.NoMatchingSubscribers);
+    });
+
+    test('leaves a will when it asks for it, and none when it says goodbye', async () => {
+      const topic = unique('t');
+      const watcher = await started();
+      await watcher.subscribe(`${topic}/#`, AtLeastOnce);
+      const will = (name: string) => ({ topicName: `${topic}/${name}`, qos: AtLeastOnce, payload: name });
+      const polite = await started({ will: will('polite') });
+      const leaving = await started({ will: will('leaving') });
+      await polite.stop({ reasonCode: mqtt5.DisconnectReasonCode.NormalDisconnection });
+      await leaving.stop({ reasonCode: mqtt5.DisconnectReasonCode.DisconnectWithWillMessage });
+      expect(await watcher.arrivals.next()).toMatchObject({ topic: `${topic}/leaving`, payload: 'leaving' });
+      expect(watcher.arrivals.size).toBe(0);
+    });
+
+    test('finds its session again, with its subscription and what waited', async () => {
+      const topic = unique('t');
+      const session = { clientId: unique('aws'), sessionExpiryIntervalSeconds: 60 };
+      const rejoin = { sessionBehavior: mqtt5.ClientSessionBehavior.RejoinAlways };
+      const before = await started(session, rejoin);
+      await before.subscribe(topic, AtLeastOnce);
+      await before.stop({ reasonCode: mqtt5.DisconnectReasonCode.NormalDisconnection });
+      const publisher = await started();
+      for (const payload of ['1', '2'])
+        await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload });
+      const after = new AwsClient(session, rejoin);
+      expect((await after.start()).rejoinedSession).toBe(true);
+      expect((await after.arrivals.take(2)).map(({ payload }) => payload)).toEqual(['1', '2']);
+    });
+
+    test('gets a retained message', async () => {
+      const topic = unique('t');
+      const publisher = await started();
+      await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: 'kept', retain: true });
+      const subscriber = await started();
+      await subscriber.subscribe(topic, AtLeastOnce);
+      const arrival = await subscriber.arrivals.next();
+      await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: '', retain: true });
+      expect(arrival).toMatchObject({ payload: 'kept', packet: { retain: true } });
+    });
+
+    test('receives nothing more after unsubscribing', async () => {
+      const topic = unique('t');
+      const client = await started();
+      await client.subscribe(topic, AtLeastOnce);
+      await client.subscribe(`${topic}/marker`, AtLeastOnce);
+      expect(await client.unsubscribe(topic)).toEqual([mqtt5.UnsubackReasonCode.Success]);
+      for (const topicName of [topic, `${topic}/marker`]) {
+        await client.publish({ topicName, qos: AtLeastOnce, payload: topicName });
+      }
+      expect(await client.arrivals.next()).toMatchObject({ topic: `${topic}/marker` });
+    });
+  },
+);

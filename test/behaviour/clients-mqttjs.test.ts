@@ -1,11 +1,7 @@
-import {
-  connect,
-  type IClientOptions,
-  type IConnackPacket,
-  type IPublishPacket,
-  type MqttClient,
-} from 'mqtt';
+import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from 'mqtt';
 import { afterEach, describe, expect, test } from 'vitest';
+import { connectMqttJs } from '../support/mqttjs.ts';
+import { differsAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import { useDoor } from './util/door-fixture.ts';
 import { Inbox } from './util/inbox.ts';
@@ -32,7 +28,7 @@ afterEach(async () => {
 
 /** A stock mqtt.js client that is connected; what it receives is kept from the first moment. */
 async function open(options: IClientOptions = {}): Promise<Client> {
-  const mqtt = connect(door.url, { reconnectPeriod: 0, clientId: unique('js'), ...options });
+  const mqtt = connectMqttJs(door.url, { reconnectPeriod: 0, clientId: unique('js'), ...options });
   clients.push(mqtt);
   const arrivals = new Inbox<Arrival>();
   mqtt.on('message', (topic, payload, packet) =>
@@ -220,7 +216,9 @@ describe('mqtt.js with what is new in MQTT 5.0', () => {
     for (const name of names) await publisher.mqtt.publishAsync(name, 'x', { qos: 1 });
     const received = await subscriber.arrivals.take(names.length);
     expect(received.map((arrival) => arrival.topic)).toEqual(names);
-    expect(sentTopics.filter((sent) => sent === '')).toHaveLength(3);
+    expect(sentTopics.filter((sent) => sent === '')).toHaveLength(
+      differsAt('gateway', 'it takes no alias') ? 0 : 3,
+    );
   });
 
   test('resolves the aliases that the broker assigns', async () => {
