@@ -34,6 +34,8 @@ export async function startMinistack(): Promise<Ministack> {
     },
   });
   const endpoint = `http://127.0.0.1:${port}`;
+  // Whatever ends this process ends the other.
+  process.once('exit', () => child.kill('SIGKILL'));
   await waitUntilUp(endpoint, child);
   return { endpoint, stop: () => stop(child) };
 }

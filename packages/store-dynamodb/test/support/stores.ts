@@ -19,11 +19,23 @@ export class FakeClock {
   };
 }
 
+/** What a test does at the calls of one process to DynamoDB. An error that it throws is what the caller gets. */
+export interface Hooks {
+  before?(operation: string, input: object): Promise<void> | void;
+  /** The call has had its effect; an error loses its answer. */
+  after?(operation: string, input: object): Promise<void> | void;
+}
+
+export interface MakeOptions extends Partial<DynamoOptions> {
+  readonly fakeClock?: FakeClock;
+  readonly hooks?: Hooks;
+}
+
 export interface Service {
   readonly client: DynamoDBClient;
   readonly tableName: string;
   /** Stores over the one table; each call is another process with its own caches. */
-  make(options?: Partial<DynamoOptions> & { fakeClock?: FakeClock }): DynamoStores;
+  make(options?: MakeOptions): DynamoStores;
 }
 
 /**
@@ -48,25 +60,45 @@ export async function withService(define: (service: Service) => void): Promise<v
 }
 
 async function makeService(endpoint: string): Promise<Service> {
-  const client = new DynamoDBClient({
+  const client = connect(endpoint);
+  const tableName = 'apus';
+  await client.send(new CreateTableCommand(defineTable(tableName)));
+  const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
+    createDynamoStores({
+      client: hooks === undefined ? client : hooked(connect(endpoint), hooks),
+      tableName,
+      clock: fakeClock,
+      sleep: fakeClock.sleep,
+      readUnitsFrom: 'sizes',
+      ...options,
+    });
+  return { client, tableName, make };
+}
+
+function connect(endpoint: string): DynamoDBClient {
+  return new DynamoDBClient({
     endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     maxAttempts: 1,
   });
-  const tableName = 'apus';
-  await client.send(new CreateTableCommand(defineTable(tableName)));
-  return {
-    client,
-    tableName,
-    make: ({ fakeClock = new FakeClock(), ...options } = {}) =>
-      createDynamoStores({
-        client,
-        tableName,
-        clock: fakeClock,
-        sleep: fakeClock.sleep,
-        readUnitsFrom: 'sizes',
-        ...options,
-      }),
-  };
+}
+
+function hooked(client: DynamoDBClient, hooks: Hooks): DynamoDBClient {
+  client.middlewareStack.add(
+    (next, context) => async (call) => {
+      const operation = String(context.commandName).replace('Command', '');
+      await hooks.before?.(operation, call.input);
+      const answer = await next(call);
+      await hooks.after?.(operation, call.input);
+      return answer;
+    },
+    { step: 'initialize' },
+  );
+  return client;
+}
+
+/** As DynamoDB says it, and as a connection that breaks says it. */
+export function failure(name: 'ThrottlingException' | 'TimeoutError'): Error {
+  return Object.assign(new Error(name), { name });
 }

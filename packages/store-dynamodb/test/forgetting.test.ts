@@ -1,0 +1,105 @@
+import type { QueueLimits } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { deliveryTo, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import { FakeClock, NOW_MS, withService } from './support/stores.ts';
+
+await withService((service) => {
+  describe('a queued message', () => {
+    it('of 2 MiB waits in pieces, once for all who wait for it', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const sessions = [];
+      for (const clientId of ['a', 'b']) sessions.push((await open(stores, tenant, clientId)).session);
+      const payload = Buffer.alloc(2 * 1024 * 1024, 'abcdefg');
+      const before = stores.meter.units;
+      const deliveries = sessions.map((session) => deliveryTo(session));
+      await stores.queues.offer(messageOf(1, { payload }), deliveries, ROOMY);
+      const { writes } = stores.meter.since(before);
+      expect(writes).toBeGreaterThan(2_048);
+      expect(writes).toBeLessThan(2_100);
+      const { session } = await open(stores, tenant, 'b', { connectionId: 'again' });
+      const [queued] = await stores.queues.next(session, PAGE, NOW_MS);
+      expect(queued?.type === 'publish' && Buffer.compare(queued.message.payload, payload)).toBe(0);
+    });
+
+    it('is forgotten when it has waited longer than any session lives, TTL or no TTL', async () => {
+      const fakeClock = new FakeClock();
+      const stores = service.make({ fakeClock, queueSecondsMax: 100 });
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await stores.queues.offer(messageOf(1), [deliveryTo(session)], ROOMY);
+      expect(await stores.queues.length(session)).toBe(1);
+      fakeClock.nowMs += 100_000;
+      expect(await stores.queues.length(session)).toBe(0);
+    });
+
+    it('in a full queue costs one more, and the length stays what it may be', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 5 };
+      for (let number = 1; number <= 12; number += 1) {
+        const offline = (await stores.sessions.get(tenant, 'c'))?.session ?? session;
+        await stores.queues.offer(messageOf(number), [deliveryTo(offline)], limits);
+      }
+      expect(await stores.queues.length(session)).toBe(5);
+    });
+
+    it('that comes late, with an older id, is drawn in its place and counted', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      for (const number of [5, 6, 2]) {
+        await stores.queues.offer(messageOf(number), [deliveryTo({ ...session })], ROOMY);
+      }
+      expect(await stores.queues.length(session)).toBe(3);
+      const back = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+      const page = await stores.queues.next(back.session, PAGE, NOW_MS);
+      expect(page.map((each) => each.type === 'publish' && each.message.id)).toEqual(
+        [2, 5, 6].map((number) => messageOf(number).id),
+      );
+    });
+
+    it('that is offered again under its id is not doubled, waiting or inflight', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      const offer = async () => {
+        const delivery = deliveryTo({ ...session });
+        await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      const packetId = await offer();
+      expect(await offer()).toBe(packetId);
+      expect(await stores.queues.clear(session)).toHaveLength(1);
+      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await offer();
+      await offer();
+      expect(await stores.queues.clear(session)).toHaveLength(1);
+    });
+  });
+
+  it('a will that no item could hold is refused by name', async () => {
+    const stores = service.make();
+    const opened = stores.sessions.open({
+      tenant: unique('tenant'),
+      clientId: 'c',
+      cleanStart: true,
+      expirySeconds: 0,
+      attachment: {
+        connectionId: '1',
+        protocolVersion: 5,
+        receiveMaximum: 1,
+        maximumPacketSize: 1,
+        keepsNothing: false,
+      },
+      identity: { tenant: 't', name: '' },
+      will: { topic: 'w', payload: Buffer.alloc(200_000), qos: 0, retain: false, properties: {} },
+      nowMs: NOW_MS,
+    });
+    await expect(opened).rejects.toMatchObject({ name: 'ItemTooLargeError', reasonCode: 0x95 });
+  });
+});

@@ -1,0 +1,288 @@
+import type { Queued, SessionRef } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import {
+  attachmentOf,
+  deliveryTo,
+  messageOf,
+  open,
+  PAGE,
+  ROOMY,
+  subscriptionTo,
+  unique,
+} from './support/client.ts';
+import { failure, type Hooks, NOW_MS, withService } from './support/stores.ts';
+
+const payloadsOf = (queued: readonly Queued[]) =>
+  queued.map((each) => (each.type === 'publish' ? Buffer.from(each.message.payload).toString() : 'pubrel'));
+
+/** Runs something once, just before the calls that a test names. */
+class Interruption implements Hooks {
+  #isDue: ((operation: string, input: object) => boolean) | undefined;
+  #run: () => Promise<unknown> = async () => {};
+  count = 0;
+
+  beforeFirst(isDue: (operation: string, input: object) => boolean, run: () => Promise<unknown>): void {
+    this.#isDue = isDue;
+    this.#run = run;
+  }
+
+  async before(operation: string, input: object): Promise<void> {
+    if (this.#isDue?.(operation, input) !== true) return;
+    this.#isDue = undefined;
+    this.count += 1;
+    await this.#run();
+  }
+}
+
+const putsWaiting = (operation: string, input: object) =>
+  operation === 'PutItem' && JSON.stringify(input).includes('wait\\u0000');
+const putsInflight = (operation: string, input: object) =>
+  operation === 'PutItem' && JSON.stringify(input).includes('sent\\u0000');
+const readsSessions = (operation: string) => operation === 'BatchGetItem';
+
+await withService((service) => {
+  /** A publisher that can be interrupted, and a client handled by another process. */
+  const begin = async (receiveMaximum = 10) => {
+    const interruption = new Interruption();
+    const publisher = service.make({ hooks: interruption });
+    const client = service.make();
+    const tenant = unique('tenant');
+    let connections = 1;
+    let { session } = await open(client, tenant, 'c', { attachment: { receiveMaximum } });
+    const copy = (ref: SessionRef): SessionRef => ({ ...ref, attachment: ref.attachment });
+    return {
+      interruption,
+      publisher,
+      client,
+      tenant,
+      session: () => session,
+      connect: async () => {
+        connections += 1;
+        const connectionId = `c:${connections}`;
+        ({ session } = await open(client, tenant, 'c', { connectionId, attachment: { receiveMaximum } }));
+        return session;
+      },
+      lose: async () => await client.sessions.detach(session, `c:${connections}`, 3600, NOW_MS),
+      /** Pages until nothing comes, as the broker draws them. */
+      drain: async () => {
+        const drawn: Queued[] = [];
+        for (;;) {
+          const page = await client.queues.next(copy(session), PAGE, NOW_MS);
+          if (page.length === 0) return payloadsOf(drawn);
+          drawn.push(...page);
+        }
+      },
+      offer: async (number: number, ref: SessionRef = session) => {
+        const delivery = deliveryTo(copy(ref));
+        await publisher.queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery;
+      },
+    };
+  };
+
+  describe('append, then look again', () => {
+    it('a message that is appended while the session goes live is sent by its publisher', async () => {
+      const race = await begin();
+      await race.lose();
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        await race.connect();
+        expect(await race.drain()).toEqual([]);
+      });
+      const delivery = await race.offer(1);
+      expect(race.interruption.count).toBe(1);
+      expect(delivery.packetId).toBeGreaterThan(0);
+      expect(delivery.session.attachment?.connectionId).toBe('c:2');
+      expect(await race.client.queues.length(race.session())).toBe(0);
+    });
+
+    it('a message that is appended before the session is drained is sent by the drain, once', async () => {
+      const race = await begin();
+      await race.lose();
+      let drawn: string[] = [];
+      // Between its append and its second look.
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        race.interruption.beforeFirst(readsSessions, async () => {
+          await race.connect();
+          drawn = await race.drain();
+        });
+      });
+      const delivery = await race.offer(1);
+      expect(drawn).toEqual(['1']);
+      expect(delivery.packetId).toBe(0);
+      expect(await race.drain()).toEqual([]);
+    });
+
+    it('a message that is put inflight for a connection that is taken over goes to the new one, once', async () => {
+      const race = await begin();
+      race.interruption.beforeFirst(putsInflight, async () => {
+        await race.connect();
+        expect(await race.drain()).toEqual([]);
+      });
+      const delivery = await race.offer(1);
+      expect(delivery.session.attachment?.connectionId).toBe('c:2');
+      expect(delivery.packetId).toBeGreaterThan(0);
+      expect(await race.client.queues.complete(race.session(), delivery.packetId, 'puback')).toBe('done');
+      await race.connect();
+      expect(await race.drain()).toEqual([]);
+    });
+
+    it('a message that the new connection has drained already is not sent by its publisher as well', async () => {
+      const race = await begin();
+      let drawn: string[] = [];
+      race.interruption.beforeFirst(putsInflight, async () => {
+        race.interruption.beforeFirst(readsSessions, async () => {
+          await race.connect();
+          drawn = await race.drain();
+        });
+      });
+      const delivery = await race.offer(1);
+      expect(drawn).toEqual(['1']);
+      expect(delivery.packetId).toBe(0);
+    });
+
+    it('an acknowledgement that makes room while a message is left waiting draws it', async () => {
+      const race = await begin(1);
+      const first = await race.offer(1);
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        expect(await race.client.queues.complete(race.session(), first.packetId, 'puback')).toBe('done');
+        await race.drain();
+      });
+      const second = await race.offer(2);
+      const isSentAtOnce = second.packetId > 0;
+      const drawn = await race.drain();
+      expect([isSentAtOnce ? '2' : '', ...drawn].filter((each) => each !== '')).toEqual(['2']);
+      // And whatever comes next is not stuck behind it.
+      const acknowledged = await race.client.queues.complete(race.session(), 1, 'puback');
+      expect(acknowledged).toBe('done');
+      await race.drain();
+      expect((await race.offer(3)).packetId).toBeGreaterThan(0);
+    });
+
+    it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
+      const race = await begin(3);
+      const seen: string[] = [];
+      const publishers = [service.make(), service.make(), service.make()];
+      const publish = publishers.map(async (stores, number) => {
+        for (let count = 0; count < 15; count += 1) {
+          const delivery = deliveryTo({ ...race.session() });
+          const message = messageOf(number * 100 + count);
+          await stores.queues.offer(message, [delivery], ROOMY);
+        }
+      });
+      let isDone = false;
+      const all = Promise.all(publish).then(() => {
+        isDone = true;
+      });
+      const receive = async () => {
+        for (let round = 0; round < 60; round += 1) {
+          const session = race.session();
+          const page = await race.client.queues.next({ ...session }, PAGE, NOW_MS);
+          for (const each of page) {
+            if (each.type !== 'publish') continue;
+            const { packetId } = each.delivery;
+            if ((await race.client.queues.complete(session, packetId, 'puback')) === 'done')
+              seen.push(...payloadsOf([each]));
+          }
+          if (round % 4 === 3) await race.connect();
+          if (isDone && page.length === 0) return;
+        }
+      };
+      await receive();
+      await all;
+      // What was put inflight directly is sent again on the next connection.
+      await race.connect();
+      for (let page = await race.client.queues.next({ ...race.session() }, PAGE, NOW_MS); page.length > 0; ) {
+        for (const each of page) {
+          if (each.type !== 'publish') continue;
+          await race.client.queues.complete(race.session(), each.delivery.packetId, 'puback');
+          seen.push(...payloadsOf([each]));
+        }
+        page = await race.client.queues.next({ ...race.session() }, PAGE, NOW_MS);
+      }
+      const expected = [0, 1, 2].flatMap((number) =>
+        Array.from({ length: 15 }, (_, count) => `${number * 100 + count}`),
+      );
+      expect([...seen].sort()).toEqual([...expected].sort());
+    });
+  });
+
+  describe('a write whose answer is lost', () => {
+    /** Loses the answer of the next write. */
+    const losing = () => {
+      let isDue = false;
+      const hooks: Hooks = {
+        after: (operation) => {
+          if (!isDue || !/Put|Update|Delete/.test(operation)) return;
+          isDue = false;
+          throw failure('TimeoutError');
+        },
+      };
+      return {
+        stores: service.make({ hooks }),
+        lose: () => {
+          isDue = true;
+        },
+      };
+    };
+
+    it.each([true, false])(
+      'take-over finds itself, and what it took over (Clean Start %s)',
+      async (cleanStart) => {
+        const { stores, lose } = losing();
+        const tenant = unique('tenant');
+        const first = await open(stores, tenant, 'c');
+        lose();
+        const second = await open(stores, tenant, 'c', { connectionId: 'c:2', cleanStart });
+        expect(second.present).toBe(!cleanStart);
+        expect(second.previous?.attachment?.connectionId).toBe('c:1');
+        expect(second.previous?.session.incarnation).toBe(first.session.incarnation);
+        expect((await stores.sessions.get(tenant, 'c'))?.session.incarnation).toBe(
+          second.session.incarnation,
+        );
+      },
+    );
+
+    it('a will is still taken', async () => {
+      const { stores, lose } = losing();
+      const tenant = unique('tenant');
+      const will = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
+      const { session } = await stores.sessions.open({
+        tenant,
+        clientId: 'c',
+        cleanStart: true,
+        expirySeconds: 0,
+        attachment: {
+          ...(await open(stores, tenant, 'other')).session.attachment,
+          connectionId: '1',
+        } as never,
+        identity: { tenant, name: '' },
+        will,
+        nowMs: NOW_MS,
+      });
+      lose();
+      expect(await stores.sessions.takeWill(session, '1')).toMatchObject({ topic: 'w' });
+      expect(await service.make().sessions.takeWill(session, '1')).toBeUndefined();
+    });
+
+    it('a subscription is new, a detached connection detached, an acknowledged message done', async () => {
+      const { stores, lose } = losing();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      await stores.subscriptions.put(session, [subscriptionTo('warm')], 10);
+      lose();
+      expect(await stores.subscriptions.put(session, [subscriptionTo('a')], 10)).toEqual(['added']);
+      const delivery = deliveryTo(session);
+      lose();
+      await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+      expect(delivery.packetId).toBeGreaterThan(0);
+      lose();
+      expect(await stores.queues.complete(session, delivery.packetId, 'puback')).toBe('done');
+      lose();
+      expect(await stores.received.begin(session, 1, 'id', 5)).toMatchObject({ state: 'new' });
+      lose();
+      expect(await stores.sessions.detach(session, 'c:1', 60, NOW_MS)).toBeDefined();
+      lose();
+      expect(await stores.sessions.remove(session)).toBe(true);
+    });
+  });
+});

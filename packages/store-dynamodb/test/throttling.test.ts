@@ -1,0 +1,41 @@
+import { ThrottledError } from '@apus/store-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { ATTEMPTS_MAX, FIRST_PAUSE_MS } from '../src/limits.ts';
+import { open, subscriptionTo, unique } from './support/client.ts';
+import { FakeClock, failure, withService } from './support/stores.ts';
+
+await withService((service) => {
+  describe('throttling', () => {
+    const throttled = (times: number) => {
+      const fakeClock = new FakeClock();
+      let left = 0;
+      const hooks = {
+        before: () => {
+          left -= 1;
+          if (left >= 0) throw failure('ThrottlingException');
+        },
+      };
+      const begin = () => {
+        left = times;
+      };
+      return { stores: service.make({ fakeClock, hooks, random: () => 0.5 }), fakeClock, begin };
+    };
+
+    it('that passes is waited for, with pauses that double', async () => {
+      const { stores, fakeClock, begin } = throttled(ATTEMPTS_MAX - 1);
+      begin();
+      expect(await open(stores, unique('tenant'), 'c')).toMatchObject({ present: false });
+      expect(fakeClock.sleeps).toEqual([0.5, 1, 2, 4].map((factor) => factor * FIRST_PAUSE_MS));
+    });
+
+    it('that does not pass is an error with reason code 0x97', async () => {
+      const { stores, begin } = throttled(ATTEMPTS_MAX);
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      begin();
+      const put = stores.subscriptions.put(session, [subscriptionTo('a')], 10);
+      await expect(put).rejects.toThrow(ThrottledError);
+      await expect(put).rejects.toMatchObject({ reasonCode: 0x97, cause: { name: 'ThrottlingException' } });
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type { Packet } from '@apus/mqtt';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Door, publishOf } from './support/door.ts';
+import { FakeClock, withService } from './support/stores.ts';
+
+let tenants = 0;
+
+const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} };
+const PUBACK = (packetId: number): Packet => ({ type: 'puback', packetId, reasonCode: 0, properties: {} });
+
+// Read and write units of whole frames, by the broker itself: the table of docs/data-model.md.
+await withService((service) => {
+  describe('units that a frame consumes', () => {
+    let door: Door;
+
+    beforeEach(async () => {
+      const fakeClock = new FakeClock();
+      tenants += 1;
+      // No sample is drawn: the writes of the sampled numbers are one in sixty-four.
+      door = new Door(service.make({ fakeClock, random: () => 0.99 }), `tenant-${tenants}`, fakeClock.now);
+      // What a process reads once a minute, or once in its life, is read: the numbers and the shapes.
+      await door.connect(name('warm'), 'warm');
+      await door.subscribe(name('warm'), ['warm/+', 'warm', 'warm/warm', '+/warm/#']);
+      fakeClock.nowMs += 10_000;
+      await door.frame(name('warm'), publishOf('warm-up'));
+    });
+
+    const name = (suffix: string) => `${door.tenant}-${suffix}`;
+    const unitsOf = async (handled: Promise<{ units: { reads: number; writes: number } }>) => {
+      const { reads, writes } = (await handled).units;
+      return { reads, writes };
+    };
+    const ephemeral = async (suffix: string, filters: readonly string[] = []) => {
+      await door.connect(name(suffix), suffix);
+      if (filters.length > 0) await door.subscribe(name(suffix), filters);
+    };
+    const persistent = async (suffix: string, filters: readonly string[]) => {
+      await door.connect(name(suffix), suffix, { cleanStart: false, expiry: 3600 });
+      await door.subscribe(name(suffix), filters);
+    };
+
+    it('CONNECT, ephemeral: 1 read, 2 writes', async () => {
+      expect(await unitsOf(door.connect(name('a'), 'a'))).toEqual({ reads: 1, writes: 2 });
+    });
+
+    it('CONNECT of a persistent session: 1 read, 3 writes the first time', async () => {
+      const connect = door.connect(name('a'), 'a', { cleanStart: false, expiry: 3600 });
+      expect(await unitsOf(connect)).toEqual({ reads: 1, writes: 3 });
+    });
+
+    it('CONNECT of a session that continues: 3 reads and a write more, for what may wait', async () => {
+      await persistent('a', ['warm']);
+      await door.frame(name('a'), DISCONNECT);
+      const connect = door.connect(name('b'), 'a', { cleanStart: false, expiry: 3600 });
+      expect(await unitsOf(connect)).toEqual({ reads: 4, writes: 3 });
+    });
+
+    it('SUBSCRIBE: the connection; for each filter 1 read of what is retained, 1 of the queue, 2 writes', async () => {
+      await ephemeral('a');
+      expect(await unitsOf(door.subscribe(name('a'), ['f']))).toEqual({ reads: 1 + 2, writes: 1 + 2 });
+      const three = await unitsOf(door.subscribe(name('a'), ['g', 'h', 'i']));
+      expect(three).toEqual({ reads: 1 + 6, writes: 1 + 6 });
+    });
+
+    it.each([0, 1] as const)('PUBLISH QoS %i, ephemeral: 1 + S reads, no write', async (qos) => {
+      await ephemeral('publisher');
+      await ephemeral('a', ['s/t']);
+      await ephemeral('b', ['s/+', 's/t']);
+      // `s/t`, `s/+` and `+/t/#` may match; `.` is a shape of one level.
+      const handled = await door.frame(name('publisher'), publishOf('s/t', { qos }));
+      expect(handled.units).toEqual({ reads: 1 + 3, writes: 0, calls: 1 });
+      const recipients = door.published.at(-1)?.deliveries.map(({ session }) => session.clientId);
+      expect(recipients?.sort()).toEqual(['a', 'b']);
+    });
+
+    it('PUBLISH, a hundred of one topic in a frame: no more than one', async () => {
+      await ephemeral('publisher');
+      await ephemeral('a', ['s/+']);
+      const frame = Array.from({ length: 100 }, () => publishOf('s/t'));
+      expect(await unitsOf(door.frame(name('publisher'), ...frame))).toEqual({ reads: 1 + 3, writes: 0 });
+    });
+
+    it('PUBLISH to a persistent session that is online: 2 reads and 1 write more', async () => {
+      await ephemeral('publisher');
+      await persistent('a', ['s/+']);
+      const publish = door.frame(name('publisher'), publishOf('s/t', { qos: 1 }));
+      expect(await unitsOf(publish)).toEqual({ reads: 1 + 3 + 2, writes: 1 });
+    });
+
+    it('PUBLISH to a persistent session that is offline: 3 reads and 1 write more', async () => {
+      await ephemeral('publisher');
+      await persistent('a', ['s/+']);
+      await door.frame(name('a'), DISCONNECT);
+      const publish = door.frame(name('publisher'), publishOf('s/t', { qos: 1 }));
+      expect(await unitsOf(publish)).toEqual({ reads: 1 + 3 + 3, writes: 1 });
+    });
+
+    it('PUBLISH of 10 KB to eight persistent sessions: its body once, and a reference for each', async () => {
+      await ephemeral('publisher');
+      for (let index = 0; index < 8; index += 1) await persistent(`p${index}`, ['s/+']);
+      const publish = door.frame(
+        name('publisher'),
+        publishOf('s/t', { qos: 1, payload: 'x'.repeat(10_000) }),
+      );
+      expect(await unitsOf(publish)).toEqual({ reads: 1 + 3 + 16, writes: 10 + 8 });
+    });
+
+    it('PUBACK of a persistent session: the connection once a frame, and 1 write for each', async () => {
+      await ephemeral('publisher');
+      await persistent('a', ['s/+']);
+      for (let count = 0; count < 3; count += 1) {
+        await door.frame(name('publisher'), publishOf('s/t', { qos: 1 }));
+      }
+      const ids = door.published.slice(-3).map(({ deliveries }) => deliveries[0]?.packetId ?? 0);
+      expect(await unitsOf(door.frame(name('a'), ...ids.map(PUBACK)))).toEqual({ reads: 1, writes: 3 });
+    });
+
+    it('DISCONNECT, ephemeral with two filters: 2 reads; 4 writes and 1 for each filter', async () => {
+      await ephemeral('a', ['f', 'g']);
+      expect(await unitsOf(door.frame(name('a'), DISCONNECT))).toEqual({ reads: 2, writes: 4 + 2 });
+    });
+  });
+});
