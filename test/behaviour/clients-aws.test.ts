@@ -52,7 +52,9 @@ class AwsClient {
     this.#client.on('connectionSuccess', ({ settings }) => this.#connected.push(settings));
     this.#client.on('stopped', this.#stopped.push);
     this.#client.on('messageReceived', ({ message }) => {
-      const payload = Buffer.from((message.payload ?? new ArrayBuffer(0)) as ArrayBuffer).toString();
+      const bytes = message.payload as ArrayBuffer | undefined;
+      // The buffer of an empty payload is a detached one.
+      const payload = bytes === undefined || bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString();
       this.arrivals.push({ topic: message.topicName, payload, packet: message });
     });
   }

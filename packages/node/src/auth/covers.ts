@@ -5,10 +5,8 @@
 export function covers(allowed: string, requested: string): boolean {
   // [MQTT-4.7.2-1]
   if (requested.startsWith('$') && /^[+#]/.test(allowed)) return false;
-  // Every topic name has a first level, even if an empty one: the two mean the same.
-  if (allowed === '+/#' && requested === '#') return true;
-  const allowedLevels = allowed.split('/');
-  const requestedLevels = requested.split('/');
+  const allowedLevels = levelsOf(allowed);
+  const requestedLevels = levelsOf(requested);
   for (const [index, level] of allowedLevels.entries()) {
     // `a/#` includes `a` itself, so there need not be a level here.
     if (level === '#') return true;
@@ -17,4 +15,11 @@ export function covers(allowed: string, requested: string): boolean {
     if (level !== '+' && level !== asked) return false;
   }
   return requestedLevels.length === allowedLevels.length;
+}
+
+/** A topic name has at least one character, so these filters have a level more than they say [MQTT-4.7.3-1]. */
+const EQUIVALENTS: Readonly<Record<string, string>> = { '#': '+/#', '/#': '/+/#' };
+
+function levelsOf(filter: string): string[] {
+  return (EQUIVALENTS[filter] ?? filter).split('/');
 }
