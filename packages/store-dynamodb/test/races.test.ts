@@ -251,10 +251,7 @@ await withService((service) => {
         clientId: 'c',
         cleanStart: true,
         expirySeconds: 0,
-        attachment: {
-          ...(await open(stores, tenant, 'other')).session.attachment,
-          connectionId: '1',
-        } as never,
+        attachment: attachmentOf('1'),
         identity: { tenant, name: '' },
         will,
         nowMs: NOW_MS,
