@@ -1,17 +1,28 @@
-/** Dependencies point inward: mqtt ← broker ← stores, node ← test. */
-const layer = (name, mayNotUse) => ({
-  name: `${name}-points-inward`,
-  severity: 'error',
-  comment: `packages/${name} may not depend on ${mayNotUse.join(', ')}`,
-  from: { path: `^packages/${name}/src` },
-  to: { path: `^packages/(${mayNotUse.join('|')})/` },
-});
+const PACKAGES = ['mqtt', 'broker', 'store-memory', 'store-disk', 'store-dynamodb', 'cloud', 'emulator', 'client', 'node'];
+
+/** Dependencies point inward: mqtt ← broker ← stores, cloud ← node ← test. */
+const layer = (name, mayUse) => {
+  const others = PACKAGES.filter((other) => other !== name && !mayUse.includes(other));
+  return {
+    name: `${name}-points-inward`,
+    severity: 'error',
+    comment: `packages/${name} may use ${mayUse.join(', ') || 'no package of ours'}`,
+    from: { path: `^packages/${name}/src` },
+    to: { path: `^packages/(${others.join('|')})/` },
+  };
+};
 
 module.exports = {
   forbidden: [
-    layer('mqtt', ['broker', 'store-memory', 'node']),
-    layer('broker', ['store-memory', 'node']),
-    layer('store-memory', ['node']),
+    layer('mqtt', []),
+    layer('broker', ['mqtt']),
+    layer('store-memory', ['mqtt', 'broker']),
+    layer('store-disk', ['mqtt', 'broker', 'store-memory']),
+    layer('store-dynamodb', ['mqtt', 'broker']),
+    layer('cloud', ['mqtt', 'broker']),
+    layer('emulator', []),
+    layer('client', []),
+    layer('node', PACKAGES.filter((name) => name !== 'client')),
     {
       name: 'rules-do-no-io',
       severity: 'error',
