@@ -41,10 +41,14 @@ export class MessageClock {
     return `${this.read()}-${this.#process}`;
   }
 
-  /** Takes note of a time read, or an identifier made, elsewhere: the next one here will be larger. */
-  observe(time: string): void {
+  /**
+   * Takes note of a time read, or an identifier made, elsewhere: the next one here will be larger. One that is further
+   * ahead of the wall clock than `aheadMsMax` is not believed.
+   */
+  observe(time: string, aheadMsMax = Number.POSITIVE_INFINITY): void {
     const timeMs = Number.parseInt(time.slice(0, TIME_DIGITS), 36);
     const counter = Number.parseInt(time.slice(TIME_DIGITS, TIME_DIGITS + COUNTER_DIGITS), 36);
+    if (timeMs > this.#clock.now() + aheadMsMax) return;
     if (timeMs < this.#timeMs || (timeMs === this.#timeMs && counter <= this.#counter)) return;
     this.#timeMs = timeMs;
     this.#counter = counter;

@@ -4,10 +4,19 @@ import { flush } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
-import { type ClientFrame, formatPush, formatReply, parseClientFrame } from './text-frame.ts';
+import {
+  type ClientFrame,
+  formatPush,
+  formatReply,
+  parseClientFrame,
+  REPLY_BYTES_MAX,
+} from './text-frame.ts';
 
 /** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
 const RESERVE_MS = 1_500;
+
+/** No server's clock is so far ahead: a client made it up, and it would stay with every message from now on. */
+const CLOCK_AHEAD_MS_MAX = 60_000;
 
 const DONE: ProxyResult = { statusCode: 200 };
 
@@ -28,6 +37,10 @@ export async function handleMessage(
   environment.connections.current = link;
   try {
     return await handleFrame(environment, link, parseClientFrame(event.body ?? ''), context);
+  } catch (error) {
+    // What the packets before it did is done, and must not wait here for whoever's frame comes next.
+    await flush(environment);
+    throw error;
   } finally {
     environment.connections.current = undefined;
   }
@@ -44,7 +57,7 @@ async function handleFrame(
     await broker.receive(link, frame);
     return await end(environment, link);
   }
-  if (frame.clock !== undefined) broker.messageClock.observe(frame.clock);
+  if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
   const loaded = link.state;
   const taken = await handlePackets(environment, link, frame, context);
   await flush(environment);
@@ -110,16 +123,15 @@ async function answer(
   frame: ClientFrame,
   taken: number | undefined,
 ): Promise<ProxyResult> {
-  const frames = link.out.takeFrames();
   if (!frame.replyWanted) {
-    await push(environment, link, frames);
+    await push(environment, link, link.out.takeFrames());
     return DONE;
   }
-  // Usually one; the others go first, and the reply, which the client waits for, last.
-  const last = frames.pop() ?? Buffer.alloc(0);
-  await push(environment, link, frames);
+  // CONNACK and SUBACK are in the reply, whatever a large message behind them weighs: no push may hold them.
+  const [bytes = Buffer.alloc(0), ...others] = link.out.takeFrames(REPLY_BYTES_MAX);
+  await push(environment, link, others);
   const clock = newerClock(environment, frame);
-  return { statusCode: 200, body: formatReply({ bytes: last, more: link.isMoreWaiting, clock, taken }) };
+  return { statusCode: 200, body: formatReply({ bytes, more: link.isMoreWaiting, clock, taken }) };
 }
 
 /** The clock, where the client has not seen as much yet. */

@@ -18,6 +18,11 @@ async function subscriber(url: string, filter: string, options: Fields = {}): Pr
   return client;
 }
 
+/** A clock of this time, before its first message. */
+function clockAt(ms: number): string {
+  return `${ms.toString(36).padStart(9, '0')}0000`;
+}
+
 /** DISCONNECT 0x81 as a push, then the close, and no reply. */
 async function expectMalformed(client: TextClient): Promise<void> {
   const { packets } = await client.pushes.next();
@@ -105,15 +110,28 @@ describe('a frame', () => {
   });
 
   it('returns the clock only where the server knows a later one, and a message comes later than the clock it brought', async () => {
-    const { url } = await startGateway();
+    const { url, time } = await startGateway();
     const { client } = await TextClient.connect(url);
-    const seen = `${'y'.repeat(9)}0000`;
+    const seen = clockAt(time.nowMs + 30_000);
     const base64 = client.encode(publish('t', 'x', { qos: 1 })).toString('base64');
     client.sendText(`@${seen}.${base64}`);
     const { clock = '' } = await client.replies.next();
     expect(clock > seen).toBe(true);
     client.sendText(`@${clock}.${client.encode(pingreq).toString('base64')}`);
     expect((await client.replies.next()).clock).toBeUndefined();
+  });
+});
+
+describe('a clock that no server has', () => {
+  it('is not believed: it would stay with every message from then on', async () => {
+    const { url, time } = await startGateway();
+    const { client } = await TextClient.connect(url);
+    for (const made of ['z'.repeat(13), clockAt(time.nowMs + 61_000)]) {
+      client.sendText(`@${made}.${client.encode(publish('t', 'x', { qos: 1 })).toString('base64')}`);
+      expect((await client.replies.next()).packets).toMatchObject([{ cmd: 'puback' }]);
+    }
+    const { clock = '' } = await client.exchange(publish('t', 'x', { qos: 1 }));
+    expect(clock.startsWith(clockAt(time.nowMs).slice(0, 9))).toBe(true);
   });
 });
 

@@ -113,6 +113,27 @@ describe('what is sent to others', () => {
   });
 });
 
+describe('a handler that fails', () => {
+  it('posts what the packets before did, and leaves nothing to the next frame', async () => {
+    let matches = Number.NEGATIVE_INFINITY;
+    const gateway = await startGateway({
+      onStoreCall: async (name) => {
+        if (name === 'match' && ++matches === 2) throw new Error('the table is away');
+      },
+    });
+    const watcher = await subscriber(gateway);
+    const { client } = await TextClient.connect(gateway.url);
+    const { client: other } = await TextClient.connect(gateway.url);
+    matches = 0;
+    client.send([publish('t', 'done'), publish('t', 'failed'), publish('t', 'not begun')]);
+    expect(JSON.parse(await client.errors.next())).toMatchObject({ message: 'Internal server error' });
+    expect(gateway.failures.splice(0)).toMatchObject([{ message: 'the table is away' }]);
+    expect(payloads((await watcher.client.pushes.next()).packets)).toEqual(['done']);
+    await other.exchange(publish('t', 'next'));
+    expect(payloads((await watcher.client.pushes.next()).packets)).toEqual(['next']);
+  });
+});
+
 describe('a post that finds its connection gone', () => {
   it('loses that connection and never the sender’s', async () => {
     const victims = new Set<string>();
