@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { publish, subscribe } from '../support/text-client.ts';
+import { publish, subscribe, TextClient } from '../support/text-client.ts';
 import { unique } from '../support/unique.ts';
 import { type Client, DOORS, useDoors } from './doors.ts';
 
@@ -184,6 +184,47 @@ describe('a large message from the node door', () => {
       const after = doors.node.gateway?.emulator.counters.snapshot().messages.posts.count ?? 0;
       expect(after - before).toBe(1);
       await subscriber.exchange({ cmd: 'unsubscribe', messageId: 2, unsubscriptions: [topic] });
+    },
+  );
+
+  it.each([30_000, 65_000, 90_000])(
+    'of %i bytes that waited for a session comes behind CONNACK, in its reply',
+    async (bytes) => {
+      const large = unique('waits');
+      const session = { clientId: unique('large'), properties: { sessionExpiryInterval: 60 } };
+      const before = await doors.connect('gateway', session);
+      await before.exchange(subscribe(large, { qos: 1 }));
+      await before.vanish();
+      const payload = Buffer.alloc(bytes, 'large ');
+      const publisher = await doors.connect('node');
+      for (const each of ['first', payload, 'last'])
+        await publisher.exchange(publish(large, each, { qos: 1 }));
+      const url = doors.node.gateway?.url ?? '';
+      const { client, reply } = await TextClient.connect(url, { ...session, clean: false });
+      const replies = [reply];
+      while (replies.at(-1)?.more === true) replies.push(await client.fetch());
+      const packets = replies.flatMap((each) => each.packets);
+      expect(packets.map(({ cmd }) => cmd)).toEqual(['connack', 'publish', 'publish', 'publish']);
+      expect(packets.map(({ payload: each }) => (each as Buffer | undefined)?.length)).toEqual([
+        undefined,
+        5,
+        bytes,
+        4,
+      ]);
+      expect(client.pushes.size).toBe(0);
+    },
+  );
+
+  it.each([30_000, 90_000])(
+    'of %i bytes that is retained comes behind SUBACK, in its reply',
+    async (bytes) => {
+      const large = unique('kept');
+      const publisher = await doors.connect('node');
+      await publisher.exchange(publish(large, Buffer.alloc(bytes), { qos: 1, retain: true }));
+      const { client } = await TextClient.connect(doors.node.gateway?.url ?? '');
+      const reply = await client.exchange(subscribe(large));
+      expect(reply.packets.map(({ cmd }) => cmd)).toEqual(['suback', 'publish']);
+      await publisher.exchange(publish(large, '', { qos: 1, retain: true }));
     },
   );
 

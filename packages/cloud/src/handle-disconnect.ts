@@ -8,11 +8,11 @@ export async function handleDisconnect(
   event: DisconnectEvent,
 ): Promise<ProxyResult> {
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
-  await loseConnection(
-    environment,
-    connectionId,
-    `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim(),
-  );
-  await flush(environment);
+  const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
+  try {
+    await loseConnection(environment, connectionId, why);
+  } finally {
+    await flush(environment);
+  }
   return { statusCode: 200 };
 }

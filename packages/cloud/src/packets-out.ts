@@ -25,13 +25,17 @@ export class PacketsOut {
     this.#bytes += packet.length;
   }
 
-  /** Takes everything as frames of whole packets, each no longer than is billed as one message unless one packet is. */
-  takeFrames(): Buffer[] {
+  /**
+   * Takes everything as frames of whole packets, each no longer than is billed as one message unless one packet is.
+   * The first may be allowed to be longer.
+   */
+  takeFrames(firstBytesMax = PACKED_BYTES_MAX): Buffer[] {
     const frames: Buffer[] = [];
     let gathered: Uint8Array[] = [];
     let bytes = 0;
     for (const packet of this.#packets) {
-      if (bytes > 0 && bytes + packet.length > PACKED_BYTES_MAX) {
+      const bytesMax = frames.length === 0 ? firstBytesMax : PACKED_BYTES_MAX;
+      if (bytes > 0 && bytes + packet.length > bytesMax) {
         frames.push(Buffer.concat(gathered));
         gathered = [];
         bytes = 0;

@@ -6,6 +6,9 @@ export const CLIENT_PACKET_BYTES_MAX = 24_573;
 /** MQTT bytes of one frame to a client: 131,072 characters. A push takes no more than fits into what is billed as one. */
 export const SERVER_FRAME_BYTES_MAX = 98_301;
 
+/** MQTT bytes of one reply: beside them its frame holds a clock, what was taken, and the marker. */
+export const REPLY_BYTES_MAX = 98_286;
+
 /** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
 export const PACKED_BYTES_MAX = 24_558;
 
