@@ -1,4 +1,14 @@
-const PACKAGES = ['mqtt', 'broker', 'store-memory', 'store-disk', 'store-dynamodb', 'cloud', 'emulator', 'client', 'node'];
+const PACKAGES = [
+  'mqtt',
+  'broker',
+  'store-memory',
+  'store-disk',
+  'store-dynamodb',
+  'cloud',
+  'emulator',
+  'client',
+  'node',
+];
 
 /** Dependencies point inward: mqtt ← broker ← stores, cloud ← node ← test. */
 const layer = (name, mayUse) => {
@@ -22,7 +32,10 @@ module.exports = {
     layer('cloud', ['mqtt', 'broker']),
     layer('emulator', []),
     layer('client', []),
-    layer('node', PACKAGES.filter((name) => name !== 'client')),
+    layer(
+      'node',
+      PACKAGES.filter((name) => name !== 'client'),
+    ),
     {
       name: 'rules-do-no-io',
       severity: 'error',
@@ -48,6 +61,9 @@ module.exports = {
     exclude: { path: '/dist/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+    },
   },
 };

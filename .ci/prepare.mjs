@@ -12,9 +12,15 @@ const NODE_VERSION_MIN = 20;
 const STAMPS = join(ROOT, 'node_modules', '.apus');
 
 const [major = 0] = process.versions.node.split('.').map(Number);
-if (major < NODE_VERSION_MIN) fail(`Apus needs Node.js ${NODE_VERSION_MIN} or later; this is ${process.version}.`);
+if (major < NODE_VERSION_MIN)
+  fail(`Apus needs Node.js ${NODE_VERSION_MIN} or later; this is ${process.version}.`);
 
-step('install', hashOf(['package.json', 'package-lock.json', '.npmrc']), 'Installing packages (once)', install);
+step(
+  'install',
+  hashOf(['package.json', 'package-lock.json', '.npmrc']),
+  'Installing packages (once)',
+  install,
+);
 if (process.argv.includes('build')) {
   const sources = ['package-lock.json', ...sourcesBelow('packages')];
   step('build', hashOf(sources), 'Building', () => run('node', [join('packages', 'node', 'build.mjs')]));
