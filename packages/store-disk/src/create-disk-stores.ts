@@ -32,7 +32,7 @@ export interface DiskStores extends Stores {
   readonly timers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
   readonly lastMessageId: MessageId | undefined;
-  /** Writes what has not been written and gives the directory free. To be called when the broker is done. */
+  /** Writes what has not been written and gives the directory free. To be called when the broker is done. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -69,6 +69,12 @@ async function compose(
   const restored = restore({ database, memory, durables, unsettled, writer, clock, willGraceSeconds });
   await writer.durable(undefined);
   const sweep = new RetainedSweep(database, memory.retained, writer, clock);
+  const close = async (): Promise<void> => {
+    await writer.close();
+    await database.close();
+    await lock.release();
+  };
+  let closed: Promise<void> | undefined;
   return {
     ...restored,
     sessions: new DiskSessions(memory.sessions, durables, writer),
@@ -76,10 +82,9 @@ async function compose(
     retained: new DiskRetained(memory.retained, sweep, writer),
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),
     received: new DiskReceived(memory.received, durables, unsettled, writer),
-    close: async () => {
-      await writer.close();
-      await database.close();
-      await lock.release();
+    close: () => {
+      closed ??= close();
+      return closed;
     },
   };
 }

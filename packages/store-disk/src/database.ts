@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
 import { FORMAT_KEY, type Kind } from './keys.ts';
 import { FORMAT_VERSION } from './limits.ts';
@@ -24,7 +24,7 @@ export class Database {
   static async open(directory: string): Promise<Database> {
     const path = join(directory, FILE_NAME);
     checkMagic(path);
-    const database = new Database(openFile(path));
+    const database = new Database(await openFile(path));
     try {
       await database.#checkFormat(path);
     } catch (error) {
@@ -75,7 +75,9 @@ export class Database {
   }
 }
 
-function openFile(path: string): RootDatabase<Buffer, string> {
+async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
+  // Only here: a program that may open a data directory, and does not, never loads the native library.
+  const { open } = await import('lmdb');
   try {
     return open<Buffer, string>({
       path,

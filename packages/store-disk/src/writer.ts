@@ -90,11 +90,13 @@ export class Writer {
     return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
   }
 
-  /** Commits what waits; from now on nothing can be written. */
+  /** Commits what waits, and what those write who waited for it; from then on nothing can be written. */
   async close(): Promise<void> {
-    if (this.#failure !== undefined) return;
-    await this.durable(undefined);
-    this.#failure = new DiskError('The store has been closed.');
+    while (this.#failure === undefined && this.#batches.length > 0) {
+      await this.durable(undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#failure ??= new DiskError('The store has been closed.');
   }
 
   #add(key: string, value: Uint8Array | undefined): void {

@@ -1,0 +1,61 @@
+import type { Attachment, Delivery, Message, OpenSession, QueueLimits, SessionRef } from '@apus/broker';
+
+export const NOW_MS = 1_700_000_000_000;
+export const TENANT = 'tenant';
+export const ROOMY: QueueLimits = { queueLengthMax: 1000, queueBytesMax: 1_000_000, whenFull: 'drop-oldest' };
+export const PAGE = { messages: 1000, bytes: Number.POSITIVE_INFINITY };
+
+export function messageId(number: number): string {
+  return `${number.toString(36).padStart(13, '0')}-test`;
+}
+
+export function attachmentOf(connectionId: string, receiveMaximum = 10): Attachment {
+  return {
+    connectionId,
+    protocolVersion: 5,
+    receiveMaximum,
+    maximumPacketSize: 0xffff_ffff,
+    keepsNothing: false,
+  };
+}
+
+export function openOf(clientId: string, fields: Partial<OpenSession> = {}): OpenSession {
+  return {
+    tenant: TENANT,
+    clientId,
+    cleanStart: false,
+    expirySeconds: 60,
+    attachment: attachmentOf(`${clientId}:1`),
+    identity: { tenant: TENANT, name: 'somebody', claims: { may: ['a/#'] } },
+    will: undefined,
+    nowMs: NOW_MS,
+    ...fields,
+  };
+}
+
+export function messageOf(number: number, fields: Partial<Message> = {}): Message {
+  return {
+    id: messageId(number),
+    topic: 'a/b',
+    payload: Buffer.from(`${number}`),
+    qos: 1,
+    retain: false,
+    properties: {},
+    expiresAtMs: undefined,
+    publisherKey: undefined,
+    ...fields,
+  };
+}
+
+export function deliveryTo(session: SessionRef, fields: Partial<Delivery> = {}): Delivery {
+  return {
+    session,
+    qos: 1,
+    retain: false,
+    subscriptionIdentifiers: undefined,
+    share: undefined,
+    packetId: 0,
+    dup: false,
+    ...fields,
+  };
+}
