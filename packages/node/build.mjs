@@ -30,7 +30,8 @@ await Promise.all([
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as apusCreateRequire } from 'node:module';\nconst require = apusCreateRequire(import.meta.url);",
     },
-    external: ['bufferutil', 'utf-8-validate'],
+    // `lmdb` is native, and loaded only with `--data`.
+    external: ['bufferutil', 'utf-8-validate', 'lmdb'],
   }),
   build({
     ...common,

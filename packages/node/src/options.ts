@@ -29,6 +29,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * 0: any free port. @default none
    */
   readonly gatewayPort?: number | undefined;
+  /**
+   * Where sessions that outlive their connection, their queues and retained messages survive the process; made when
+   * it is not there. One process at a time. @default none: all is in memory
+   */
+  readonly dataDirectory?: string | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
@@ -55,6 +60,7 @@ export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
   readonly gatewayPort: number | undefined;
+  readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
   readonly limits: NodeLimits;
   readonly authenticator: Authenticator;
@@ -81,6 +87,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     host,
     port: options.port ?? 8083,
     gatewayPort: options.gatewayPort,
+    dataDirectory: options.dataDirectory,
     broker,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     authenticator: options.authenticator ?? anonymousAuthenticator,

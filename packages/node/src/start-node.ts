@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Broker, createBroker, type Log, type Timer } from '@apus/broker';
 import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
-import { createMemoryStores } from '@apus/store-memory';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { DoorConnections } from './door-connections.ts';
 import { type GatewayDoor, type SharedPorts, startGatewayDoor } from './gateway-door.ts';
 import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
+import { closeServer, createHttpServer } from './http-server.ts';
 import { Links } from './links.ts';
 import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
@@ -19,6 +18,7 @@ import type { LinkContext } from './node-link.ts';
 import { type NodeOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
+import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { NodeTimers } from './timers.ts';
 
@@ -31,12 +31,11 @@ export interface RunningNode {
   readonly port: number;
   /** The gateway door, where one was asked for: clients need the Apus transport there. */
   readonly gateway: { readonly url: string; readonly emulator: Emulator } | undefined;
+  /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
+  readonly failed: Promise<Error>;
   /** Tells the clients (0x8B), closes their connections and stops listening. A second call waits for the first. */
   stop(): Promise<void>;
 }
-
-/** TCP connections that are no WebSockets: the page, health checks, handshakes that are to be refused. */
-const HTTP_CONNECTIONS_MAX = 200;
 
 /**
  * Starts a broker with its listener in this process.
@@ -53,8 +52,9 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const { clock, limits, host } = resolved;
   const log = new NodeLog(resolved.logLevel, resolved.logSink, clock);
   const links = new Links();
-  const { broker, timers, gateway } = await composeBroker(resolved, links, log);
-  const server = createHttpServer(resolved);
+  const opened = await openStores(resolved.dataDirectory, clock);
+  const { broker, timers, gateway } = await composeBroker(resolved, opened, links, log);
+  const server = createHttpServer(limits);
   const context: LinkContext = {
     broker,
     log,
@@ -85,6 +85,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await listen(server, host, resolved.port);
   } catch (error) {
     await gateway?.stop();
+    await opened.close();
     throw error;
   }
   // Accepting may fail later, when open files run out: the connections that are there go on.
@@ -98,7 +99,16 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await gateway?.stop();
     timers.stop();
     await closeServer(server);
+    await opened.close();
   };
+  const stopOnce = (): Promise<void> => {
+    stopped ??= stop();
+    return stopped;
+  };
+  void opened.failed.then((error) => {
+    log.error('disk-failed', { error: error.message });
+    return stopOnce();
+  });
   const { port } = server.address() as AddressInfo;
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
@@ -106,10 +116,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     httpUrl: `http://${authority}/`,
     port,
     gateway: gateway && { url: gateway.url, emulator: gateway.emulator },
-    stop: () => {
-      stopped ??= stop();
-      return stopped;
-    },
+    failed: opened.failed,
+    stop: stopOnce,
   };
 }
 
@@ -119,11 +127,16 @@ interface Composition {
   readonly gateway: GatewayDoor | undefined;
 }
 
-async function composeBroker(options: ResolvedOptions, links: Links, log: Log): Promise<Composition> {
+async function composeBroker(
+  options: ResolvedOptions,
+  opened: OpenedStores,
+  links: Links,
+  log: Log,
+): Promise<Composition> {
   const { clock } = options;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
   const ports: SharedPorts = {
-    ...createMemoryStores(),
+    ...opened.stores,
     timers,
     clock,
     log,
@@ -133,9 +146,14 @@ async function composeBroker(options: ResolvedOptions, links: Links, log: Log): 
     randomId: () => randomBytes(12).toString('base64url'),
   };
   const node = new NodeConnections(links, clock);
-  const gateway = await startGateway(options, ports, node, log);
+  const gateway = await startGateway(options, ports, node, log).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
+  });
   const connections = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
   const broker: Broker = createBroker({ ...ports, connections }, options.broker);
+  if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
+  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
   return { broker, timers, gateway };
 }
 
@@ -159,20 +177,6 @@ async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
   }
 }
 
-function createHttpServer({ limits }: ResolvedOptions): Server {
-  const timeoutMs = limits.handshakeTimeoutSeconds * 1000;
-  const server = createServer({
-    maxHeaderSize: limits.handshakeBytesMax,
-    headersTimeout: timeoutMs,
-    requestTimeout: timeoutMs,
-    connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
-    keepAliveTimeout: timeoutMs,
-  });
-  // Beyond it a connection is dropped unanswered: too many even to be told so.
-  server.maxConnections = limits.connectionsMax + HTTP_CONNECTIONS_MAX;
-  return server;
-}
-
 /** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */
 function connectionIds(): () => string {
   const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
@@ -192,11 +196,4 @@ async function disconnectAll(links: Links, { limits, clock }: ResolvedOptions): 
   });
   await links.empty();
   cancel();
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

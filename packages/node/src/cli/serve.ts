@@ -4,7 +4,7 @@ import { readUsersFile } from '../auth/users-file.ts';
 import { LOG_LEVELS } from '../log.ts';
 import type { NodeOptions } from '../options.ts';
 import { type RunningNode, startNode } from '../start-node.ts';
-import type { Command } from './command.ts';
+import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
 import { untilStopped } from './signals.ts';
@@ -47,6 +47,10 @@ const ACCESS: Flags = {
 };
 
 const BEHAVIOUR: Flags = {
+  data: {
+    value: 'DIRECTORY',
+    help: 'Keeps sessions, their queues and retained messages there, also over a crash. Without it they end with the process.',
+  },
   overlapping: {
     value: 'one|each',
     help: 'A message that matches several subscriptions of a client comes once, or once for each.',
@@ -70,8 +74,10 @@ export const serve: Command = {
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
     const node = await startNode(optionsFrom(values));
     console.log(welcome(node));
-    await untilStopped(() => node.stop());
-    return 0;
+    const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
+    if (failure === undefined) return 0;
+    await node.stop();
+    throw new CommandError(failure.message);
   },
 };
 
@@ -86,6 +92,7 @@ function optionsFrom(values: Values): NodeOptions {
       ? undefined
       : (values.count('gateway-port', PORT_MAX) ?? GATEWAY_PORT),
     allowedOrigins: origins.length > 0 ? origins : undefined,
+    dataDirectory: values.text('data'),
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',

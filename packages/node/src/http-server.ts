@@ -1,0 +1,28 @@
+import { createServer, type Server } from 'node:http';
+import type { NodeLimits } from './limits.ts';
+
+/** TCP connections that are no WebSockets: the page, health checks, handshakes that are to be refused. */
+const HTTP_CONNECTIONS_MAX = 200;
+
+/** A server whose handshakes are bounded in time, size and number. */
+export function createHttpServer(limits: NodeLimits): Server {
+  const timeoutMs = limits.handshakeTimeoutSeconds * 1000;
+  const server = createServer({
+    maxHeaderSize: limits.handshakeBytesMax,
+    headersTimeout: timeoutMs,
+    requestTimeout: timeoutMs,
+    connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
+    keepAliveTimeout: timeoutMs,
+  });
+  // Beyond it a connection is dropped unanswered: too many even to be told so.
+  server.maxConnections = limits.connectionsMax + HTTP_CONNECTIONS_MAX;
+  return server;
+}
+
+/** Stops listening, and drops what is still open. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
