@@ -29,7 +29,7 @@ export interface DiskStoresOptions {
 /** The broker's stores: answered from memory, and on the disk before anything is promised. */
 export interface DiskStores extends Stores {
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
-  readonly timers: readonly DueTimer[];
+  readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
   readonly lastMessageId: MessageId | undefined;
   /** Writes what has not been written and gives the directory free. To be called when the broker is done. A second call waits for the first. */
@@ -44,7 +44,7 @@ export interface DiskStores extends Stores {
  * const stores = await createDiskStores({ directory: '/var/lib/apus', clock });
  * const broker = createBroker({ ...stores, timers, clock, … }, options);
  * if (stores.lastMessageId !== undefined) broker.messageClock.observe(stores.lastMessageId);
- * for (const { timer, dueAtMs } of stores.timers) await timers.set(timer, dueAtMs);
+ * for (const { timer, dueAtMs } of stores.dueTimers) await timers.set(timer, dueAtMs);
  */
 export async function createDiskStores(options: DiskStoresOptions): Promise<DiskStores> {
   const lock = await DirectoryLock.acquire(options.directory);

@@ -21,7 +21,7 @@ import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 export interface Restored {
-  readonly timers: readonly DueTimer[];
+  readonly dueTimers: readonly DueTimer[];
   readonly lastMessageId: MessageId | undefined;
 }
 
@@ -61,7 +61,7 @@ class Restore {
     this.#queues();
     this.#unreferredMessages();
     this.#eachOf(Kind.Retained, (_, bytes) => this.#retained(bytes));
-    return { timers: this.#timers, lastMessageId: this.#lastMessageId };
+    return { dueTimers: this.#timers, lastMessageId: this.#lastMessageId };
   }
 
   /** Whatever `restored` says is no use is removed: it is of a session whose end a crash has cut short. */

@@ -22,7 +22,7 @@ async function refusalOf(directory: string): Promise<string> {
 describe('a data directory', () => {
   it('is made where there is none, and is empty', async () => {
     const stores = await open(join(temporaryDirectory(), 'one', 'two'));
-    expect(stores.timers).toEqual([]);
+    expect(stores.dueTimers).toEqual([]);
     expect(stores.lastMessageId).toBeUndefined();
     await stores.close();
   });

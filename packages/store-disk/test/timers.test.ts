@@ -22,7 +22,7 @@ const openAt = (nowMs: number) =>
 async function dueAfterRestart(restartMs = RESTART_MS): Promise<string[]> {
   const stores = await openAt(restartMs);
   await stores.close();
-  return stores.timers.map(({ timer, dueAtMs }) => {
+  return stores.dueTimers.map(({ timer, dueAtMs }) => {
     const { kind, session, connectionId } = timer;
     return `${kind} of ${session.clientId} by ${connectionId} in ${(dueAtMs - restartMs) / 1000}`;
   });
@@ -91,7 +91,7 @@ describe('a session that was offline', () => {
 it('finds the will, and who brought it, when the timer rings', async () => {
   await leave({ will: WILL });
   const stores = await openAt(RESTART_MS);
-  const [due] = stores.timers;
+  const [due] = stores.dueTimers;
   if (due === undefined) throw new Error('expected a timer');
   const { session, connectionId } = due.timer;
   expect(await stores.sessions.takeWill(session, connectionId)).toEqual(WILL);
