@@ -1,9 +1,10 @@
 import type { Acknowledged, CompletingPacket, SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { inflightKey } from './queue-items.ts';
+import { COMPLETED_SECONDS } from './limits.ts';
+import { inflightKey, isCompleted } from './queue-items.ts';
 import { connectionOf } from './session-ref.ts';
 import type { Table, Written } from './table.ts';
-import { type Item, text, textOf } from './values.ts';
+import { type Item, number, text, textOf } from './values.ts';
 
 const KIND_OF: Readonly<Record<CompletingPacket, string>> = { puback: '1', pubrec: '2', pubcomp: 'r' };
 
@@ -25,12 +26,9 @@ export class Acknowledge {
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
-    const isAnsweredSo = answer === undefined ? 'attribute_exists(p)' : 'k = :kind';
-    const written = await this.#table.delete(inflightKey(session, packetId), {
-      condition: `${isAnsweredSo}${this.#isHere(session)}`,
-      ...values(session, answer === undefined ? {} : { ':kind': text(KIND_OF[answer]) }),
-      returnsOld: true,
-    });
+    const written = await (answer === 'pubcomp'
+      ? this.#completeExactlyOnce(session, packetId)
+      : this.#delete(session, packetId, answer));
     if (!written.ok) return outcomeOf(written, session);
     // Who gives a message up does not ask for the next one: nobody would look for the mark again.
     if (answer !== undefined && written.old !== undefined && written.old.f === undefined)
@@ -56,6 +54,34 @@ export class Acknowledge {
     return this.#quiet.delete(session);
   }
 
+  async #delete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Written> {
+    const isInUse = 'attribute_exists(p) AND k <> :completed';
+    const isAnsweredSo = 'k = :kind';
+    return await this.#table.delete(inflightKey(session, packetId), {
+      condition: `${answer === undefined ? isInUse : isAnsweredSo}${this.#isHere(session)}`,
+      ...values(
+        session,
+        answer === undefined ? { ':completed': text('d') } : { ':kind': text(KIND_OF[answer]) },
+      ),
+      returnsOld: true,
+    });
+  }
+
+  /** The id is free, and its last message is remembered. */
+  async #completeExactlyOnce(session: SessionRef, packetId: PacketId): Promise<Written> {
+    const isAnsweredSo = 'k = :kind';
+    const expression = 'SET k = :completed, t = :ttl REMOVE c, w, f, b, bn, d';
+    return await this.#table.update(inflightKey(session, packetId), expression, {
+      condition: `${isAnsweredSo}${this.#isHere(session)}`,
+      ...values(session, {
+        ':kind': text(KIND_OF.pubcomp),
+        ':completed': text('d'),
+        ':ttl': number(this.#table.nowSeconds() + COMPLETED_SECONDS),
+      }),
+      returnsOld: true,
+    });
+  }
+
   #isHere(session: SessionRef): string {
     return connectionOf(session) === undefined ? '' : ' AND c = :connection';
   }
@@ -69,7 +95,7 @@ function values(session: SessionRef, others: Item): { values?: Item } {
 
 function outcomeOf({ old, isRetry }: Written, session: SessionRef): Acknowledged {
   // An attempt whose answer was lost may have done it.
-  if (old === undefined) return isRetry ? 'done' : 'unknown';
+  if (old === undefined || isCompleted(old)) return isRetry ? 'done' : 'unknown';
   const connectionId = connectionOf(session);
   return connectionId === undefined || textOf(old, 'c') === connectionId ? 'out-of-place' : 'unknown';
 }

@@ -1,11 +1,11 @@
 import type { PageLimit, Queued } from '@apus/broker';
-import type { Found } from './batch.ts';
 import type { Bodies } from './bodies.ts';
 import type { Inflight, Window } from './inflight.ts';
 import { Page } from './page.ts';
+import { PageBodies } from './page-bodies.ts';
 import {
-  bodyRefOf,
   compareEntries,
+  isCompleted,
   isSameEntry,
   movedFields,
   packetIdOf,
@@ -13,6 +13,7 @@ import {
   sizeOfEntry,
 } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
+import type { QueryPage } from './table.ts';
 import { type Item, numberOf, textOf } from './values.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -20,7 +21,6 @@ export interface DrawParts {
   readonly waiting: Waiting;
   readonly inflight: Inflight;
   readonly bodies: Bodies;
-  readonly random: () => number;
 }
 
 /** A page of what may be sent next, and whether anything is left. */
@@ -30,8 +30,10 @@ export class Draw {
   readonly #nowMs: number;
   readonly #page: Page<Queued>;
   readonly #window: Window;
+  readonly #bodies: PageBodies;
   readonly #removed = { messages: 0, bytes: 0 };
-  #isSomethingLeft = false;
+  #isMessageLeft = false;
+  #isPubrelLeft = false;
 
   constructor(parts: DrawParts, view: QueueView, window: Window, limit: PageLimit, nowMs: number) {
     this.#parts = parts;
@@ -39,6 +41,7 @@ export class Draw {
     this.#window = window;
     this.#nowMs = nowMs;
     this.#page = new Page(limit);
+    this.#bodies = new PageBodies(parts.bodies, view.session.tenant, limit);
   }
 
   get entries(): readonly Queued[] {
@@ -56,46 +59,60 @@ export class Draw {
 
   /** Something waits, or has to be sent again, that did not fit the page or the window. */
   get isSomethingLeft(): boolean {
-    return this.#isSomethingLeft;
+    return this.#isMessageLeft || this.#isPubrelLeft;
   }
 
-  /** `waiting` was read before the window. */
-  async run(waiting: readonly Item[], hasMoreWaiting: boolean): Promise<void> {
-    const bodies = await this.#loadBodies([...this.#window.items, ...waiting]);
-    const areResent = await this.#sendAgain(bodies);
+  /** A PUBREL that is left holds no message back. */
+  get isMessageLeft(): boolean {
+    return this.#isMessageLeft;
+  }
+
+  /** The first page of what waits was read before the window. */
+  async run(first: QueryPage): Promise<void> {
+    await this.#bodies.readAhead([...this.#toSendAgain(), ...first.items]);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
-    if (areResent) await this.#drawWaiting(waiting, bodies);
-    else if (waiting.length > 0) this.#isSomethingLeft = true;
-    if (hasMoreWaiting) this.#isSomethingLeft = true;
+    if (!(await this.#sendAgain())) {
+      this.#isMessageLeft = true;
+      return;
+    }
+    let { items, next } = first;
+    while (await this.#drawWaiting(items)) {
+      if (next === undefined) return;
+      ({ items, next } = await this.#parts.waiting.first(
+        this.#view.session,
+        this.#page.messagesLeft + 1,
+        next,
+      ));
+    }
+    this.#isMessageLeft = true;
   }
 
-  async #loadBodies(items: readonly Item[]): Promise<Found> {
-    const refs = items.map(bodyRefOf).filter((ref) => ref !== undefined);
-    return await this.#parts.bodies.load(this.#view.session.tenant, refs);
+  #toSendAgain(): Item[] {
+    return this.#window.items.filter((item) => !this.#window.isSentHere(item)).sort(compareEntries);
   }
 
   /** False when a message is left that has to be sent again. */
-  async #sendAgain(bodies: Found): Promise<boolean> {
-    const inOrder = this.#window.items.filter((item) => !this.#window.isSentHere(item)).sort(compareEntries);
+  async #sendAgain(): Promise<boolean> {
     let areResent = true;
-    for (const item of inOrder) {
+    for (const item of this.#toSendAgain()) {
       const isPubrel = textOf(item, 'k') === 'r';
       const size = isPubrel ? 0 : sizeOfEntry(item);
       // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
       if ((isPubrel || this.#window.hasRoom) && this.#page.hasRoom(size))
-        await this.#sendOneAgain(item, size, bodies);
+        await this.#sendOneAgain(item, size);
       else {
-        this.#isSomethingLeft = true;
+        this.#isPubrelLeft ||= isPubrel;
         if (!isPubrel) areResent = false;
       }
     }
     return areResent;
   }
 
-  async #sendOneAgain(item: Item, size: number, bodies: Found): Promise<void> {
+  async #sendOneAgain(item: Item, size: number): Promise<void> {
     const { inflight } = this.#parts;
     const packetId = packetIdOf(item);
-    const queued = textOf(item, 'k') === 'r' ? pubrel(packetId) : this.#queued(item, packetId, true, bodies);
+    const isPubrel = textOf(item, 'k') === 'r';
+    const queued = isPubrel ? pubrel(packetId) : await this.#queued(item, packetId, true);
     // Its body is gone: it has waited longer than anything is kept.
     if (queued === undefined) return await inflight.delete(this.#view.session, packetId);
     if (!(await inflight.sendAgain(this.#view, item))) return;
@@ -103,23 +120,19 @@ export class Draw {
     this.#page.add(queued, size);
   }
 
-  async #drawWaiting(waiting: readonly Item[], bodies: Found): Promise<void> {
+  /** False when the page or the window had no room for one of them. */
+  async #drawWaiting(waiting: readonly Item[]): Promise<boolean> {
     for (const item of waiting) {
-      if (!this.#window.hasRoom) {
-        this.#isSomethingLeft = true;
-        return;
-      }
+      if (!this.#window.hasRoom) return false;
       if (this.#isDone(item)) {
         await this.#take(item);
         continue;
       }
       const size = sizeOfEntry(item);
-      if (!this.#page.hasRoom(size)) {
-        this.#isSomethingLeft = true;
-        return;
-      }
-      await this.#drawOne(item, size, bodies);
+      if (!this.#page.hasRoom(size)) return false;
+      if (!(await this.#drawOne(item, size))) return false;
     }
+    return true;
   }
 
   /** Expired [MQTT-3.3.2-5]; or inflight already, by a drain that ended between its two writes. */
@@ -136,27 +149,25 @@ export class Draw {
    *     deletes it from the waiting: won
    *                                        deletes it: it is gone, so takes back what it has put
    */
-  async #drawOne(item: Item, size: number, bodies: Found): Promise<void> {
+  async #drawOne(item: Item, size: number): Promise<boolean> {
     const { inflight } = this.#parts;
     const packetId = await this.#putInflight(item);
-    if (packetId === undefined) {
-      this.#isSomethingLeft = true;
-      return;
-    }
-    if (!(await this.#take(item))) {
-      await inflight.withdraw(this.#view, packetId, item);
-      return;
-    }
-    const queued = this.#queued(item, packetId, false, bodies);
-    if (queued === undefined) return await inflight.delete(this.#view.session, packetId);
-    this.#page.add(queued, size);
+    if (packetId === undefined) return false;
+    const isTaken = await this.#take(item);
+    if (packetId === 'completed') return true;
+    const queued = isTaken ? await this.#queued(item, packetId, false) : undefined;
+    if (queued === undefined) await inflight.withdraw(this.#view, packetId, item);
+    else this.#page.add(queued, size);
+    return true;
   }
 
-  async #putInflight(item: Item): Promise<number | undefined> {
+  /** Its packet id; undefined when the window is full. */
+  async #putInflight(item: Item): Promise<number | 'completed' | undefined> {
     while (this.#window.hasRoom) {
-      const packetId = this.#window.freeId(this.#parts.random());
+      const packetId = this.#window.freeId(item);
       if (packetId === undefined) return undefined;
       const there = await this.#parts.inflight.put(this.#view, packetId, movedFields(item), true);
+      if (there !== undefined && isCompleted(there) && isSameEntry(there, item)) return 'completed';
       this.#window.use(packetId);
       this.#window.takePlace();
       if (there === undefined) return packetId;
@@ -171,11 +182,8 @@ export class Draw {
     return true;
   }
 
-  #queued(item: Item, packetId: number, dup: boolean, bodies: Found): Queued | undefined {
-    const ref = bodyRefOf(item);
-    const { session } = this.#view;
-    const body = ref && this.#parts.bodies.join(session.tenant, ref, bodies);
-    return queuedOf(item, body, session, packetId, dup);
+  async #queued(item: Item, packetId: number, dup: boolean): Promise<Queued | undefined> {
+    return queuedOf(item, await this.#bodies.of(item), this.#view.session, packetId, dup);
   }
 }
 

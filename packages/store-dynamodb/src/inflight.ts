@@ -2,13 +2,16 @@ import { KEPT_PACKET_ID_MAX, type SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { OWNED, ownedPartition } from './keys.ts';
 import { PROBES_MAX } from './limits.ts';
-import { inflightKey, isCopyOf, packetIdOf } from './queue-items.ts';
+import { inflightKey, isCompleted, isCopyOf, isSameEntry, packetIdOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { endOf, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf } from './values.ts';
 
-/** Put inflight under this id; or the window is full, and these are in it. */
-export type Placed = { readonly packetId: PacketId } | { readonly full: readonly Item[] };
+/** Put inflight under this id; or complete already; or the window is full, and these are in it. */
+export type Placed =
+  | { readonly packetId: PacketId }
+  | { readonly full: readonly Item[] }
+  | { readonly isCompleted: true };
 
 /** The window of a session as it was read. */
 export class Window {
@@ -38,6 +41,14 @@ export class Window {
     );
   }
 
+  get hasMessagesToSendAgain(): boolean {
+    return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') !== 'r');
+  }
+
+  get hasPubrelsToSendAgain(): boolean {
+    return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') === 'r');
+  }
+
   isSentHere(item: Item): boolean {
     return textOf(item, 'c') === this.#view.connectionId;
   }
@@ -51,12 +62,11 @@ export class Window {
     this.#used.add(packetId);
   }
 
-  /** A free id, in the window while that has one; from a random place on, so that an id rests before it is used again. */
-  freeId(random: number): PacketId | undefined {
+  /** A free id for this message, in the window while that has one: the first is ever the same, see `firstId`. */
+  freeId(fields: Item): PacketId | undefined {
     const { receiveMaximum } = this.#view;
-    const start = Math.floor(random * receiveMaximum);
     for (let step = 0; step < receiveMaximum; step += 1) {
-      const packetId = ((start + step) % receiveMaximum) + 1;
+      const packetId = firstId(fields, receiveMaximum, step);
       if (!this.#used.has(packetId)) return packetId;
     }
     for (let packetId = receiveMaximum + 1; packetId <= KEPT_PACKET_ID_MAX; packetId += 1) {
@@ -83,9 +93,10 @@ export class Inflight {
 
   async read(view: QueueView): Promise<Window> {
     const p = ownedPartition(view.session);
+    const items = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
     return new Window(
       view,
-      await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) }),
+      items.filter((item) => !isCompleted(item)),
     );
   }
 
@@ -97,7 +108,9 @@ export class Inflight {
     for (let probe = 0; probe < probes; probe += 1) {
       const packetId = firstId(fields, view.receiveMaximum, probe);
       const there = await this.put(view, packetId, fields, hasMoreBehind);
-      if (there === undefined || isCopyOf(there, fields)) return { packetId };
+      if (there === undefined) return { packetId };
+      if (isSameEntry(there, fields) && isCompleted(there)) return { isCompleted: true };
+      if (isCopyOf(there, fields)) return { packetId };
       seen.set(packetId, there);
     }
     if (seen.size >= view.receiveMaximum) return { full: [...seen.values()] };
@@ -114,6 +127,7 @@ export class Inflight {
     const key = inflightKey(view.session, packetId);
     const isFree = 'attribute_not_exists(p)';
     const hasExpired = 't <= :now';
+    const isAnotherCompleted = '(k = :completed AND NOT (m = :message AND ix = :index))';
     const item: Item = {
       ...fields,
       p: text(key.p),
@@ -123,8 +137,13 @@ export class Inflight {
       ...(hasMoreBehind && { f: number(1) }),
     };
     const { ok, old } = await this.#table.put(item, {
-      condition: `${isFree} OR ${hasExpired}`,
-      values: { ':now': number(this.#table.nowSeconds()) },
+      condition: `${isFree} OR ${hasExpired} OR ${isAnotherCompleted}`,
+      values: {
+        ':now': number(this.#table.nowSeconds()),
+        ':completed': text('d'),
+        ':message': text(textOf(fields, 'm') ?? ''),
+        ':index': number(numberOf(fields, 'ix') ?? 0),
+      },
     });
     return ok ? undefined : (old ?? item);
   }
@@ -183,10 +202,12 @@ export class Inflight {
     const same = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
     if (same !== undefined) return { packetId: packetIdOf(same) };
     while (window.hasRoom) {
-      const packetId = window.freeId(this.#table.settings.random());
+      const packetId = window.freeId(fields);
       // Ids above the window are only for what an earlier connection left crowded.
       if (packetId === undefined || (view.standing.phase === 'live' && packetId > view.receiveMaximum)) break;
-      if ((await this.put(view, packetId, fields, hasMoreBehind)) === undefined) return { packetId };
+      const there = await this.put(view, packetId, fields, hasMoreBehind);
+      if (there === undefined) return { packetId };
+      if (isSameEntry(there, fields) && isCompleted(there)) return { isCompleted: true };
       window.use(packetId);
       window.takePlace();
     }

@@ -59,3 +59,9 @@ export const COUNT_CACHE_MS = 60_000;
 
 /** After its session or message has expired an item stays this long: the broker, not TTL, decides what has expired. */
 export const TTL_SLACK_SECONDS = 24 * 60 * 60;
+
+/**
+ * A QoS 2 message that is complete is remembered under its packet id for so long, unless the id is used again: a
+ * fan-out that is repeated after a crash does not send it twice. A publisher resends within seconds.
+ */
+export const COMPLETED_SECONDS = 60 * 60;

@@ -120,13 +120,18 @@ export class Offer {
 
   async #write(offered: Offered): Promise<Written> {
     const { view, fields, isHeld } = offered;
-    if (view.standing.phase === 'settling' && view.connectionId !== undefined)
-      await this.#parts.settle.tryOnce(view);
-    if (!isLive(view)) return await this.#append(offered);
+    if (!(await this.#mayGoAtOnce(view))) return await this.#append(offered);
     if (isHeld) return await this.#appendToLive(offered, []);
     const placed = await this.#parts.inflight.place(view, fields);
     if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
+    if ('isCompleted' in placed) return { offered, where: 'nowhere' };
     return await this.#appendToLive(offered, placed.full);
+  }
+
+  /** Nothing waits, and no message has to be sent again. */
+  async #mayGoAtOnce(view: QueueView): Promise<boolean> {
+    if (view.connectionId === undefined || view.standing.phase !== 'settling') return isLive(view);
+    return (await this.#parts.settle.tryOnce(view)) !== 'draining';
   }
 
   async #append(offered: Offered): Promise<Written> {
@@ -162,6 +167,7 @@ export class Offer {
       return { offered, where: 'nowhere' };
     const placed = await inflight.place(view, fields, true);
     if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
+    if ('isCompleted' in placed) return { offered, where: 'nowhere' };
     return await this.#append(offered);
   }
 

@@ -19,7 +19,7 @@ import {
 
 /*
  * What a queue's items say. Both kinds: `m` message id, `ix` which of its deliveries to this session, `d` delivery,
- * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come),
+ * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come, d: nothing, it is complete),
  * `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and payload, `xp` when it expires.
  * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
  * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` 1 when more waits
@@ -49,6 +49,11 @@ export function waitingKey(session: SessionRef, { message, index }: Entry): Key 
 
 export function packetIdOf(item: Item): PacketId {
   return Number(textOf(item, 's')?.slice(OWNED.inflight.length) ?? 0);
+}
+
+/** Only remembered: it is neither inflight nor does it hold its packet id. */
+export function isCompleted(item: Item): boolean {
+  return textOf(item, 'k') === 'd';
 }
 
 export function isInflight(item: Item): boolean {

@@ -21,7 +21,7 @@ import { OWNED, ownedPartition } from './keys.ts';
 import type { Leavings } from './leavings.ts';
 import { DECISIONS_MAX } from './limits.ts';
 import { Offer } from './offer.ts';
-import { bodyRefOf, compareEntries, isInflight, packetIdOf, queuedOf } from './queue-items.ts';
+import { bodyRefOf, compareEntries, isCompleted, isInflight, packetIdOf, queuedOf } from './queue-items.ts';
 import { isLive, type QueueView, QueueViews } from './queue-view.ts';
 import { connectionOf } from './session-ref.ts';
 import { Settle } from './settle.ts';
@@ -90,9 +90,9 @@ export class DynamoQueues implements QueueStore {
   }
 
   async clear(session: SessionRef): Promise<readonly QueuedPublish[]> {
-    const items = this.#leavings.knows(session)
-      ? this.#leavings.queue(session)
-      : await this.#readAll(session);
+    const all = this.#leavings.knows(session) ? this.#leavings.queue(session) : await this.#readAll(session);
+    // What is only remembered is left to TTL.
+    const items = all.filter((item) => !isCompleted(item));
     if (items.length === 0) return [];
     const refs = items.map(bodyRefOf).filter((ref) => ref !== undefined);
     const bodies = await this.#bodies.load(session.tenant, refs);
@@ -120,10 +120,9 @@ export class DynamoQueues implements QueueStore {
       waiting: this.#waiting,
       inflight: this.#inflight,
       bodies: this.#bodies,
-      random: this.#table.settings.random,
     };
     const draw = new Draw(parts, view, window, limit, nowMs);
-    await draw.run(waiting.items, waiting.next !== undefined);
+    await draw.run(waiting);
     const hasSettled = await this.#conclude(view, draw, isSettling);
     return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
   }
@@ -131,15 +130,16 @@ export class DynamoQueues implements QueueStore {
   /** Writes what the page has changed. True when nothing is left and the queue is live. */
   async #conclude(view: QueueView, draw: Draw, isSettling: boolean): Promise<boolean> {
     if (draw.isSomethingLeft) {
-      if (isSettling) await this.#views.change(view, ['settling'], 'draining', draw.removed);
-      else await this.#views.countRemoved(view, draw.removed);
+      const phase = draw.isMessageLeft ? 'draining' : 'settling';
+      if (phase === view.standing.phase) await this.#views.countRemoved(view, draw.removed);
+      else await this.#views.change(view, [view.standing.phase], phase, draw.removed);
       return false;
     }
     if (isSettling && draw.entries.length === 0 && draw.removed.messages === 0) {
       return await this.#settle.goLive(view, draw.window);
     }
     if (!(await this.#views.change(view, ['draining', 'settling'], 'settling', draw.removed))) return false;
-    return await this.#settle.tryOnce(view);
+    return (await this.#settle.tryOnce(view)) === 'live';
   }
 
   async #readAll(session: SessionRef): Promise<Item[]> {

@@ -2,6 +2,9 @@ import type { Inflight, Window } from './inflight.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import type { Waiting } from './waiting.ts';
 
+/** 'only-pubrels': those are still to be sent again, which holds no message back. */
+export type Settled = 'live' | 'only-pubrels' | 'draining';
+
 /**
  * From draining to live by way of settling: what was written before `settling` is seen by the look that follows, and
  * what is written after it meets `settling` or `live` and is taken back by whoever wrote it.
@@ -21,22 +24,19 @@ export class Settle {
    * In phase settling: looks, and says live or draining. Waiting before inflight, as a message that is drawn is put
    * inflight before it leaves the waiting ones: it is seen in one place at least.
    */
-  async tryOnce(view: QueueView): Promise<boolean> {
+  async tryOnce(view: QueueView): Promise<Settled> {
     const { items } = await this.#waiting.first(view.session, 1);
     const window = await this.#inflight.read(view);
-    if (items.length > 0 || hasToSendAgain(window)) {
+    if (items.length > 0 || window.hasMessagesToSendAgain) {
       await this.#views.change(view, ['settling'], 'draining');
-      return false;
+      return 'draining';
     }
-    return await this.goLive(view, window);
+    if (window.hasPubrelsToSendAgain) return 'only-pubrels';
+    return (await this.goLive(view, window)) ? 'live' : 'draining';
   }
 
   /** What was seen since `settling` was written leaves nothing to be sent. False when a publisher has objected. */
   async goLive(view: QueueView, window: Window): Promise<boolean> {
     return await this.#views.change(view, ['settling'], window.isRegular ? 'live' : 'crowded');
   }
-}
-
-export function hasToSendAgain(window: Window): boolean {
-  return window.items.some((item) => !window.isSentHere(item));
 }

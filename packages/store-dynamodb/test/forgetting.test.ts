@@ -82,6 +82,54 @@ await withService((service) => {
     });
   });
 
+  it.each([false, true])(
+    'a QoS 2 message that is complete is not sent again when its fan-out is repeated (while offline: %s)',
+    async (isOffline) => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+      const offer = async (number: number) => {
+        const delivery = deliveryTo({ ...session }, { qos: 2 });
+        await stores.queues.offer(messageOf(number, { qos: 2 }), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      const packetId = await offer(1);
+      expect(await stores.queues.release(session, packetId)).toBe('done');
+      expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('done');
+      expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('unknown');
+      if (isOffline) await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      expect(await offer(1)).toBe(0);
+      const back = await open(stores, tenant, 'c', {
+        connectionId: 'c:2',
+        attachment: { receiveMaximum: 1 },
+      });
+      expect(await stores.queues.next(back.session, PAGE, NOW_MS)).toEqual([]);
+      // The id is free all the same.
+      expect(await offer(11)).toBe(packetId);
+    },
+  );
+
+  it('a PUBREL that is still to be sent again holds no message back [MQTT-3.3.4-10]', async () => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c');
+    const offer = async (number: number) => {
+      const delivery = deliveryTo({ ...session }, { qos: 2 });
+      await stores.queues.offer(messageOf(number, { qos: 2 }), [delivery], ROOMY);
+      return delivery.packetId;
+    };
+    const released = [await offer(1), await offer(2)];
+    for (const packetId of released) await stores.queues.release(session, packetId);
+    const back = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+    expect(await offer(3)).toBeGreaterThan(0);
+    const one = { messages: 1, bytes: 1000 };
+    const first = await stores.queues.next(back.session, one, NOW_MS);
+    expect(await offer(4)).toBeGreaterThan(0);
+    const second = await stores.queues.next(back.session, one, NOW_MS);
+    expect([...first, ...second].map(({ type }) => type)).toEqual(['pubrel', 'pubrel']);
+    expect(await stores.queues.next(back.session, one, NOW_MS)).toEqual([]);
+  });
+
   it('a will that no item could hold is refused by name', async () => {
     const stores = service.make();
     const opened = stores.sessions.open({
