@@ -42,12 +42,11 @@ export class DynamoRetained implements RetainedStore {
       return false;
     const blob = encodeMessage(message);
     const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
-    const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob);
+    const ttl = ttlSecondsOf(message);
+    const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob, ttl);
     const { ok, old } = await this.#write(tenant, message.topic, message.id, {
       ...(body === undefined ? { b: bytes(blob) } : { bn: number(body.pieces) }),
-      ...(message.expiresAtMs !== undefined && {
-        t: number(Math.ceil(message.expiresAtMs / 1_000) + TTL_SLACK_SECONDS),
-      }),
+      ...(ttl !== undefined && { t: number(ttl) }),
     });
     if (!ok) {
       // Not its own body, of an attempt whose answer was lost.
@@ -129,4 +128,8 @@ export class DynamoRetained implements RetainedStore {
     if (pieces === undefined || messageId === undefined || messageId === keptId) return;
     await this.#bodies.delete(tenant, { messageId, pieces });
   }
+}
+
+function ttlSecondsOf({ expiresAtMs }: Message): number | undefined {
+  return expiresAtMs === undefined ? undefined : Math.ceil(expiresAtMs / 1_000) + TTL_SLACK_SECONDS;
 }

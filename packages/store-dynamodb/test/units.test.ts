@@ -119,5 +119,13 @@ await withService((service) => {
       await ephemeral('a', ['f', 'g']);
       expect(await unitsOf(door.frame(name('a'), DISCONNECT))).toEqual({ reads: 2, writes: 4 + 2 });
     });
+
+    it('DISCONNECT where it is known how long a connection can live: its list is left to TTL', async () => {
+      const fakeClock = new FakeClock();
+      const stores = service.make({ fakeClock, random: () => 0.99, connectionSecondsMax: 7_200 });
+      door = new Door(stores, door.tenant, fakeClock.now);
+      await ephemeral('a', ['f', 'g']);
+      expect(await unitsOf(door.frame(name('a'), DISCONNECT))).toEqual({ reads: 2, writes: 3 + 2 });
+    });
   });
 });
