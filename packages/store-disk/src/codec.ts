@@ -20,6 +20,8 @@ export interface StoredQueued {
   readonly delivery: Omit<Delivery, 'session' | 'dup'>;
   /** The message itself, or the number under which it is stored once for many sessions. */
   readonly message: Message | number;
+  /** See `Place`. */
+  readonly reservedId: PacketId;
 }
 
 /** Written when a message leaves the queue, and again at its PUBREC: the message itself is not written twice. */
@@ -119,7 +121,7 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
 );
 
 export const queuedCodec: Codec<StoredQueued> = codecOf(
-  ({ delivery: { qos, retain, subscriptionIdentifiers, share, packetId }, message }) =>
+  ({ delivery: { qos, retain, subscriptionIdentifiers, share, packetId }, message, reservedId }) =>
     tuple(
       qos,
       retain,
@@ -127,6 +129,7 @@ export const queuedCodec: Codec<StoredQueued> = codecOf(
       share,
       packetId,
       typeof message === 'number' ? message : messageFields(message),
+      reservedId,
     ),
   (
     qos: QoS,
@@ -135,9 +138,11 @@ export const queuedCodec: Codec<StoredQueued> = codecOf(
     share: ShareName | undefined,
     packetId: PacketId,
     message: number | MessageFields,
+    reservedId: PacketId,
   ) => ({
     delivery: { qos, retain, subscriptionIdentifiers, share, packetId },
     message: typeof message === 'number' ? message : messageFrom(...message),
+    reservedId,
   }),
 );
 

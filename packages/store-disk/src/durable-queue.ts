@@ -2,16 +2,16 @@ import {
   type Acknowledged,
   type CompletingPacket,
   isExpired,
-  KEPT_PACKET_ID_MAX as PACKET_ID_MAX,
   type PageLimit,
   type Queued,
   type QueuedPublish,
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { PacketIds } from './packet-ids.ts';
 import { bytesOf, Page } from './page.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
-import { WaitingLine } from './waiting-line.ts';
+import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 interface Inflight {
   /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
@@ -23,6 +23,13 @@ interface Inflight {
   isCounted: boolean;
 }
 
+/** What may be sent now. */
+export interface Drawn {
+  readonly entries: readonly Queued[];
+  /** Where the writer stood when all was written that has to be durable before. */
+  readonly position: number;
+}
+
 /**
  * What a durable session has been promised: the queue of `@apus/store-memory` with a journal. The deliveries are its
  * own. Their callers may wait for the disk while a drain sends the message, and must not see it become sendable.
@@ -30,8 +37,8 @@ interface Inflight {
 export class DurableQueue {
   readonly #journal: QueueJournal;
   readonly #inflight = new Map<PacketId, Inflight>();
-  #lastPacketId: PacketId = 0;
-  readonly #waiting: WaitingLine;
+  readonly #packetIds = new PacketIds();
+  readonly #waiting = new WaitingLine();
   /** PUBLISHes sent on this connection and not complete [MQTT-4.9.0-1]. */
   #windowUsed = 0;
   #messagesToResend = 0;
@@ -39,7 +46,6 @@ export class DurableQueue {
 
   constructor(journal: QueueJournal) {
     this.#journal = journal;
-    this.#waiting = new WaitingLine(journal);
   }
 
   get length(): number {
@@ -56,10 +62,10 @@ export class DurableQueue {
   ): number {
     const isBehind = this.length > 0 || this.#messagesToResend > 0;
     if (isHeld || isBehind || !this.#canBegin(receiveMaximum)) {
-      return this.#waiting.offer(entry, isShared, limits);
+      return this.#wait(entry, isShared, limits);
     }
-    entry.delivery.packetId = this.#nextPacketId();
-    this.#begin(entry, this.#journal.added(entry, isShared));
+    entry.delivery.packetId = this.#packetIds.take();
+    this.#begin(entry, this.#journal.added(entry, isShared, 0));
     return 0;
   }
 
@@ -77,12 +83,12 @@ export class DurableQueue {
   }
 
   /** What is to be sent again, in its old order; then what waits. */
-  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
+  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Drawn {
     const drawn = new Page<Queued>(limit);
     this.#drawResends(drawn, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
     if (this.#messagesToResend === 0) this.#drawWaiting(drawn, receiveMaximum, nowMs);
-    return drawn.entries;
+    return { entries: drawn.entries, position: this.#positionOf(drawn.entries) };
   }
 
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
@@ -90,6 +96,7 @@ export class DurableQueue {
     if (inflight === undefined) return 'unknown';
     if (answer !== undefined && answer !== completingPacketOf(inflight.queued)) return 'out-of-place';
     this.#inflight.delete(packetId);
+    this.#packetIds.free(packetId);
     this.#noLongerToResend(inflight);
     if (inflight.isCounted) this.#windowUsed -= 1;
     this.#journal.removed(inflight.place, messageOf(inflight.queued));
@@ -125,12 +132,25 @@ export class DurableQueue {
   /** Something found on the disk; they come in the order of their numbers. A message without a packet id waits. */
   restore(queued: Queued, place: Place): void {
     const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
-    if (queued.type === 'publish' && packetId === 0) {
-      this.#waiting.push({ entry: queued, place });
-      return;
-    }
-    this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
-    this.#lastPacketId = packetId;
+    const usedId = packetId || place.reservedId;
+    if (usedId !== 0) this.#packetIds.restore(usedId);
+    if (queued.type === 'publish' && packetId === 0) this.#waiting.push({ entry: queued, place });
+    else this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
+  }
+
+  /** At QoS 2 it gets its packet id now, so that it can be sent without waiting for the disk once more. */
+  #wait(entry: QueuedPublish, isShared: boolean, limits: QueueLimits): number {
+    const dropped = this.#waiting.makeRoom(entry.message, limits);
+    if (dropped === undefined) return 1;
+    for (const each of dropped) this.#forget(each);
+    const reservedId = entry.delivery.qos === 2 ? this.#packetIds.reserve() : 0;
+    this.#waiting.push({ entry, place: this.#journal.added(entry, isShared, reservedId) });
+    return dropped.length;
+  }
+
+  #forget({ entry, place }: Waiting): void {
+    if (place.reservedId !== 0) this.#packetIds.free(place.reservedId);
+    this.#journal.removed(place, entry);
   }
 
   #begin(entry: QueuedPublish, place: Place): void {
@@ -170,20 +190,20 @@ export class DurableQueue {
   }
 
   #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
-    while (this.#canBegin(receiveMaximum)) {
+    while (this.#hasRoom(receiveMaximum)) {
       const oldest = this.#waiting.peek();
-      if (oldest === undefined) return;
+      if (oldest === undefined || (oldest.place.reservedId === 0 && this.#packetIds.areExhausted)) return;
       const { entry, place } = oldest;
       const bytes = bytesOf(entry.message);
       const hasExpired = isExpired(entry.message, nowMs);
       if (!hasExpired && !drawn.hasRoom(bytes)) return;
+      this.#waiting.take();
       if (hasExpired) {
-        this.#waiting.drop(); // [MQTT-3.3.2-5]
+        this.#forget(oldest); // [MQTT-3.3.2-5]
         continue;
       }
-      this.#waiting.take();
-      entry.delivery.packetId = this.#nextPacketId();
-      this.#journal.sent(place, entry.delivery.packetId);
+      entry.delivery.packetId = place.reservedId || this.#packetIds.take();
+      this.#journal.sent(place, entry);
       this.#begin(entry, place);
       drawn.add(entry, bytes);
     }
@@ -196,14 +216,18 @@ export class DurableQueue {
 
   /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
   #canBegin(receiveMaximum: number): boolean {
-    return this.#hasRoom(receiveMaximum) && this.#inflight.size < PACKET_ID_MAX;
+    return this.#hasRoom(receiveMaximum) && !this.#packetIds.areExhausted;
   }
 
-  /** Round robin, so that an id rests as long as possible before it names another message. */
-  #nextPacketId(): PacketId {
-    do this.#lastPacketId = (this.#lastPacketId % PACKET_ID_MAX) + 1;
-    while (this.#inflight.has(this.#lastPacketId)); // [MQTT-2.2.1-4]
-    return this.#lastPacketId;
+  /** At QoS 1 a message may come twice, so nothing has to be durable before it is sent. */
+  #positionOf(entries: readonly Queued[]): number {
+    let position = 0;
+    for (const queued of entries) {
+      if (queued.type === 'publish' && queued.delivery.qos === 1) continue;
+      const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
+      position = Math.max(position, this.#inflight.get(packetId)?.place.position ?? 0);
+    }
+    return position;
   }
 }
 

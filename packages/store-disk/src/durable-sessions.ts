@@ -19,6 +19,8 @@ export interface DurableSession {
   /** Its records have been removed. What it owns is in memory until it is cleared. */
   hasEnded: boolean;
   readonly journal: QueueJournal;
+  /** Where the writer stood when messages were last handed out that wait for it: what is drawn later goes later. */
+  sentPosition: number;
   /** Made when its first QoS 1 or 2 message comes. */
   queue: DurableQueue | undefined;
 }
@@ -114,7 +116,15 @@ export class DurableSessions {
 
   #add(live: LiveSession, number: number): DurableSession {
     const journal = new QueueJournal(number, this.#writer, this.sharedMessages, () => this.#nextNumber());
-    const durable: DurableSession = { number, live, hasEnded: false, journal, queue: undefined };
+    const sentPosition = this.#writer.position;
+    const durable: DurableSession = {
+      number,
+      live,
+      hasEnded: false,
+      journal,
+      sentPosition,
+      queue: undefined,
+    };
     this.#byIncarnation.set(live.incarnation, durable);
     return durable;
   }

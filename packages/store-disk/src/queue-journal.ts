@@ -11,8 +11,12 @@ export interface Place {
   readonly number: number;
   /** The message is stored once for many sessions. */
   readonly isShared: boolean;
+  /** Under which it will be sent; 0: under any. */
+  readonly reservedId: PacketId;
   /** There is a record beside the message that says how far its delivery has come. */
   isMarked: boolean;
+  /** Where the writer stood when all was written that has to be durable before the message, or its PUBREL, is sent. */
+  position: number;
 }
 
 /** What becomes of the messages of one session, written down. */
@@ -36,23 +40,32 @@ export class QueueJournal {
   }
 
   /** A message that waits, or is inflight already if it has a packet id. */
-  added({ message, delivery }: QueuedPublish, isShared: boolean): Place {
+  added({ message, delivery }: QueuedPublish, isShared: boolean, reservedId: PacketId): Place {
     const number = this.#nextNumber();
-    if (this.#isClosed) return { number, isShared: false, isMarked: false };
-    const stored = isShared ? this.#messages.refer(message) : message;
-    this.#writer.put(queuedKey(this.#session, number), queuedCodec.encode({ delivery, message: stored }));
-    return { number, isShared, isMarked: false };
+    if (!this.#isClosed) {
+      const stored = { delivery, message: isShared ? this.#messages.refer(message) : message, reservedId };
+      this.#writer.put(queuedKey(this.#session, number), queuedCodec.encode(stored));
+    }
+    const { position } = this.#writer;
+    return { number, isShared: isShared && !this.#isClosed, reservedId, isMarked: false, position };
   }
 
-  /** It no longer waits. */
-  sent(place: Place, packetId: PacketId): void {
-    this.#mark(place, packetId, false);
+  /**
+   * It no longer waits. Under a reserved id it may be sent before the disk knows: if a crash forgets that it was, it
+   * is sent again under the same id. But one that may expire, or go to another member of its share group, must not be
+   * taken for unsent.
+   */
+  sent(place: Place, { delivery, message }: QueuedPublish): void {
+    this.#mark(place, delivery.packetId, false);
+    const mayBeGivenUp = message.expiresAtMs !== undefined || delivery.share !== undefined;
+    if (place.reservedId === 0 || mayBeGivenUp) place.position = this.#writer.position;
   }
 
   /** PUBREC came: of the message only its packet id is still needed. */
   released(place: Place, packetId: PacketId, entry: QueuedPublish): void {
     this.#mark(place, packetId, true);
     this.#removeMessage(place, entry);
+    place.position = this.#writer.position;
   }
 
   /** Done with; `entry` is the message unless it was released before. */

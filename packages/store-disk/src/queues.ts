@@ -13,7 +13,7 @@ import type {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { MemoryQueues } from '@apus/store-memory';
-import type { DurableSessions } from './durable-sessions.ts';
+import type { DurableSession, DurableSessions } from './durable-sessions.ts';
 import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
@@ -61,17 +61,20 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * A message at QoS 2 is sent when its packet id is durable: under another one its client would take it for another
-   * message. What goes out at QoS 1 may come twice.
+   * A message at QoS 2 is sent when it and its packet id are durable: under another one its client would take it for
+   * another message. What goes out at QoS 1 may come twice, and goes at once. But nothing overtakes what waits: the
+   * old connection of a client that is back may still draw, between the pages of the new one.
    */
   next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.next(ref, limit, nowMs);
     const { attachment } = durable.live;
     if (attachment === undefined || durable.queue === undefined) return NOTHING;
-    const page = durable.queue.draw(attachment.receiveMaximum, limit, nowMs);
-    const hasQoS2 = page.some((queued) => queued.type === 'publish' && queued.delivery.qos === 2);
-    return hasQoS2 ? this.#writer.durable(page) : this.#writer.settled(page);
+    const { entries, position } = durable.queue.draw(attachment.receiveMaximum, limit, nowMs);
+    if (entries.length === 0) return NOTHING;
+    return this.#writer.isDurable(Math.max(position, durable.sentPosition))
+      ? this.#writer.settled(entries)
+      : this.#sentWhenDurable(durable, entries);
   }
 
   complete(ref: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged> {
@@ -101,6 +104,11 @@ export class DiskQueues implements QueueStore {
   length(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
+  }
+
+  #sentWhenDurable<T>(durable: DurableSession, answer: T): Awaitable<T> {
+    durable.sentPosition = this.#writer.position;
+    return this.#writer.durable(answer);
   }
 
   /**
@@ -138,6 +146,7 @@ export class DiskQueues implements QueueStore {
     const entry: QueuedPublish = { type: 'publish', message, delivery: own };
     const dropped = queue.offer(entry, receiveMaximum, isHeld, isShared, limits);
     delivery.packetId = own.packetId;
+    if (own.packetId !== 0) durable.sentPosition = this.#writer.position;
     return dropped;
   }
 }

@@ -151,14 +151,14 @@ class Restore {
       this.#released(inflightKey(session, number), mark);
       return false;
     }
-    const { delivery: stored, message: messageOrNumber } = queuedCodec.decode(bytes);
+    const { delivery: stored, message: messageOrNumber, reservedId } = queuedCodec.decode(bytes);
     const isShared = typeof messageOrNumber === 'number';
     const message = isShared ? this.#messages.get(messageOrNumber) : messageOrNumber;
     if (durable === undefined || message === undefined) return false;
     if (isShared) this.#context.durables.sharedMessages.restore(message, messageOrNumber);
     const packetId = mark?.packetId ?? stored.packetId;
     const delivery = { ...stored, session: durable.live, packetId, dup: false };
-    const place = { number, isShared, isMarked: mark !== undefined };
+    const place = { number, isShared, reservedId, isMarked: mark !== undefined, position: 0 };
     this.#enqueue(durable, { type: 'publish', message, delivery }, place);
     this.#context.unsettled.restore(message.id, delivery);
     this.#observe(message.id);
@@ -171,7 +171,12 @@ class Restore {
     this.#context.durables.observe(number);
     const durable = this.#sessions.get(firstNumberOf(key));
     if (durable === undefined || !isReleased) this.#context.writer.remove(key);
-    else this.#enqueue(durable, { type: 'pubrel', packetId }, { number, isShared: false, isMarked: true });
+    else
+      this.#enqueue(
+        durable,
+        { type: 'pubrel', packetId },
+        { number, isShared: false, reservedId: 0, isMarked: true, position: 0 },
+      );
   }
 
   #enqueue(durable: DurableSession, queued: Queued, place: Place): void {

@@ -108,15 +108,60 @@ describe('what is promised to a client waits for the disk', () => {
     expect(isLate(stores.queues.release(session, delivery.packetId))).toBe(true);
   });
 
-  it('PUBLISH at QoS 2 that has waited: its packet id. At QoS 1 it goes at once', async () => {
-    const session = await open('a');
-    for (const qos of [1, 2] as const) {
-      const delivery = deliveryTo(session, { qos });
-      await offer(messageOf(qos, { qos }), [delivery], new Set([delivery]));
-    }
-    expect(isLate(stores.queues.next(session, { messages: 1, bytes: 100 }, NOW_MS))).toBe(false);
-    expect(isLate(stores.queues.next(session, { messages: 1, bytes: 100 }, NOW_MS))).toBe(true);
+  describe('PUBLISH of what has waited', () => {
+    const wait = async (fields: Partial<Message>, delivered: Partial<Delivery> = {}) => {
+      const session = await open('a');
+      const delivery = deliveryTo(session, { qos: fields.qos ?? 1, ...delivered });
+      const offered = offer(messageOf(1, fields), [delivery], new Set([delivery]));
+      return { offered, next: () => stores.queues.next(session, PAGE, NOW_MS) };
+    };
+
+    it('at QoS 1 waits for nothing', async () => {
+      const { offered, next } = await wait({ qos: 1 });
+      expect(isLate(next())).toBe(false);
+      await offered;
+    });
+
+    it('at QoS 2 waits for the message and its packet id, which it got with its place', async () => {
+      const { offered, next } = await wait({ qos: 2 });
+      await offered;
+      expect(isLate(next())).toBe(false);
+    });
+
+    it('at QoS 2 waits while they are on their way', async () => {
+      const { offered, next } = await wait({ qos: 2 });
+      expect(isLate(next())).toBe(true);
+      await offered;
+    });
+
+    it.each([
+      ['it expires', { expiresAtMs: NOW_MS + 1 }, {}],
+      ['another member may get it', {}, { share: { shareGroup: 'g', topicFilter: '#' } }],
+    ])('at QoS 2 waits to be known as sent where %s', async (_, fields, delivered) => {
+      const { offered, next } = await wait({ qos: 2, ...fields }, delivered);
+      await offered;
+      expect(isLate(next())).toBe(true);
+    });
   });
+});
+
+it('a page at QoS 1 does not overtake one at QoS 2 that waits for the disk', async () => {
+  const session = await open('a');
+  for (const [number, qos] of [
+    [1, 2],
+    [2, 1],
+    [3, 1],
+  ] as const) {
+    const delivery = deliveryTo(session, { qos });
+    await offer(messageOf(number, { qos, expiresAtMs: NOW_MS + 1 }), [delivery], new Set([delivery]));
+  }
+  const drawn: string[] = [];
+  const draw = async () => {
+    const [queued] = await stores.queues.next(session, { messages: 1, bytes: 100 }, NOW_MS);
+    if (queued?.type === 'publish') drawn.push(`${queued.message.payload}`);
+  };
+  await Promise.all([draw(), draw(), draw()]);
+  expect(drawn).toEqual(['1', '2', '3']);
 });
 
 describe('what promises nothing is answered at once', () => {

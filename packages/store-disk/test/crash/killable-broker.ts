@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Room for all that is published while a subscriber is away. */
+const FLAGS = [
+  '--no-gateway',
+  '--log-level',
+  'error',
+  '--queue-length-max',
+  '1000000',
+  '--queue-bytes-max',
+  '1000000000',
+];
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** `apus serve --data`, built as users run it, always at the same port and directory. */
+export class KillableBroker {
+  readonly url: string;
+  readonly #command: readonly string[];
+  #child: ChildProcess | undefined;
+  #errors = '';
+
+  private constructor(command: readonly string[], port: number) {
+    this.#command = [...command, '--port', String(port)];
+    this.url = `ws://127.0.0.1:${port}/mqtt`;
+  }
+
+  /** `wrapper` is put before the command, to run it under some limit. */
+  static async build(dataDirectory: string, wrapper: readonly string[] = []): Promise<KillableBroker> {
+    // Below node_modules, so that it finds the packages that it does not contain.
+    const built = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
+    const { status, stderr } = spawnSync(process.execPath, ['packages/node/build.mjs', built], { cwd: ROOT });
+    if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+    const serve = [process.execPath, join(built, 'apus.js'), 'serve', '--data', dataDirectory, ...FLAGS];
+    const broker = new KillableBroker([...wrapper, ...serve], await freePort());
+    onTestFinished(async () => {
+      await broker.kill();
+      rmSync(built, { recursive: true, force: true });
+    });
+    return broker;
+  }
+
+  /** What it has written to standard error. */
+  get errors(): string {
+    return this.#errors;
+  }
+
+  /** Returns when it listens. */
+  async start(): Promise<void> {
+    const [program = '', ...args] = this.#command;
+    const child = spawn(program, args);
+    this.#child = child;
+    child.stderr.on('data', (data) => {
+      this.#errors += data;
+    });
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.startsWith('Stop it')) return;
+    }
+    throw new Error(`the broker did not start: ${this.#errors}`);
+  }
+
+  /** kill -9, and nothing else, of the process that was started here. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  stop(): Promise<Exit | undefined> {
+    return this.#end('SIGTERM');
+  }
+
+  /** Waits for its own end. */
+  async ended(): Promise<Exit> {
+    const child = this.#child;
+    if (child === undefined) throw new Error('the broker has not been started');
+    return await exitOf(child);
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<Exit | undefined> {
+    const child = this.#child;
+    if (child === undefined) return undefined;
+    child.kill(signal);
+    return await exitOf(child);
+  }
+}
+
+async function exitOf(child: ChildProcess): Promise<Exit> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
