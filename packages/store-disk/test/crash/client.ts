@@ -4,7 +4,8 @@ import { WebSocket } from 'ws';
 const PROTOCOL = { protocolVersion: 5 } as const;
 const SESSION_EXPIRY_SECONDS = 3600;
 const RECONNECT_MS = 20;
-const PACKET_ID_MAX = 60_000;
+/** Little more than are in use at a time, so that each soon names another message. */
+const PACKET_ID_MAX = 24;
 
 export type Kept = 1 | 2;
 
