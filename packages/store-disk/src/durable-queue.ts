@@ -8,20 +8,11 @@ import {
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { InflightWindow, messageOf } from './inflight-window.ts';
 import { PacketIds } from './packet-ids.ts';
 import { bytesOf, Page } from './page.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
-
-interface Inflight {
-  /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
-  queued: Queued;
-  readonly place: Place;
-  /** It has not been sent on this connection yet. */
-  isToResend: boolean;
-  /** It takes a place of the window: its PUBLISH was sent on this connection. */
-  isCounted: boolean;
-}
 
 /** What may be sent now. */
 export interface Drawn {
@@ -36,13 +27,9 @@ export interface Drawn {
  */
 export class DurableQueue {
   readonly #journal: QueueJournal;
-  readonly #inflight = new Map<PacketId, Inflight>();
   readonly #packetIds = new PacketIds();
+  readonly #window = new InflightWindow();
   readonly #waiting = new WaitingLine();
-  /** PUBLISHes sent on this connection and not complete [MQTT-4.9.0-1]. */
-  #windowUsed = 0;
-  #messagesToResend = 0;
-  #pubrelsToResend = 0;
 
   constructor(journal: QueueJournal) {
     this.#journal = journal;
@@ -60,72 +47,60 @@ export class DurableQueue {
     isShared: boolean,
     limits: QueueLimits,
   ): number {
-    const isBehind = this.length > 0 || this.#messagesToResend > 0;
-    if (isHeld || isBehind || !this.#canBegin(receiveMaximum)) {
-      return this.#wait(entry, isShared, limits);
-    }
+    const isBehind = this.length > 0 || this.#window.isBehind;
+    // A PUBREL that was sent again holds its id without a place in the window: the ids can run out first.
+    const hasRoom = this.#window.hasRoom(receiveMaximum) && !this.#packetIds.areExhausted;
+    if (isHeld || isBehind || !hasRoom) return this.#wait(entry, isShared, limits);
     entry.delivery.packetId = this.#packetIds.take();
-    this.#begin(entry, this.#journal.added(entry, isShared, 0));
+    this.#window.begin(entry, this.#journal.added(entry, isShared, 0));
     return 0;
   }
 
-  /** A new connection: everything inflight is to be sent again, and the window is empty [MQTT-4.4.0-1]. */
+  /** A new connection: everything inflight is to be sent again [MQTT-4.4.0-1]. */
   rewind(): void {
-    this.#windowUsed = 0;
-    this.#messagesToResend = 0;
-    this.#pubrelsToResend = 0;
-    for (const inflight of this.#inflight.values()) {
-      inflight.isToResend = true;
-      inflight.isCounted = false;
-      if (inflight.queued.type === 'publish') this.#messagesToResend += 1;
-      else this.#pubrelsToResend += 1;
-    }
+    this.#window.rewind();
   }
 
   /** What is to be sent again, in its old order; then what waits. */
   draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Drawn {
     const drawn = new Page<Queued>(limit);
-    this.#drawResends(drawn, receiveMaximum);
+    this.#window.drawResends(drawn, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
-    if (this.#messagesToResend === 0) this.#drawWaiting(drawn, receiveMaximum, nowMs);
+    if (!this.#window.isBehind) this.#drawWaiting(drawn, receiveMaximum, nowMs);
     return { entries: drawn.entries, position: this.#positionOf(drawn.entries) };
   }
 
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
-    const inflight = this.#inflight.get(packetId);
+    const inflight = this.#window.get(packetId);
     if (inflight === undefined) return 'unknown';
     if (answer !== undefined && answer !== completingPacketOf(inflight.queued)) return 'out-of-place';
-    this.#inflight.delete(packetId);
+    this.#window.remove(packetId, inflight);
     this.#packetIds.free(packetId);
-    this.#noLongerToResend(inflight);
-    if (inflight.isCounted) this.#windowUsed -= 1;
     this.#journal.removed(inflight.place, messageOf(inflight.queued));
     return 'done';
   }
 
-  /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]; its place in the window stays taken. */
+  /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]. */
   release(packetId: PacketId): Acknowledged {
-    const inflight = this.#inflight.get(packetId);
+    const inflight = this.#window.get(packetId);
     if (inflight === undefined) return 'unknown';
     if (inflight.queued.type === 'pubrel') return 'done';
     if (inflight.queued.delivery.qos !== 2) return 'out-of-place';
-    // Whoever reports the PUBREC answers it with the PUBREL.
-    this.#noLongerToResend(inflight);
     this.#journal.released(inflight.place, packetId, inflight.queued);
-    inflight.queued = { type: 'pubrel', packetId };
+    this.#window.release(packetId, inflight);
     return 'done';
   }
 
   /** Messages that were never acknowledged, oldest first. */
   unacknowledged(): QueuedPublish[] {
-    const sent = [...this.#inflight.values()].map(({ queued }) => messageOf(queued));
+    const sent = this.#window.toArray().map(({ queued }) => messageOf(queued));
     const waiting = this.#waiting.toArray().map(({ entry }) => entry);
     return [...sent.filter((entry) => entry !== undefined), ...waiting];
   }
 
   /** Takes everything off the disk, and leaves it in memory. */
   erase(): void {
-    for (const { place, queued } of this.#inflight.values()) this.#journal.removed(place, messageOf(queued));
+    for (const { place, queued } of this.#window.toArray()) this.#journal.removed(place, messageOf(queued));
     for (const { place, entry } of this.#waiting.toArray()) this.#journal.removed(place, entry);
   }
 
@@ -135,7 +110,7 @@ export class DurableQueue {
     const usedId = packetId || place.reservedId;
     if (usedId !== 0) this.#packetIds.restore(usedId);
     if (queued.type === 'publish' && packetId === 0) this.#waiting.push({ entry: queued, place });
-    else this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
+    else this.#window.restore(packetId, queued, place);
   }
 
   /** At QoS 2 it gets its packet id now, so that it can be sent without waiting for the disk once more. */
@@ -153,44 +128,8 @@ export class DurableQueue {
     this.#journal.removed(place, entry);
   }
 
-  #begin(entry: QueuedPublish, place: Place): void {
-    this.#inflight.set(entry.delivery.packetId, { queued: entry, place, isToResend: false, isCounted: true });
-    this.#windowUsed += 1;
-  }
-
-  #drawResends(drawn: Page<Queued>, receiveMaximum: number): void {
-    for (const inflight of this.#inflight.values()) {
-      const isFull = !this.#hasRoom(receiveMaximum);
-      const left = this.#pubrelsToResend + (isFull ? 0 : this.#messagesToResend);
-      if (left === 0) return;
-      if (!inflight.isToResend) continue;
-      const message = messageOf(inflight.queued);
-      // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
-      if (isFull && message !== undefined) continue;
-      const bytes = message === undefined ? 0 : bytesOf(message.message);
-      if (!drawn.hasRoom(bytes)) return;
-      this.#resend(inflight);
-      drawn.add(inflight.queued, bytes);
-    }
-  }
-
-  #resend(inflight: Inflight): void {
-    this.#noLongerToResend(inflight);
-    if (inflight.queued.type === 'pubrel') return;
-    inflight.queued.delivery.dup = true; // [MQTT-3.3.1-1]
-    inflight.isCounted = true;
-    this.#windowUsed += 1;
-  }
-
-  #noLongerToResend(inflight: Inflight): void {
-    if (!inflight.isToResend) return;
-    inflight.isToResend = false;
-    if (inflight.queued.type === 'publish') this.#messagesToResend -= 1;
-    else this.#pubrelsToResend -= 1;
-  }
-
   #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
-    while (this.#hasRoom(receiveMaximum)) {
+    while (this.#window.hasRoom(receiveMaximum)) {
       const oldest = this.#waiting.peek();
       if (oldest === undefined || (oldest.place.reservedId === 0 && this.#packetIds.areExhausted)) return;
       const { entry, place } = oldest;
@@ -204,19 +143,9 @@ export class DurableQueue {
       }
       entry.delivery.packetId = place.reservedId || this.#packetIds.take();
       this.#journal.sent(place, entry);
-      this.#begin(entry, place);
+      this.#window.begin(entry, place);
       drawn.add(entry, bytes);
     }
-  }
-
-  /** [MQTT-4.9.0-2] */
-  #hasRoom(receiveMaximum: number): boolean {
-    return this.#windowUsed < receiveMaximum;
-  }
-
-  /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
-  #canBegin(receiveMaximum: number): boolean {
-    return this.#hasRoom(receiveMaximum) && !this.#packetIds.areExhausted;
   }
 
   /** At QoS 1 a message may come twice, so nothing has to be durable before it is sent. */
@@ -225,14 +154,10 @@ export class DurableQueue {
     for (const queued of entries) {
       if (queued.type === 'publish' && queued.delivery.qos === 1) continue;
       const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
-      position = Math.max(position, this.#inflight.get(packetId)?.place.position ?? 0);
+      position = Math.max(position, this.#window.get(packetId)?.place.position ?? 0);
     }
     return position;
   }
-}
-
-function messageOf(queued: Queued): QueuedPublish | undefined {
-  return queued.type === 'publish' ? queued : undefined;
 }
 
 /** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
