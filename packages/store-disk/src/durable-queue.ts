@@ -8,9 +8,9 @@ import {
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { bytesOf, Page } from '@apus/store-memory';
 import { InflightWindow, messageOf } from './inflight-window.ts';
 import { PacketIds } from './packet-ids.ts';
-import { bytesOf, Page } from './page.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 

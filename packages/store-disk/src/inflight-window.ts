@@ -1,6 +1,6 @@
 import type { Queued, QueuedPublish } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { bytesOf, type Page } from './page.ts';
+import { bytesOf, type Page } from '@apus/store-memory';
 import type { Place } from './queue-journal.ts';
 
 /** Something sent and not completed. */

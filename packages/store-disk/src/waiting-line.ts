@@ -1,6 +1,6 @@
 import type { Message, QueuedPublish, QueueLimits } from '@apus/broker';
+import { bytesOf } from '@apus/store-memory';
 import { Fifo } from './fifo.ts';
-import { bytesOf } from './page.ts';
 import type { Place } from './queue-journal.ts';
 
 export interface Waiting {

@@ -6,6 +6,7 @@ import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
+export { bytesOf, Page } from './page.ts';
 export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 
 /** The stores with the types of their answers, none of which is ever a promise. */
