@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
+import type { MatchedFilter, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
@@ -15,7 +16,18 @@ export interface MessageDraft {
   readonly publisherKey: string | undefined;
 }
 
-export type AcceptOutcome = 'delivered' | 'no-matching-subscribers' | 'retained-quota-exceeded';
+export type AcceptOutcome =
+  | 'delivered'
+  | 'no-matching-subscribers'
+  /** As many messages are retained as may be. */
+  | 'retained-quota-exceeded'
+  /** The workers of a wide filter are so far behind that they are given no more. */
+  | 'backlog-full';
+
+/** The broker has not taken the message: whoever sent it may send it again. */
+export function isRefused(outcome: AcceptOutcome): boolean {
+  return outcome === 'retained-quota-exceeded' || outcome === 'backlog-full';
+}
 
 export function createMessage(context: Context, draft: MessageDraft, id: MessageId): Message {
   const {
@@ -55,9 +67,28 @@ export function* accept(context: Context, tenant: string, message: Message): Flo
   if (!isRetained && message.qos > 0) return 'retained-quota-exceeded';
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   if (matched.length === 0) return 'no-matching-subscribers';
+  const wide = wideFilters(tenant, matched);
+  // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
+  if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return 'backlog-full';
   const deliveries = route(context, message, matched);
   yield* deliver(context, message, deliveries);
-  return deliveries.length === 0 ? 'no-matching-subscribers' : 'delivered';
+  return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
+}
+
+function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
+  const wide: WideFilter[] = [];
+  for (const { topicFilter, shards = 0 } of matched) {
+    if (shards > 0) wide.push({ tenant, topicFilter, shards });
+  }
+  return wide;
+}
+
+function* fanOut({ ports }: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
+  const { fanOut, log } = ports;
+  if (fanOut === undefined) throw new Error('the store leaves shards to workers, and there is no FanOut');
+  const isTaken = yield* waitFor(fanOut.accept(message, wide));
+  if (!isTaken) log.warn('fan-out-backlog-full', { topic: message.topic, messageId: message.id });
+  return isTaken;
 }
 
 /** Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */

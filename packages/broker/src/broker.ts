@@ -1,8 +1,9 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
+import type { Message } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
-import type { Timer } from './ports/index.ts';
+import type { MatchedFilter, Timer } from './ports/index.ts';
 
 /** A message that does not come from an MQTT client: over HTTP, or from the program that runs the broker. */
 export interface PublishRequest {
@@ -32,6 +33,11 @@ export interface Broker {
   readonly messageClock: MessageClock;
   /** A timer is due. */
   ring(timer: Timer): Awaitable<void>;
+  /**
+   * Delivers a message that `FanOut` took to some of the subscribers of a wide filter, for the worker that has read
+   * them. `isRepeat`: an earlier attempt may have reached some of them.
+   */
+  serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
   /** Publishes for the server itself; nothing is authorised. A `Violation` when the request is not a valid PUBLISH. */
   publish(request: PublishRequest): Awaitable<Violation | undefined>;
 }

@@ -1,5 +1,5 @@
 import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
-import { accept, createMessage } from './accept.ts';
+import { accept, createMessage, isRefused } from './accept.ts';
 import { acknowledgement } from './acknowledge.ts';
 import { continueAuthentication, reauthenticate } from './authenticate.ts';
 import type { Broker, PublishRequest } from './broker.ts';
@@ -11,12 +11,14 @@ import { type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
-import type { Ports } from './ports/index.ts';
+import { type Ports, Unavailable } from './ports/index.ts';
 import { publish } from './publish.ts';
 import { reply } from './reply.ts';
 import { ring } from './ring.ts';
+import { serve } from './serve.ts';
 import { ShareRotation } from './share.ts';
 import { subscribe } from './subscribe.ts';
+import { sayUnavailable } from './unavailable.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
 /** Puts the use cases over the given ports. A broker keeps nothing of its own that matters. */
@@ -31,6 +33,7 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
   return {
     messageClock: context.messageClock,
     receive: (link, packet) => run(receive(context, link, packet)),
+    serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
     lost: (link, why) => run(lost(context, link, why)),
     disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),
     drain: (link) => run(drainLink(context, link)),
@@ -39,8 +42,17 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
   };
 }
 
-function receive(context: Context, link: Link, packet: Packet | Violation): Flow<void> {
-  if (packet instanceof Violation) return violate(context, link, packet);
+function* receive(context: Context, link: Link, packet: Packet | Violation): Flow<void> {
+  if (packet instanceof Violation) return yield* violate(context, link, packet);
+  try {
+    yield* handle(context, link, packet);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    yield* sayUnavailable(context, link, packet, error);
+  }
+}
+
+function handle(context: Context, link: Link, packet: Packet): Flow<void> {
   const { state } = link;
   switch (state.phase) {
     case 'connected':
@@ -126,9 +138,11 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Viol
   const draft = { ...request, publisherKey: undefined };
   const message = createMessage(context, draft, context.messageClock.next());
   const outcome = yield* accept(context, request.tenant, message);
-  if (outcome !== 'retained-quota-exceeded') return undefined;
-  return new Violation(
-    ReasonCode.QuotaExceeded,
-    `the limit of ${context.limits.retainedMessagesMax} retained messages is reached`,
-  );
+  if (!isRefused(outcome)) return undefined;
+  const { retainedMessagesMax } = context.limits;
+  const reason =
+    outcome === 'backlog-full'
+      ? 'too much waits to be delivered; try again later'
+      : `the limit of ${retainedMessagesMax} retained messages is reached`;
+  return new Violation(ReasonCode.QuotaExceeded, reason);
 }

@@ -6,10 +6,10 @@ import {
   Violation,
   validateTopicName,
 } from '@apus/mqtt';
-import { type AcceptOutcome, accept, createMessage } from './accept.ts';
+import { type AcceptOutcome, accept, createMessage, isRefused } from './accept.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
-import { violate } from './end.ts';
+import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import { because, reply } from './reply.ts';
@@ -33,7 +33,7 @@ export function* publish(
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
   const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
-  if (packet.qos === 1) acknowledge(link, connection, 'puback', packet.packetId, outcome);
+  if (packet.qos === 1) yield* acknowledge(context, link, connection, 'puback', packet.packetId, outcome);
 }
 
 /** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
@@ -131,9 +131,9 @@ function* publishExactlyOnce(
     });
   }
   const outcome = yield* acceptFrom(context, connection, packet, topic, receipt.messageId);
-  if (outcome === 'retained-quota-exceeded') yield* waitFor(received.release(session, packetId));
+  if (isRefused(outcome)) yield* waitFor(received.release(session, packetId));
   else yield* waitFor(received.settle(session, packetId));
-  acknowledge(link, connection, 'pubrec', packetId, outcome);
+  yield* acknowledge(context, link, connection, 'pubrec', packetId, outcome);
 }
 
 function hasRoom({ ports, limits }: Context, { session }: Connection): Flow<boolean> {
@@ -162,16 +162,25 @@ const OUTCOME_CODES = {
   delivered: ReasonCode.Success,
   'no-matching-subscribers': ReasonCode.NoMatchingSubscribers,
   'retained-quota-exceeded': ReasonCode.QuotaExceeded,
+  'backlog-full': ReasonCode.QuotaExceeded,
 } as const;
 
-/** PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. */
-function acknowledge(
+/**
+ * PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. MQTT 3.1.1 cannot say that a message
+ * should come again later: closing the connection makes its client send it again, and loses nothing.
+ */
+function* acknowledge(
+  context: Context,
   link: Link,
   connection: Connection,
   type: 'puback' | 'pubrec',
   packetId: number,
   outcome: AcceptOutcome,
-): void {
-  const reasonCode = connection.protocolVersion === 5 ? OUTCOME_CODES[outcome] : ReasonCode.Success;
-  reply(link, connection, { type, packetId, reasonCode, properties: {} });
+): Flow<void> {
+  const reasonCode = OUTCOME_CODES[outcome];
+  if (connection.protocolVersion === 5)
+    return reply(link, connection, { type, packetId, reasonCode, properties: {} });
+  if (outcome === 'backlog-full')
+    return yield* disconnect(context, link, reasonCode, 'too much waits to be delivered');
+  reply(link, connection, { type, packetId, reasonCode: ReasonCode.Success, properties: {} });
 }

@@ -91,6 +91,7 @@ function settingsOf(options: DynamoOptions): Settings {
     queueSecondsMax: QUEUE_SECONDS_MAX,
     retainedTombstoneSeconds: RETAINED_TOMBSTONE_SECONDS,
     readUnitsFrom: 'service',
+    shards: 'read',
     inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
     shardSubscribers: SHARD_SUBSCRIBERS,
     ...options,

@@ -1,10 +1,7 @@
-/** What the store could not do, with the MQTT reason code that tells the client so. */
-export abstract class StoreError extends Error {
-  abstract readonly reasonCode: number;
-}
+import { Unavailable } from '@apus/broker';
 
 /** DynamoDB throttles or is not there, and the retries that a handler has time for did not help. 0x97 Quota exceeded. */
-export class ThrottledError extends StoreError {
+export class ThrottledError extends Unavailable {
   override readonly name = 'ThrottledError';
   readonly reasonCode = 0x97;
 
@@ -14,7 +11,7 @@ export class ThrottledError extends StoreError {
 }
 
 /** Others changed the same item at every attempt. It ends by itself, like throttling. 0x97 Quota exceeded. */
-export class ContentionError extends StoreError {
+export class ContentionError extends Unavailable {
   override readonly name = 'ContentionError';
   readonly reasonCode = 0x97;
 
@@ -24,7 +21,7 @@ export class ContentionError extends StoreError {
 }
 
 /** An item would exceed the 400 KB of DynamoDB and is not one that is stored in pieces. 0x95 Packet too large. */
-export class ItemTooLargeError extends StoreError {
+export class ItemTooLargeError extends Unavailable {
   override readonly name = 'ItemTooLargeError';
   readonly reasonCode = 0x95;
 

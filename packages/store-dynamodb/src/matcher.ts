@@ -59,10 +59,11 @@ export class Matcher {
       this.#table,
       referred.map(({ clientId }) => sessionItemKey(tenant, clientId)),
     );
-    return filters.map(({ topicFilter, shareGroup, entries }) => ({
+    return filters.map(({ topicFilter, shareGroup, entries, unreadShards }) => ({
       topicFilter,
       shareGroup,
       subscribers: entries.map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
+      ...(unreadShards > 0 && { shards: unreadShards }),
     }));
   }
 

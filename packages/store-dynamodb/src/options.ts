@@ -30,6 +30,11 @@ export interface DynamoOptions {
    * emulator that says nothing or the wrong number. @default 'service'
    */
   readonly readUnitsFrom?: 'service' | 'sizes';
+  /**
+   * 'read': `match` reads the shards of wide filters. 'leave': it counts them (`MatchedFilter.shards`), for a door with
+   * workers that read them by `readShard`. @default 'read'
+   */
+  readonly shards?: 'read' | 'leave';
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */

@@ -11,7 +11,7 @@ import { batchDelete } from './batch.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { linkKey, ownedPartition } from './keys.ts';
 import type { Leavings } from './leavings.ts';
-import type { FilterEntries, Matcher } from './matcher.ts';
+import type { Matcher } from './matcher.ts';
 import type { Placement } from './placement.ts';
 import type { ShapeRegistry } from './registry.ts';
 import { type SessionList, subscriptionsOf } from './session-list.ts';
@@ -114,16 +114,6 @@ export class DynamoSubscriptions implements SubscriptionStore {
     return subscriptionsOf(await this.#parts.list.items(session));
   }
 
-  /**
-   * As `match`, but the shards of wide filters are only counted, for a door that gives each shard to a worker:
-   * `readShard` reads them.
-   */
-  async matchHeads(tenant: string, topicName: string): Promise<readonly FilterEntries[]> {
-    const { registry, matcher } = this.#parts;
-    const filters = await registry.candidates(tenant, topicName);
-    return await matcher.entries(tenant, filters, await matcher.readHeads(tenant, filters), false);
-  }
-
   /** A slice of at most `limit` subscribers of one shard, from the `next` of the slice before. */
   async readShard(
     tenant: string,
@@ -149,7 +139,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     for (const [index, topicName] of distinct.entries()) {
       const filters = candidates[index] ?? [];
       const matched = matcher
-        .entries(tenant, filters, found, true)
+        .entries(tenant, filters, found, this.#readsShards)
         .then((entries) => matcher.subscribers(tenant, entries));
       frame.keepMatch(tenant, topicName, matched);
       await matched;
@@ -161,7 +151,14 @@ export class DynamoSubscriptions implements SubscriptionStore {
     const filters = await registry.candidates(tenant, topicName);
     if (filters.length === 0) return [];
     const heads = await matcher.readHeads(tenant, filters);
-    return await matcher.subscribers(tenant, await matcher.entries(tenant, filters, heads, true));
+    return await matcher.subscribers(
+      tenant,
+      await matcher.entries(tenant, filters, heads, this.#readsShards),
+    );
+  }
+
+  get #readsShards(): boolean {
+    return this.#table.settings.shards === 'read';
   }
 
   /** The list first: what a crash leaves behind is then found and removed when the session ends. */

@@ -181,11 +181,12 @@ await withService((service) => {
       const filled = await fill(40);
       const { tenant, stores, sessions } = filled;
       expect(await namesOf(filled)).toEqual(sessions.map(({ clientId }) => clientId).sort());
-      const [head] = await stores.subscriptions.matchHeads(tenant, 'wide');
-      expect(head?.entries).toHaveLength(2);
-      expect(head?.unreadShards).toBeGreaterThanOrEqual(4);
+      const [head] = await service.make({ shards: 'leave' }).subscriptions.match(tenant, 'wide');
+      expect(head?.subscribers).toHaveLength(2);
+      const shards = head?.shards ?? 0;
+      expect(shards).toBeGreaterThanOrEqual(4);
       let inShards = 0;
-      for (let shard = 0; shard < (head?.unreadShards ?? 0); shard += 1) {
+      for (let shard = 0; shard < shards; shard += 1) {
         let after: string | undefined;
         do {
           const slice = await stores.subscriptions.readShard(tenant, 'wide', shard, after, 3);
@@ -215,8 +216,8 @@ await withService((service) => {
       const filled = await fill(4);
       const { tenant, stores, sessions } = filled;
       for (const session of sessions) await stores.subscriptions.clear(session);
-      const [head] = await stores.subscriptions.matchHeads(tenant, 'wide');
-      expect(head).toMatchObject({ entries: [], unreadShards: 1 });
+      const [head] = await service.make({ shards: 'leave' }).subscriptions.match(tenant, 'wide');
+      expect(head).toMatchObject({ subscribers: [], shards: 1 });
     });
   });
 

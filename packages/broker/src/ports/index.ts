@@ -1,5 +1,6 @@
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
 import type { Connections } from './connections.ts';
+import type { FanOut } from './fan-out.ts';
 import type { Log } from './log.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
@@ -19,6 +20,8 @@ export interface Stores {
 /** Everything the broker needs of the world. */
 export interface Ports extends Stores {
   readonly connections: Connections;
+  /** Where `SubscriptionStore.match` may leave shards to workers. Absent where it never does. */
+  readonly fanOut?: FanOut;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,6 +35,7 @@ export interface Ports extends Stores {
 
 export type * from './authentication.ts';
 export type * from './connections.ts';
+export type * from './fan-out.ts';
 export type * from './links.ts';
 export type * from './log.ts';
 export type * from './page.ts';
@@ -41,3 +45,4 @@ export type * from './sessions.ts';
 export { NEVER_EXPIRES } from './sessions.ts';
 export type * from './subscriptions.ts';
 export type * from './timers.ts';
+export { Unavailable } from './unavailable.ts';

@@ -10,6 +10,8 @@ export interface MatchedFilter {
   readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
+  /** Further subscribers stand in so many shards, for `FanOut` to reach. Absent: there are no others. */
+  readonly shards?: number;
 }
 
 export interface SubscriptionStore {

@@ -1,0 +1,19 @@
+import type { Awaitable } from '../flow.ts';
+import type { Message } from '../message.ts';
+
+/** A filter with more subscribers than whoever took the PUBLISH should serve: the rest stand in shards. */
+export interface WideFilter {
+  readonly tenant: string;
+  readonly topicFilter: string;
+  /** Shards are numbered from 0; each is served by itself. */
+  readonly shards: number;
+}
+
+/** Hands a message to workers that serve the shards of wide filters, in the order of the calls for each shard. */
+export interface FanOut {
+  /**
+   * Takes responsibility for the message towards every subscriber in the shards of these filters. False when so much
+   * waits for one of them already that no more is taken: then nothing was handed over.
+   */
+  accept(message: Message, filters: readonly WideFilter[]): Awaitable<boolean>;
+}

@@ -1,0 +1,77 @@
+import { type Packet, ReasonCode, Violation } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import { disconnect } from './end.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import type { Unavailable } from './ports/index.ts';
+import { refuse } from './refuse.ts';
+import { because, reply } from './reply.ts';
+
+/**
+ * A packet could not be handled because a port is unavailable. Where MQTT has an answer that says so the client gets
+ * it and stays connected: nothing was promised, and it may try again. Otherwise it is disconnected with the reason,
+ * which makes its session do so.
+ */
+export function* sayUnavailable(
+  context: Context,
+  link: Link,
+  packet: Packet,
+  { reasonCode, message }: Unavailable,
+): Flow<void> {
+  context.ports.log.warn('unavailable', { packet: packet.type, reasonCode, reason: message });
+  const { state } = link;
+  const violation = new Violation(reasonCode, 'unavailable for a moment; try again later');
+  if (packet.type === 'connect') return refuse(context, link, packet, violation);
+  if (
+    state.phase === 'connected' &&
+    (yield* isAnswered(context, link, state.connection, packet, violation))
+  ) {
+    return;
+  }
+  yield* disconnect(context, link, reasonCode, violation.reason);
+}
+
+function* isAnswered(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: Packet,
+  { reasonCode, reason }: Violation,
+): Flow<boolean> {
+  const isFive = connection.protocolVersion === 5;
+  switch (packet.type) {
+    case 'publish':
+      if (packet.qos === 0) return true;
+      // MQTT 3.1.1 has no answer that refuses: its client sends again once it is back.
+      if (!isFive) return false;
+      if (packet.qos === 2)
+        yield* waitFor(context.ports.received.release(connection.session, packet.packetId));
+      reply(link, connection, {
+        type: packet.qos === 1 ? 'puback' : 'pubrec',
+        packetId: packet.packetId,
+        reasonCode,
+        properties: because(reason),
+      });
+      return true;
+    case 'subscribe':
+      reply(link, connection, {
+        type: 'suback',
+        packetId: packet.packetId,
+        reasonCodes: packet.subscriptions.map(() => (isFive ? reasonCode : ReasonCode.UnspecifiedError)),
+        properties: {},
+      });
+      return true;
+    case 'unsubscribe':
+      // It has no code for "too busy", and in 3.1.1 none at all.
+      if (!isFive) return false;
+      reply(link, connection, {
+        type: 'unsuback',
+        packetId: packet.packetId,
+        reasonCodes: packet.topicFilters.map(() => ReasonCode.UnspecifiedError),
+        properties: {},
+      });
+      return true;
+    default:
+      return false;
+  }
+}
