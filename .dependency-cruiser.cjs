@@ -29,7 +29,7 @@ module.exports = {
     layer('store-memory', ['mqtt', 'broker']),
     layer('store-disk', ['mqtt', 'broker', 'store-memory']),
     layer('store-dynamodb', ['mqtt', 'broker']),
-    layer('cloud', ['mqtt', 'broker']),
+    layer('cloud', ['mqtt', 'broker', 'store-dynamodb']),
     layer('emulator', []),
     layer('client', []),
     layer(

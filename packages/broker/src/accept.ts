@@ -77,8 +77,8 @@ export function* accept(context: Context, tenant: string, message: Message): Flo
 
 function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
   const wide: WideFilter[] = [];
-  for (const { topicFilter, shards = 0 } of matched) {
-    if (shards > 0) wide.push({ tenant, topicFilter, shards });
+  for (const { topicFilter, shards = 0, isBehind = false } of matched) {
+    if (shards > 0) wide.push({ tenant, topicFilter, shards, isBehind });
   }
   return wide;
 }

@@ -7,6 +7,8 @@ export interface WideFilter {
   readonly topicFilter: string;
   /** Shards are numbered from 0; each is served by itself. */
   readonly shards: number;
+  /** Its workers are so far behind that they should be given no more for a while. */
+  readonly isBehind?: boolean;
 }
 
 /** Hands a message to workers that serve the shards of wide filters, in the order of the calls for each shard. */

@@ -12,6 +12,8 @@ export interface MatchedFilter {
   readonly subscribers: readonly Subscriber[];
   /** Further subscribers stand in so many shards, for `FanOut` to reach. Absent: there are no others. */
   readonly shards?: number;
+  /** What serves those shards is far behind. */
+  readonly isBehind?: boolean;
 }
 
 export interface SubscriptionStore {

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Message } from '@apus/broker';
+import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
+
+/** Version of the layout of a job. Jobs of the version before are still read after a deployment. */
+const VERSION = 1;
+
+/** Which subscribers a job is for: one shard of one wide filter. */
+export interface Shard {
+  readonly tenant: string;
+  readonly topicFilter: string;
+  readonly shard: number;
+}
+
+/** Messages of one frame for one shard, in their order. */
+export interface FanOutJob extends Shard {
+  readonly messages: readonly Message[];
+}
+
+/** The SQS message group, and the partition of a worker's progress: one shard is served by one worker at a time. */
+export function groupOf({ tenant, topicFilter, shard }: Shard): string {
+  const hash = createHash('sha256').update(`${tenant}\0${topicFilter}`).digest('base64url').slice(0, 32);
+  return `${hash}-${shard}`;
+}
+
+/**
+ * From the messages' own ids, never from their content: equal messages are two messages, and a repeated one (a QoS 2
+ * PUBLISH that is handled again keeps its message id) is one.
+ */
+export function jobIdOf({ messages, ...shard }: FanOutJob): string {
+  const hash = createHash('sha256').update(groupOf(shard));
+  for (const { id } of messages) hash.update(`\0${id}`);
+  return hash.digest('base64url');
+}
+
+export function encodeJob({ tenant, topicFilter, shard, messages }: FanOutJob): string {
+  const encoded = messages.map((message) => Buffer.from(encodeMessage(message)).toString('base64'));
+  return JSON.stringify({ v: VERSION, tenant, topicFilter, shard, messages: encoded });
+}
+
+/** Undefined for what is no job of a version that is understood: it will not become one by being tried again. */
+export function decodeJob(body: string): FanOutJob | undefined {
+  const fields = parse(body);
+  if (fields?.v !== VERSION || !Array.isArray(fields.messages)) return undefined;
+  const { tenant, topicFilter, shard } = fields;
+  if (typeof tenant !== 'string' || typeof topicFilter !== 'string' || typeof shard !== 'number')
+    return undefined;
+  const messages = fields.messages.map((each) => decode(each));
+  if (messages.length === 0 || !messages.every((message) => message !== undefined)) return undefined;
+  return { tenant, topicFilter, shard, messages };
+}
+
+function decode(encoded: unknown): Message | undefined {
+  if (typeof encoded !== 'string') return undefined;
+  try {
+    return decodeMessage(Buffer.from(encoded, 'base64'));
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+import { Unavailable } from '@apus/broker';
+import {
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+
+/** SQS: entries of one batch, and bytes of their bodies together. */
+const BATCH_ENTRIES_MAX = 10;
+export const BATCH_BYTES_MAX = 1_048_576;
+
+/** Tries of a batch, or of what is left of it; with the pauses well within a handler's five seconds. */
+const ATTEMPTS_MAX = 4;
+const FIRST_PAUSE_MS = 25;
+
+/** A message for a queue of ours. */
+export interface QueueEntry {
+  /** Only characters that XML allows: JSON with base64 in it does. */
+  readonly body: string;
+  /** FIFO only. Entries of a group are received in the order in which they were sent, and once each. */
+  readonly fifo?: { readonly groupId: string; readonly deduplicationId: string };
+  /** Standard only; at most 900. */
+  readonly delaySeconds?: number;
+}
+
+/** Where jobs are sent. */
+export interface JobQueue {
+  /** Resolves when the queue holds all entries. Rejects with `QueueUnavailable` when it may lack some. */
+  send(entries: readonly QueueEntry[]): Promise<void>;
+}
+
+/** SQS did not take what it was sent, at each of several attempts. 0x97 Quota exceeded. */
+export class QueueUnavailable extends Unavailable {
+  override readonly name = 'QueueUnavailable';
+  readonly reasonCode = 0x97;
+
+  constructor(attempts: number, cause: unknown) {
+    super(`the queue refused a batch ${attempts} times; try again later`, { cause });
+  }
+}
+
+export interface SqsQueueOptions {
+  /** Give it `maxAttempts: 1`: the queue tries again by itself. */
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** From 0 to 1. @default Math.random */
+  readonly random?: () => number;
+}
+
+/**
+ * A queue in SQS. No batch holds two entries of one group: a batch may be taken in part, and what is then sent
+ * again would be behind what came after it.
+ */
+export class SqsQueue implements JobQueue {
+  readonly #options: SqsQueueOptions;
+
+  constructor(options: SqsQueueOptions) {
+    this.#options = options;
+  }
+
+  async send(entries: readonly QueueEntry[]): Promise<void> {
+    for (const batch of batchesOf(entries)) await this.#sendBatch(batch);
+  }
+
+  async #sendBatch(batch: readonly QueueEntry[]): Promise<void> {
+    let left = batch.map(requestEntry);
+    let cause: unknown;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      if (attempt > 0) await this.#pause(attempt);
+      try {
+        left = await this.#try(left);
+        cause = `${left.length} entries were refused`;
+      } catch (error) {
+        cause = error;
+      }
+      if (left.length === 0) return;
+    }
+    throw new QueueUnavailable(ATTEMPTS_MAX, cause);
+  }
+
+  /** Answers what was not taken. */
+  async #try(entries: SendMessageBatchRequestEntry[]): Promise<SendMessageBatchRequestEntry[]> {
+    const { client, queueUrl } = this.#options;
+    const { Failed = [] } = await client.send(
+      new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }),
+    );
+    const failed = new Set(Failed.map(({ Id }) => Id));
+    return entries.filter(({ Id }) => failed.has(Id));
+  }
+
+  async #pause(attempt: number): Promise<void> {
+    const { random = Math.random, sleep } = this.#options;
+    await sleep(random() * FIRST_PAUSE_MS * 2 ** attempt);
+  }
+}
+
+function requestEntry({ body, fifo, delaySeconds }: QueueEntry, index: number): SendMessageBatchRequestEntry {
+  return {
+    Id: String(index),
+    MessageBody: body,
+    ...(fifo !== undefined && {
+      MessageGroupId: fifo.groupId,
+      MessageDeduplicationId: fifo.deduplicationId,
+    }),
+    ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
+  };
+}
+
+function* batchesOf(entries: readonly QueueEntry[]): Generator<readonly QueueEntry[]> {
+  let batch: QueueEntry[] = [];
+  let bytes = 0;
+  let groups = new Set<string>();
+  for (const entry of entries) {
+    const { length } = entry.body;
+    const group = entry.fifo?.groupId;
+    const fits = batch.length < BATCH_ENTRIES_MAX && bytes + length <= BATCH_BYTES_MAX;
+    if (batch.length > 0 && (!fits || (group !== undefined && groups.has(group)))) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+      groups = new Set();
+    }
+    batch.push(entry);
+    bytes += length;
+    if (group !== undefined) groups.add(group);
+  }
+  if (batch.length > 0) yield batch;
+}
