@@ -1,0 +1,26 @@
+import type { ConnectionStatus, Traffic } from './types.ts';
+
+export const NO_TRAFFIC: Traffic = {
+  messagesIn: 0,
+  messagesOut: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  messagesInPerSecond: 0,
+  messagesOutPerSecond: 0,
+  bytesInPerSecond: 0,
+  bytesOutPerSecond: 0,
+  skipped: 0,
+  gateway: undefined,
+};
+
+/** How a connection is that nobody has opened yet. */
+export const IDLE_STATUS: ConnectionStatus = {
+  phase: 'idle',
+  door: undefined,
+  session: undefined,
+  trouble: undefined,
+  attempts: 0,
+  retryAtMs: undefined,
+  traffic: NO_TRAFFIC,
+  subscriptions: {},
+};

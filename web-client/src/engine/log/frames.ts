@@ -1,0 +1,36 @@
+/** Calls back before the next frame, or soon where no frames are drawn: in a hidden page, in a test. */
+export type Schedule = (callback: () => void) => void;
+
+/** A hidden page gets no animation frames; its logs go on, and their listeners hear of it this often. */
+const HIDDEN_INTERVAL_MS = 250;
+
+export const nextFrame: Schedule = (callback) => {
+  if (typeof requestAnimationFrame === 'undefined') setTimeout(callback, 0);
+  else if (document.hidden) setTimeout(callback, HIDDEN_INTERVAL_MS);
+  else requestAnimationFrame(() => callback());
+};
+
+/** Listeners that hear of any number of changes once per frame. */
+export class FrameListeners {
+  readonly #listeners = new Set<() => void>();
+  readonly #schedule: Schedule;
+  #scheduled = false;
+
+  constructor(schedule: Schedule = nextFrame) {
+    this.#schedule = schedule;
+  }
+
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  changed(): void {
+    if (this.#scheduled || this.#listeners.size === 0) return;
+    this.#scheduled = true;
+    this.#schedule(() => {
+      this.#scheduled = false;
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+}

@@ -1,0 +1,79 @@
+import { PACKETS_BYTES_MAX, PACKETS_MAX } from '../limits.ts';
+import type { LoggedPacket, PacketLog } from '../types.ts';
+import { FrameListeners, type Schedule } from './frames.ts';
+import { Ring } from './ring.ts';
+
+export interface PacketLogLimits {
+  readonly packetsMax: number;
+  readonly bytesMax: number;
+}
+
+/** What a packet is before it has its place in the log. `bytes` may be a view of a larger chunk. */
+export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'>;
+
+/** The timeline of a connection: what went over the wire last, in both directions. */
+export class BoundedPacketLog implements PacketLog {
+  readonly limits: PacketLogLimits;
+  readonly #ring: Ring<LoggedPacket>;
+  readonly #frames: FrameListeners;
+  #bytes = 0;
+
+  constructor(
+    limits: PacketLogLimits = { packetsMax: PACKETS_MAX, bytesMax: PACKETS_BYTES_MAX },
+    schedule?: Schedule,
+  ) {
+    this.limits = limits;
+    this.#ring = new Ring(limits.packetsMax);
+    this.#frames = new FrameListeners(schedule);
+  }
+
+  get size(): number {
+    return this.#ring.size;
+  }
+
+  get firstSequence(): number {
+    return this.#ring.first;
+  }
+
+  get endSequence(): number {
+    return this.#ring.end;
+  }
+
+  at(sequence: number): LoggedPacket | undefined {
+    return this.#ring.at(sequence);
+  }
+
+  append(batch: readonly PacketFields[]): void {
+    for (const { direction, atMs, bytes } of batch) {
+      if (this.#ring.isFull) this.#evict();
+      const firstByte = bytes[0] ?? 0;
+      const sequence = this.#ring.end;
+      this.#ring.push({
+        sequence,
+        direction,
+        atMs,
+        type: firstByte >> 4,
+        firstByte,
+        length: bytes.length,
+        bytes,
+      });
+      this.#bytes += bytes.length;
+      while (this.#bytes > this.limits.bytesMax && this.#ring.size > 1) this.#evict();
+    }
+    if (batch.length > 0) this.#frames.changed();
+  }
+
+  clear(): void {
+    this.#ring.clear();
+    this.#bytes = 0;
+    this.#frames.changed();
+  }
+
+  onFrame(listener: () => void): () => void {
+    return this.#frames.add(listener);
+  }
+
+  #evict(): void {
+    this.#bytes -= this.#ring.shift()?.length ?? 0;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * A bounded list with ever ascending places: what is pushed keeps its number until it is shifted out. Nothing is moved
+ * or copied, so a push costs the same at any size.
+ */
+export class Ring<T> {
+  readonly #items: (T | undefined)[];
+  #first = 0;
+  #end = 0;
+
+  /** @param capacity the most items that are held */
+  constructor(capacity: number) {
+    this.#items = new Array<T | undefined>(capacity).fill(undefined);
+  }
+
+  get size(): number {
+    return this.#end - this.#first;
+  }
+
+  /** The place of the oldest item. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The place that the next item gets. */
+  get end(): number {
+    return this.#end;
+  }
+
+  get isFull(): boolean {
+    return this.size === this.#items.length;
+  }
+
+  at(place: number): T | undefined {
+    if (place < this.#first || place >= this.#end) return undefined;
+    return this.#items[place % this.#items.length];
+  }
+
+  /** Lets the oldest item go where the ring is full. */
+  push(item: T): void {
+    if (this.isFull) this.shift();
+    this.#items[this.#end % this.#items.length] = item;
+    this.#end += 1;
+  }
+
+  shift(): T | undefined {
+    if (this.size === 0) return undefined;
+    const slot = this.#first % this.#items.length;
+    const item = this.#items[slot];
+    this.#items[slot] = undefined;
+    this.#first += 1;
+    return item;
+  }
+
+  /** Places go on from where they are. */
+  clear(): void {
+    this.#items.fill(undefined);
+    this.#first = this.#end;
+  }
+}

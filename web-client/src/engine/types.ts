@@ -1,0 +1,322 @@
+/**
+ * The shapes that the engine and the views share. The engine runs in a worker (connections, MQTT, sockets) and on the
+ * page (logs, live connections); views only ever see what is declared here.
+ */
+
+export type Qos = 0 | 1 | 2;
+
+/** MQTT 3.1.1 and 5.0, as CONNECT's Protocol Version says them. */
+export type ProtocolVersion = 4 | 5;
+
+/** `node` takes stock MQTT over WebSocket; `gateway` takes text frames through API Gateway (`@apus/client`). */
+export type Door = 'node' | 'gateway';
+
+/** In the order in which they are sent; a name may come more than once. */
+export type UserProperties = readonly (readonly [name: string, value: string])[];
+
+/** The properties of a PUBLISH, named as in the specification; what is absent was not sent. */
+export interface MessageProperties {
+  readonly payloadFormatIndicator?: boolean | undefined;
+  readonly messageExpiryIntervalSeconds?: number | undefined;
+  readonly topicAlias?: number | undefined;
+  readonly responseTopic?: string | undefined;
+  readonly correlationData?: Uint8Array | undefined;
+  readonly userProperties?: UserProperties | undefined;
+  /** Received messages only: the identifiers of the subscriptions that matched. */
+  readonly subscriptionIdentifiers?: readonly number[] | undefined;
+  readonly contentType?: string | undefined;
+}
+
+/** The message that the server publishes when the connection is lost. */
+export interface WillProfile {
+  readonly topic: string;
+  /** As text; the will is sent as UTF-8. */
+  readonly payload: string;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly delayIntervalSeconds?: number | undefined;
+  readonly properties: Omit<
+    MessageProperties,
+    'topicAlias' | 'subscriptionIdentifiers' | 'correlationData'
+  > & {
+    readonly correlationText?: string | undefined;
+  };
+}
+
+/** A subscription as its owner wants it; it lives in the profile of its connection. */
+export interface Subscription {
+  readonly id: string;
+  /** A topic filter, with `$share/{group}/` in front or without. */
+  readonly filter: string;
+  /** A name for people, or ''. */
+  readonly alias: string;
+  /** A key of the theme's colours, as `blue`. */
+  readonly color: string;
+  readonly qos: Qos;
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  readonly retainHandling: 0 | 1 | 2;
+  /** `auto` gives each subscription its own where the server takes them. */
+  readonly identifier: 'auto' | 'none' | number;
+  readonly userProperties: UserProperties;
+  /** Off: unsubscribed at the server and kept here. */
+  readonly enabled: boolean;
+}
+
+/** Everything about a connection that is no secret. Saved in IndexedDB; shared by URL. */
+export interface ConnectionProfile {
+  readonly id: string;
+  readonly name: string;
+  /** `ws:` or `wss:`, with the path. */
+  readonly url: string;
+  /** `auto` asks the server which of the two subprotocols it speaks. */
+  readonly door: Door | 'auto';
+  readonly protocolVersion: ProtocolVersion;
+  /** '' makes one for each time the page is opened. */
+  readonly clientId: string;
+  readonly username: string;
+  /** MQTT 5's Clean Start, MQTT 3.1.1's Clean Session. */
+  readonly cleanStart: boolean;
+  readonly keepAliveSeconds: number;
+  readonly connectTimeoutSeconds: number;
+  readonly reconnect: boolean;
+  /** The wait before each attempt at the node door; the gateway door's transport has waits of its own. */
+  readonly reconnectPeriodMs: number;
+  readonly sessionExpiryIntervalSeconds?: number | undefined;
+  readonly receiveMaximum?: number | undefined;
+  readonly maximumPacketSizeBytes?: number | undefined;
+  readonly topicAliasMaximum?: number | undefined;
+  readonly requestResponseInformation?: boolean | undefined;
+  readonly requestProblemInformation?: boolean | undefined;
+  readonly userProperties: UserProperties;
+  readonly authenticationMethod: string;
+  readonly will?: WillProfile | undefined;
+  /** Gateway door: the longest time without a frame that asks for a reply; undefined is the transport's default. */
+  readonly heartbeatSeconds?: number | undefined;
+  /** The query parameter that the token is added as, at either door. */
+  readonly tokenParameter: string;
+  /** Which secrets a connection needs, so that they can be asked for when they are not stored. */
+  readonly needs: { readonly password: boolean; readonly token: boolean };
+  /** Whether its owner asked to store the secrets with the profile. */
+  readonly storeSecrets: boolean;
+  readonly subscriptions: readonly Subscription[];
+}
+
+/** What a profile never holds. `authenticationData` is text, sent as UTF-8. */
+export interface Secrets {
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+  readonly authenticationData?: string | undefined;
+}
+
+/**
+ * A message that came or went. It stays readable for as long as somebody holds it, also when its log has let it go.
+ * `payload`, `text` and `packet` are made when they are read, and not kept: hold the result if you need it twice.
+ */
+export interface LoggedMessage {
+  /** Ascends by one within a connection's log, from 0, and is never used again. */
+  readonly sequence: number;
+  readonly connectionId: string;
+  readonly direction: 'received' | 'published';
+  /** Milliseconds since 1970, with a fraction. */
+  readonly atMs: number;
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly payloadLength: number;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly dup: boolean;
+  readonly packetId: number | undefined;
+  readonly properties: MessageProperties;
+  /** The `id`s of the subscriptions that it came for; none for a published one. */
+  readonly subscriptionIds: readonly string[];
+  /** The whole PUBLISH as it was on the wire. */
+  readonly packet: Uint8Array;
+  readonly packetLength: number;
+  /** Time since the timestamp that the message carries, where it carries one. */
+  readonly latencyMs: number | undefined;
+  /** How many sequence numbers of its topic were left out before it; 0 where none or it carries none. */
+  readonly missingBefore: number;
+  /** The payload as UTF-8, with U+FFFD for what is none; at most `charactersMax` characters. */
+  text(charactersMax?: number): string;
+}
+
+/** The bounded past of one connection: when it is full, the oldest go. */
+export interface MessageLog {
+  readonly limits: { readonly messagesMax: number; readonly bytesMax: number };
+  readonly size: number;
+  readonly bytes: number;
+  /** The oldest sequence that is still held. */
+  readonly firstSequence: number;
+  /** One more than the newest sequence. */
+  readonly endSequence: number;
+  /** How many were let go since the log was cleared. */
+  readonly evicted: number;
+  at(sequence: number): LoggedMessage | undefined;
+  clear(): void;
+  /** Called with each batch at once, in order, also while a view is paused. Be quick. Returns how to stop. */
+  onAppend(listener: (messages: readonly LoggedMessage[]) => void): () => void;
+  /** Called after an append or a clear, at most once per frame. Returns how to stop. */
+  onFrame(listener: () => void): () => void;
+  /** Called at once when the log is cleared. */
+  onClear(listener: () => void): () => void;
+}
+
+/** One packet of the timeline, undecoded: `inspectPacket(bytes, version)` explains it field by field. */
+export interface LoggedPacket {
+  readonly sequence: number;
+  readonly direction: 'in' | 'out';
+  readonly atMs: number;
+  /** The type, 1 to 15, of the fixed header. */
+  readonly type: number;
+  /** The first byte of the fixed header. */
+  readonly firstByte: number;
+  readonly length: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface PacketLog {
+  readonly limits: { readonly packetsMax: number; readonly bytesMax: number };
+  readonly size: number;
+  readonly firstSequence: number;
+  readonly endSequence: number;
+  at(sequence: number): LoggedPacket | undefined;
+  clear(): void;
+  onFrame(listener: () => void): () => void;
+}
+
+export interface PublishRequest {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly properties?: MessageProperties | undefined;
+}
+
+/** How a publish, subscribe or unsubscribe ended. */
+export interface Outcome {
+  readonly ok: boolean;
+  /** MQTT's reason code, or undefined where there is none: QoS 0, MQTT 3.1.1, a broken connection. */
+  readonly reasonCode: number | undefined;
+  /** Why not, in a sentence; '' where it worked. */
+  readonly problem: string;
+  /** From the call to the last packet of the exchange. */
+  readonly durationMs: number;
+}
+
+/** Many messages of one shape, sent by the worker. `{n}` in topic and payload becomes the number of the message. */
+export interface BurstRequest {
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly count: number;
+  readonly ratePerSecond: number;
+  readonly properties?: MessageProperties | undefined;
+}
+
+export interface BurstProgress {
+  readonly sent: number;
+  readonly failed: number;
+  readonly done: boolean;
+}
+
+export type ConnectionPhase =
+  | 'idle'
+  /** Asking the server which door it is. */
+  | 'detecting'
+  | 'connecting'
+  | 'connected'
+  /** Lost or not reached; another attempt follows at `retryAtMs`. */
+  | 'waiting'
+  /** Refused for a reason that another attempt does not change, or given up. */
+  | 'failed';
+
+/** What went wrong, for people. */
+export interface Trouble {
+  /** As `Bad User Name or Password`. */
+  readonly title: string;
+  /** What it means and what to do. */
+  readonly advice: string;
+  readonly reasonCode: number | undefined;
+  /** The server's own Reason String, or what the platform said. */
+  readonly detail: string;
+  readonly atMs: number;
+}
+
+/** What CONNACK said. */
+export interface SessionFacts {
+  readonly connectedAtMs: number;
+  readonly sessionPresent: boolean;
+  readonly clientId: string;
+  readonly keepAliveSeconds: number;
+  readonly maximumQos: Qos;
+  readonly retainAvailable: boolean;
+  readonly wildcardAvailable: boolean;
+  readonly subscriptionIdentifiersAvailable: boolean;
+  readonly sharedAvailable: boolean;
+  readonly sessionExpiryIntervalSeconds: number | undefined;
+  readonly receiveMaximum: number | undefined;
+  readonly maximumPacketSizeBytes: number | undefined;
+  readonly topicAliasMaximum: number | undefined;
+  readonly responseInformation: string | undefined;
+  readonly serverReference: string | undefined;
+  readonly reasonString: string | undefined;
+  readonly userProperties: UserProperties;
+}
+
+export interface Traffic {
+  readonly messagesIn: number;
+  readonly messagesOut: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly messagesInPerSecond: number;
+  readonly messagesOutPerSecond: number;
+  readonly bytesInPerSecond: number;
+  readonly bytesOutPerSecond: number;
+  /** Messages that the page never saw, because it was too busy to take them. */
+  readonly skipped: number;
+  /** Gateway door only. */
+  readonly gateway:
+    | {
+        readonly framesSent: number;
+        readonly framesReceived: number;
+        readonly messagesBilled: number;
+      }
+    | undefined;
+}
+
+export interface SubscriptionState {
+  readonly status: 'off' | 'waiting' | 'granted' | 'refused';
+  readonly grantedQos: Qos | undefined;
+  readonly trouble: Trouble | undefined;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly messagesPerSecond: number;
+}
+
+/** A connection as views show it: replaced, never changed, a few times a second at most. */
+export interface ConnectionStatus {
+  readonly phase: ConnectionPhase;
+  /** Known once detected. */
+  readonly door: Door | undefined;
+  readonly session: SessionFacts | undefined;
+  readonly trouble: Trouble | undefined;
+  /** How often it has been tried again since it last stood. */
+  readonly attempts: number;
+  readonly retryAtMs: number | undefined;
+  readonly traffic: Traffic;
+  /** By the subscription's `id`. */
+  readonly subscriptions: Readonly<Record<string, SubscriptionState>>;
+}
+
+/** A connection that can be used; its status is in the store (`useStatus`). */
+export interface LiveConnection {
+  readonly id: string;
+  readonly messages: MessageLog;
+  readonly packets: PacketLog;
+  /** Never rejects. */
+  publish(request: PublishRequest): Promise<Outcome>;
+  /** Progress comes a few times a second; returns how to stop. */
+  burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void;
+}

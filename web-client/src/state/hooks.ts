@@ -1,0 +1,33 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import { connections } from '../engine/connections.ts';
+import { IDLE_STATUS } from '../engine/idle-status.ts';
+import type {
+  ConnectionProfile,
+  ConnectionStatus,
+  LiveConnection,
+  MessageLog,
+  PacketLog,
+} from '../engine/types.ts';
+import { useStore } from './store.ts';
+
+/** The profile that the views show, or undefined where there is none yet. */
+export function useActiveProfile(): ConnectionProfile | undefined {
+  return useStore((state) => state.profiles.find(({ id }) => id === state.activeId));
+}
+
+/** Its connection, which exists as long as its profile does, connected or not. */
+export function useActiveConnection(): LiveConnection | undefined {
+  const id = useStore((state) => state.activeId);
+  return id === undefined ? undefined : connections.get(id);
+}
+
+/** How a connection is. Replaced a few times a second at most. */
+export function useStatus(id: string | undefined): ConnectionStatus {
+  return useStore((state) => (id === undefined ? undefined : state.statuses[id]) ?? IDLE_STATUS);
+}
+
+/** Renders once per frame while the log changes. Returns the log's end, which is different after every append. */
+export function useLogEnd(log: MessageLog | PacketLog | undefined): number {
+  const subscribe = useCallback((changed: () => void) => log?.onFrame(changed) ?? (() => {}), [log]);
+  return useSyncExternalStore(subscribe, () => log?.endSequence ?? 0);
+}

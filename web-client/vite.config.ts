@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** Files with relative addresses: the page works at any path of any host. */
+export default defineConfig({
+  base: './',
+  plugins: [react()],
+  // Workspace packages are read from their sources.
+  resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
+  worker: { format: 'es' },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
+  },
+});
