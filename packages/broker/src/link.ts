@@ -30,7 +30,11 @@ export interface Replay {
  * it with the connection.
  */
 export type LinkState =
-  | { readonly phase: 'new' }
+  | {
+      readonly phase: 'new';
+      /** What the door verified in the handshake, where another process handles CONNECT. */
+      readonly identity?: Identity;
+    }
   | {
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;

@@ -6,14 +6,29 @@ import type { FailedPost } from './postbag.ts';
 /** Rounds of posts that one event may cause: a will of a lost connection can find another lost connection. */
 const ROUNDS_MAX = 4;
 
-/** Posts what was gathered, and turns connections that are gone or do not read into lost ones. */
+/**
+ * Sends what was gathered, jobs and posts, and turns connections that are gone or do not read into lost ones. Only
+ * then is anything marked as done. Rejects when a job may not be in its queue.
+ */
 export async function flush(environment: Environment): Promise<void> {
+  await send(environment);
+  for (const each of environment.doneAfterFlush) await each.settleAll();
+}
+
+async function send(environment: Environment): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    await environment.fanOut?.flush();
     const failed = await environment.postbag.flush();
     if (failed.length === 0) return;
     for (const failure of failed) await settle(environment, failure);
   }
   environment.log.warn('lost-connections-left', { rounds: ROUNDS_MAX });
+}
+
+/** The event has failed: nothing that it began counts as done, and what is not in a queue yet is not promised. */
+export function forsake(environment: Environment): void {
+  environment.fanOut?.drop();
+  for (const each of environment.doneAfterFlush) each.drop();
 }
 
 async function settle(

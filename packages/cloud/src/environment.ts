@@ -2,6 +2,23 @@ import type { Broker, Connections, LinkStore, Log } from '@apus/broker';
 import type { GatewayConnections } from './gateway-connections.ts';
 import type { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
+import type { QueuedFanOut } from './queued-fan-out.ts';
+
+/** Marks that are set only when everything gathered has left. */
+export interface DoneAfterFlush {
+  settleAll(): Promise<void>;
+  drop(): void;
+}
+
+/** A store that reads ahead what a frame is known to need (`createDynamoStores`). */
+export interface FrameReader {
+  beginFrame(plan: {
+    readonly connectionId: string;
+    readonly tenant: string;
+    readonly topicNames: readonly string[];
+  }): Promise<void>;
+  endFrame(): void;
+}
 
 /** What the handlers of one execution environment work with. It handles one event at a time. */
 export interface Environment {
@@ -11,6 +28,12 @@ export interface Environment {
   readonly postbag: Postbag;
   readonly poster: Poster;
   readonly log: Log;
+  /** Absent where no filter is ever left to workers. */
+  readonly fanOut?: QueuedFanOut | undefined;
+  readonly doneAfterFlush: readonly DoneAfterFlush[];
+  readonly frameReader?: FrameReader | undefined;
+  /** The tenant whose topics are read ahead before the connection's own is known. */
+  readonly defaultTenant: string;
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;
 }

@@ -1,4 +1,4 @@
-import { flush, loseConnection } from './after.ts';
+import { flush, forsake, loseConnection } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { DisconnectEvent, ProxyResult } from './events.ts';
 
@@ -11,6 +11,9 @@ export async function handleDisconnect(
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   try {
     await loseConnection(environment, connectionId, why);
+  } catch (error) {
+    forsake(environment);
+    throw error;
   } finally {
     await flush(environment);
   }

@@ -1,6 +1,13 @@
-import type { LinkState } from '@apus/broker';
-import { type Packet, PacketDecoder, type ProtocolVersion, ReasonCode, Violation } from '@apus/mqtt';
-import { flush } from './after.ts';
+import { type Identity, type LinkState, Unavailable } from '@apus/broker';
+import {
+  encodePacket,
+  type Packet,
+  PacketDecoder,
+  type ProtocolVersion,
+  ReasonCode,
+  Violation,
+} from '@apus/mqtt';
+import { flush, forsake } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
@@ -11,6 +18,7 @@ import {
   parseClientFrame,
   REPLY_BYTES_MAX,
 } from './text-frame.ts';
+import { topicNamesOf } from './topic-names.ts';
 
 /** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
 const RESERVE_MS = 1_500;
@@ -27,23 +35,55 @@ export async function handleMessage(
   context: InvocationContext,
 ): Promise<ProxyResult> {
   const { connectionId, identity } = event.requestContext;
-  const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
-  if (state.phase === 'closed') {
-    // Of a connection that was taken over or has ended: it must not live on as a socket.
-    await environment.poster.delete(connectionId);
-    return DONE;
-  }
-  const link = new GatewayLink(connectionId, { address: identity?.sourceIp ?? 'unknown' }, state);
-  environment.connections.current = link;
+  const frame = parseClientFrame(event.body ?? '');
   try {
-    return await handleFrame(environment, link, parseClientFrame(event.body ?? ''), context);
+    await environment.frameReader?.beginFrame({
+      connectionId,
+      tenant: environment.defaultTenant,
+      topicNames: frame instanceof Violation ? [] : topicNamesOf(frame.bytes),
+    });
+    const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
+    if (state.phase === 'closed') {
+      // Of a connection that was taken over or has ended: it must not live on as a socket.
+      await environment.poster.delete(connectionId);
+      return DONE;
+    }
+    const peer = {
+      address: identity?.sourceIp ?? 'unknown',
+      ...(isVerified(state) && { identity: state.identity }),
+    };
+    const link = new GatewayLink(connectionId, peer, state);
+    environment.connections.current = link;
+    return await handleFrame(environment, link, frame, context);
   } catch (error) {
-    // What the packets before it did is done, and must not wait here for whoever's frame comes next.
-    await flush(environment);
-    throw error;
+    return await fail(environment, connectionId, error);
   } finally {
     environment.connections.current = undefined;
+    environment.frameReader?.endFrame();
   }
+}
+
+function isVerified(state: LinkState): state is LinkState & { readonly identity: Identity } {
+  return state.phase === 'new' && state.identity !== undefined;
+}
+
+/**
+ * What the packets before the failure did is done, and must not wait here for whoever's frame comes next; but none of
+ * it is promised. A client whose frame met a store or a queue that is unavailable is told so and closed: it returns
+ * later and sends again. Anything else is a defect, and the integration fails.
+ */
+async function fail(environment: Environment, connectionId: string, error: unknown): Promise<ProxyResult> {
+  const link = environment.connections.current;
+  forsake(environment);
+  await flush(environment);
+  if (!(error instanceof Unavailable)) throw error;
+  environment.log.warn('frame-unavailable', { connectionId, reason: error.message });
+  if (link?.state.phase === 'connected' && link.state.connection.protocolVersion === 5) {
+    const disconnect = encodePacket({ type: 'disconnect', reasonCode: error.reasonCode, properties: {} }, 5);
+    await environment.poster.post(connectionId, formatPush(disconnect), false);
+  }
+  await environment.poster.delete(connectionId);
+  return DONE;
 }
 
 async function handleFrame(
