@@ -48,10 +48,14 @@ export const DEFAULT_TENANT = 'default';
 
 /** Puts the handlers of one execution environment together: everything that can be done before the first event. */
 export function createHandlers(options: HandlerOptions): Handlers {
-  const environment = createEnvironment(options);
+  return createRouteHandlers(createEnvironment(options), options.tokens);
+}
+
+/** The routes over an environment; `tokens` checks the handshake's. */
+export function createRouteHandlers(environment: Environment, tokens: TokenVerifier | undefined): Handlers {
+  const { links, log } = environment;
   return {
-    connect: (event) =>
-      handleConnect({ links: options.links, tokens: options.tokens, log: options.log }, event),
+    connect: (event) => handleConnect({ links, tokens, log }, event),
     default: (event, context) => handleMessage(environment, event, context),
     disconnect: (event) => handleDisconnect(environment, event),
   };

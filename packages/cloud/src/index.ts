@@ -9,6 +9,8 @@ export {
   type Handlers,
 } from './handlers.ts';
 export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from './job-queue.ts';
+export { type Cloud, type CloudOptions, composeCloud } from './lambda/compose.ts';
+export { VARIABLES } from './lambda/variables.ts';
 export { DEFAULT_GATEWAY_OPTIONS, gatewayBrokerOptions } from './options.ts';
 export { Postbag } from './postbag.ts';
 export type { Poster, PostOutcome } from './poster.ts';

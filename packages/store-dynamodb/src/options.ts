@@ -3,7 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 export interface DynamoOptions {
   /** Give it `maxAttempts: 1`: the store retries by itself, and counts. */
-  readonly client: DynamoDBClient;
+  readonly client: Pick<DynamoDBClient, 'send'>;
   readonly tableName: string;
   /** @default the wall clock */
   readonly clock?: Clock;

@@ -1,0 +1,105 @@
+import {
+  type Authenticator,
+  type Authorizer,
+  type BrokerLimits,
+  type Clock,
+  type Connections,
+  createBroker,
+  DEFAULT_LIMITS,
+  type Log,
+  type Timers,
+} from '@apus/broker';
+import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
+import type { Environment } from '../environment.ts';
+import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
+import { gatewayBrokerOptions } from '../options.ts';
+import type { Poster } from '../poster.ts';
+import type { QueuedFanOut } from '../queued-fan-out.ts';
+import { ReceivedAfterFlush } from '../received-after-flush.ts';
+import type { TokenVerifier } from '../tokens/token-verifier.ts';
+
+/** API Gateway cuts every connection after two hours. */
+const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
+
+/** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
+export interface CloudOptions {
+  readonly dynamo: DynamoOptions['client'];
+  readonly tableName: string;
+  readonly fanOut: QueuedFanOut;
+  readonly timers: Timers;
+  readonly poster: Poster;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly random: () => number;
+  readonly randomId: () => string;
+  readonly log: Log;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly tokens?: TokenVerifier;
+  readonly limits?: Partial<BrokerLimits>;
+  /** @default 'one' */
+  readonly overlapping?: 'one' | 'each';
+  readonly stores?: Partial<DynamoOptions>;
+}
+
+/** One execution environment: the stores, the broker over them, and the routes of the WebSocket API. */
+export interface Cloud {
+  readonly stores: DynamoStores;
+  readonly environment: Environment;
+  readonly routes: Handlers;
+}
+
+/** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
+export function composeCloud(options: CloudOptions): Cloud {
+  const { clock, sleep, random, randomId, poster, fanOut, log, tokens } = options;
+  const stores = createDynamoStores({
+    client: options.dynamo,
+    tableName: options.tableName,
+    shards: 'leave',
+    connectionSecondsMax: CONNECTION_SECONDS_MAX,
+    clock,
+    sleep,
+    random,
+    randomId,
+    ...options.stores,
+  });
+  const received = new ReceivedAfterFlush(stores.received);
+  const brokerOptions = gatewayBrokerOptions({
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    overlapping: options.overlapping ?? 'one',
+    responseInformation: undefined,
+    ephemeralSessionsKeep: 'nothing',
+    lossGraceSeconds: 0,
+  });
+  const makeBroker = (connections: Connections) =>
+    createBroker(
+      {
+        ...stores,
+        received,
+        fanOut,
+        connections,
+        timers: options.timers,
+        clock,
+        log,
+        randomId,
+        authenticator: options.authenticator,
+        authenticationMethods: new Map(),
+        authorizer: options.authorizer,
+      },
+      brokerOptions,
+    );
+  const handlerOptions = {
+    links: stores.links,
+    poster,
+    clock,
+    log,
+    makeBroker,
+    maximumPacketSize: brokerOptions.limits.maximumPacketSize,
+    fanOut,
+    doneAfterFlush: [received],
+    frameReader: stores,
+    ...(tokens !== undefined && { tokens }),
+  };
+  const environment = createEnvironment(handlerOptions);
+  return { stores, environment, routes: createRouteHandlers(environment, tokens) };
+}

@@ -1,0 +1,25 @@
+/** Names of the environment variables that the functions read and the CDK construct sets. */
+export const VARIABLES = {
+  tableName: 'APUS_TABLE_NAME',
+  fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
+  timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
+  deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',
+  /** `https://{api}.execute-api.{region}.amazonaws.com/{stage}`; never the custom domain. */
+  managementEndpoint: 'APUS_MANAGEMENT_ENDPOINT',
+  /** Secret that signs tokens: its ARN in Secrets Manager. */
+  tokenSecretArn: 'APUS_TOKEN_SECRET_ARN',
+  /** Key set of an identity provider, as a URL; with the issuer and the audience that its tokens must name. */
+  tokenJwksUrl: 'APUS_TOKEN_JWKS_URL',
+  tokenIssuer: 'APUS_TOKEN_ISSUER',
+  tokenAudience: 'APUS_TOKEN_AUDIENCE',
+  /** `anonymous`: no token is asked for. Only ever set by the owner's explicit choice. */
+  authentication: 'APUS_AUTHENTICATION',
+  /** JSON of the broker limits that differ from the defaults. */
+  limits: 'APUS_LIMITS',
+  /** Posts a second that one worker may make. */
+  postsPerSecond: 'APUS_POSTS_PER_SECOND',
+  /** SHA-256 of the keys that the HTTP publish endpoint accepts, or the ARN of the secret that holds them. */
+  publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
+  logLevel: 'APUS_LOG_LEVEL',
+  metricsNamespace: 'APUS_METRICS_NAMESPACE',
+} as const;
