@@ -75,16 +75,16 @@ export interface Faults {
 export type FaultName = keyof Faults;
 
 /** Throws the dice for the faults, and counts those that struck. */
-export class Dice {
+export class Dice<Name extends string = FaultName> {
   readonly #random: Random;
-  readonly #onStrike: (name: FaultName) => void;
+  readonly #onStrike: (name: Name) => void;
 
-  constructor(random: Random, onStrike: (name: FaultName) => void) {
+  constructor(random: Random, onStrike: (name: Name) => void) {
     this.#random = random;
     this.#onStrike = onStrike;
   }
 
-  strikes<Subject>(name: FaultName, chance: Chance<Subject> | undefined, subject: Subject): boolean {
+  strikes<Subject>(name: Name, chance: Chance<Subject> | undefined, subject: Subject): boolean {
     if (chance === undefined) return false;
     const struck = typeof chance === 'function' ? chance(subject) : this.#random.happens(chance);
     if (struck) this.#onStrike(name);

@@ -1,6 +1,7 @@
 export { type Clock, systemClock } from './clock.ts';
 export type { CountersSnapshot, InvocationTally, MessageTally } from './counters.ts';
 export type { Credentials } from './credentials.ts';
+export * from './dynamodb/index.ts';
 export type {
   AuthorizerContext,
   AuthorizerEvent,

@@ -1,6 +1,7 @@
+import { createDynamoDb } from '@apus/emulator';
 import { createDynamoStores, type DynamoOptions, type DynamoStores, defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, it } from 'vitest';
+import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { afterAll, describe, it } from 'vitest';
 import { type Ministack, startMinistack } from './ministack.ts';
 
 /** Some moment: that of the contract suites. */
@@ -39,10 +40,14 @@ export interface Service {
 }
 
 /**
- * Runs `define` with a DynamoDB that is not ours. Where none can be started the file is skipped and says why; in CI
- * it fails.
+ * Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. Where that cannot be started its
+ * half of the file is skipped and says why; in CI it fails.
  */
 export async function withService(define: (service: Service) => void): Promise<void> {
+  const { requestHandler } = createDynamoDb();
+  const emulated = await makeService({ requestHandler: requestHandler() }, { readUnitsFrom: 'service' });
+  describe('in memory', () => define(emulated));
+
   let ministack: Ministack;
   try {
     ministack = await startMinistack();
@@ -51,36 +56,41 @@ export async function withService(define: (service: Service) => void): Promise<v
     it.skip(`needs MiniStack, which could not be started: ${error}`, () => {});
     return;
   }
-  const service = await makeService(ministack.endpoint);
-  afterAll(async () => {
-    service.client.destroy();
-    await ministack.stop();
+  const service = await makeService({ endpoint: ministack.endpoint }, { readUnitsFrom: 'sizes' });
+  describe('on MiniStack', () => {
+    afterAll(async () => {
+      service.client.destroy();
+      await ministack.stop();
+    });
+    define(service);
   });
-  define(service);
 }
 
-async function makeService(endpoint: string): Promise<Service> {
-  const client = connect(endpoint);
+async function makeService(
+  config: DynamoDBClientConfig,
+  defaults: Pick<DynamoOptions, 'readUnitsFrom'>,
+): Promise<Service> {
+  const client = connect(config);
   const tableName = 'apus';
   await client.send(new CreateTableCommand(defineTable(tableName)));
   const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
     createDynamoStores({
-      client: hooks === undefined ? client : hooked(connect(endpoint), hooks),
+      client: hooks === undefined ? client : hooked(connect(config), hooks),
       tableName,
       clock: fakeClock,
       sleep: fakeClock.sleep,
-      readUnitsFrom: 'sizes',
+      ...defaults,
       ...options,
     });
   return { client, tableName, make };
 }
 
-function connect(endpoint: string): DynamoDBClient {
+function connect(config: DynamoDBClientConfig): DynamoDBClient {
   return new DynamoDBClient({
-    endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     maxAttempts: 1,
+    ...config,
   });
 }
 

@@ -1,0 +1,90 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { Dice } from '../faults.ts';
+import { Random, randomSeed } from '../random.ts';
+import { DynamoDbCounters, type DynamoDbSnapshot } from './counters.ts';
+import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';
+import { PARTITION_READ_UNITS_PER_SECOND, PARTITION_WRITE_UNITS_PER_SECOND } from './limits.ts';
+import { PartitionLimits } from './partition-limits.ts';
+import { type CallingEnvironment, createRequestHandler, type SdkRequestHandler } from './request-handler.ts';
+import { Service } from './service.ts';
+import { Tables } from './storage/tables.ts';
+import { Transport } from './transport.ts';
+
+/** What a test may set of DynamoDB's own limits. */
+export interface DynamoDbLimits {
+  /** Of one partition key in a second, by the clock. @default Infinity; DynamoDB has 3,000 */
+  readonly partitionReadUnitsPerSecond?: number;
+  /** The same for writes. @default Infinity; DynamoDB has 1,000 */
+  readonly partitionWriteUnitsPerSecond?: number;
+}
+
+/** The throttle of a partition as DynamoDB has it, for `DynamoDbOptions.limits`. */
+export const DYNAMODB_PARTITION_LIMITS: Required<DynamoDbLimits> = {
+  partitionReadUnitsPerSecond: PARTITION_READ_UNITS_PER_SECOND,
+  partitionWriteUnitsPerSecond: PARTITION_WRITE_UNITS_PER_SECOND,
+};
+
+export interface DynamoDbOptions {
+  /** @default the machine's */
+  readonly clock?: Clock;
+  /** What every random choice comes from; print it when a run fails. @default a random one */
+  readonly seed?: number;
+  readonly faults?: DynamoDbFaults;
+  readonly limits?: DynamoDbLimits;
+  /**
+   * How long after an item has expired TTL deletes it. DynamoDB promises "within a few days"; reads return an expired
+   * item until then.
+   * @default Infinity: never
+   */
+  readonly timeToLiveSeconds?: number;
+}
+
+export interface DynamoDb {
+  /**
+   * For `new DynamoDBClient({ requestHandler })`. With an execution environment its calls strike the checkpoints
+   * `dynamodb:UpdateItem:before` and `:after` (or whatever the operation), wait while it is frozen, and neither have an
+   * effect nor return once it is dead.
+   */
+  requestHandler(environment?: CallingEnvironment): SdkRequestHandler;
+  readonly counters: { snapshot(): DynamoDbSnapshot; reset(): void };
+  /** Start with it again to see the same choices. */
+  readonly seed: number;
+}
+
+/**
+ * A DynamoDB in memory that the AWS SDK talks to without a socket, strict where AWS's documentation is.
+ *
+ * ```ts
+ * const dynamoDb = createDynamoDb({ seed: 1 });
+ * const client = new DynamoDBClient({
+ *   region: 'us-east-1',
+ *   credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+ *   maxAttempts: 1,
+ *   requestHandler: dynamoDb.requestHandler(),
+ * });
+ * ```
+ */
+export function createDynamoDb(options: DynamoDbOptions = {}): DynamoDb {
+  const { clock = systemClock, seed = randomSeed(), limits = {} } = options;
+  const random = new Random(seed);
+  const counters = new DynamoDbCounters();
+  const service = new Service({
+    clock,
+    random,
+    dice: new Dice<DynamoDbFaultName>(random.fork(), (name) => counters.event(name)),
+    faults: options.faults ?? {},
+    counters,
+    tables: new Tables(),
+    partitionLimits: new PartitionLimits(clock, {
+      read: limits.partitionReadUnitsPerSecond ?? Number.POSITIVE_INFINITY,
+      write: limits.partitionWriteUnitsPerSecond ?? Number.POSITIVE_INFINITY,
+    }),
+    timeToLiveSeconds: options.timeToLiveSeconds ?? Number.POSITIVE_INFINITY,
+  });
+  const transport = new Transport(service);
+  return {
+    requestHandler: (environment) => createRequestHandler(transport, environment),
+    counters,
+    seed,
+  };
+}

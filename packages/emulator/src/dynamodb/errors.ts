@@ -1,0 +1,94 @@
+import type { Item } from './values/attribute-value.ts';
+
+const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#';
+const SERVICE = 'com.amazon.coral.service#';
+const VALIDATION = 'com.amazon.coral.validate#';
+
+/** An answer that is not 200, in the words of AWS. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly type: string;
+  readonly status: number;
+  /** What stood in the way of a conditional write, where the caller asked for it. */
+  readonly item: Item | undefined;
+
+  constructor(type: string, message: string, status = 400, item?: Item) {
+    super(message);
+    this.type = type;
+    this.status = status;
+    this.item = item;
+  }
+
+  /** The name by itself, as `ValidationException`. */
+  get exception(): string {
+    return this.type.slice(this.type.indexOf('#') + 1);
+  }
+
+  /** As it travels. */
+  get body(): object {
+    const item = this.item === undefined ? {} : { Item: this.item };
+    return { __type: this.type, message: this.message, ...item };
+  }
+}
+
+export function validationError(message: string): ServiceError {
+  return new ServiceError(`${VALIDATION}ValidationException`, message);
+}
+
+/** A member that breaks its own rule: `Value 'x' at 'select' failed to satisfy constraint: …`. */
+export function constraintError(value: unknown, member: string, constraint: string): ServiceError {
+  const shown = value === undefined || value === null ? 'null' : `'${String(value)}'`;
+  return validationError(
+    `1 validation error detected: Value ${shown} at '${member}' failed to satisfy constraint: ${constraint}`,
+  );
+}
+
+/** For values: `One or more parameter values were invalid: …`. */
+export function invalidValue(message: string): ServiceError {
+  return validationError(`One or more parameter values were invalid: ${message}`);
+}
+
+export function serializationError(message: string): ServiceError {
+  return new ServiceError(`${SERVICE}SerializationException`, message);
+}
+
+export function unknownOperation(): ServiceError {
+  return new ServiceError(`${SERVICE}UnknownOperationException`, '');
+}
+
+export function conditionFailed(item: Item | undefined): ServiceError {
+  return new ServiceError(
+    `${DYNAMODB}ConditionalCheckFailedException`,
+    'The conditional request failed',
+    400,
+    item,
+  );
+}
+
+export function tableNotFound(): ServiceError {
+  return new ServiceError(`${DYNAMODB}ResourceNotFoundException`, 'Requested resource not found');
+}
+
+export function tableInUse(tableName: string): ServiceError {
+  return new ServiceError(`${DYNAMODB}ResourceInUseException`, `Table already exists: ${tableName}`);
+}
+
+/** One partition, or the whole table, takes no more at the moment. */
+export function throughputExceeded(): ServiceError {
+  return new ServiceError(
+    `${DYNAMODB}ProvisionedThroughputExceededException`,
+    'The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API.',
+  );
+}
+
+/** An on-demand table that has not scaled up yet. */
+export function throttled(): ServiceError {
+  return new ServiceError(
+    `${SERVICE}ThrottlingException`,
+    'Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly.',
+  );
+}
+
+export function internalError(): ServiceError {
+  return new ServiceError(`${DYNAMODB}InternalServerError`, 'Internal server error', 500);
+}

@@ -1,0 +1,32 @@
+/** What DynamoDB allows (service, account and table quotas; naming rules and data types). Not raisable at AWS. */
+export const LIMITS = {
+  /** An item, names and values together. */
+  itemBytesMax: 400 * 1024,
+  partitionKeyBytesMax: 2_048,
+  sortKeyBytesMax: 1_024,
+  /** Lists and maps within lists and maps. */
+  nestingLevelsMax: 32,
+  /** What Query and Scan look at before a filter. */
+  pageBytesMax: 1024 * 1024,
+  batchGetKeysMax: 100,
+  batchGetBytesMax: 16 * 1024 * 1024,
+  batchWriteItemsMax: 25,
+  /** A request as it travels. */
+  requestBytesMax: 16 * 1024 * 1024,
+  /** An expression's text. */
+  expressionBytesMax: 4_096,
+  /** Operators and functions in an expression. */
+  expressionOperatorsMax: 300,
+  /** Operands of IN. */
+  inOperandsMax: 100,
+  /** Names, or values, that stand behind the placeholders of an expression, together. */
+  placeholderBytesMax: 2 * 1024 * 1024,
+  scanSegmentsMax: 1_000_000,
+} as const;
+
+export const READ_UNIT_BYTES = 4 * 1024;
+export const WRITE_UNIT_BYTES = 1024;
+
+/** A partition key's share of the table, a second ("partition throughput limits"). */
+export const PARTITION_READ_UNITS_PER_SECOND = 3_000;
+export const PARTITION_WRITE_UNITS_PER_SECOND = 1_000;

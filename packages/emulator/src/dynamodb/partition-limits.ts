@@ -1,0 +1,67 @@
+import type { Clock } from '../clock.ts';
+
+type Kind = 'read' | 'write';
+
+export interface UnitsPerSecond {
+  readonly read: number;
+  readonly write: number;
+}
+
+interface Bucket {
+  units: number;
+  filledAtMs: number;
+}
+
+/** Buckets that are full again are forgotten once there are so many. */
+const BUCKETS_MAX = 10_000;
+
+/**
+ * What one partition key takes in a second. What a call costs is known only after it, so that a bucket lets in whoever
+ * finds anything in it, and may go below zero: the next ones wait longer.
+ */
+export class PartitionLimits {
+  readonly #clock: Clock;
+  readonly #perSecond: UnitsPerSecond;
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** @param perSecond Infinity: no limit */
+  constructor(clock: Clock, perSecond: UnitsPerSecond) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+  }
+
+  isOpen(tableName: string, partitionKey: string, kind: Kind): boolean {
+    const bucket = this.#buckets.get(nameOf(tableName, partitionKey, kind));
+    return bucket === undefined || this.#fill(bucket, kind) > 0;
+  }
+
+  charge(tableName: string, partitionKey: string, kind: Kind, units: number): void {
+    const perSecond = this.#perSecond[kind];
+    if (!Number.isFinite(perSecond)) return;
+    const name = nameOf(tableName, partitionKey, kind);
+    const bucket = this.#buckets.get(name) ?? { units: perSecond, filledAtMs: this.#clock.now() };
+    this.#fill(bucket, kind);
+    bucket.units -= units;
+    if (this.#buckets.size >= BUCKETS_MAX) this.#forgetFull();
+    this.#buckets.set(name, bucket);
+  }
+
+  #fill(bucket: Bucket, kind: Kind): number {
+    const nowMs = this.#clock.now();
+    const perSecond = this.#perSecond[kind];
+    bucket.units = Math.min(perSecond, bucket.units + ((nowMs - bucket.filledAtMs) / 1_000) * perSecond);
+    bucket.filledAtMs = nowMs;
+    return bucket.units;
+  }
+
+  #forgetFull(): void {
+    for (const [name, bucket] of this.#buckets) {
+      const kind: Kind = name.startsWith('read') ? 'read' : 'write';
+      if (this.#fill(bucket, kind) >= this.#perSecond[kind]) this.#buckets.delete(name);
+    }
+  }
+}
+
+function nameOf(tableName: string, partitionKey: string, kind: Kind): string {
+  return `${kind}\0${tableName}\0${partitionKey}`;
+}

@@ -1,0 +1,85 @@
+import type { Environment } from '../lambda.ts';
+import type { Answer } from './service.ts';
+import type { Transport } from './transport.ts';
+
+/** A request as the SDK hands it to what should carry it. */
+export interface SdkRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface SdkResponse {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+}
+
+export interface SdkHandlerOptions {
+  readonly abortSignal?: unknown;
+}
+
+/** What `DynamoDBClient` takes as its `requestHandler`. */
+export interface SdkRequestHandler {
+  handle(request: SdkRequest, options?: SdkHandlerOptions): Promise<{ response: SdkResponse }>;
+  updateHttpClientConfig(): void;
+  httpHandlerConfigs(): Record<string, never>;
+  destroy(): void;
+}
+
+/** What has to be known of the execution environment that calls. */
+export type CallingEnvironment = Pick<Environment, 'id' | 'checkpoint'>;
+
+const TARGET_PREFIX = 'DynamoDB_20120810.';
+
+/** The SDK's transport without a socket: AWS JSON 1.0 in and out. */
+export function createRequestHandler(
+  transport: Transport,
+  environment: CallingEnvironment | undefined,
+): SdkRequestHandler {
+  const handle = async ({ headers, body }: SdkRequest): Promise<{ response: SdkResponse }> => {
+    const operation = operationOf(headers);
+    await environment?.checkpoint(`dynamodb:${operation}:before`);
+    // The after checkpoint stands whatever comes: an environment that died meanwhile hears of nothing any more.
+    try {
+      return { response: responseOf(await transport.carry(operation, textOf(body), environment?.id)) };
+    } finally {
+      await environment?.checkpoint(`dynamodb:${operation}:after`);
+    }
+  };
+  return {
+    handle: async (request, { abortSignal } = {}) =>
+      abortSignal instanceof AbortSignal
+        ? await Promise.race([handle(request), rejectWhenAborted(abortSignal)])
+        : await handle(request),
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+    destroy() {},
+  };
+}
+
+function operationOf(headers: Readonly<Record<string, string>>): string {
+  const target = headers['x-amz-target'] ?? '';
+  return target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : target;
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (!(body instanceof Uint8Array)) return '';
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+}
+
+function responseOf({ status, body }: Answer): SdkResponse {
+  return {
+    statusCode: status,
+    headers: { 'content-type': 'application/x-amz-json-1.0' },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  return await new Promise((_, reject) => {
+    const abort = () => reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

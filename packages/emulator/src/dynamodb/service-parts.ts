@@ -1,0 +1,20 @@
+import type { Clock } from '../clock.ts';
+import type { Dice } from '../faults.ts';
+import type { Random } from '../random.ts';
+import type { DynamoDbCounters } from './counters.ts';
+import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';
+import type { PartitionLimits } from './partition-limits.ts';
+import type { Tables } from './storage/tables.ts';
+
+/** What the calls of one DynamoDB share. */
+export interface ServiceParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly dice: Dice<DynamoDbFaultName>;
+  readonly faults: DynamoDbFaults;
+  readonly counters: DynamoDbCounters;
+  readonly tables: Tables;
+  readonly partitionLimits: PartitionLimits;
+  /** How late TTL deletes; Infinity: never. */
+  readonly timeToLiveSeconds: number;
+}

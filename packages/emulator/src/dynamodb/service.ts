@@ -1,0 +1,84 @@
+import { Call } from './call.ts';
+import {
+  internalError,
+  ServiceError,
+  serializationError,
+  throttled,
+  throughputExceeded,
+  unknownOperation,
+} from './errors.ts';
+import type { DynamoDbCall } from './faults.ts';
+import { LIMITS } from './limits.ts';
+import { OPERATIONS } from './operations/index.ts';
+import type { ServiceParts } from './service-parts.ts';
+import { subjectOf } from './subject.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** A request that has been read, and is yet to take effect. */
+export interface Request {
+  readonly subject: DynamoDbCall;
+  readonly sent: unknown;
+}
+
+/** DynamoDB without its wire: takes what a request holds, gives what its answer holds. Nothing in here waits. */
+export class Service {
+  readonly parts: ServiceParts;
+
+  constructor(parts: ServiceParts) {
+    this.parts = parts;
+  }
+
+  /** What a request is about. What cannot be read will be answered by `answer`. */
+  read(operation: string, body: string, environmentId: string | undefined): Request {
+    const sent = parse(body);
+    return { sent, subject: subjectOf(operation, sent, environmentId, this.parts.tables) };
+  }
+
+  /** Takes effect, unless it is refused. */
+  answer(request: Request): Answer {
+    const { counters } = this.parts;
+    try {
+      return { status: 200, body: this.#perform(request) };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      counters.error(error.exception);
+      return { status: error.status, body: error.body };
+    }
+  }
+
+  #perform({ subject, sent }: Request): object {
+    const operation = OPERATIONS.get(subject.operation);
+    if (operation === undefined) throw unknownOperation();
+    const call = new Call(this.parts, subject);
+    try {
+      this.#refuseByChance(subject);
+      if (sent instanceof ServiceError) throw sent;
+      return operation(call, sent);
+    } finally {
+      this.parts.counters.request(subject.operation, call.usage);
+    }
+  }
+
+  #refuseByChance(subject: DynamoDbCall): void {
+    const { dice, faults, random } = this.parts;
+    if (dice.strikes('throttle', faults.throttle, subject)) {
+      throw random.happens(0.5) ? throughputExceeded() : throttled();
+    }
+    if (dice.strikes('fails', faults.fails, subject)) throw internalError();
+  }
+}
+
+function parse(body: string): unknown {
+  if (Buffer.byteLength(body) > LIMITS.requestBytesMax) {
+    return new ServiceError('RequestEntityTooLarge', 'Request Entity Too Large', 413);
+  }
+  try {
+    return JSON.parse(body);
+  } catch {
+    return serializationError('Unexpected token received from parser');
+  }
+}

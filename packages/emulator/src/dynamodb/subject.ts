@@ -1,0 +1,29 @@
+import type { DynamoDbCall } from './faults.ts';
+import { keyAttributesOf } from './storage/key-schema.ts';
+import type { Tables } from './storage/tables.ts';
+import { type Item, newItem } from './values/attribute-value.ts';
+
+/** What a fault is told of a request, which has not been validated yet. */
+export function subjectOf(
+  operation: string,
+  sent: unknown,
+  environmentId: string | undefined,
+  tables: Tables,
+): DynamoDbCall {
+  const { TableName, RequestItems, Key, Item: put } = record(sent);
+  const table = typeof TableName === 'string' ? TableName : Object.keys(record(RequestItems))[0];
+  const key = Key ?? (table === undefined ? undefined : keyAmong(put, tables, table));
+  return { operation, table, key: key as Item | undefined, environmentId };
+}
+
+function keyAmong(put: unknown, tables: Tables, tableName: string): Item | undefined {
+  const schema = tables.find(tableName)?.schema;
+  if (put === undefined || schema === undefined) return undefined;
+  const key = newItem();
+  for (const { name } of keyAttributesOf(schema)) key[name] = record(record(put)[name]);
+  return key;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
