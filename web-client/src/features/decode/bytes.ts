@@ -1,0 +1,63 @@
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Control characters that no text has: all but tab, line feed and carriage return. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
+
+/** The bytes as UTF-8, or undefined where they are none. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether people can read it. */
+export function isPrintable(text: string): boolean {
+  return !CONTROL.test(text);
+}
+
+/** `0a1bff` */
+export function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}
+
+/** Bytes of hexadecimal digits, in either case, with spaces, colons or dashes between pairs; undefined where it is none. */
+export function bytesOfHex(text: string): Uint8Array | undefined {
+  const digits = text.replace(/[\s:-]/g, '');
+  if (digits.length === 0 || digits.length % 2 !== 0 || /[^0-9a-f]/i.test(digits)) return undefined;
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let index = 0; index < bytes.length; index += 1) {
+    bytes[index] = Number.parseInt(digits.slice(index * 2, index * 2 + 2), 16);
+  }
+  return bytes;
+}
+
+/** `fromCharCode` takes its arguments on the stack. */
+const CHARACTERS_AT_A_TIME = 8_192;
+
+export function base64Of(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += CHARACTERS_AT_A_TIME) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + CHARACTERS_AT_A_TIME));
+  }
+  return btoa(binary);
+}
+
+/** Both alphabets of RFC 4648, padded or not. */
+const BASE64 = /^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/;
+
+/** Bytes of base64 text; undefined where it is none. */
+export function bytesOfBase64(text: string): Uint8Array | undefined {
+  const digits = text.replace(/[\r\n]/g, '').trim();
+  if (!BASE64.test(digits)) return undefined;
+  try {
+    const binary = atob(digits.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    // A length that no encoder gives.
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+import { bytesOfBase64, bytesOfHex, isPrintable, utf8Of } from './bytes.ts';
+import { DECODE_BYTES_MAX, UNWRAPPED_BYTES_MIN } from './limits.ts';
+import { readCbor, readJson, readMessagePack, type StructuredFormat } from './read-structured.ts';
+import { type DecodedValue, isContainer } from './value.ts';
+
+/** How a payload is shown. `base64` and `hex` show its bytes. */
+export type PayloadFormat = 'text' | StructuredFormat | 'base64' | 'hex';
+
+export const PAYLOAD_FORMATS: readonly PayloadFormat[] = ['text', 'json', 'cbor', 'msgpack', 'base64', 'hex'];
+
+export type FormatChoice = 'auto' | PayloadFormat;
+
+/** The text that the decoded bytes were wrapped in. */
+export type Wrapping = 'none' | 'base64' | 'hex';
+
+export interface Decoded {
+  readonly format: PayloadFormat;
+  readonly wrapping: Wrapping;
+  /** The bytes that were decoded: the payload, or what its base64 or hex text stands for. */
+  readonly bytes: Uint8Array;
+  /** Of the structured formats; `undefined` is also a value of CBOR. */
+  readonly value: DecodedValue;
+  /** Of `text`. */
+  readonly text: string;
+  /** Why the chosen format does not fit, in the words of its parser; '' where it does. */
+  readonly problem: string;
+}
+
+/** What a message says about its payload. */
+export interface PayloadHints {
+  readonly contentType?: string | undefined;
+}
+
+/** The payload as what it most likely is, or as what somebody chose. Never throws. */
+export function decodePayload(
+  payload: Uint8Array,
+  choice: FormatChoice = 'auto',
+  hints: PayloadHints = {},
+): Decoded {
+  if (choice === 'hex' || choice === 'base64') return shown(choice, payload);
+  if (payload.length > DECODE_BYTES_MAX && choice !== 'text') return tooLarge(payload, choice);
+  if (choice === 'auto') return detect(payload, hints);
+  if (choice === 'text') return asText(payload);
+  return asChosen(payload, choice);
+}
+
+/** The value alone, for those who follow many messages: JSON, CBOR and MessagePack; undefined for all else. */
+export function decodeValue(payload: Uint8Array, bytesMax: number): DecodedValue {
+  if (payload.length > bytesMax) return undefined;
+  return detect(payload, {}).value;
+}
+
+function detect(payload: Uint8Array, hints: PayloadHints): Decoded {
+  const hinted = formatOfContentType(hints.contentType);
+  if (hinted !== undefined) {
+    const decoded = structured(hinted, payload, 'none');
+    if (decoded !== undefined) return decoded;
+  }
+  const text = utf8Of(payload);
+  if (text === undefined) return detectBinary(payload, 'none') ?? shown('hex', payload);
+  const json = looksLikeJson(text) ? structured('json', payload, 'none') : undefined;
+  if (json !== undefined) return json;
+  if (!isPrintable(text)) return detectBinary(payload, 'none') ?? shown('hex', payload);
+  return detectWrapped(text) ?? textOf(payload, text);
+}
+
+/** Only objects and arrays: nearly every byte is some number of CBOR or MessagePack. */
+function detectBinary(bytes: Uint8Array, wrapping: Wrapping): Decoded | undefined {
+  const cbor = structured('cbor', bytes, wrapping);
+  if (cbor !== undefined && isContainer(cbor.value)) return cbor;
+  const messagePack = structured('msgpack', bytes, wrapping);
+  return messagePack !== undefined && isContainer(messagePack.value) ? messagePack : undefined;
+}
+
+/** Text that stands for something that can be read; a word that merely could be base64 stays a word. */
+function detectWrapped(text: string): Decoded | undefined {
+  for (const wrapping of ['hex', 'base64'] as const) {
+    const bytes = unwrap(text, wrapping);
+    if (bytes === undefined || bytes.length < UNWRAPPED_BYTES_MIN) continue;
+    const inner = utf8Of(bytes);
+    if (inner === undefined) {
+      const binary = detectBinary(bytes, wrapping);
+      if (binary !== undefined) return binary;
+    } else if (isPrintable(inner)) {
+      const json = looksLikeJson(inner) ? structured('json', bytes, wrapping) : undefined;
+      return json ?? { ...textOf(bytes, inner), wrapping };
+    }
+  }
+  return undefined;
+}
+
+function asChosen(payload: Uint8Array, format: StructuredFormat): Decoded {
+  const direct = readAs(format, payload, 'none');
+  if (direct.problem === '') return direct;
+  const text = utf8Of(payload);
+  if (text === undefined) return direct;
+  for (const wrapping of ['hex', 'base64'] as const) {
+    const bytes = unwrap(text, wrapping);
+    const wrapped = bytes === undefined ? undefined : structured(format, bytes, wrapping);
+    if (wrapped !== undefined) return wrapped;
+  }
+  return direct;
+}
+
+function unwrap(text: string, wrapping: 'hex' | 'base64'): Uint8Array | undefined {
+  return wrapping === 'hex' ? bytesOfHex(text) : bytesOfBase64(text);
+}
+
+function structured(format: StructuredFormat, bytes: Uint8Array, wrapping: Wrapping): Decoded | undefined {
+  const decoded = readAs(format, bytes, wrapping);
+  return decoded.problem === '' ? decoded : undefined;
+}
+
+function readAs(format: StructuredFormat, bytes: Uint8Array, wrapping: Wrapping): Decoded {
+  try {
+    return { format, wrapping, bytes, value: read(format, bytes), text: '', problem: '' };
+  } catch (error) {
+    // What a parser throws at bytes that are none of its format, a stack that ran out included.
+    return { ...shown('hex', bytes), format, problem: (error as Error).message };
+  }
+}
+
+function read(format: StructuredFormat, bytes: Uint8Array): DecodedValue {
+  if (format === 'cbor') return readCbor(bytes);
+  if (format === 'msgpack') return readMessagePack(bytes);
+  const text = utf8Of(bytes);
+  if (text === undefined) throw new SyntaxError('not UTF-8');
+  return readJson(text);
+}
+
+function asText(payload: Uint8Array): Decoded {
+  const text = utf8Of(payload);
+  if (text !== undefined) return textOf(payload, text);
+  return { ...textOf(payload, new TextDecoder().decode(payload)), problem: 'not UTF-8' };
+}
+
+function textOf(bytes: Uint8Array, text: string): Decoded {
+  return { format: 'text', wrapping: 'none', bytes, value: undefined, text, problem: '' };
+}
+
+function shown(format: 'hex' | 'base64', bytes: Uint8Array): Decoded {
+  return { format, wrapping: 'none', bytes, value: undefined, text: '', problem: '' };
+}
+
+function tooLarge(payload: Uint8Array, choice: FormatChoice): Decoded {
+  const head = utf8Of(payload);
+  const decoded = head !== undefined && isPrintable(head) ? textOf(payload, head) : shown('hex', payload);
+  const problem = `larger than ${DECODE_BYTES_MAX.toLocaleString('en')} bytes`;
+  return choice === 'auto' ? decoded : { ...decoded, problem };
+}
+
+/** Whether a parser is worth a try. */
+function looksLikeJson(text: string): boolean {
+  return /^\s*(?:[[{"\d]|-\d|true\b|false\b|null\b)/.test(text);
+}
+
+function formatOfContentType(contentType: string | undefined): StructuredFormat | undefined {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (/[/+]json$/.test(type)) return 'json';
+  if (/[/+]cbor$/.test(type)) return 'cbor';
+  if (/[/+](?:x-|vnd\.)?(?:msgpack|messagepack)$/.test(type)) return 'msgpack';
+  return undefined;
+}

@@ -1,0 +1,26 @@
+/** The largest payload that is decoded into values: what the node door takes as the largest packet by default. */
+export const DECODE_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Text of a payload that is shown before one asks for more: more slows the layout of a line without breaks. */
+export const TEXT_CHARACTERS_SHOWN_MAX = 64 * 1024;
+
+/** Bytes of a hex dump or of base64: four screens of a large monitor. */
+export const BYTES_SHOWN_MAX = 16 * 1024;
+
+/** Payloads beyond this are not compared: two trees of a MiB take longer than a frame. */
+export const DIFF_BYTES_MAX = 256 * 1024;
+
+/** Differences that are listed; beyond them, messages have too little in common for a list to help. */
+export const DIFFERENCES_MAX = 500;
+
+/** Entries of one array or object that the viewer opens. */
+export const ENTRIES_SHOWN_MAX = 5_000;
+
+/** Containers that are open from the start: a payload of a device fits, an export of a database stays closed. */
+export const ROWS_OPEN_AT_FIRST_MAX = 200;
+
+/** Decoded bytes below which text is not taken for base64 or hex on its own: a short word may be both. */
+export const UNWRAPPED_BYTES_MIN = 8;
+
+/** Nesting beyond which a value is not converted: deeper ones come from mistakes or attacks. */
+export const DEPTH_MAX = 200;

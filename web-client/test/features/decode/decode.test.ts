@@ -1,0 +1,232 @@
+import { ExtData, ExtensionCodec, encode as encodeMessagePack } from '@msgpack/msgpack';
+import { encode as encodeCbor } from 'cborg';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base64Of, bytesOfBase64, bytesOfHex, hexOf } from '../../../src/features/decode/bytes.ts';
+import { decodePayload, PAYLOAD_FORMATS } from '../../../src/features/decode/decode.ts';
+import { DECODE_BYTES_MAX } from '../../../src/features/decode/limits.ts';
+import { scalarText } from '../../../src/features/decode/pretty.ts';
+import { ExactNumber } from '../../../src/features/decode/value.ts';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+
+/** What stays itself through JSON, CBOR and MessagePack alike. */
+const plainValue = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(null),
+    fc.boolean(),
+    fc.integer(),
+    fc.string(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.string(), tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+})).value;
+
+const container = plainValue.filter((value) => typeof value === 'object' && value !== null);
+
+describe('what a payload is taken for', () => {
+  it.each([
+    ['', 'text'],
+    ['hello', 'text'],
+    ['two\nlines\tand a tab', 'text'],
+    ['Grüße, 世界', 'text'],
+    ['21.5', 'json'],
+    ['-3', 'json'],
+    ['true', 'json'],
+    ['{"a":1}', 'json'],
+    [' [1, 2]\n', 'json'],
+    ['"quoted"', 'json'],
+    ['{"a":', 'text'],
+    ['trueish', 'text'],
+    ['2026-11-21', 'text'],
+    ['online', 'text'],
+  ])('%j is %s', (text, format) => {
+    expect(decodePayload(utf8(text))).toMatchObject({ format, wrapping: 'none', problem: '' });
+  });
+
+  it('bytes that are neither text nor a structure are shown as hex', () => {
+    expect(decodePayload(bytes(0xff, 0xfe, 0x00))).toMatchObject({ format: 'hex' });
+    expect(decodePayload(bytes(0, 1, 2))).toMatchObject({ format: 'hex' });
+  });
+
+  it('is CBOR for every object and array that was encoded so, with the same value', () => {
+    fc.assert(
+      fc.property(container, (value) => {
+        const decoded = decodePayload(encodeCbor(value));
+        // Empty ones and very short ones read the same in both formats, or as something else.
+        if (decoded.format === 'cbor') expect(decoded.value).toEqual(value);
+        else expect(encodeCbor(value).length).toBeLessThan(3);
+      }),
+    );
+  });
+
+  it('is MessagePack for maps that were encoded so, with the same value', () => {
+    const map = fc.dictionary(fc.string({ minLength: 1 }), plainValue, { minKeys: 1, maxKeys: 5 });
+    fc.assert(
+      fc.property(map, (value) => {
+        const decoded = decodePayload(encodeMessagePack(value));
+        expect(decoded.format).toBe('msgpack');
+        expect(decoded.value).toEqual(value);
+      }),
+    );
+  });
+
+  it('is what base64 or hex text stands for where that can be read', () => {
+    const json = '{"temperature":21.5}';
+    expect(decodePayload(utf8(btoa(json)))).toMatchObject({
+      format: 'json',
+      wrapping: 'base64',
+      value: { temperature: 21.5 },
+    });
+    expect(decodePayload(utf8(hexOf(utf8(json))))).toMatchObject({ format: 'json', wrapping: 'hex' });
+    const cbor = encodeCbor({ temperature: 21.5 });
+    expect(decodePayload(utf8(base64Of(cbor)))).toMatchObject({ format: 'cbor', wrapping: 'base64' });
+    expect(decodePayload(utf8(btoa('a sentence that was wrapped')))).toMatchObject({
+      format: 'text',
+      wrapping: 'base64',
+      text: 'a sentence that was wrapped',
+    });
+  });
+
+  it('almost never takes a word or an identifier for base64 or hex', () => {
+    const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-';
+    const identifier = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 40 });
+    const words = fc.sample(identifier, { numRuns: 20_000, seed: 7 });
+    const mistaken = words.filter((word) => decodePayload(utf8(word)).wrapping !== 'none');
+    expect(mistaken.length).toBeLessThan(10);
+  });
+
+  it('follows the content type where the payload fits it', () => {
+    const five = bytes(5);
+    expect(decodePayload(five, 'auto', { contentType: 'application/cbor' })).toMatchObject({
+      format: 'cbor',
+      value: 5,
+    });
+    expect(decodePayload(five, 'auto', { contentType: 'application/x-msgpack' })).toMatchObject({
+      format: 'msgpack',
+      value: 5,
+    });
+    const senml = { contentType: 'application/senml+json; charset=utf-8' };
+    expect(decodePayload(utf8('"x"'), 'auto', senml)).toMatchObject({ format: 'json', value: 'x' });
+    expect(decodePayload(utf8('no json'), 'auto', { contentType: 'application/json' })).toMatchObject({
+      format: 'text',
+      problem: '',
+    });
+  });
+});
+
+describe('a format that somebody chose', () => {
+  it('is kept, with the parser’s words where the payload does not fit', () => {
+    const decoded = decodePayload(utf8('not json'), 'json');
+    expect(decoded.format).toBe('json');
+    expect(decoded.problem).not.toBe('');
+  });
+
+  it('reads through base64', () => {
+    const wrapped = utf8(base64Of(encodeMessagePack({ a: 1 })));
+    expect(decodePayload(wrapped, 'msgpack')).toMatchObject({
+      wrapping: 'base64',
+      value: { a: 1 },
+      problem: '',
+    });
+  });
+
+  it('text shows what is no UTF-8 with replacement characters, and says so', () => {
+    expect(decodePayload(bytes(0x61, 0xff), 'text')).toMatchObject({ text: 'a\ufffd', problem: 'not UTF-8' });
+  });
+
+  it('never throws, whatever the bytes', () => {
+    const choice = fc.constantFrom('auto' as const, ...PAYLOAD_FORMATS);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), choice, (payload, format) => {
+        expect(() => decodePayload(payload, format)).not.toThrow();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('hostile payloads', () => {
+  it('nesting that no stack holds is a problem of the payload, not of the page', () => {
+    const deep = new Uint8Array(100_000).fill(0x81);
+    expect(decodePayload(deep, 'cbor').problem).not.toBe('');
+    expect(decodePayload(new Uint8Array(100_000).fill(0x91), 'msgpack').problem).not.toBe('');
+    expect(decodePayload(utf8('['.repeat(100_000)), 'json').problem).not.toBe('');
+    expect(decodePayload(deep).format).toBe('hex');
+  });
+
+  it('an array that claims four thousand million entries takes no room', () => {
+    expect(decodePayload(bytes(0xdd, 0xff, 0xff, 0xff, 0xff), 'msgpack').problem).toMatch(/max length/i);
+    expect(decodePayload(bytes(0x9a, 0xff, 0xff, 0xff, 0xff), 'cbor').problem).toMatch(/not enough entries/);
+  });
+
+  it('a member named __proto__ is a member', () => {
+    const { value } = decodePayload(utf8('{"__proto__":{"polluted":12345678901234567890}}'));
+    expect(Object.keys(value as object)).toEqual(['__proto__']);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it('beyond the limit only text and bytes are shown', () => {
+    const large = new Uint8Array(DECODE_BYTES_MAX + 1).fill(0x31);
+    expect(decodePayload(large)).toMatchObject({ format: 'text', problem: '' });
+    expect(decodePayload(large, 'json').problem).toBe('larger than 2,097,152 bytes');
+    expect(decodePayload(large.subarray(1), 'json').problem).toBe('');
+  });
+});
+
+describe('numbers and kinds that JSON lacks', () => {
+  it('shows integers beyond 2^53 as they were written', () => {
+    const { value } = decodePayload(utf8('{"id":9007199254740993,"ratio":0.12345678901234567,"n":12}'));
+    expect(value).toEqual({
+      id: new ExactNumber('9007199254740993'),
+      ratio: Number('0.12345678901234567'),
+      n: 12,
+    });
+  });
+
+  it('keeps 64-bit integers of the binary formats', () => {
+    const big = 2n ** 63n + 1n;
+    expect(decodePayload(encodeCbor({ big })).value).toEqual({ big });
+    const messagePack = encodeMessagePack({ big, small: 7n }, { useBigInt64: true });
+    expect(decodePayload(messagePack).value).toEqual({ big, small: 7 });
+  });
+
+  it('reads dates, bytes, keys that are numbers, and tags that it does not know', () => {
+    const tagged = bytes(0xa3, 0x01, 0xc1, 0x00, 0x02, 0x41, 0xff, 0x03, 0xd9, 0x30, 0x39, 0x61, 0x78);
+    const { value } = decodePayload(tagged, 'cbor');
+    expect(value).toEqual({ 1: new Date(0), 2: bytes(0xff), 3: 'x' });
+    expect(scalarText(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
+    expect(scalarText(bytes(0xff, 0x01))).toBe("h'ff01'");
+  });
+
+  it('reads MessagePack’s timestamps and shows extensions that it does not know', () => {
+    const extensionCodec = new ExtensionCodec();
+    const value = { at: new Date(5), other: new ExtData(7, bytes(1)) };
+    const decoded = decodePayload(encodeMessagePack(value, { extensionCodec }));
+    expect(decoded.value).toEqual({ at: new Date(5), other: { type: 7, data: bytes(1) } });
+  });
+});
+
+describe('base64 and hex', () => {
+  it('come back as they were', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 20_000 }), (value) => {
+        expect(bytesOfBase64(base64Of(value))).toEqual(value);
+        expect(bytesOfHex(hexOf(value))).toEqual(value);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('take both alphabets, separators and either case, and nothing else', () => {
+    expect(bytesOfBase64('-_8')).toEqual(bytes(0xfb, 0xff));
+    expect(bytesOfBase64('a')).toBeUndefined();
+    expect(bytesOfBase64('a b')).toBeUndefined();
+    expect(bytesOfHex('0A:ff 10-11')).toEqual(bytes(10, 255, 16, 17));
+    expect(bytesOfHex('abc')).toBeUndefined();
+    expect(bytesOfHex('0x10')).toBeUndefined();
+  });
+});
