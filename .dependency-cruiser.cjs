@@ -7,6 +7,7 @@ const PACKAGES = [
   'cloud',
   'emulator',
   'client',
+  'cost',
   'node',
 ];
 
@@ -32,6 +33,7 @@ module.exports = {
     layer('cloud', ['mqtt', 'broker', 'store-dynamodb']),
     layer('emulator', []),
     layer('client', []),
+    layer('cost', []),
     layer(
       'node',
       PACKAGES.filter((name) => name !== 'client'),
@@ -39,8 +41,8 @@ module.exports = {
     {
       name: 'rules-do-no-io',
       severity: 'error',
-      comment: 'mqtt and broker hold bytes and rules: no I/O. (Buffer is a value, not I/O.)',
-      from: { path: '^packages/(mqtt|broker)/src' },
+      comment: 'mqtt and broker hold bytes and rules, cost holds prices: no I/O. (Buffer is a value, not I/O.)',
+      from: { path: '^packages/(mqtt|broker|cost)/src' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?buffer$' },
     },
     {

@@ -1,1 +1,38 @@
-export {};
+export {
+  type Bill,
+  type BillLine,
+  type BillOptions,
+  billOf,
+  billOfItems,
+  type Item,
+  usdPerMillion,
+} from './bill.ts';
+export { type Budgets, DESIGN_BUDGETS, MEASURED_BUDGETS, type Units } from './budgets.ts';
+export { ably, awsIotCore, compare, emqxServerless, type Offer } from './compare.ts';
+export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
+export { type Finding, findingOf, type Surroundings, usdText } from './finding.ts';
+export { type Floor, floorOf, type UnavoidableFrames } from './floor.ts';
+export { type Machine, type NodeDoor, nodeDoor, SMALL_MACHINE } from './node-door.ts';
+export type { Operation, OperationName } from './operation.ts';
+export { type FreeTier, GIGABYTE, type Price, unitUsd, usdOf } from './price.ts';
+export { PRICE_BOOK_DATE, PRICE_BOOK_REGION, type PriceName, priceBook, priceOf } from './price-book.ts';
+export { billText, priceBookText, quantityText, tableText } from './text.ts';
+export { NO_TRAFFIC, type Traffic } from './traffic.ts';
+export {
+  addUsage,
+  scaleUsage,
+  USAGE_KINDS,
+  USAGE_NAMES,
+  type Usage,
+  type UsageName,
+  usage,
+} from './usage.ts';
+export { type GatewayCounters, type RequestUnits, usageOf } from './usage-of-counters.ts';
+export {
+  type GivenWorkload,
+  WORKLOAD_FIELDS,
+  type Workload,
+  WorkloadError,
+  type WorkloadField,
+  workloadFrom,
+} from './workload.ts';

@@ -1,0 +1,35 @@
+import { NARROW_RECIPIENTS_MAX, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
+import { PRICE_BOOK_DATE, PRICE_BOOK_REGION } from './price-book.ts';
+import type { Rates } from './rates.ts';
+import type { Workload } from './workload.ts';
+
+/** What an estimate rests on, so that whoever reads it can say which of it is not so. */
+export function assumptionsOf(workload: Workload, rates: Rates): readonly string[] {
+  return [
+    `List prices of ${PRICE_BOOK_REGION}, read in ${PRICE_BOOK_DATE}, without free tiers, discounts and taxes; a month of ${workload.days} days.`,
+    `Each client connects ${shown(workload.connectsPerDay)} times a day; API Gateway ends a connection after two hours.`,
+    'Clients use the Apus transport: one frame in flight, a ping only after nine minutes without a frame that is answered, no PUBACK where nothing is kept.',
+    packingSentence(workload, rates),
+    `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
+    `${shown(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
+    `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
+    'Nothing is retained, no will fires, no subscription is shared, storage is negligible.',
+    logSentence(workload),
+    `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${POLLS_PER_MAPPING_MONTH.toLocaleString('en')} times a month each.`,
+  ];
+}
+
+function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Rates): string {
+  const frames = `${packing.toLocaleString('en', { maximumFractionDigits: 2 })} PUBLISH packets share a frame`;
+  if (packetsPerFrame !== undefined) return `${frames}, as given.`;
+  return `Publishes are spread evenly and a reply takes ${shown(replyMs)} ms: ${frames}, on the way in and out.`;
+}
+
+function logSentence({ logBytesPerFrame }: Workload): string {
+  if (logBytesPerFrame > 0) return `Each invocation logs ${shown(logBytesPerFrame)} bytes.`;
+  return 'Nothing is logged for a frame: 2 KB of log for each would cost as much as the frame itself.';
+}
+
+function shown(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,79 @@
+/** Request units of DynamoDB. */
+export interface Units {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** What the operations of the gateway door consume of DynamoDB. */
+export interface Budgets {
+  readonly connect: Units;
+  readonly connectPersistent: Units;
+  readonly subscribeFrame: Units;
+  readonly subscribeFilter: Units;
+  /** Beside one read for each shape that fits. */
+  readonly publishFrame: Units;
+  readonly persistentOnline: Units;
+  readonly persistentOffline: Units;
+  readonly acknowledgeFrame: Units;
+  readonly acknowledge: Units;
+  readonly disconnect: Units;
+  readonly disconnectFilter: Units;
+}
+
+/** What the design allows (budgets of the gateway door). */
+export const DESIGN_BUDGETS: Budgets = {
+  connect: { reads: 1, writes: 2 },
+  connectPersistent: { reads: 1, writes: 2 },
+  subscribeFrame: { reads: 0, writes: 0 },
+  subscribeFilter: { reads: 1, writes: 2 },
+  publishFrame: { reads: 1, writes: 0 },
+  persistentOnline: { reads: 1, writes: 1 },
+  persistentOffline: { reads: 1, writes: 1 },
+  acknowledgeFrame: { reads: 0, writes: 0 },
+  acknowledge: { reads: 0, writes: 1 },
+  disconnect: { reads: 1, writes: 2 },
+  disconnectFilter: { reads: 1, writes: 1 },
+};
+
+/** What the stores consume, as docs/data-model.md has it and their tests measure it. */
+export const MEASURED_BUDGETS: Budgets = {
+  connect: { reads: 1, writes: 2 },
+  connectPersistent: { reads: 4, writes: 3 },
+  subscribeFrame: { reads: 1, writes: 1 },
+  subscribeFilter: { reads: 2, writes: 2 },
+  publishFrame: { reads: 1, writes: 0 },
+  persistentOnline: { reads: 2, writes: 1 },
+  persistentOffline: { reads: 3, writes: 1 },
+  acknowledgeFrame: { reads: 1, writes: 0 },
+  acknowledge: { reads: 0, writes: 1 },
+  disconnect: { reads: 2, writes: 3 },
+  disconnectFilter: { reads: 0, writes: 1 },
+};
+
+/** Reads of one Query unit: 4 KB. */
+export const READ_UNIT_BYTES = 4_096;
+
+/** Payloads up to here stand in the item; larger ones are stored once, by the KB. */
+export const INLINE_PAYLOAD_BYTES_MAX = 1_024;
+
+/** A process reads the registry of shapes again after this long. */
+export const SHAPES_LEASE_SECONDS = 2;
+
+/** Quotas and metering: writes for each message. */
+export const METERING_WRITES_PER_MESSAGE = 0.01;
+
+/** Subscribers that stand in a filter's head; beyond them a filter is wide. */
+export const NARROW_RECIPIENTS_MAX = 8;
+
+/** Subscribers of a shard before a filter doubles its shards, and how far. */
+export const SHARD_SUBSCRIBERS = 1_000;
+export const SHARDS_MAX = 256;
+
+/** Recipients that a worker claims with one write. */
+export const SLICE_RECIPIENTS = 250;
+
+/** Read units for each subscriber of a shard: forty of them are a unit. */
+export const SHARD_READS_PER_SUBSCRIBER = 0.025;
+
+/** Requests of an event source mapping that finds nothing, a month. */
+export const POLLS_PER_MAPPING_MONTH = 650_000;

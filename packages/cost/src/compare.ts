@@ -1,0 +1,113 @@
+import { type Bill, type BillOptions, billOfItems, type Item } from './bill.ts';
+import { GIGABYTE } from './price.ts';
+import type { Traffic } from './traffic.ts';
+
+/** The same traffic somewhere else. */
+export interface Offer {
+  readonly service: string;
+  readonly bill: Bill;
+  /** What the figure rests on, in sentences. */
+  readonly assumptions: readonly string[];
+  /** What of this traffic the service does not do, by its published limits. */
+  readonly misfits: readonly string[];
+}
+
+const IOT_METERED_BYTES = 5 * 1024;
+const ABLY_METERED_BYTES = 5 * 1024;
+
+/** A publish or delivery beside its topic and payload: fixed header, topic length, packet id, PUBACK. */
+const MQTT_OVERHEAD_BYTES = 12;
+
+/** AWS IoT Core by its published metering rules. */
+export function awsIotCore(traffic: Traffic, options: BillOptions = {}): Offer {
+  const each = metered(traffic.messageBytes, IOT_METERED_BYTES);
+  const messages: Item[] = [
+    item('CONNECT', traffic.connects),
+    item('SUBSCRIBE', traffic.subscribes),
+    item('PUBLISH from clients', traffic.publishes * each),
+    item('PUBLISH to clients', traffic.deliveries * each),
+    item('PUBACK from clients', traffic.acknowledgedDeliveries),
+    item('Messages stored for clients that are away', traffic.queuedDeliveries * each),
+  ];
+  function item(label: string, quantity: number): Item {
+    return { label, price: 'iotMessage', quantity };
+  }
+  const minutes: Item = {
+    label: 'Connection-minutes',
+    price: 'iotConnectionMinute',
+    quantity: traffic.connectionMinutes,
+  };
+  return {
+    service: 'AWS IoT Core',
+    bill: billOfItems([minutes, ...messages], options),
+    assumptions: [
+      'CONNECT and SUBSCRIBE are one message of 5 KB each; pings, CONNACK, SUBACK, DISCONNECT and PUBACK from the service are free.',
+      'QoS 1 deliveries are acknowledged by the device, which is metered; a message stored for a persistent session is metered once more.',
+      'No rules, no retained messages, no registry.',
+    ],
+    misfits: [
+      ...(traffic.qos === 2 ? ['There is no QoS 2.'] : []),
+      ...(traffic.messageBytes > 131_072 ? ['Messages are at most 128 KB.'] : []),
+    ],
+  };
+}
+
+/** EMQX Serverless by its published prices. */
+export function emqxServerless(traffic: Traffic, options: BillOptions = {}): Offer {
+  const bytes = (traffic.publishes + traffic.deliveries) * (traffic.messageBytes + MQTT_OVERHEAD_BYTES);
+  const items: Item[] = [
+    {
+      label: 'Session-minutes',
+      price: 'emqxSessionMinute',
+      quantity: traffic.connectionMinutes + traffic.offlineSessionMinutes,
+    },
+    { label: 'Traffic in and out, GB', price: 'emqxTraffic', quantity: bytes / GIGABYTE },
+  ];
+  return {
+    service: 'EMQX Serverless',
+    bill: billOfItems(items, options),
+    assumptions: [
+      `Traffic is topic, payload and ${MQTT_OVERHEAD_BYTES} bytes of MQTT for each publish and delivery; TLS, TCP, pings and connects are left out.`,
+      'Every minute begun of a session is counted as it is here: as a part of a minute.',
+    ],
+    misfits: [
+      ...(traffic.clients > 1_000 ? ['A deployment takes 1,000 connections.'] : []),
+      ...(traffic.messagesPerSecond > 1_000 ? ['A deployment takes 1,000 messages a second.'] : []),
+    ],
+  };
+}
+
+/** Ably by its published prices for minutes. */
+export function ably(traffic: Traffic, options: BillOptions = {}): Offer {
+  const each = metered(traffic.messageBytes, ABLY_METERED_BYTES);
+  const items: Item[] = [
+    { label: 'Messages published', price: 'ablyMessage', quantity: traffic.publishes * each },
+    { label: 'Messages delivered', price: 'ablyMessage', quantity: traffic.deliveries * each },
+    { label: 'Connection-minutes', price: 'ablyConnectionMinute', quantity: traffic.connectionMinutes },
+    { label: 'Channel-minutes', price: 'ablyChannelMinute', quantity: traffic.topicMinutes },
+  ];
+  return {
+    service: 'Ably',
+    bill: billOfItems(items, options),
+    assumptions: [
+      'Each publish and each delivery is a message for every 5 KiB begun; publishers do not get echoes of their own.',
+      "A topic is a channel while somebody uses it. The package's base fee (from $29 a month) is left out.",
+    ],
+    misfits: [
+      ...(traffic.qos > 0 ? ['MQTT subscribers get QoS 0 only.'] : []),
+      ...(traffic.queuedDeliveries > 0 ? ['Nothing is kept for an MQTT client that is away.'] : []),
+    ],
+  };
+}
+
+/** The other services, in the order of their price for this traffic. */
+export function compare(traffic: Traffic, options: BillOptions = {}): readonly Offer[] {
+  return [awsIotCore, emqxServerless, ably]
+    .map((offer) => offer(traffic, options))
+    .sort((a, b) => a.bill.usd - b.bill.usd);
+}
+
+/** Messages that one of so many bytes is metered as; an empty one is one. */
+function metered(bytes: number, stepBytes: number): number {
+  return Math.max(1, Math.ceil(bytes / stepBytes));
+}

@@ -1,0 +1,113 @@
+import { assumptionsOf } from './assumptions.ts';
+import { type Budgets, MEASURED_BUDGETS, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
+import { type Floor, floorOf } from './floor.ts';
+import { messageOperations, onlineDeliveries } from './message-operations.ts';
+import type { Operation } from './operation.ts';
+import { type Rates, ratesOf } from './rates.ts';
+import { sessionOperations } from './session-operations.ts';
+import type { Traffic } from './traffic.ts';
+import { addUsage, type Usage, usage } from './usage.ts';
+import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
+
+/** What a workload uses in a month. */
+export interface Estimate {
+  readonly workload: Workload;
+  readonly usage: Usage;
+  /** What the usage is the sum of. */
+  readonly operations: readonly Operation[];
+  readonly traffic: Traffic;
+  readonly floor: Floor;
+  /** What the figures rest on, in sentences. */
+  readonly assumptions: readonly string[];
+}
+
+export interface EstimateOptions {
+  /** @default what the stores were measured to consume */
+  readonly budgets?: Budgets;
+}
+
+/**
+ * Estimates a month from a description of what clients do.
+ *
+ * ```ts
+ * const { usage } = estimate({ clients: 1000, hours: 8, publishesPerHour: 60, fanOut: 10, qos: 1, bytes: 200 });
+ * billOf(usage).usd;
+ * ```
+ *
+ * @throws {WorkloadError} for a description that is not one; the message says what is wrong
+ */
+export function estimate(given: GivenWorkload, options: EstimateOptions = {}): Estimate {
+  const { budgets = MEASURED_BUDGETS } = options;
+  const workload = workloadFrom(given);
+  const rates = ratesOf(workload);
+  const operations = [
+    ...sessionOperations(workload, rates, budgets),
+    ...messageOperations(workload, rates, budgets),
+    standing(workload),
+  ].filter(({ count }) => count > 0);
+  return {
+    workload,
+    usage: addUsage(...operations.map((operation) => operation.usage)),
+    operations,
+    traffic: trafficOf(workload, rates),
+    floor: floorOfWorkload(workload, rates),
+    assumptions: assumptionsOf(workload, rates),
+  };
+}
+
+/** What is paid for whether or not anybody connects. */
+function standing(workload: Workload): Operation {
+  const { fifoQueues, standardQueues, secrets, kmsKeys, dashboards, alarms } = workload;
+  return {
+    name: 'standing',
+    count: fifoQueues + standardQueues + secrets + kmsKeys + dashboards + alarms,
+    usage: usage({
+      sqsFifoPolls: fifoQueues * POLLS_PER_MAPPING_MONTH,
+      sqsStandardPolls: standardQueues * POLLS_PER_MAPPING_MONTH,
+      secretMonths: secrets,
+      kmsKeyMonths: kmsKeys,
+      dashboardMonths: dashboards,
+      alarmMonths: alarms,
+    }),
+  };
+}
+
+function trafficOf(workload: Workload, rates: Rates): Traffic {
+  const { clients, hours, days, persistentShare, offlineShare, subscriptions, fanOut, qos } = workload;
+  const queued = qos === 0 ? 0 : rates.deliveries * persistentShare * offlineShare;
+  const deliveries = onlineDeliveries(workload, rates) + queued;
+  const topics = subscriptions === 0 ? 0 : (clients * subscriptions) / Math.max(1, fanOut);
+  const seconds = hours * days * 3_600;
+  return {
+    connectionMinutes: rates.connectionMinutes,
+    offlineSessionMinutes: clients * persistentShare * (24 - hours) * days * 60,
+    connects: rates.connects,
+    subscribes: subscriptions === 0 ? 0 : rates.connects * (1 - persistentShare),
+    publishes: rates.publishes,
+    deliveries,
+    acknowledgedDeliveries: qos === 0 ? 0 : deliveries,
+    queuedDeliveries: queued,
+    messageBytes: workload.bytes + workload.topicBytes,
+    topicMinutes: topics * hours * days * 60,
+    clients,
+    messagesPerSecond: seconds === 0 ? 0 : (rates.publishes + rates.deliveries) / seconds,
+    qos,
+  };
+}
+
+function floorOfWorkload(workload: Workload, rates: Rates): Floor {
+  const { qos, persistentShare, subscriptions } = workload;
+  const trips = qos === 2 ? 2 : 1;
+  const publishes = (rates.publishes / rates.packing) * trips;
+  const deliveries = (onlineDeliveries(workload, rates) / rates.packing) * trips;
+  const kept = qos === 2 ? 1 : qos === 1 ? persistentShare : 0;
+  return floorOf({
+    connects: rates.connects,
+    subscribes: subscriptions === 0 ? 0 : rates.connects * (1 - persistentShare),
+    publishes,
+    publishAnswers: qos === 0 ? 0 : publishes,
+    deliveries,
+    deliveryAnswers: deliveries * kept,
+    connectionMinutes: rates.connectionMinutes,
+  });
+}

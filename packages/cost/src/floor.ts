@@ -1,0 +1,42 @@
+import { billOf } from './bill.ts';
+import { addUsage, type Usage, usage } from './usage.ts';
+
+/**
+ * Frames that no MQTT transport over API Gateway can do without: a message reaches the broker in a frame and a
+ * recipient in another, and what MQTT has answered is answered. Packets that travelled together are one frame.
+ */
+export interface UnavoidableFrames {
+  /** CONNECT; its CONNACK is one more. */
+  readonly connects: number;
+  /** Frames with a SUBSCRIBE; each is answered. */
+  readonly subscribes: number;
+  /** Frames from clients with a PUBLISH or, at QoS 2, a PUBREL. */
+  readonly publishes: number;
+  /** Frames to clients that answer them: none at QoS 0. */
+  readonly publishAnswers: number;
+  /** Frames to clients with a PUBLISH or, at QoS 2, a PUBREL. */
+  readonly deliveries: number;
+  /** Frames from clients that answer them: only where something is kept until they do. */
+  readonly deliveryAnswers: number;
+  readonly connectionMinutes: number;
+}
+
+/** What cannot be avoided, and its price. */
+export interface Floor {
+  readonly usage: Usage;
+  readonly framesUsd: number;
+  readonly minutesUsd: number;
+  readonly usd: number;
+}
+
+export function floorOf(frames: UnavoidableFrames): Floor {
+  const { connects, subscribes, publishes, publishAnswers, deliveries, deliveryAnswers } = frames;
+  const exchanges = usage({
+    gatewayMessagesIn: connects + subscribes + publishes + deliveryAnswers,
+    gatewayMessagesOut: connects + subscribes + publishAnswers + deliveries,
+  });
+  const minutes = usage({ connectionMinutes: frames.connectionMinutes });
+  const framesUsd = billOf(exchanges).usd;
+  const minutesUsd = billOf(minutes).usd;
+  return { usage: addUsage(exchanges, minutes), framesUsd, minutesUsd, usd: framesUsd + minutesUsd };
+}

@@ -1,0 +1,123 @@
+import { each, type Origin, type Price, perMillion } from './price.ts';
+
+/** When the prices were read. Look them up again before a decision rests on them. */
+export const PRICE_BOOK_DATE = '2026-08';
+
+/** The Region of all AWS prices here. */
+export const PRICE_BOOK_REGION = 'us-east-1';
+
+function aws(service: string, page: string): Origin {
+  const source = `https://aws.amazon.com/${page}/`;
+  return { service, region: PRICE_BOOK_REGION, date: PRICE_BOOK_DATE, source };
+}
+
+const GATEWAY = aws('Amazon API Gateway', 'api-gateway/pricing');
+const LAMBDA = aws('AWS Lambda', 'lambda/pricing');
+const DYNAMODB = aws('Amazon DynamoDB', 'dynamodb/pricing/on-demand');
+const SQS = aws('Amazon SQS', 'sqs/pricing');
+const CLOUDWATCH = aws('Amazon CloudWatch', 'cloudwatch/pricing');
+const IOT_CORE = aws('AWS IoT Core', 'iot-core/pricing');
+const EMQX: Origin = {
+  service: 'EMQX Serverless',
+  region: 'all',
+  date: PRICE_BOOK_DATE,
+  source: 'https://docs.emqx.com/en/cloud/latest/price/pricing.html',
+};
+const ABLY: Origin = {
+  service: 'Ably',
+  region: 'all',
+  date: PRICE_BOOK_DATE,
+  source: 'https://ably.com/docs/platform/pricing',
+};
+const LIGHTSAIL: Origin = {
+  service: 'Amazon Lightsail',
+  region: PRICE_BOOK_REGION,
+  date: PRICE_BOOK_DATE,
+  source: 'https://docs.aws.amazon.com/lightsail/latest/userguide/baseline-cpu-performance.html',
+};
+
+const YEAR = 12;
+
+/** Every price that a bill here is made of: list prices, on demand, without free tiers and discounts. */
+export const priceBook = {
+  gatewayMessage: perMillion(GATEWAY, 'WebSocket message', 'message of 32 KB begun, either direction', 1, {
+    above: { quantity: 1_000_000_000, usd: 0.8 },
+    free: { quantity: 1_000_000, months: YEAR },
+  }),
+  gatewayConnectionMinute: perMillion(GATEWAY, 'WebSocket connection', 'connection-minute', 0.25, {
+    free: { quantity: 750_000, months: YEAR },
+  }),
+  lambdaRequest: perMillion(LAMBDA, 'Request', 'request', 0.2, {
+    free: { quantity: 1_000_000, months: 'always' },
+  }),
+  lambdaGigabyteSecond: each(LAMBDA, 'Duration, arm64', 'GB-second', 0.0000133334, {
+    free: { quantity: 400_000, months: 'always' },
+  }),
+  dynamodbWriteUnit: perMillion(DYNAMODB, 'Write, on demand', 'write request unit (1 KB)', 0.625),
+  dynamodbReadUnit: perMillion(DYNAMODB, 'Read, on demand', 'read request unit (4 KB strong)', 0.125, {
+    note: 'An eventually consistent read takes half a unit, a transaction two.',
+  }),
+  dynamodbStorage: each(DYNAMODB, 'Storage, standard class', 'GB-month', 0.25, {
+    free: { quantity: 25, months: 'always' },
+    status: 'unconfirmed',
+  }),
+  sqsStandardRequest: perMillion(SQS, 'Standard request', 'request of 64 KB begun', 0.4, {
+    free: { quantity: 1_000_000, months: 'always' },
+    note: 'The free million is for requests of both kinds together; it is counted here.',
+  }),
+  sqsFifoRequest: perMillion(SQS, 'FIFO request', 'request of 64 KB begun', 0.5),
+  schedulerInvocation: perMillion(
+    aws('Amazon EventBridge Scheduler', 'eventbridge/pricing'),
+    'Invocation',
+    'invocation',
+    1,
+    { status: 'unconfirmed' },
+  ),
+  dataTransferOut: each(
+    aws('AWS data transfer', 'ec2/pricing/on-demand'),
+    'Out to the internet',
+    'GB',
+    0.09,
+    {
+      free: { quantity: 100, months: 'always' },
+    },
+  ),
+  logsIngestion: each(CLOUDWATCH, 'Logs ingestion', 'GB', 0.5, {
+    free: { quantity: 5, months: 'always' },
+  }),
+  dashboard: each(CLOUDWATCH, 'Dashboard', 'dashboard-month', 3, {
+    free: { quantity: 3, months: 'always' },
+  }),
+  alarm: each(CLOUDWATCH, 'Alarm, standard resolution', 'alarm-month', 0.1, {
+    free: { quantity: 10, months: 'always' },
+  }),
+  secret: each(aws('AWS Secrets Manager', 'secrets-manager/pricing'), 'Secret', 'secret-month', 0.4),
+  kmsKey: each(aws('AWS KMS', 'kms/pricing'), 'Key of the customer', 'key-month', 1, {
+    note: 'Keys that AWS owns cost nothing.',
+  }),
+  iotConnectionMinute: perMillion(IOT_CORE, 'Connection', 'connection-minute', 0.08, {
+    free: { quantity: 2_250_000, months: YEAR },
+  }),
+  iotMessage: perMillion(IOT_CORE, 'Message', 'message of 5 KB begun', 1, {
+    free: { quantity: 500_000, months: YEAR },
+    note: 'PUBLISH either way, CONNECT, SUBSCRIBE and a PUBACK from the device are metered; pings, PUBACK from the service, SUBACK and DISCONNECT are not.',
+  }),
+  emqxSessionMinute: perMillion(EMQX, 'Session', 'session-minute', 2, {
+    free: { quantity: 1_000_000, months: 'always' },
+    note: 'Persistent sessions count while their clients are away.',
+  }),
+  emqxTraffic: each(EMQX, 'Traffic, both directions', 'GB', 0.15, {
+    free: { quantity: 1, months: 'always' },
+  }),
+  ablyMessage: perMillion(ABLY, 'Message', 'message of 5 KiB begun, each publish and each delivery', 2.5),
+  ablyConnectionMinute: perMillion(ABLY, 'Connection', 'connection-minute', 1),
+  ablyChannelMinute: perMillion(ABLY, 'Channel', 'channel-minute', 1),
+  machine: each(LIGHTSAIL, 'Linux plan, 2 vCPU, 4 GB', 'machine-month', 24),
+} as const satisfies Record<string, Price>;
+
+export type PriceName = keyof typeof priceBook;
+
+/** A price by its name, as the plain interface. */
+export function priceOf(name: PriceName): Price {
+  return priceBook[name];
+}

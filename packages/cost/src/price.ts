@@ -1,0 +1,77 @@
+/** What a provider gives away each month before it bills. Never applied unless asked for. */
+export interface FreeTier {
+  /** In the unit of its price. */
+  readonly quantity: number;
+  /** `always`, or for how many months from the opening of the account. */
+  readonly months: 'always' | number;
+}
+
+/** One published price. */
+export interface Price {
+  readonly service: string;
+  /** What is billed, as the provider calls it. */
+  readonly item: string;
+  /** One of what is billed, as `message of 32 KB begun`. */
+  readonly unit: string;
+  /** Dollars for `per` units. */
+  readonly usd: number;
+  readonly per: number;
+  /** AWS Region, or `all` where the provider has one price. */
+  readonly region: string;
+  /** Month in which the price was read, as `2026-08`. */
+  readonly date: string;
+  /** The page that publishes it. */
+  readonly source: string;
+  /** `unconfirmed`: found in one place only, or inferred. */
+  readonly status: 'documented' | 'unconfirmed';
+  /** Dollars for `per` units beyond so many units a month. */
+  readonly above?: { readonly quantity: number; readonly usd: number };
+  readonly free?: FreeTier;
+  /** What a reader has to know to apply it. */
+  readonly note?: string;
+}
+
+const MILLION = 1_000_000;
+
+/** Bytes of a gigabyte as data transfer and logs are billed here: decimal, which errs on the dear side. */
+export const GIGABYTE = 1_000_000_000;
+
+/** The marginal price of one unit, in dollars, before any tier. */
+export function unitUsd({ usd, per }: Price): number {
+  return usd / per;
+}
+
+/** Dollars for a month's quantity; `free` takes the free tier off first. */
+export function usdOf(price: Price, quantity: number, free = false): number {
+  const billed = Math.max(0, quantity - (free ? (price.free?.quantity ?? 0) : 0));
+  const { above } = price;
+  if (above === undefined || billed <= above.quantity) return billed * unitUsd(price);
+  const beyond = billed - above.quantity;
+  return above.quantity * unitUsd(price) + (beyond * above.usd) / price.per;
+}
+
+/** What the prices of one provider, Region and date share. */
+export interface Origin {
+  readonly service: string;
+  readonly region: string;
+  readonly date: string;
+  readonly source: string;
+}
+
+type Details = Partial<Pick<Price, 'above' | 'free' | 'note' | 'status'>>;
+
+/** A price for a million units. */
+export function perMillion(
+  origin: Origin,
+  item: string,
+  unit: string,
+  usd: number,
+  details: Details = {},
+): Price {
+  return { ...origin, item, unit, usd, per: MILLION, status: 'documented', ...details };
+}
+
+/** A price for one unit. */
+export function each(origin: Origin, item: string, unit: string, usd: number, details: Details = {}): Price {
+  return { ...origin, item, unit, usd, per: 1, status: 'documented', ...details };
+}

@@ -1,0 +1,81 @@
+import { SHAPES_LEASE_SECONDS } from './budgets.ts';
+import type { Workload } from './workload.ts';
+
+/** MQTT bytes that share one frame from a client (docs/text-frames.md). */
+const FRAME_BYTES_MAX = 24_573;
+
+/** PUBLISH beside topic and payload: fixed header, topic length, packet id, no properties. */
+const PUBLISH_OVERHEAD_BYTES = 8;
+
+/** The transport sends a PINGREQ after so long without a frame that asks for a reply. */
+const HEARTBEAT_SECONDS = 540;
+
+/** A lone QoS 0 publish after so long a silence, if that is the habit, asks for no reply. */
+const RARE_AFTER_SECONDS = 5;
+
+const SECONDS_PER_HOUR = 3_600;
+
+/** What a workload comes to in a month. */
+export interface Rates {
+  readonly onlineHours: number;
+  readonly connectionMinutes: number;
+  readonly connects: number;
+  readonly publishes: number;
+  readonly deliveries: number;
+  /** A PUBLISH, in MQTT bytes. */
+  readonly packetBytes: number;
+  /** PUBLISHes that share a frame, on average. */
+  readonly packing: number;
+  /** Whether publishes ask for a reply. */
+  readonly isAnswered: boolean;
+  /** PINGREQs. */
+  readonly pings: number;
+  /** Reads of the registry of shapes for each frame that publishes. */
+  readonly leaseReadsPerFrame: number;
+}
+
+export function ratesOf(workload: Workload): Rates {
+  const { clients, hours, days, publishesPerHour, publisherShare, fanOut, qos } = workload;
+  const onlineHours = clients * hours * days;
+  const publishers = clients * publisherShare;
+  const publishes = publishers * publishesPerHour * hours * days;
+  const packetBytes = workload.bytes + workload.topicBytes + PUBLISH_OVERHEAD_BYTES;
+  const packing = packingOf(workload, packetBytes);
+  const isAnswered = qos > 0 || publishesPerHour >= SECONDS_PER_HOUR / RARE_AFTER_SECONDS;
+  return {
+    onlineHours,
+    connectionMinutes: onlineHours * 60,
+    connects: clients * workload.connectsPerDay * days,
+    publishes,
+    deliveries: publishes * fanOut,
+    packetBytes,
+    packing,
+    isAnswered,
+    pings: pingsOf(workload, onlineHours, isAnswered),
+    leaseReadsPerFrame: leaseReadsPerFrame(workload, packing),
+  };
+}
+
+/** What one client writes while a reply is awaited leaves as one frame. */
+function packingOf({ packetsPerFrame, publishesPerHour, replyMs }: Workload, packetBytes: number): number {
+  const fitting = Math.max(1, Math.floor(FRAME_BYTES_MAX / packetBytes));
+  const perReply = (publishesPerHour / SECONDS_PER_HOUR) * (replyMs / 1_000);
+  return Math.min(fitting, packetsPerFrame ?? Math.max(1, perReply));
+}
+
+/** A frame that is answered proves the connection as well as a ping. */
+function pingsOf(workload: Workload, onlineHours: number, isAnswered: boolean): number {
+  const heartbeatsPerHour = SECONDS_PER_HOUR / HEARTBEAT_SECONDS;
+  const provenPerHour = isAnswered ? workload.publishesPerHour : 0;
+  const fromPublishers = Math.max(0, heartbeatsPerHour - provenPerHour);
+  const { publisherShare } = workload;
+  return onlineHours * (publisherShare * fromPublishers + (1 - publisherShare) * heartbeatsPerHour);
+}
+
+/** Each execution environment reads the shapes again every two seconds in which it is asked. */
+function leaseReadsPerFrame(workload: Workload, packing: number): number {
+  const { clients, publisherShare, publishesPerHour, frameMs } = workload;
+  const framesPerSecond = (clients * publisherShare * publishesPerHour) / SECONDS_PER_HOUR / packing;
+  const environments = Math.max(1, framesPerSecond * (frameMs / 1_000));
+  return framesPerSecond === 0 ? 1 : Math.min(1, environments / SHAPES_LEASE_SECONDS / framesPerSecond);
+}

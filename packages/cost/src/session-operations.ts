@@ -1,0 +1,80 @@
+import type { Budgets } from './budgets.ts';
+import { exchanges, invocations, type Operation, units } from './operation.ts';
+import type { Rates } from './rates.ts';
+import { addUsage, usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** CONNACK with its properties, SUBACK, and the reply to a DISCONNECT or PINGREQ: MQTT bytes. */
+const CONNACK_BYTES = 40;
+const SUBACK_BYTES = 8;
+const SHORT_REPLY_BYTES = 3;
+
+/** Being there: connecting, subscribing, proving that one is alive, leaving. */
+export function sessionOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
+  const online = usage({ connectionMinutes: rates.connectionMinutes });
+  return [
+    { name: 'online', count: rates.connectionMinutes, usage: online },
+    connect(workload, rates, budgets),
+    subscribe(workload, rates, budgets),
+    heartbeat(workload, rates),
+    disconnect(workload, rates, budgets),
+  ];
+}
+
+/** `$connect` checks the token in an invocation of its own; then CONNECT comes as a frame. */
+function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+  const persistent = connects * workload.persistentShare;
+  return {
+    name: 'connect',
+    count: connects,
+    usage: addUsage(
+      invocations(connects, workload.frameMs, workload),
+      exchanges(connects, workload, { answerBytes: CONNACK_BYTES }),
+      units(connects - persistent, budgets.connect),
+      units(persistent, budgets.connectPersistent),
+    ),
+  };
+}
+
+/** All filters in one frame. A session that continues has its subscriptions already. */
+function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+  const { subscriptions, persistentShare } = workload;
+  const count = subscriptions === 0 ? 0 : connects * (1 - persistentShare);
+  return {
+    name: 'subscribe',
+    count,
+    usage: addUsage(
+      exchanges(count, workload, { answerBytes: SUBACK_BYTES }),
+      units(count, budgets.subscribeFrame),
+      units(count * subscriptions, budgets.subscribeFilter),
+    ),
+  };
+}
+
+function heartbeat(workload: Workload, { pings }: Rates): Operation {
+  return {
+    name: 'heartbeat',
+    count: pings,
+    usage: exchanges(pings, workload, { answerBytes: SHORT_REPLY_BYTES }),
+  };
+}
+
+/**
+ * Every connection ends with `$disconnect`. Who goes offline for the day says DISCONNECT before; who is always on is
+ * cut by the gateway every two hours.
+ */
+function disconnect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+  const { clients, days, hours, persistentShare, subscriptions } = workload;
+  const goodbyes = hours < 24 ? Math.min(connects, clients * days) : 0;
+  const ephemeral = connects * (1 - persistentShare);
+  return {
+    name: 'disconnect',
+    count: connects,
+    usage: addUsage(
+      invocations(connects, workload.frameMs, workload),
+      exchanges(goodbyes, workload, { answerBytes: SHORT_REPLY_BYTES }),
+      units(connects, budgets.disconnect),
+      units(ephemeral * subscriptions, budgets.disconnectFilter),
+    ),
+  };
+}

@@ -1,0 +1,44 @@
+/** What clients did, independent of who carries it: from this, other services are priced. */
+export interface Traffic {
+  /** Of all clients together. */
+  readonly connectionMinutes: number;
+  /** Of persistent sessions whose clients are away. */
+  readonly offlineSessionMinutes: number;
+  readonly connects: number;
+  /** SUBSCRIBE packets. */
+  readonly subscribes: number;
+  readonly publishes: number;
+  /** Messages that reached a subscriber, or are on their way to one. */
+  readonly deliveries: number;
+  /** Of them, those that the subscriber acknowledges: QoS 1 and 2. */
+  readonly acknowledgedDeliveries: number;
+  /** Of them, those that were stored for a client that was away. */
+  readonly queuedDeliveries: number;
+  /** Topic name and payload of a message. */
+  readonly messageBytes: number;
+  /** Minutes of topics that somebody uses, of all topics together. */
+  readonly topicMinutes: number;
+  /** The most clients at a time. */
+  readonly clients: number;
+  /** The most messages a second, in and out together. */
+  readonly messagesPerSecond: number;
+  /** The highest QoS in use. */
+  readonly qos: 0 | 1 | 2;
+}
+
+/** Nothing happened. */
+export const NO_TRAFFIC: Traffic = {
+  connectionMinutes: 0,
+  offlineSessionMinutes: 0,
+  connects: 0,
+  subscribes: 0,
+  publishes: 0,
+  deliveries: 0,
+  acknowledgedDeliveries: 0,
+  queuedDeliveries: 0,
+  messageBytes: 0,
+  topicMinutes: 0,
+  clients: 0,
+  messagesPerSecond: 0,
+  qos: 0,
+};

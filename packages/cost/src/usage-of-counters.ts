@@ -1,0 +1,50 @@
+import { type Usage, usage } from './usage.ts';
+
+/** As much of the emulator's counters as is billed; `counters.snapshot()` of `@apus/emulator` has it. */
+export interface GatewayCounters {
+  readonly messages: {
+    readonly in: Tally;
+    readonly replies: Tally;
+    readonly posts: Tally;
+    readonly errors: Tally;
+  };
+  readonly connections: { readonly milliseconds: number };
+  readonly lambda: { readonly invocations: number; readonly gigabyteSeconds: number };
+}
+
+interface Tally {
+  /** By 32 KB begun. */
+  readonly billed: number;
+  readonly bytes: number;
+}
+
+/** As much of the DynamoDB meter as is billed; `stores.meter.units` of `@apus/store-dynamodb` has it. */
+export interface RequestUnits {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+const MILLISECONDS_PER_MINUTE = 60_000;
+
+/**
+ * What the gateway door has used, from what was counted while it ran. Connection-minutes are counted by the
+ * millisecond; a provider that rounds each connection up bills more for short ones. What neither counter sees (SQS,
+ * logs, fixed monthly lines) is left at zero: add it with `addUsage`.
+ */
+export function usageOf({ messages, connections, lambda }: GatewayCounters, units?: RequestUnits): Usage {
+  const out = [messages.replies, messages.posts, messages.errors];
+  return usage({
+    gatewayMessagesIn: messages.in.billed,
+    gatewayMessagesOut: sum(out, 'billed'),
+    connectionMinutes: connections.milliseconds / MILLISECONDS_PER_MINUTE,
+    lambdaRequests: lambda.invocations,
+    lambdaGigabyteSeconds: lambda.gigabyteSeconds,
+    dynamodbReadUnits: units?.reads ?? 0,
+    dynamodbWriteUnits: units?.writes ?? 0,
+    dataTransferOutBytes: sum(out, 'bytes'),
+  });
+}
+
+function sum(tallies: readonly Tally[], name: keyof Tally): number {
+  return tallies.reduce((total, tally) => total + tally[name], 0);
+}

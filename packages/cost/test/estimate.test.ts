@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { billOf, estimate, type GivenWorkload, WorkloadError } from '../src/index.ts';
+
+const QUIET = { fifoQueues: 0, standardQueues: 0 };
+
+function operation(given: GivenWorkload, name: string) {
+  const found = estimate({ ...QUIET, ...given }).operations.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`the estimate has no ${name}`);
+  return found;
+}
+
+describe('an estimate, by hand', () => {
+  it('1,000 clients, 8 hours a day, a message a minute to ten others', () => {
+    const { usage, traffic } = estimate({
+      ...QUIET,
+      clients: 1_000,
+      hours: 8,
+      publishesPerHour: 60,
+      fanOut: 10,
+      qos: 1,
+      bytes: 200,
+    });
+    // 1,000 × 8 × 30 hours: 14.4 M minutes and 14.4 M messages, which find 144 M recipients.
+    expect(usage.connectionMinutes).toBe(14_400_000);
+    expect(traffic.publishes).toBe(14_400_000);
+    expect(traffic.deliveries).toBe(144_000_000);
+    // 4 connections a day, each a CONNECT and a SUBSCRIBE; one goodbye a day; no ping, since who publishes is alive.
+    const connects = 1_000 * 4 * 30;
+    expect(usage.gatewayMessagesIn).toBe(14_400_000 + 2 * connects + 30_000);
+    expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + 2 * connects + 30_000);
+  });
+
+  it('an idle client pings every nine minutes, 4,800 times a month', () => {
+    expect(operation({ clients: 1 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
+  });
+
+  it('who publishes QoS 1 every nine minutes or more often does not ping', () => {
+    const { operations } = estimate({ ...QUIET, clients: 1, publishesPerHour: 3_600 / 540, qos: 1 });
+    expect(operations.map(({ name }) => name)).not.toContain('heartbeat');
+  });
+
+  it('a rare QoS 0 publish asks for no reply, and proves nothing', () => {
+    const { usage } = operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'publish');
+    expect(usage.gatewayMessagesIn).toBe(720);
+    expect(usage.gatewayMessagesOut).toBe(0);
+    expect(operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
+  });
+
+  it('packets that meet share a frame: at 100 a second and 50 ms, five', () => {
+    const { usage } = operation({ clients: 1, publishesPerHour: 360_000, replyMs: 50, qos: 1 }, 'publish');
+    expect(usage.gatewayMessagesIn).toBeCloseTo((100 * 2_592_000) / 5, 6);
+  });
+
+  it('no more packets share a frame than fit into 24,573 bytes', () => {
+    const given = { clients: 1, publishesPerHour: 360_000, packetsPerFrame: 100, bytes: 12_000, qos: 1 };
+    // 12,000 + 24 of topic + 8: two of them fit.
+    expect(operation(given, 'publish').usage.gatewayMessagesIn).toBeCloseTo((100 * 2_592_000) / 2, 6);
+  });
+
+  it('QoS 2 is two exchanges, and three writes for the receipt', () => {
+    const given = { clients: 1, publishesPerHour: 100, qos: 2 };
+    const { count, usage } = operation(given, 'publish');
+    expect(usage.gatewayMessagesIn).toBe(2 * count);
+    expect(usage.gatewayMessagesOut).toBe(2 * count);
+    expect(usage.dynamodbWriteUnits).toBeCloseTo(count * 3.01, 6);
+  });
+
+  it('a persistent recipient costs two reads and a write, and its PUBACK a frame, a read and a write', () => {
+    const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1 };
+    const { count, usage } = operation(given, 'keep');
+    expect(usage).toMatchObject({
+      gatewayMessagesIn: count,
+      gatewayMessagesOut: 0,
+      lambdaRequests: count,
+      dynamodbReadUnits: count * 3,
+      dynamodbWriteUnits: count * 2,
+    });
+  });
+
+  it('a payload of 10 KB is stored once for its recipients', () => {
+    const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1, bytes: 10_240, fanOut: 4 };
+    const { count, usage } = operation(given, 'keep');
+    // One for each of four recipients, one for each PUBACK, ten for the body.
+    expect(usage.dynamodbWriteUnits).toBe(count * 2 + (count / 4) * 10);
+  });
+
+  it('2,008 recipients: eight in the frame, two shards of a thousand with four slices each', () => {
+    const { count, usage } = operation({ clients: 1, publishesPerHour: 100, fanOut: 2_008 }, 'fan-out');
+    const publishes = 72_000;
+    expect(count).toBe(publishes * 2);
+    // Both jobs are sent in one request; each is received and deleted.
+    expect(usage.sqsFifoRequests).toBe(publishes * 5);
+    expect(usage.dynamodbWriteUnits).toBe(publishes * 8);
+    expect(usage.dynamodbReadUnits).toBeCloseTo(publishes * 50, 6);
+  });
+
+  it('what is paid at rest: polling of two mappings, and what is given', () => {
+    const { usage } = estimate({ clients: 1, hours: 0, secrets: 1, dashboards: 2, alarms: 3, kmsKeys: 4 });
+    expect(usage).toMatchObject({
+      sqsFifoPolls: 650_000,
+      sqsStandardPolls: 650_000,
+      secretMonths: 1,
+      dashboardMonths: 2,
+      alarmMonths: 3,
+      kmsKeyMonths: 4,
+    });
+  });
+
+  it('logs are counted for each invocation', () => {
+    const { usage } = estimate({ ...QUIET, clients: 1, logBytesPerFrame: 2_000 });
+    expect(usage.logBytes).toBeCloseTo(usage.lambdaRequests * 2_000, 6);
+  });
+
+  it('the floor is frames and minutes: a message in, its answer, a message out', () => {
+    const { floor } = estimate({ ...QUIET, clients: 1, publishesPerHour: 100, qos: 1, subscriptions: 0 });
+    expect(floor.usage).toMatchObject({
+      gatewayMessagesIn: 72_000 + 360,
+      gatewayMessagesOut: 2 * 72_000 + 360,
+      lambdaRequests: 0,
+    });
+    expect(floor.usd).toBeCloseTo(billOf(floor.usage).usd, 12);
+  });
+
+  it('names what it rests on', () => {
+    const { assumptions } = estimate({ clients: 1, packetsPerFrame: 3 });
+    expect(assumptions.join('\n')).toMatch(/us-east-1, read in 2026-08/);
+    expect(assumptions.join('\n')).toMatch(/3 PUBLISH packets share a frame, as given/);
+  });
+});
+
+describe('a workload', () => {
+  it.each<[unknown, RegExp]>([
+    [undefined, /A workload is an object/],
+    [[], /A workload is an object/],
+    [{}, /needs the number of its clients/],
+    [{ clients: 0 }, /"clients" is a whole number from 1 to 1,000,000,000, not 0/],
+    [{ clients: 1.5 }, /whole number/],
+    [{ clients: '10' }, /not "10"/],
+    [{ clients: 1, hours: 25 }, /"hours" is a number from 0 to 24, not 25/],
+    [{ clients: 1, qos: 3 }, /"qos"/],
+    [{ clients: 1, bytes: 24_001 }, /"bytes" is a number from 0 to 24,000/],
+    [{ clients: 1, hour: 8 }, /"hour" is no field of a workload. There are clients, hours/],
+    [{ clients: 1, toString: 8 }, /"toString" is no field/],
+  ])('%j is refused in a sentence', (given, sentence) => {
+    expect(() => estimate(given as GivenWorkload)).toThrow(WorkloadError);
+    expect(() => estimate(given as GivenWorkload)).toThrow(sentence);
+  });
+});

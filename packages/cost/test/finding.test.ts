@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import {
+  billOf,
+  compare,
+  estimate,
+  findingOf,
+  type GivenWorkload,
+  nodeDoor,
+  SMALL_MACHINE,
+  usdText,
+} from '../src/index.ts';
+
+function findingFor(given: GivenWorkload) {
+  const { usage, operations, traffic } = estimate(given);
+  const bill = billOf(usage);
+  return findingOf(bill, { operations, offers: compare(traffic), nodeDoor: nodeDoor(traffic) });
+}
+
+describe('what is found in a bill', () => {
+  it('idle clients pay for being connected; beyond a thousand a machine is cheaper, and IoT Core too', () => {
+    const { largest, cause, sentences } = findingFor({ clients: 2_000 });
+    expect(largest?.usage).toBe('connectionMinutes');
+    expect(cause).toBe('online');
+    const text = sentences.join('\n');
+    expect(text).toMatch(/Connect only while somebody looks/);
+    expect(text).toMatch(/node door on a machine .* would cost \$24\.00 a month, \$\d+\.\d\d less/);
+    expect(text).toMatch(/AWS IoT Core would be cheaper/);
+    expect(text).not.toMatch(/Ably would be cheaper/);
+  });
+
+  it('a few clients for a few hours: nothing beats it but what costs nothing at rest', () => {
+    const { sentences } = findingFor({ clients: 20, hours: 2, fifoQueues: 0, standardQueues: 0 });
+    expect(sentences.join('\n')).toMatch(/machine of your own .* would cost \$24\.00 a month: no less/);
+  });
+
+  it('fan-out pays for deliveries, and the advice is about them', () => {
+    const { largest, cause, sentences } = findingFor({
+      clients: 10_000,
+      publisherShare: 0.001,
+      publishesPerHour: 600,
+      fanOut: 5_000,
+      qos: 1,
+    });
+    expect(largest?.usage).toBe('gatewayMessagesOut');
+    expect(cause).toBe('deliver');
+    expect(sentences[1]).toMatch(/fewer, larger messages/);
+  });
+
+  it('dense publishers are told to let packets share frames', () => {
+    const { cause, sentences } = findingFor({ clients: 10, publishesPerHour: 30_000, fanOut: 0.1, qos: 1 });
+    expect(cause).toBe('publish');
+    expect(sentences[1]).toMatch(/shares a frame/);
+  });
+
+  it('a machine that is too small is no choice', () => {
+    const text = findingFor({ clients: SMALL_MACHINE.connectionsMax + 1 }).sentences.join('\n');
+    expect(text).toMatch(/no choice: One process takes 18,000 connections/);
+  });
+
+  it('counts what leaves a machine by the gigabyte', () => {
+    const { traffic } = estimate({ clients: 10, publishesPerHour: 3_600, bytes: 1_000, topicBytes: 24 });
+    // 10 × 2,592,000 messages of 1,024 bytes are 26.5 GB.
+    expect(nodeDoor(traffic).usd).toBeCloseTo(24 + 26.54208 * 0.09, 6);
+  });
+
+  it('says so when nothing was used', () => {
+    expect(findingOf(billOf({}), {}).sentences).toEqual(['Nothing was used.']);
+  });
+});
+
+describe('dollars for people', () => {
+  it.each([
+    [0, '$0.00'],
+    [1_234.567, '$1,234.57'],
+    [0.5, '$0.50'],
+    [0.025_883, '$0.0259'],
+    [0.000_000_833, '$0.000000833'],
+  ])('%d is %s', (usd, text) => expect(usdText(usd)).toBe(text));
+});
