@@ -103,7 +103,7 @@ function textProblem(text: string, limits: TopicLimits): string | undefined {
   if (text.includes('\0')) return 'has no U+0000'; // [MQTT-4.7.3-2]
   if (LONE_SURROGATE.test(text)) return 'is well-formed Unicode'; // [MQTT-1.5.4-1]
   // One UTF-16 unit takes at most three bytes, so most strings need not be counted.
-  if (text.length * 3 > TOPIC_BYTES_MAX && Buffer.byteLength(text) > TOPIC_BYTES_MAX) {
+  if (text.length * 3 > TOPIC_BYTES_MAX && new TextEncoder().encode(text).length > TOPIC_BYTES_MAX) {
     return `has at most ${TOPIC_BYTES_MAX} bytes`; // [MQTT-4.7.3-3]
   }
   const levelsMax = limits.topicLevelsMax ?? Number.POSITIVE_INFINITY;

@@ -9,3 +9,15 @@ export const PACKETS_MAX = 5_000;
 
 /** Bytes of packets in the timeline. */
 export const PACKETS_BYTES_MAX = 8 * 1024 * 1024;
+
+/** How long the worker gathers before it tells the page: one frame. */
+export const BATCH_INTERVAL_MS = 16;
+
+/** Messages that wait for a page that is busy: as many as its log would keep. */
+export const BATCH_MESSAGES_MAX = MESSAGES_MAX;
+
+/** Bytes that wait for a page that is busy. */
+export const BATCH_BYTES_MAX = MESSAGES_BYTES_MAX;
+
+/** How often a connection's counters and rates are told to the page. */
+export const STATUS_INTERVAL_MS = 500;

@@ -72,7 +72,7 @@ export interface ConnectionProfile {
   /** `auto` asks the server which of the two subprotocols it speaks. */
   readonly door: Door | 'auto';
   readonly protocolVersion: ProtocolVersion;
-  /** '' makes one for each time the page is opened. */
+  /** '' lets the server choose one at each connection, so that no session can be resumed. */
   readonly clientId: string;
   readonly username: string;
   /** MQTT 5's Clean Start, MQTT 3.1.1's Clean Session. */
@@ -198,13 +198,16 @@ export interface Outcome {
   readonly ok: boolean;
   /** MQTT's reason code, or undefined where there is none: QoS 0, MQTT 3.1.1, a broken connection. */
   readonly reasonCode: number | undefined;
-  /** Why not, in a sentence; '' where it worked. */
-  readonly problem: string;
+  /** Why not; `useTrouble()` of `ui/trouble.ts` has the words. Undefined where it worked. */
+  readonly trouble: Trouble | undefined;
   /** From the call to the last packet of the exchange. */
   readonly durationMs: number;
 }
 
-/** Many messages of one shape, sent by the worker. `{n}` in topic and payload becomes the number of the message. */
+/**
+ * Many messages of one shape, sent by the worker. In topic and payload `{n}` becomes the number of the message, from 0;
+ * in the payload `{now}` becomes the time of sending, in milliseconds since 1970.
+ */
 export interface BurstRequest {
   readonly topic: string;
   readonly payload: string;
@@ -232,14 +235,37 @@ export type ConnectionPhase =
   /** Refused for a reason that another attempt does not change, or given up. */
   | 'failed';
 
-/** What went wrong, for people. */
+/** What kind of thing went wrong. The words for each are in the catalogue of strings. */
+export type TroubleKind =
+  /** The server said so by a reason code. */
+  | 'reason'
+  /** The WebSocket ended with `code`, a close code. */
+  | 'closed'
+  /** The URL is none that a WebSocket can be opened with. */
+  | 'url'
+  /** A page of https: may not open ws:. */
+  | 'mixed-content'
+  /** Neither of the two subprotocols was accepted. */
+  | 'no-door'
+  /** No CONNACK in time. */
+  | 'connect-timeout'
+  /** No answer to PINGREQ. */
+  | 'keep-alive'
+  /** The server broke the rules of MQTT, or sent what is no MQTT. */
+  | 'protocol'
+  /** The gateway door's transport: `detail` says what to do. */
+  | 'transport'
+  /** There is no connection. */
+  | 'offline'
+  /** It was never sent: `detail` says what is wrong with it. */
+  | 'invalid';
+
+/** What went wrong. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
 export interface Trouble {
-  /** As `Bad User Name or Password`. */
-  readonly title: string;
-  /** What it means and what to do. */
-  readonly advice: string;
-  readonly reasonCode: number | undefined;
-  /** The server's own Reason String, or what the platform said. */
+  readonly kind: TroubleKind;
+  /** The reason code of MQTT 5 (3.1.1's return codes are translated), or the close code of the WebSocket. */
+  readonly code: number | undefined;
+  /** The server's own Reason String, or what a library said; '' where nobody said anything. */
   readonly detail: string;
   readonly atMs: number;
 }
@@ -317,6 +343,6 @@ export interface LiveConnection {
   readonly packets: PacketLog;
   /** Never rejects. */
   publish(request: PublishRequest): Promise<Outcome>;
-  /** Progress comes a few times a second; returns how to stop. */
+  /** Progress comes a few times a second, `done` once. Returns how to stop. */
   burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void;
 }

@@ -1,5 +1,4 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import { connections } from '../engine/connections.ts';
 import { IDLE_STATUS } from '../engine/idle-status.ts';
 import type {
   ConnectionProfile,
@@ -8,6 +7,7 @@ import type {
   MessageLog,
   PacketLog,
 } from '../engine/types.ts';
+import { connections } from './connections.ts';
 import { useStore } from './store.ts';
 
 /** The profile that the views show, or undefined where there is none yet. */

@@ -1,0 +1,76 @@
+import type { Door, Trouble } from '../types.ts';
+import type { HostEnvironment } from './environment.ts';
+import { trouble } from './troubles.ts';
+
+/** The subprotocols of the two doors: MQTT over WebSocket, and text frames (docs/text-frames.md). */
+const SUBPROTOCOLS = { node: 'mqtt', gateway: 'mqtt-text-v1' } as const;
+
+/** The host of every API of API Gateway without a domain of its own. */
+const GATEWAY_HOST = /\.execute-api\.[a-z0-9-]+\.amazonaws\.com$/;
+
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** What the URL has wrong, before a socket is made that would throw. */
+export function troubleOfUrl(url: string, atMs: number): Trouble | undefined {
+  if (!URL.canParse(url)) return trouble('url', atMs, undefined, url);
+  const { protocol, hash } = new URL(url);
+  return (protocol === 'ws:' || protocol === 'wss:') && hash === ''
+    ? undefined
+    : trouble('url', atMs, undefined, url);
+}
+
+/** Which door the URL alone says it is. */
+export function doorOfUrl(url: string): Door | undefined {
+  return GATEWAY_HOST.test(new URL(url).hostname) ? 'gateway' : undefined;
+}
+
+/** The URL with the token in its query. */
+export function withToken(url: string, parameter: string, token: string | undefined): string {
+  if (token === undefined || token === '') return url;
+  const parsed = new URL(url);
+  parsed.searchParams.set(parameter, token);
+  return parsed.href;
+}
+
+/** Offers both subprotocols in one handshake; the one that the server takes tells the door. */
+export function detectDoor(url: string, environment: HostEnvironment): Promise<Door | Trouble> {
+  return new Promise((resolve) => {
+    const socket = open(url, environment);
+    if (!('close' in socket)) {
+      resolve(socket);
+      return;
+    }
+    const settle = (answer: Door | Trouble): void => {
+      cancel();
+      resolve(answer);
+      socket.close();
+    };
+    const cancel = environment.later(
+      () => settle(trouble('connect-timeout', environment.now())),
+      PROBE_TIMEOUT_MS,
+    );
+    socket.addEventListener('open', () => {
+      const { protocol } = socket;
+      if (protocol === SUBPROTOCOLS.node) settle('node');
+      else if (protocol === SUBPROTOCOLS.gateway) settle('gateway');
+      else settle(trouble('no-door', environment.now(), undefined, protocol));
+    });
+    // A browser tells nothing with `error`; `close` follows it.
+    socket.addEventListener('error', () => {});
+    socket.addEventListener('close', ({ code, reason }) => {
+      settle(trouble('closed', environment.now(), code, String(reason)));
+    });
+  });
+}
+
+function open(
+  url: string,
+  environment: HostEnvironment,
+): ReturnType<HostEnvironment['openSocket']> | Trouble {
+  try {
+    return environment.openSocket(url, [SUBPROTOCOLS.node, SUBPROTOCOLS.gateway]);
+  } catch (error) {
+    const isMixed = error instanceof Error && error.name === 'SecurityError';
+    return trouble(isMixed ? 'mixed-content' : 'url', environment.now(), undefined, String(error));
+  }
+}

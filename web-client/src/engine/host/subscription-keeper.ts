@@ -1,0 +1,222 @@
+import { matches, parseShared } from '@apus/mqtt/topic';
+import type { ClientSubscribeCallback, MqttClient } from 'mqtt';
+import type { MessageProperties, Qos, Subscription, SubscriptionState, Trouble } from '../types.ts';
+import { toMqttUserProperties, withoutUndefined } from './mqtt-properties.ts';
+import { Rate } from './rate.ts';
+import { trouble } from './troubles.ts';
+
+/** Topics whose subscriptions are remembered, so that most messages cost one look. */
+const MATCHES_MAX = 10_000;
+
+type Suback = Parameters<ClientSubscribeCallback>[2];
+
+/** What is known of one subscription at the server. */
+interface Kept {
+  subscription: Subscription;
+  status: SubscriptionState['status'];
+  grantedQos: Qos | undefined;
+  trouble: Trouble | undefined;
+  identifier: number | undefined;
+  /** The topic filter without its share prefix. */
+  readonly filter: string;
+  messages: number;
+  bytes: number;
+  readonly rate: Rate;
+}
+
+export interface KeeperOptions {
+  readonly protocolVersion: number;
+  now(): number;
+  /** Something has changed that the page shows. */
+  changed(): void;
+}
+
+/**
+ * Brings the server's subscriptions to what the profile asks for, and counts what comes for each. The wish is set as a
+ * whole; what to send follows from the difference.
+ */
+export class SubscriptionKeeper {
+  readonly #options: KeeperOptions;
+  readonly #kept = new Map<string, Kept>();
+  readonly #matches = new Map<string, readonly string[]>();
+  #client: MqttClient | undefined;
+  #identifiersAvailable = false;
+  #lastIdentifier = 0;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  set(subscriptions: readonly Subscription[]): void {
+    this.#matches.clear();
+    const wanted = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+    for (const [id, kept] of this.#kept) if (!wanted.has(id)) this.#remove(id, kept);
+    for (const subscription of subscriptions) this.#wish(subscription);
+    this.#options.changed();
+  }
+
+  /** @param sessionPresent whether the server still knows what it granted before */
+  connected(client: MqttClient, sessionPresent: boolean, identifiersAvailable: boolean): void {
+    this.#client = client;
+    this.#identifiersAvailable = identifiersAvailable && this.#options.protocolVersion === 5;
+    for (const kept of this.#kept.values()) {
+      if (!kept.subscription.enabled) continue;
+      if (!(sessionPresent && kept.status === 'granted')) this.#subscribe(kept);
+    }
+  }
+
+  lost(): void {
+    this.#client = undefined;
+    for (const kept of this.#kept.values()) if (kept.status === 'waiting') kept.status = 'off';
+  }
+
+  /** Which subscriptions a message came for, by its Subscription Identifiers or by its topic; and counts it. */
+  count(topic: string, properties: MessageProperties | undefined, bytes: number): readonly string[] {
+    const identifiers = properties?.subscriptionIdentifiers;
+    const ids = (identifiers && this.#byIdentifiers(identifiers)) ?? this.#byTopic(topic);
+    for (const id of ids) {
+      const kept = this.#kept.get(id);
+      if (kept === undefined) continue;
+      kept.messages += 1;
+      kept.bytes += bytes;
+    }
+    return ids;
+  }
+
+  states(atMs: number): Record<string, SubscriptionState> {
+    const isConnected = this.#client !== undefined;
+    const states: Record<string, SubscriptionState> = {};
+    for (const [id, kept] of this.#kept) {
+      const { status, grantedQos, trouble, messages, bytes, subscription } = kept;
+      const messagesPerSecond = kept.rate.sample(messages, atMs);
+      const shown = !isConnected && subscription.enabled && status !== 'refused' ? 'waiting' : status;
+      states[id] = { status: shown, grantedQos, trouble, messages, bytes, messagesPerSecond };
+    }
+    return states;
+  }
+
+  #wish(subscription: Subscription): void {
+    const known = this.#kept.get(subscription.id);
+    if (known !== undefined && known.subscription.filter !== subscription.filter) {
+      this.#remove(subscription.id, known);
+      this.#wish(subscription);
+      return;
+    }
+    const kept = known ?? newlyKept(subscription);
+    const before = kept.subscription;
+    kept.subscription = subscription;
+    this.#kept.set(subscription.id, kept);
+    if (!subscription.enabled) {
+      if (kept.status !== 'off') this.#unsubscribe(kept);
+      return;
+    }
+    const isNew = known === undefined || !before.enabled;
+    if (isNew || optionsOf(before) !== optionsOf(subscription)) this.#subscribe(kept);
+  }
+
+  #remove(id: string, kept: Kept): void {
+    this.#kept.delete(id);
+    if (kept.status !== 'off') this.#unsubscribe(kept);
+  }
+
+  #subscribe(kept: Kept): void {
+    const client = this.#client;
+    kept.status = 'waiting';
+    kept.trouble = undefined;
+    if (client === undefined) return;
+    const { subscription } = kept;
+    const { filter, qos, noLocal, retainAsPublished, retainHandling } = subscription;
+    kept.identifier = this.#identifierFor(kept);
+    const properties = withoutUndefined({
+      subscriptionIdentifier: kept.identifier,
+      userProperties: toMqttUserProperties(subscription.userProperties),
+    });
+    const options =
+      this.#options.protocolVersion === 5
+        ? { qos, nl: noLocal, rap: retainAsPublished, rh: retainHandling, properties }
+        : { qos };
+    client.subscribe(filter, options, (error, _granted, packet) => {
+      if (client !== this.#client || kept.subscription !== subscription) return;
+      this.#answered(kept, error, packet);
+    });
+  }
+
+  #answered(kept: Kept, error: Error | null, suback: Suback): void {
+    const code = Number(suback?.granted[0] ?? 0x80);
+    const atMs = this.#options.now();
+    if (suback === undefined && error !== null) {
+      kept.status = 'refused';
+      kept.trouble = trouble('invalid', atMs, undefined, error.message);
+    } else if (code >= 0x80) {
+      kept.status = 'refused';
+      kept.trouble = trouble('reason', atMs, code, suback?.properties?.reasonString);
+    } else {
+      kept.status = 'granted';
+      kept.grantedQos = code === 2 ? 2 : code === 1 ? 1 : 0;
+    }
+    this.#options.changed();
+  }
+
+  #unsubscribe(kept: Kept): void {
+    kept.status = 'off';
+    kept.grantedQos = undefined;
+    kept.trouble = undefined;
+    this.#client?.unsubscribe(kept.subscription.filter, () => {});
+  }
+
+  #identifierFor(kept: Kept): number | undefined {
+    const { identifier } = kept.subscription;
+    if (!this.#identifiersAvailable || identifier === 'none') return undefined;
+    if (typeof identifier === 'number') return identifier;
+    return kept.identifier ?? this.#freeIdentifier();
+  }
+
+  #freeIdentifier(): number {
+    const taken = new Set([...this.#kept.values()].map(({ subscription }) => subscription.identifier));
+    do this.#lastIdentifier += 1;
+    while (taken.has(this.#lastIdentifier));
+    return this.#lastIdentifier;
+  }
+
+  #byIdentifiers(identifiers: readonly number[]): readonly string[] | undefined {
+    const ids: string[] = [];
+    for (const [id, kept] of this.#kept) {
+      if (kept.identifier !== undefined && identifiers.includes(kept.identifier)) ids.push(id);
+    }
+    // Identifiers of another life of the session say nothing here.
+    return ids.length === 0 ? undefined : ids;
+  }
+
+  #byTopic(topic: string): readonly string[] {
+    let ids = this.#matches.get(topic);
+    if (ids === undefined) {
+      ids = [...this.#kept]
+        .filter(([, kept]) => kept.subscription.enabled && matches(kept.filter, topic))
+        .map(([id]) => id);
+      if (this.#matches.size >= MATCHES_MAX) this.#matches.clear();
+      this.#matches.set(topic, ids);
+    }
+    return ids;
+  }
+}
+
+function newlyKept(subscription: Subscription): Kept {
+  const parsed = parseShared(subscription.filter);
+  return {
+    subscription,
+    status: 'off',
+    grantedQos: undefined,
+    trouble: undefined,
+    identifier: undefined,
+    filter: 'topicFilter' in parsed ? parsed.topicFilter : subscription.filter,
+    messages: 0,
+    bytes: 0,
+    rate: new Rate(),
+  };
+}
+
+/** What of a subscription the server is told: a new alias or colour is nothing to it. */
+function optionsOf(subscription: Subscription): string {
+  const { qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties } = subscription;
+  return JSON.stringify([qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties]);
+}

@@ -1,0 +1,34 @@
+import type { Statistics } from '@apus/client';
+import type { Traffic } from '../types.ts';
+import { Rate } from './rate.ts';
+
+/** Counts what passes a connection, over all its sockets. */
+export class TrafficMeter {
+  messagesIn = 0;
+  messagesOut = 0;
+  bytesIn = 0;
+  bytesOut = 0;
+  readonly #messagesIn = new Rate();
+  readonly #messagesOut = new Rate();
+  readonly #bytesIn = new Rate();
+  readonly #bytesOut = new Rate();
+
+  sample(atMs: number, skipped: number, statistics: Statistics | undefined): Traffic {
+    return {
+      messagesIn: this.messagesIn,
+      messagesOut: this.messagesOut,
+      bytesIn: this.bytesIn,
+      bytesOut: this.bytesOut,
+      messagesInPerSecond: this.#messagesIn.sample(this.messagesIn, atMs),
+      messagesOutPerSecond: this.#messagesOut.sample(this.messagesOut, atMs),
+      bytesInPerSecond: this.#bytesIn.sample(this.bytesIn, atMs),
+      bytesOutPerSecond: this.#bytesOut.sample(this.bytesOut, atMs),
+      skipped,
+      gateway: statistics && {
+        framesSent: statistics.framesSent,
+        framesReceived: statistics.framesReceived,
+        messagesBilled: statistics.messagesBilled,
+      },
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import type { Trouble, TroubleKind } from '../types.ts';
+
+/** MQTT 3.1.1's return codes of CONNACK (table 3.1) as reason codes, whose words say more. */
+const RETURN_CODES: Readonly<Record<number, number>> = { 1: 0x84, 2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87 };
+
+/** Reason codes that another attempt at another time may change; all others are the client's to put right. */
+const PASSING: ReadonlySet<number> = new Set([
+  0x80, 0x83, 0x88, 0x89, 0x8b, 0x8d, 0x93, 0x96, 0x97, 0x9f, 0xa0,
+]);
+
+export function trouble(kind: TroubleKind, atMs: number, code?: number, detail = ''): Trouble {
+  return { kind, code, detail, atMs };
+}
+
+export function asReasonCode(code: number, protocolVersion: number): number {
+  return protocolVersion === 5 ? code : (RETURN_CODES[code] ?? code);
+}
+
+/** Whether it is worth trying to connect again after this. */
+export function isPassing({ kind, code }: Trouble): boolean {
+  if (kind === 'url' || kind === 'mixed-content' || kind === 'no-door' || kind === 'invalid') return false;
+  return kind !== 'reason' || (code !== undefined && PASSING.has(code));
+}
+
+/** What an `error` event of mqtt.js, or of the transport, means. */
+export function troubleOf(error: unknown, atMs: number, protocolVersion: number): Trouble {
+  const { message, code, name } = asError(error);
+  if (name === 'TransportError') return trouble('transport', atMs, undefined, message);
+  if (message === 'connack timeout') return trouble('connect-timeout', atMs);
+  if (message === 'Keepalive timeout') return trouble('keep-alive', atMs);
+  if (typeof code === 'number') return trouble('reason', atMs, asReasonCode(code, protocolVersion));
+  return trouble('protocol', atMs, undefined, message);
+}
+
+function asError(error: unknown): { message: string; name: string; code: unknown } {
+  if (!(error instanceof Error)) return { message: String(error), name: '', code: undefined };
+  return { message: error.message, name: error.name, code: 'code' in error ? error.code : undefined };
+}

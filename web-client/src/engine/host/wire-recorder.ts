@@ -1,0 +1,152 @@
+import type { IPublishPacket, MqttClient, Packet } from 'mqtt';
+import type { MessageProperties } from '../types.ts';
+import { payloadOffset } from '../wire/publish-layout.ts';
+import type { TapListener } from '../wire/tap.ts';
+import type { Batcher, Place } from './batcher.ts';
+import { fromMqttProperties } from './mqtt-properties.ts';
+import { StreamAnalysis } from './stream-analysis.ts';
+import type { TrafficMeter } from './traffic-meter.ts';
+
+/** A packet as the tap saw it. */
+interface Seen {
+  readonly bytes: Uint8Array;
+  readonly atMs: number;
+}
+
+/** What a socket has carried and mqtt.js has not told of yet, or the other way round; in order, so the firsts belong together. */
+interface Pairing {
+  readonly incoming: Seen[];
+  readonly outgoing: Packet[];
+}
+
+export interface RecorderOptions {
+  readonly batcher: Batcher;
+  readonly traffic: TrafficMeter;
+  readonly protocolVersion: number;
+  now(): number;
+  /** Which subscriptions a received message is for. */
+  subscriptionsOf(topic: string, properties: MessageProperties | undefined, bytes: number): readonly string[];
+  /** The socket has ended. */
+  closed(code: number, reason: string): void;
+  packetReceived(packet: Packet): void;
+}
+
+const NO_SUBSCRIPTIONS: readonly string[] = [];
+
+/**
+ * Joins what the tap sees (exact bytes, in time) with what mqtt.js says (topics behind aliases, QoS 2 delivered once)
+ * into the rows that the page gets.
+ */
+export class WireRecorder {
+  readonly #options: RecorderOptions;
+  readonly #analysis = new StreamAnalysis();
+  readonly #aliases = new Map<number, string>();
+  /** QoS 2: mqtt.js hands a message over at PUBREL, long after its PUBLISH. */
+  readonly #held = new WeakMap<object, Seen>();
+  #pairing: Pairing = { incoming: [], outgoing: [] };
+  #current: (Seen & { readonly packet: Packet; readonly place: Place }) | undefined;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** For the next socket of the client. */
+  listener(): TapListener {
+    const pairing: Pairing = { incoming: [], outgoing: [] };
+    const { traffic, now, closed } = this.#options;
+    this.#pairing = pairing;
+    this.#aliases.clear();
+    return {
+      packetIn: (bytes) => {
+        traffic.bytesIn += bytes.length;
+        pairing.incoming.push({ bytes, atMs: now() });
+      },
+      packetOut: (bytes) => {
+        traffic.bytesOut += bytes.length;
+        this.#sent(bytes, pairing.outgoing.shift());
+      },
+      closed: (code, reason) => {
+        // What mqtt.js could not read is what somebody looks for in the timeline.
+        for (const { bytes, atMs } of pairing.incoming.splice(0))
+          this.#options.batcher.packet(bytes, atMs, false);
+        closed(code, reason);
+      },
+    };
+  }
+
+  attach(client: MqttClient): void {
+    client.on('packetsend', (packet) => this.#pairing.outgoing.push(packet));
+    client.on('packetreceive', (packet) => this.#received(packet));
+    client.on('message', (topic, _payload, packet) => this.#message(topic, packet));
+  }
+
+  #received(packet: Packet): void {
+    const seen = this.#pairing.incoming.shift();
+    if (seen !== undefined) {
+      const place = this.#options.batcher.packet(seen.bytes, seen.atMs, false);
+      this.#current = { ...seen, packet, place };
+      if (packet.cmd === 'publish' && packet.qos === 2) this.#held.set(packet, seen);
+    }
+    this.#options.packetReceived(packet);
+  }
+
+  #message(topic: string, packet: IPublishPacket): void {
+    const current = this.#current?.packet === packet ? this.#current : undefined;
+    const seen = current ?? this.#held.get(packet);
+    // Every message that mqtt.js hands over came through the tap.
+    if (seen === undefined) return;
+    const { batcher, traffic, protocolVersion, subscriptionsOf, now } = this.#options;
+    const properties = fromMqttProperties(packet.properties);
+    const offset = payloadOffset(seen.bytes, protocolVersion);
+    const atMs = current === undefined ? now() : seen.atMs;
+    const payload = seen.bytes.subarray(offset);
+    traffic.messagesIn += 1;
+    const analysis = this.#analysis.look(topic, payload, properties, atMs, packet.retain);
+    const message = {
+      isPublished: false,
+      atMs,
+      topic,
+      qos: packet.qos,
+      retain: packet.retain,
+      dup: packet.dup,
+      packetId: packet.messageId ?? 0,
+      properties,
+      subscriptionIds: subscriptionsOf(topic, properties, seen.bytes.length),
+      payloadOffset: offset,
+      ...analysis,
+    };
+    batcher.message(message, seen.bytes, current?.place);
+  }
+
+  #sent(bytes: Uint8Array, packet: Packet | undefined): void {
+    const { batcher, traffic, now, protocolVersion } = this.#options;
+    const atMs = now();
+    const place = batcher.packet(bytes, atMs, true);
+    if (packet?.cmd !== 'publish') return;
+    traffic.messagesOut += 1;
+    const message = {
+      isPublished: true,
+      atMs,
+      topic: this.#outgoingTopic(packet),
+      qos: packet.qos,
+      retain: packet.retain,
+      dup: packet.dup,
+      packetId: packet.messageId ?? 0,
+      properties: fromMqttProperties(packet.properties),
+      subscriptionIds: NO_SUBSCRIPTIONS,
+      payloadOffset: payloadOffset(bytes, protocolVersion),
+      latencyMs: undefined,
+      missingBefore: 0,
+    };
+    batcher.message(message, bytes, place);
+  }
+
+  /** An alias stands for the topic that it was last sent with. */
+  #outgoingTopic({ topic, properties }: IPublishPacket): string {
+    const alias = properties?.topicAlias;
+    if (alias === undefined) return topic;
+    if (topic === '') return this.#aliases.get(alias) ?? '';
+    this.#aliases.set(alias, topic);
+    return topic;
+  }
+}

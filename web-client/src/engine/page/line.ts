@@ -1,0 +1,49 @@
+import type { Command, Report } from '../protocol.ts';
+import type { BurstProgress, BurstRequest, Outcome, PublishRequest } from '../types.ts';
+
+/** The page's end of what connects it to the host: a worker's port, or in a test the host itself. */
+export class Line {
+  readonly #post: (command: Command) => void;
+  readonly #publishes = new Map<number, (outcome: Outcome) => void>();
+  readonly #bursts = new Map<number, (progress: BurstProgress) => void>();
+  #calls = 0;
+
+  constructor(post: (command: Command) => void) {
+    this.#post = post;
+  }
+
+  send(command: Command): void {
+    this.#post(command);
+  }
+
+  publish(id: string, request: PublishRequest): Promise<Outcome> {
+    const call = this.#nextCall();
+    return new Promise((resolve) => {
+      this.#publishes.set(call, resolve);
+      this.#post({ type: 'publish', id, call, request });
+    });
+  }
+
+  burst(id: string, request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
+    const call = this.#nextCall();
+    this.#bursts.set(call, onProgress);
+    this.#post({ type: 'burst', id, call, request });
+    return () => this.#post({ type: 'stop-burst', id, call });
+  }
+
+  /** Hands an answer to who waits for it. */
+  answered(report: Extract<Report, { readonly call: number }>): void {
+    if (report.type === 'outcome') {
+      this.#publishes.get(report.call)?.(report.outcome);
+      this.#publishes.delete(report.call);
+      return;
+    }
+    this.#bursts.get(report.call)?.(report.progress);
+    if (report.progress.done) this.#bursts.delete(report.call);
+  }
+
+  #nextCall(): number {
+    this.#calls += 1;
+    return this.#calls;
+  }
+}

@@ -1,0 +1,60 @@
+import { BoundedMessageLog } from '../log/message-log.ts';
+import { BoundedPacketLog } from '../log/packet-log.ts';
+import type { Batch } from '../protocol.ts';
+import type {
+  BurstProgress,
+  BurstRequest,
+  ConnectionProfile,
+  LiveConnection,
+  Outcome,
+  PublishRequest,
+  Secrets,
+  Subscription,
+} from '../types.ts';
+import type { Line } from './line.ts';
+import { readMessages, readPackets } from './read-batch.ts';
+
+/** A connection as the page has it: the logs, and commands to the worker. */
+export class PageConnection implements LiveConnection {
+  readonly id: string;
+  readonly messages = new BoundedMessageLog();
+  readonly packets = new BoundedPacketLog();
+  readonly #line: Line;
+
+  constructor(id: string, line: Line) {
+    this.id = id;
+    this.#line = line;
+  }
+
+  open(profile: ConnectionProfile, secrets: Secrets): void {
+    this.#line.send({ type: 'open', id: this.id, profile, secrets });
+  }
+
+  /** @param withWill whether the server is to publish the will all the same */
+  close(withWill = false): void {
+    this.#line.send({ type: 'close', id: this.id, withWill });
+  }
+
+  /** Loses the connection without a DISCONNECT. */
+  cut(): void {
+    this.#line.send({ type: 'cut', id: this.id });
+  }
+
+  setSubscriptions(subscriptions: readonly Subscription[]): void {
+    this.#line.send({ type: 'subscriptions', id: this.id, subscriptions });
+  }
+
+  publish(request: PublishRequest): Promise<Outcome> {
+    return this.#line.publish(this.id, request);
+  }
+
+  burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
+    return this.#line.burst(this.id, request, onProgress);
+  }
+
+  take(batch: Batch): void {
+    this.packets.append(readPackets(batch));
+    this.messages.append(readMessages(this.id, batch));
+    this.#line.send({ type: 'taken', id: this.id });
+  }
+}

@@ -1,0 +1,74 @@
+import type {
+  BurstProgress,
+  BurstRequest,
+  ConnectionProfile,
+  ConnectionStatus,
+  MessageProperties,
+  Outcome,
+  PublishRequest,
+  Secrets,
+  Subscription,
+} from './types.ts';
+
+/** What the page tells the worker. `id` is the connection's, `call` numbers what is answered. */
+export type Command =
+  | {
+      readonly type: 'open';
+      readonly id: string;
+      readonly profile: ConnectionProfile;
+      readonly secrets: Secrets;
+    }
+  /** DISCONNECT with this reason code, or 0x04 where the will is wanted. */
+  | { readonly type: 'close'; readonly id: string; readonly withWill: boolean }
+  /** The connection is lost without DISCONNECT, as when a cable is pulled. */
+  | { readonly type: 'cut'; readonly id: string }
+  | { readonly type: 'subscriptions'; readonly id: string; readonly subscriptions: readonly Subscription[] }
+  | { readonly type: 'publish'; readonly id: string; readonly call: number; readonly request: PublishRequest }
+  | { readonly type: 'burst'; readonly id: string; readonly call: number; readonly request: BurstRequest }
+  | { readonly type: 'stop-burst'; readonly id: string; readonly call: number }
+  /** The page has taken the batch: the next may come. */
+  | { readonly type: 'taken'; readonly id: string };
+
+/** What the worker tells the page. */
+export type Report =
+  | { readonly type: 'status'; readonly id: string; readonly status: ConnectionStatus }
+  | { readonly type: 'batch'; readonly id: string; readonly batch: Batch }
+  | { readonly type: 'outcome'; readonly call: number; readonly outcome: Outcome }
+  | { readonly type: 'progress'; readonly call: number; readonly progress: BurstProgress };
+
+/**
+ * Packets and messages of a moment, in columns: bytes are moved and not copied, and an object for each message is
+ * first made on the page. `bytes` holds the packets one behind the other.
+ */
+export interface Batch {
+  readonly bytes: ArrayBuffer;
+  /** `PACKET_COLUMNS` numbers for each packet of the timeline. */
+  readonly packets: Float64Array<ArrayBuffer>;
+  /** `MESSAGE_COLUMNS` numbers for each message. */
+  readonly messages: Float64Array<ArrayBuffer>;
+  /** Each topic of the batch once; messages refer to it by its place. */
+  readonly topics: readonly string[];
+  /** One for each message, undefined where it has none. */
+  readonly properties: readonly (MessageProperties | undefined)[];
+  /** One for each message. */
+  readonly subscriptionIds: readonly (readonly string[])[];
+}
+
+export const PACKET_COLUMNS = 4;
+export const PacketColumn = { AtMs: 0, IsOut: 1, Offset: 2, Length: 3 } as const;
+
+export const MESSAGE_COLUMNS = 9;
+export const MessageColumn = {
+  AtMs: 0,
+  /** Bit 0: published here; bits 1 and 2: QoS; bit 3: retain; bit 4: dup. */
+  Flags: 1,
+  /** 0 at QoS 0. */
+  PacketId: 2,
+  Topic: 3,
+  Offset: 4,
+  Length: 5,
+  PayloadOffset: 6,
+  /** NaN where the message carries no timestamp. */
+  LatencyMs: 7,
+  MissingBefore: 8,
+} as const;

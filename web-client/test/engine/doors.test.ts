@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import type { Door } from '../../src/engine/types.ts';
+import { bytes, profileFor, startBroker, subscriptionFor, TestConnection, urlOf } from '../support/engine.ts';
+
+const DOORS: readonly Door[] = ['node', 'gateway'];
+
+describe.each(DOORS)('at the %s door', (door) => {
+  test('finds out by itself which door it is, and connects', async () => {
+    const node = await startBroker();
+    const test = new TestConnection(profileFor(urlOf(node, door))).open();
+    await test.until(({ status }) => status?.phase === 'connected');
+    expect(test.status?.door).toBe(door);
+    expect(test.status?.session?.clientId).not.toBe('');
+    expect(test.statuses.map(({ phase }) => phase)).toContain('detecting');
+  });
+
+  test.each([4, 5] as const)(
+    'MQTT version %i publishes and receives at every QoS',
+    async (protocolVersion) => {
+      const node = await startBroker();
+      const subscription = subscriptionFor('a/#', { qos: 2 });
+      const profile = profileFor(urlOf(node, door), { door, protocolVersion, subscriptions: [subscription] });
+      const test = new TestConnection(profile).open();
+      await test.granted(subscription.id);
+      for (const qos of [0, 1, 2] as const) {
+        const outcome = await test.connection.publish({
+          topic: `a/${qos}`,
+          payload: bytes('hello'),
+          qos,
+          retain: false,
+        });
+        expect(outcome).toMatchObject({ ok: true, trouble: undefined });
+      }
+      await test.until(({ received }) => received.length === 3);
+      expect(test.received.map(({ topic, qos }) => [topic, qos])).toEqual([
+        ['a/0', 0],
+        ['a/1', 1],
+        ['a/2', 2],
+      ]);
+      for (const message of test.received) {
+        expect(message.text()).toBe('hello');
+        expect(message.packet[0]).toBe(0x30 | (message.qos << 1));
+        expect(message.subscriptionIds).toEqual([subscription.id]);
+      }
+      await test.until(({ status }) => status?.subscriptions[subscription.id]?.messages === 3);
+      const published = test.messages.filter(({ direction }) => direction === 'published');
+      expect(published.map(({ topic }) => topic)).toEqual(['a/0', 'a/1', 'a/2']);
+    },
+  );
+
+  test('properties arrive as they were sent', async () => {
+    const node = await startBroker();
+    const subscription = subscriptionFor('p');
+    const profile = profileFor(urlOf(node, door), { subscriptions: [subscription] });
+    const test = new TestConnection(profile).open();
+    await test.granted(subscription.id);
+    const properties = {
+      payloadFormatIndicator: true,
+      messageExpiryIntervalSeconds: 60,
+      responseTopic: 'reply/to',
+      correlationData: new Uint8Array([0, 1, 255]),
+      userProperties: [
+        ['a', '1'],
+        ['a', '2'],
+        ['b', '3'],
+      ] as const,
+      contentType: 'text/plain',
+    };
+    await test.connection.publish({ topic: 'p', payload: bytes('x'), qos: 1, retain: false, properties });
+    await test.until(({ received }) => received.length === 1);
+    expect(test.received[0]?.properties).toMatchObject({ ...properties, subscriptionIdentifiers: [1] });
+  });
+
+  test('a subscription that is switched off is unsubscribed and kept, and comes back', async () => {
+    const node = await startBroker();
+    const subscription = subscriptionFor('t');
+    const profile = profileFor(urlOf(node, door), { subscriptions: [subscription] });
+    const test = new TestConnection(profile).open();
+    await test.granted(subscription.id);
+    test.connection.setSubscriptions([{ ...subscription, enabled: false }]);
+    await test.until(({ status }) => status?.subscriptions[subscription.id]?.status === 'off');
+    await test.connection.publish({ topic: 't', payload: bytes('unheard'), qos: 1, retain: true });
+    test.connection.setSubscriptions([subscription]);
+    await test.until(({ received }) => received.length === 1);
+    expect(test.received[0]).toMatchObject({ retain: true });
+  });
+
+  test('a reason code of the server reaches who published', async () => {
+    const node = await startBroker();
+    const test = new TestConnection(profileFor(urlOf(node, door))).open();
+    await test.until(({ status }) => status?.phase === 'connected');
+    const outcome = await test.connection.publish({
+      topic: 'nobody',
+      payload: bytes(''),
+      qos: 1,
+      retain: false,
+    });
+    expect(outcome).toMatchObject({ ok: true, reasonCode: 0x10 });
+  });
+
+  test('what is wrong with a topic is told and not sent', async () => {
+    const node = await startBroker();
+    const test = new TestConnection(profileFor(urlOf(node, door))).open();
+    await test.until(({ status }) => status?.phase === 'connected');
+    const outcome = await test.connection.publish({
+      topic: 'a/+',
+      payload: bytes(''),
+      qos: 1,
+      retain: false,
+    });
+    expect(outcome.trouble).toMatchObject({ kind: 'invalid' });
+    expect(outcome.trouble?.detail).toContain('no wildcards');
+  });
+
+  test('a cut is noticed, and the subscriptions come back with the connection', async () => {
+    const node = await startBroker();
+    const subscription = subscriptionFor('t');
+    const profile = profileFor(urlOf(node, door), { reconnectPeriodMs: 50, subscriptions: [subscription] });
+    const test = new TestConnection(profile).open();
+    await test.granted(subscription.id);
+    test.connection.cut();
+    await test.until(({ status }) => status?.phase === 'waiting');
+    expect(test.status?.retryAtMs).toBeGreaterThan(0);
+    await test.granted(subscription.id);
+    await test.connection.publish({ topic: 't', payload: bytes('again'), qos: 1, retain: false });
+    await test.until(({ received }) => received.length === 1);
+  });
+
+  test('every packet of both directions is in the timeline, in order', async () => {
+    const node = await startBroker();
+    const test = new TestConnection(profileFor(urlOf(node, door), { door })).open();
+    await test.until(({ status }) => status?.phase === 'connected');
+    await test.connection.publish({ topic: 'q', payload: bytes('x'), qos: 2, retain: false });
+    const { packets } = test.connection;
+    await test.until(() => packets.size === 6);
+    const seen = Array.from({ length: packets.size }, (_, index) =>
+      packets.at(packets.firstSequence + index),
+    );
+    expect(seen.map((packet) => [packet?.direction, packet?.type])).toEqual([
+      ['out', 1],
+      ['in', 2],
+      ['out', 3],
+      ['in', 5],
+      ['out', 6],
+      ['in', 7],
+    ]);
+  });
+});
