@@ -20,7 +20,9 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
 }
 
 function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Rates): string {
-  const frames = `${packing.toLocaleString('en', { maximumFractionDigits: 2 })} PUBLISH packets share a frame`;
+  const count = packing.toLocaleString('en', { maximumFractionDigits: 2 });
+  const frames =
+    packing === 1 ? 'each PUBLISH has a frame of its own' : `${count} PUBLISH packets share a frame`;
   if (packetsPerFrame !== undefined) return `${frames}, as given.`;
   return `Publishes are spread evenly and a reply takes ${shown(replyMs)} ms: ${frames}, on the way in and out.`;
 }

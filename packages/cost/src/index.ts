@@ -16,7 +16,7 @@ export { type Machine, type NodeDoor, nodeDoor, SMALL_MACHINE } from './node-doo
 export type { Operation, OperationName } from './operation.ts';
 export { type FreeTier, GIGABYTE, type Price, unitUsd, usdOf } from './price.ts';
 export { PRICE_BOOK_DATE, PRICE_BOOK_REGION, type PriceName, priceBook, priceOf } from './price-book.ts';
-export { billText, priceBookText, quantityText, tableText } from './text.ts';
+export { billText, type Choice, choicesText, priceBookText, quantityText, tableText } from './text.ts';
 export { NO_TRAFFIC, type Traffic } from './traffic.ts';
 export {
   addUsage,

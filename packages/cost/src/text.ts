@@ -1,6 +1,6 @@
-import type { Bill } from './bill.ts';
+import { type Bill, usdPerMillion } from './bill.ts';
 import { usdText } from './finding.ts';
-import { unitUsd } from './price.ts';
+import { type Price, unitUsd } from './price.ts';
 import { type PriceName, priceBook, priceOf } from './price-book.ts';
 
 /** Columns of text: the first to the left, the others to the right unless they are words. */
@@ -38,15 +38,53 @@ export function billText({ lines, usd }: Bill): string {
   ]);
 }
 
-/** The price book as a table, with date and source. */
+/** Somebody who would carry the traffic, and for how much. */
+export interface Choice {
+  readonly name: string;
+  readonly usd: number;
+  /** Why not, if so. */
+  readonly misfits: readonly string[];
+}
+
+/** Who would carry the same traffic, the cheapest first, with dollars for a million deliveries. */
+export function choicesText(choices: readonly Choice[], deliveries: number): string {
+  const rows = [...choices]
+    .sort((a, b) => a.usd - b.usd)
+    .map(({ name, usd, misfits }) => {
+      const perMillion = usdPerMillion(usd, deliveries);
+      return [name, usdText(usd), perMillion === undefined ? '' : usdText(perMillion), misfits.join(' ')];
+    });
+  const [head = '', ...lines] = tableText(
+    [['', 'dollars', 'per M deliveries'], ...rows.map((row) => row.slice(0, 3))],
+    1,
+  ).split('\n');
+  return [head, ...lines.map((line, index) => `${line}  ${rows[index]?.[3] ?? ''}`.trimEnd())].join('\n');
+}
+
+/** The price book as a table, with date and source; below it tiers, free tiers (which no bill applies by itself), notes. */
 export function priceBookText(): string {
-  const rows = (Object.keys(priceBook) as PriceName[]).map((name) => {
-    const price = priceOf(name);
+  const prices = (Object.keys(priceBook) as PriceName[]).map(priceOf);
+  const rows = prices.map((price) => {
     const { service, item, unit, region, date, source, status } = price;
     return [service, item, unitPriceText(unitUsd(price)), unit, region, date, status, source];
   });
   const head = ['service', 'item', 'price', 'for one', 'region', 'date', 'status', 'source'];
-  return tableText([head, ...rows], head.length);
+  const details = prices.flatMap((price) =>
+    detailsOf(price).map((detail) => `- ${price.service}, ${price.item}: ${detail}`),
+  );
+  return [tableText([head, ...rows], head.length), '', ...details].join('\n');
+}
+
+function detailsOf({ above, free, note, per }: Price): readonly string[] {
+  const details: string[] = [];
+  if (above !== undefined)
+    details.push(`${unitPriceText(above.usd / per)} beyond ${quantityText(above.quantity)} a month.`);
+  if (free !== undefined) {
+    const until = free.months === 'always' ? '' : `, in an account's first ${free.months} months`;
+    details.push(`${quantityText(free.quantity)} a month are free${until}.`);
+  }
+  if (note !== undefined) details.push(note);
+  return details;
 }
 
 export function quantityText(quantity: number): string {

@@ -16,7 +16,11 @@ describe('the price book', () => {
 
   it('is printed with date and source', () => {
     const lines = priceBookText().split('\n');
-    expect(lines).toHaveLength(NAMES.length + 1);
+    expect(lines.indexOf('')).toBe(NAMES.length + 1);
+    expect(lines).toContain(
+      '- Amazon API Gateway, WebSocket message: $0.80 / M beyond 1,000,000,000 a month.',
+    );
+    expect(lines).toContain('- AWS Lambda, Request: 1,000,000 a month are free.');
     const message = lines.find((line) => line.includes('WebSocket message'));
     expect(message).toMatch(/\$1\.00 \/ M .*us-east-1 +2026-08 +documented +https:\/\/aws\.amazon\.com/);
   });

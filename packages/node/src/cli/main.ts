@@ -1,6 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { StartError } from '../start-error.ts';
 import { type Command, CommandError } from './command.ts';
+import { cost } from './cost.ts';
 import { parseFlags, UsageError } from './flags.ts';
 import { helpOfFlags } from './help.ts';
 import { passwd } from './passwd.ts';
@@ -8,7 +9,7 @@ import { pub } from './pub.ts';
 import { serve } from './serve.ts';
 import { sub } from './sub.ts';
 
-const COMMANDS: readonly Command[] = [serve, pub, sub, passwd];
+const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, cost];
 const HELP = { help: { short: 'h', help: 'Shows this.' } };
 
 const EXIT_FAILURE = 1;

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { type GivenWorkload, WORKLOAD_FIELDS } from '@apus/cost';
+import { reasonOf } from './client-flags.ts';
+import { CommandError } from './command.ts';
+import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
+
+const NAMES = Object.keys(WORKLOAD_FIELDS) as (keyof GivenWorkload)[];
+
+/** The fields that describe most workloads; the rest are for those who know better than the defaults. */
+const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
+  'clients',
+  'hours',
+  'days',
+  'connectsPerDay',
+  'subscriptions',
+  'publishesPerHour',
+  'publisherShare',
+  'fanOut',
+  'qos',
+  'bytes',
+  'persistentShare',
+  'offlineShare',
+]);
+
+const flagsFor = (isCommon: boolean): Flags =>
+  Object.fromEntries(
+    NAMES.filter((name) => COMMON.has(name) === isCommon).map((name): [string, Flag] => {
+      const { help, preset } = WORKLOAD_FIELDS[name];
+      return [flagOf(name), { value: 'NUMBER', help, ...(preset !== undefined && { default: preset }) }];
+    }),
+  );
+
+/** A flag for each field of a workload, under two headings. */
+export const COMMON_WORKLOAD_FLAGS = flagsFor(true);
+export const OTHER_WORKLOAD_FLAGS = flagsFor(false);
+
+/** The workload of `--workload`, with the fields that were given as flags in the place of its own. */
+export function workloadFrom(values: Values): GivenWorkload {
+  const file = values.text('workload');
+  const given = file === undefined ? {} : readWorkload(file);
+  const flags = NAMES.map((name) => [name, numberFrom(values, flagOf(name))] as const);
+  const set = Object.fromEntries(flags.filter(([, value]) => value !== undefined));
+  return { ...given, ...set };
+}
+
+function readWorkload(file: string): object {
+  let text: string;
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`The workload cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  } catch (error) {
+    throw new CommandError(`${file} is not JSON: ${reasonOf(error)}`, { cause: error });
+  }
+  throw new CommandError(`${file} should hold an object, as {"clients": 1000, "hours": 8}.`);
+}
+
+function numberFrom(values: Values, flag: string): number | undefined {
+  const text = values.text(flag);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number)) return number;
+  throw new UsageError(`--${flag} takes a number, not "${text}".`);
+}
+
+/** `publishesPerHour` is `--publishes-per-hour`. */
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

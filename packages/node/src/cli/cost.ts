@@ -1,0 +1,149 @@
+import {
+  type Bill,
+  billOf,
+  billText,
+  choicesText,
+  compare,
+  type Estimate,
+  estimate,
+  type Finding,
+  findingOf,
+  type GivenWorkload,
+  type Machine,
+  type NodeDoor,
+  nodeDoor,
+  type Offer,
+  priceBook,
+  priceBookText,
+  quantityText,
+  SMALL_MACHINE,
+  usdPerMillion,
+  usdText,
+  WorkloadError,
+} from '@apus/cost';
+import type { Command } from './command.ts';
+import { COMMON_WORKLOAD_FLAGS, OTHER_WORKLOAD_FLAGS, workloadFrom } from './cost-workload.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+
+const OUTPUT: Flags = {
+  workload: {
+    value: 'FILE',
+    help: 'JSON with the fields below in camel case, as {"clients": 1000, "publishesPerHour": 60}; - is standard input. Flags win over it.',
+  },
+  json: { help: 'Prints everything as JSON.' },
+  'free-tiers': { help: "Takes the providers' free tiers off, those of an account's first year included." },
+  'machine-usd': {
+    value: 'DOLLARS',
+    help: `Price of a machine for the node door, a month. The default is that of ${SMALL_MACHINE.name}.`,
+    default: SMALL_MACHINE.usdPerMonth,
+  },
+};
+
+export const cost: Command = {
+  name: 'cost',
+  summary: 'Estimates what a month at the gateway door costs.',
+  usage: '(--clients NUMBER [FLAGS] | --workload FILE | prices)',
+  description: [
+    'Example: apus cost --clients 1000 --hours 8 --publishes-per-hour 60 --fan-out 10 --qos 1 --bytes 200',
+    '',
+    'Prints the bill of a month, the same traffic at other services and at the node door, the largest line, what',
+    'would lower it, and what all of it rests on. `apus cost prices` prints the prices with date and source.',
+  ].join('\n'),
+  flags: { Output: OUTPUT, Workload: COMMON_WORKLOAD_FLAGS, 'Finer assumptions': OTHER_WORKLOAD_FLAGS },
+  async run(values) {
+    const [positional, ...more] = values.positionals;
+    if (positional === 'prices' && more.length === 0) return printPrices(values);
+    if (positional !== undefined)
+      throw new UsageError(`\`apus cost\` takes flags, or "prices", not "${positional}".`);
+    const answer = answerTo(workloadFrom(values), values);
+    console.log(values.isSet('json') ? JSON.stringify(answer, null, 2) : textOf(answer));
+    return 0;
+  },
+};
+
+interface Answer extends Omit<Estimate, 'usage' | 'operations'> {
+  readonly bill: Bill;
+  readonly usdPerMillionDeliveries: number | undefined;
+  readonly offers: readonly Offer[];
+  readonly nodeDoor: NodeDoor;
+  readonly finding: Finding;
+}
+
+function answerTo(given: GivenWorkload, values: Values): Answer {
+  const options = { freeTiers: values.isSet('free-tiers') };
+  const { usage, operations, ...rest } = estimated(given);
+  const bill = billOf(usage, options);
+  const offers = compare(rest.traffic, options);
+  const machine = nodeDoor(rest.traffic, machineFrom(values), options);
+  return {
+    ...rest,
+    bill,
+    usdPerMillionDeliveries: usdPerMillion(bill.usd, rest.traffic.deliveries),
+    offers,
+    nodeDoor: machine,
+    finding: findingOf(bill, { operations, offers, nodeDoor: machine }),
+  };
+}
+
+function estimated(given: GivenWorkload): Estimate {
+  try {
+    return estimate(given);
+  } catch (error) {
+    if (error instanceof WorkloadError) throw new UsageError(`${error.message}.`);
+    throw error;
+  }
+}
+
+function machineFrom(values: Values): Machine {
+  const text = values.text('machine-usd');
+  if (text === undefined) return SMALL_MACHINE;
+  const usdPerMonth = Number(text);
+  if (!(usdPerMonth > 0)) throw new UsageError(`--machine-usd takes a number above 0, not "${text}".`);
+  return { ...SMALL_MACHINE, name: 'the machine given', usdPerMonth };
+}
+
+function printPrices(values: Values): number {
+  console.log(values.isSet('json') ? JSON.stringify(priceBook, null, 2) : priceBookText());
+  return 0;
+}
+
+function textOf(answer: Answer): string {
+  const { bill, offers, finding, traffic } = answer;
+  const choices = [
+    { name: 'Apus, gateway door', usd: bill.usd, misfits: [] },
+    { name: 'Apus, node door', usd: answer.nodeDoor.usd, misfits: answer.nodeDoor.misfits },
+    ...offers.map((offer) => ({ name: offer.service, usd: offer.bill.usd, misfits: offer.misfits })),
+  ];
+  const resting = [
+    ...answer.assumptions,
+    ...offers.flatMap(({ service, assumptions }) => assumptions.map((each) => `${service}: ${each}`)),
+    ...answer.nodeDoor.assumptions.map((each) => `Node door: ${each}`),
+  ];
+  return [
+    `${headingOf(answer)}\n`,
+    `${billText(bill)}\n`,
+    `${floorText(answer)}\n`,
+    `The same traffic elsewhere:\n${choicesText(choices, traffic.deliveries)}\n`,
+    `${finding.sentences.join('\n')}\n`,
+    `What this rests on:\n${resting.map((each) => `- ${each}`).join('\n')}`,
+  ].join('\n');
+}
+
+function headingOf({ workload, traffic }: Answer): string {
+  const { clients, hours, days } = workload;
+  return (
+    `A month of ${days} days at the gateway door: ${quantityText(clients)} clients, ${hours} hours a day each; ` +
+    `${quantityText(traffic.publishes)} messages published, ${quantityText(traffic.deliveries)} delivered.`
+  );
+}
+
+function floorText({ bill, floor, usdPerMillionDeliveries }: Answer): string {
+  const perMillion =
+    usdPerMillionDeliveries === undefined
+      ? ''
+      : `, ${usdText(usdPerMillionDeliveries)} per million deliveries`;
+  return (
+    `${usdText(bill.usd)} a month${perMillion}. Frames that cannot be avoided and connection-minutes are ` +
+    `${usdText(floor.usd)} of it; ${usdText(Math.max(0, bill.usd - floor.usd))} come on top.`
+  );
+}

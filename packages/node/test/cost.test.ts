@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { billOf, estimate } from '@apus/cost';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Built } from './support/built.ts';
+
+const apus = new Built();
+
+const WORKLOAD = { clients: 1_000, hours: 8, publishesPerHour: 60, fanOut: 10, qos: 1, bytes: 200 } as const;
+const FLAGS = ['--clients', '1000', '--hours', '8', '--publishes-per-hour', '60'];
+const MORE_FLAGS = ['--fan-out', '10', '--qos', '1', '--bytes', '200'];
+
+function file(content: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'workload.json'), content);
+  return join(directory, 'workload.json');
+}
+
+describe('apus cost', () => {
+  test('prints the bill, the same traffic elsewhere, the largest line and what it rests on', async () => {
+    const { code, stdout, stderr } = await apus.run(['cost', ...FLAGS, ...MORE_FLAGS]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Gateway messages out +158,\d{3},\d{3} +\$1\.00 \/ M +\$158\.\d\d/m);
+    expect(stdout).toMatch(/^together +\$\d+\.\d\d$/m);
+    expect(stdout).toMatch(/^AWS IoT Core +\$\d+\.\d\d +\$\d+\.\d\d$/m);
+    expect(stdout).toMatch(/The largest line is "Gateway messages out"/);
+    expect(stdout).toMatch(/^- List prices of us-east-1, read in 2026-08/m);
+  });
+
+  test('as JSON it is what the library estimates', async () => {
+    const { stdout } = await apus.run(['cost', ...FLAGS, ...MORE_FLAGS, '--json']);
+    const { bill, workload } = JSON.parse(stdout);
+    expect(workload).toMatchObject(WORKLOAD);
+    expect(bill).toEqual(billOf(estimate(WORKLOAD).usage));
+  });
+
+  test('a file describes the workload as well, from standard input too, and flags win over it', async () => {
+    const text = JSON.stringify({ ...WORKLOAD, clients: 5 });
+    const fromFile = await apus.run(['cost', '--workload', file(text), '--json']);
+    expect(JSON.parse(fromFile.stdout).workload.clients).toBe(5);
+    const fromInput = await apus.run(['cost', '--workload', '-', '--clients', '7', '--json'], text);
+    expect(JSON.parse(fromInput.stdout).workload).toMatchObject({ ...WORKLOAD, clients: 7 });
+  });
+
+  test('free tiers and the price of a machine are applied when asked for', async () => {
+    const flags = ['cost', '--clients', '10', '--hours', '1', '--json'];
+    const plain = JSON.parse((await apus.run(flags)).stdout);
+    const free = JSON.parse((await apus.run([...flags, '--free-tiers', '--machine-usd', '5'])).stdout);
+    expect(free.bill.usd).toBeLessThan(plain.bill.usd);
+    expect(free.nodeDoor.usd).toBe(5);
+    expect(plain.nodeDoor.usd).toBe(24);
+  });
+
+  test('`apus cost prices` prints the price book with date and source', async () => {
+    const { stdout } = await apus.run(['cost', 'prices']);
+    expect(stdout).toMatch(
+      /Amazon DynamoDB +Write, on demand .*2026-08 .*https:\/\/aws\.amazon\.com\/dynamodb/,
+    );
+    const json = JSON.parse((await apus.run(['cost', 'prices', '--json'])).stdout);
+    expect(json.gatewayMessage).toMatchObject({ usd: 1, per: 1_000_000, date: '2026-08' });
+  });
+
+  test('its help names each flag with its default', async () => {
+    const { stdout } = await apus.run(['cost', '--help']);
+    expect(stdout).toContain('Usage: apus cost');
+    expect(stdout).toMatch(/--fan-out NUMBER\n +Recipients of a message\. Default: 1\./);
+  });
+
+  test.each<[string[], RegExp]>([
+    [['cost'], /needs the number of its clients/],
+    [['cost', '--clients', 'many'], /--clients takes a number, not "many"/],
+    [['cost', '--clients', '10', '--hours', '25'], /"hours" is a number from 0 to 24, not 25/],
+    [['cost', 'salt'], /takes flags, or "prices", not "salt"/],
+    [['cost', 'prices', 'more'], /takes flags, or "prices"/],
+    [['cost', '--clients', '1', '--machine-usd', 'x'], /--machine-usd takes a number above 0/],
+  ])('%j is answered with a sentence and exit code 2', async (args, sentence) => {
+    const { code, stderr } = await apus.run(args);
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+  });
+
+  test.each<[string, RegExp]>([
+    ['{', /is not JSON/],
+    ['[]', /should hold an object/],
+    ['{"client": 3}', /"client" is no field of a workload/],
+  ])('a workload of %j is answered with a sentence', async (content, sentence) => {
+    const { code, stderr } = await apus.run(['cost', '--workload', file(content)]);
+    expect(stderr).toMatch(sentence);
+    expect(code).not.toBe(0);
+  });
+});
