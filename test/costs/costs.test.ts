@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect, createTransport } from '@apus/client';
+import { billOf } from '@apus/cost';
 import { type Emulator, ManualClock } from '@apus/emulator';
 import mqtt, { type MqttClient } from 'mqtt';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,12 +12,26 @@ const MINUTES_A_DAY = 24 * 60;
 const CONNECTION_MINUTES = 120;
 const FILTER = { topic: 'orders/7', qos: 1 } as const;
 
-/** The figure of a row of docs/costs.md, which must be what is measured here. */
-function documented(row: string, column: 'naive' | 'apus'): number {
+/** The figures of a row of docs/costs.md, which must be what is measured here. */
+function documentedRow(row: string): readonly number[] {
   const page = readFileSync(new URL('../../docs/costs.md', import.meta.url), 'utf8');
-  const line = page.split('\n').find((each) => each.startsWith(`| ${row} |`));
-  const cells = line?.split('|').map((cell) => cell.trim().replaceAll(',', ''));
-  return Number(cells?.[column === 'naive' ? 2 : 3]);
+  const line = page.split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? '';
+  return line
+    .split('|')
+    .slice(2, -1)
+    .map((cell) => Number(cell.trim().replaceAll(/[$,]/g, '')));
+}
+
+function documented(row: string, column: 'naive' | 'apus'): number {
+  return documentedRow(row)[column === 'naive' ? 0 : 1] ?? Number.NaN;
+}
+
+/** Dollars for a thousand clients and 30 days: messages, connection-minutes, together. */
+function dollarsOf(messagesPerDay: number): readonly number[] {
+  const clientDays = 1_000 * 30;
+  const messages = billOf({ gatewayMessagesIn: messagesPerDay * clientDays }).usd;
+  const minutes = billOf({ connectionMinutes: MINUTES_A_DAY * clientDays }).usd;
+  return [messages, minutes, messages + minutes].map((usd) => Number(usd.toFixed(2)));
 }
 
 let emulator: Emulator;
@@ -74,6 +89,8 @@ describe('an idle client, for a day', () => {
     expect(apus).toBe(documented('Idle client, a day', 'apus'));
     expect(await naiveDay()).toBe(documented('Idle client, a day', 'naive'));
     expect(documented('Idle client, a day', 'naive') / apus).toBeGreaterThanOrEqual(4);
+    expect(documentedRow('Apus')).toEqual(dollarsOf(apus));
+    expect(documentedRow('naive frames')).toEqual(dollarsOf(documented('Idle client, a day', 'naive')));
   }, 60_000);
 
   async function naiveDay(): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Clock as BrokerClock, Log } from '@apus/broker';
 import { createBroker } from '@apus/broker';
 import { createHandlers, DEFAULT_GATEWAY_OPTIONS, SignedPoster } from '@apus/cloud';
+import { usageOf } from '@apus/cost';
 import { type Clock, type Emulator, startEmulator } from '@apus/emulator';
 import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 
@@ -49,6 +50,6 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
 
 /** What is billed as messages: every frame in either direction, by 32 KB begun. */
 export function billedMessages(emulator: Emulator): number {
-  const { messages } = emulator.counters.snapshot();
-  return messages.in.billed + messages.replies.billed + messages.posts.billed + messages.errors.billed;
+  const { gatewayMessagesIn, gatewayMessagesOut } = usageOf(emulator.counters.snapshot());
+  return gatewayMessagesIn + gatewayMessagesOut;
 }
