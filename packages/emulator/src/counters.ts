@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { BILLED_MESSAGE_BYTES } from './limits.ts';
+import { type SqsSnapshot, SqsTally } from './sqs/tally.ts';
 
 /** Messages of one kind. */
 export interface MessageTally {
@@ -33,7 +34,7 @@ export interface CountersSnapshot {
     /** Of all connections together, those still open included. */
     readonly milliseconds: number;
   };
-  /** By route key; `authorizer` for the authorizer. */
+  /** By route key; `authorizer` for the authorizer; by the function's name for event sources and schedules. */
   readonly invocations: Readonly<Record<string, InvocationTally>>;
   readonly lambda: {
     readonly invocations: number;
@@ -45,6 +46,7 @@ export interface CountersSnapshot {
   };
   /** By method and status, as `POST 200`. */
   readonly managementCalls: Readonly<Record<string, number>>;
+  readonly sqs: SqsSnapshot;
   /** By name: faults that struck, and what else a test wants to be zero. */
   readonly events: Readonly<Record<string, number>>;
 }
@@ -53,6 +55,7 @@ export type MessageKind = keyof CountersSnapshot['messages'];
 export type InvocationEnd = 'returned' | 'error' | 'timeout';
 
 export class Counters {
+  readonly sqs = new SqsTally();
   readonly #clock: Clock;
   readonly #openedAtMs = new Map<string, number>();
   #messages = emptyMessages();
@@ -80,6 +83,7 @@ export class Counters {
     };
     this.#managementCalls = {};
     this.#events = {};
+    this.sqs.reset();
     for (const id of this.#openedAtMs.keys()) this.#openedAtMs.set(id, this.#clock.now());
   }
 
@@ -96,6 +100,7 @@ export class Counters {
       lambda: this.#lambda,
       managementCalls: this.#managementCalls,
       events: this.#events,
+      sqs: this.sqs.snapshot(),
     });
   }
 

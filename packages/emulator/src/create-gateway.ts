@@ -8,9 +8,17 @@ import type { CreateEnvironment } from './lambda.ts';
 import { lambdaVariables } from './lambda-context.ts';
 import { LambdaFunction } from './lambda-function.ts';
 import { type FunctionSettings, functionSettings, type Settings } from './options.ts';
-import type { Random } from './random.ts';
+import { Random } from './random.ts';
 import { Shuffler } from './shuffler.ts';
+import { SqsService } from './sqs/service.ts';
 import { TokenBucket } from './token-bucket.ts';
+import { startTriggers } from './triggers.ts';
+
+/** Makes a function of the account. */
+export type CreateFunction = <H>(
+  functionOptions: FunctionSettings,
+  createEnvironment: CreateEnvironment<H>,
+) => LambdaFunction<H>;
 
 export interface Endpoint {
   /** Name and port. */
@@ -27,14 +35,16 @@ export function createGateway(
   const { authorizer, clock, limits } = settings;
   const counters = new Counters(clock);
   const dice = new Dice(random.fork(), (name) => counters.event(name));
-  const createFunction = functionFactory(settings, random, principals, endpoint, counters, dice);
-  return {
+  const functions: Gateway['functions'][number][] = [];
+  const createFunction = functionFactory(settings, random, principals, endpoint, counters, dice, functions);
+  const activity = new Activity();
+  const gateway: Gateway = {
     settings,
     random,
     dice,
     counters,
     shuffler: new Shuffler(random.fork()),
-    activity: new Activity(),
+    activity,
     connections: new Map(),
     connectThrottle: new TokenBucket(clock, limits.newConnectionsPerSecond, limits.newConnectionsPerSecond),
     accountThrottle: new TokenBucket(clock, limits.requestsPerSecond, limits.requestsBurst),
@@ -42,9 +52,13 @@ export function createGateway(
     authorizer:
       authorizer &&
       createFunction(functionSettings(authorizer, 'apus-authorizer'), authorizer.createEnvironment),
+    functions,
+    sqs: createSqsService(settings, dice, counters, activity),
     domainName: settings.domainName ?? endpoint.host,
     stopped: false,
   };
+  startTriggers(gateway, createFunction);
+  return gateway;
 }
 
 /** Functions of one account: they share its concurrency, and each of their environments has credentials of its own. */
@@ -55,12 +69,13 @@ function functionFactory(
   endpoint: Endpoint,
   counters: Counters,
   dice: Dice,
-): <H>(functionOptions: FunctionSettings, createEnvironment: CreateEnvironment<H>) => LambdaFunction<H> {
+  functions: Gateway['functions'][number][],
+): CreateFunction {
   const { accountId, clock, faults, limits, region } = settings;
   const concurrency = { max: limits.concurrentExecutionsMax, running: 0 };
   let environments = 0;
-  return (functionOptions, createEnvironment) =>
-    new LambdaFunction({
+  return <H>(functionOptions: FunctionSettings, createEnvironment: CreateEnvironment<H>) => {
+    const lambda = new LambdaFunction<H>({
       settings: functionOptions,
       createEnvironment,
       region,
@@ -84,4 +99,25 @@ function functionFactory(
         return environment;
       },
     });
+    functions.push(lambda);
+    return lambda;
+  };
+}
+
+/** Queues draw from a stream of their own: a run without them is what it was before there were any. */
+function createSqsService(
+  settings: Settings,
+  dice: Dice,
+  counters: Counters,
+  activity: Activity,
+): SqsService {
+  const { accountId, clock, faults, region, seed, sqsLimits } = settings;
+  const random = new Random(~seed);
+  return new SqsService({
+    ...{ accountId, activity, clock, dice, faults, random, region },
+    limits: sqsLimits,
+    tally: counters.sqs,
+    shuffler: new Shuffler(random.fork()),
+    onEvent: (name) => counters.event(name),
+  });
 }

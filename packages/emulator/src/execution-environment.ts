@@ -42,7 +42,8 @@ export class ExecutionEnvironment implements Environment {
     this.managementEndpoint = settings.managementEndpoint;
     this.credentials = createCredentials(settings.random);
     this.variables = { ...settings.variables, ...credentialVariables(this.credentials) };
-    this.#freezingClock = new FreezingClock(settings.clock);
+    const { clock, dice, faults, id } = settings;
+    this.#freezingClock = new FreezingClock(clock, dice.skewMs(faults.clockSkewMs, id));
   }
 
   get clock(): Clock {

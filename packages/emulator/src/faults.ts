@@ -1,5 +1,7 @@
 import type { DisconnectEvent, MessageEvent, RouteEvent } from './events.ts';
 import type { Random } from './random.ts';
+import type { ScheduledEvent } from './schedule.ts';
+import type { SqsFaults } from './sqs/faults.ts';
 
 /** A probability from 0 to 1, drawn from the emulator's seed, or a decision of the caller's own. */
 export type Chance<Subject> = number | ((subject: Subject) => boolean);
@@ -32,7 +34,7 @@ export interface CutPoint {
 }
 
 /** What may go wrong, and how often. Nothing does by default, but for `shuffle`. */
-export interface Faults {
+export interface Faults extends SqsFaults {
   /**
    * Messages start, and replies and concurrent posts leave, in a random order, a few turns of the event loop late.
    * Posts that wait for each other keep their order.
@@ -68,6 +70,15 @@ export interface Faults {
    * after the first returned. Whether AWS does this is not known.
    */
   readonly postOvertaken?: Chance<ManagementCall>;
+  /** A schedule's turn invokes its function twice: EventBridge promises at least once. */
+  readonly scheduleTwice?: Chance<ScheduledEvent>;
+  /** Between a schedule's turn and the invocation of its function. */
+  readonly scheduleDelayMs?: Delay<ScheduledEvent>;
+  /**
+   * The clock of each execution environment is wrong by up to so many milliseconds, ahead or behind, for all its life;
+   * or by what the caller says. Its timers run as fast as all others.
+   */
+  readonly clockSkewMs?: number | ((environment: { readonly environmentId: string }) => number);
   /** The TCP connection breaks. */
   readonly cut?: Chance<CutPoint>;
 }
@@ -89,6 +100,11 @@ export class Dice<Name extends string = FaultName> {
     const struck = typeof chance === 'function' ? chance(subject) : this.#random.happens(chance);
     if (struck) this.#onStrike(name);
     return struck;
+  }
+
+  skewMs(skew: Faults['clockSkewMs'], environmentId: string): number {
+    if (skew === undefined || skew === 0) return 0;
+    return typeof skew === 'function' ? skew({ environmentId }) : (this.#random.next() * 2 - 1) * skew;
   }
 
   delayMs<Subject>(delay: Delay<Subject> | undefined, subject: Subject): number {

@@ -1,19 +1,25 @@
 import type { Clock } from './clock.ts';
 
-/** The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. */
+/**
+ * The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. What it
+ * shows may be wrong; how fast it runs is not.
+ */
 export class FreezingClock implements Clock {
   readonly #clock: Clock;
+  readonly #skewMs: number;
   readonly #cancels = new Set<() => void>();
   #frozen = false;
   #stopped = false;
   #overdue: (() => void)[] = [];
 
-  constructor(clock: Clock) {
+  /** @param skewMs by how much it is ahead of the others */
+  constructor(clock: Clock, skewMs = 0) {
     this.#clock = clock;
+    this.#skewMs = skewMs;
   }
 
   now(): number {
-    return this.#clock.now();
+    return this.#clock.now() + this.#skewMs;
   }
 
   setTimer(ms: number, fn: () => void): () => void {

@@ -8,6 +8,7 @@ import type { LambdaFunction } from './lambda-function.ts';
 import type { Settings } from './options.ts';
 import type { Random } from './random.ts';
 import type { Shuffler } from './shuffler.ts';
+import type { SqsService } from './sqs/service.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** What the routes of the WebSocket API and the @connections API share. */
@@ -26,6 +27,9 @@ export interface Gateway {
   readonly accountThrottle: TokenBucket;
   readonly lambda: LambdaFunction<Handlers>;
   readonly authorizer: LambdaFunction<AuthorizerHandlers> | undefined;
+  /** Every function of the account, those of event sources and schedules among them. */
+  readonly functions: readonly Pick<LambdaFunction<never>, 'kill' | 'retireIdle' | 'stop'>[];
+  readonly sqs: SqsService;
   /** In events. */
   readonly domainName: string;
   stopped: boolean;

@@ -3,6 +3,13 @@ export type { CountersSnapshot, InvocationTally, MessageTally } from './counters
 export type { Credentials } from './credentials.ts';
 export * from './dynamodb/index.ts';
 export type {
+  SqsBatchResponse,
+  SqsEvent,
+  SqsRecord,
+  SqsRecordMessageAttribute,
+} from './event-source-events.ts';
+export type { EventSourceFunction, EventSourceOptions } from './event-source-options.ts';
+export type {
   AuthorizerContext,
   AuthorizerEvent,
   AuthorizerResult,
@@ -29,4 +36,18 @@ export type {
 export { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 export { ManualClock } from './manual-clock.ts';
 export type { AuthorizerOptions, EmulatorOptions, FunctionOptions, RouteOptions } from './options.ts';
+export type { ScheduledEvent, ScheduleFunction, ScheduleOptions } from './schedule.ts';
+export {
+  createSqs,
+  type QueueNames,
+  type Sqs,
+  type SqsOptions,
+  type StandaloneSqs,
+} from './sqs/create-sqs.ts';
+export type { SqsCall, SqsEntry, SqsFaults, SqsMessage, SqsReceive } from './sqs/faults.ts';
+export { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
+export type { Depth } from './sqs/queue.ts';
+export type { QueueOptions, RedriveOptions } from './sqs/queue-options.ts';
+export type { SqsCaller, SqsRequestHandler } from './sqs/request-handler.ts';
+export type { SqsRequestTally, SqsSnapshot } from './sqs/tally.ts';
 export { type Emulator, startEmulator } from './start-emulator.ts';

@@ -46,6 +46,10 @@ export class LambdaFunction<H> {
     this.#parts = parts;
   }
 
+  get settings(): FunctionSettings {
+    return this.#parts.settings;
+  }
+
   /** Never rejects. */
   async invoke<Event>(
     route: string,

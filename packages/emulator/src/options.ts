@@ -1,10 +1,14 @@
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
+import type { EventSourceOptions } from './event-source-options.ts';
 import type { RouteEvent } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { AuthorizerHandlers, CreateEnvironment, Handlers } from './lambda.ts';
 import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 import { randomSeed } from './random.ts';
+import type { ScheduleOptions } from './schedule.ts';
+import { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
+import type { QueueOptions } from './sqs/queue-options.ts';
 
 export interface FunctionOptions {
   /** @default 'apus' */
@@ -73,8 +77,15 @@ export interface EmulatorOptions {
   readonly throttledMessage?: 'close' | 'error-frame';
   /** How names of headers reach `$connect`. @default 'as-sent' */
   readonly headerNames?: 'as-sent' | 'lower-case' | 'random-case';
+  /** Queues that are there from the start, in any order. More come with `emulator.sqs.createQueue`. */
+  readonly queues?: readonly QueueOptions[];
+  /** Queues that invoke functions. */
+  readonly eventSources?: readonly EventSourceOptions[];
+  /** Functions that are invoked at fixed rates. */
+  readonly schedules?: readonly ScheduleOptions[];
   readonly faults?: Faults;
   readonly limits?: Partial<EmulatorLimits>;
+  readonly sqsLimits?: Partial<SqsLimits>;
   /** @default the machine's */
   readonly clock?: Clock;
   /**
@@ -92,11 +103,12 @@ export type FunctionSettings = Required<FunctionOptions>;
 
 /** The options with every default filled in. */
 export interface Settings
-  extends Required<Omit<EmulatorOptions, 'authorizer' | 'domainName' | 'lambda' | 'limits'>> {
+  extends Required<Omit<EmulatorOptions, 'authorizer' | 'domainName' | 'lambda' | 'limits' | 'sqsLimits'>> {
   readonly authorizer: AuthorizerOptions | undefined;
   readonly domainName: string | undefined;
   readonly lambda: FunctionSettings;
   readonly limits: EmulatorLimits;
+  readonly sqsLimits: SqsLimits;
 }
 
 export function functionSettings(options: FunctionOptions = {}, functionName = 'apus'): FunctionSettings {
@@ -124,6 +136,9 @@ const DEFAULTS = {
   splitLargeMessages: false,
   throttledMessage: 'close',
   headerNames: 'as-sent',
+  queues: [],
+  eventSources: [],
+  schedules: [],
   faults: {},
   clock: systemClock,
   signatureNow: Date.now,
@@ -139,5 +154,6 @@ export function resolveOptions(options: EmulatorOptions): Settings {
     seed: options.seed ?? randomSeed(),
     lambda: functionSettings(options.lambda),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    sqsLimits: { ...DEFAULT_SQS_LIMITS, ...options.sqsLimits },
   };
 }

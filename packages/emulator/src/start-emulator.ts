@@ -10,6 +10,7 @@ import { ManagementApi } from './management-api.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { Random } from './random.ts';
 import { checkExpression } from './route-selection.ts';
+import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
 import { openWebSocketDoor } from './web-socket-door.ts';
 
 /** Longer than any caller keeps an idle connection: who closes first should be the caller. */
@@ -25,6 +26,8 @@ export interface Emulator {
   readonly credentials: Credentials;
   /** Start with it again to see the same choices. */
   readonly seed: number;
+  /** The queues; none of them was there before unless the option `queues` names it. */
+  readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
   /** Ids of the connections that are open. */
   connectionIds(): readonly string[];
@@ -96,24 +99,24 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     region: settings.region,
     credentials,
     seed: settings.seed,
+    sqs: sqsOf(gateway.sqs),
     counters: gateway.counters,
     connectionIds: () => [...gateway.connections.values()].filter((c) => c.state === 'open').map((c) => c.id),
     closeConnection: (id, code, reason = '') =>
       withConnection(id, (c) => closeConnection(gateway, c, code, reason)),
     cutConnection: (id) => withConnection(id, cutConnection),
     loseConnection: (id, clientNotices = true) => withConnection(id, (c) => c.lose(clientNotices)),
-    killEnvironment: (id) => gateway.lambda.kill(id) || (gateway.authorizer?.kill(id) ?? false),
+    killEnvironment: (id) => gateway.functions.some((lambda) => lambda.kill(id)),
     retireIdleEnvironments() {
-      gateway.lambda.retireIdle();
-      gateway.authorizer?.retireIdle();
+      for (const lambda of gateway.functions) lambda.retireIdle();
     },
     quiet: () => gateway.activity.quiet(),
     async stop() {
       if (gateway.stopped) return;
       gateway.stopped = true;
       for (const connection of gateway.connections.values()) connection.cancelTimers();
-      gateway.lambda.stop();
-      gateway.authorizer?.stop();
+      gateway.sqs.stop();
+      for (const lambda of gateway.functions) lambda.stop();
       await closeServer(server, sockets);
     },
   };

@@ -1,0 +1,18 @@
+import type { SqsCall } from '../faults.ts';
+import type { Input } from '../input.ts';
+import type { Queue } from '../queue.ts';
+
+/** A request on one queue. */
+export interface QueueRequest {
+  readonly queue: Queue;
+  readonly input: Input;
+  readonly call: SqsCall;
+  readonly senderId: string;
+  /** Says how many bytes of messages the request carries, or its answer. */
+  readonly bill: (payloadBytes: number) => void;
+  /** Aborts when the caller has gone. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Answers the members of the response, or throws an `SqsError`. */
+export type QueueAction = (request: QueueRequest) => object | Promise<object>;

@@ -1,0 +1,25 @@
+import type { Clock } from '../clock.ts';
+import type { Dice } from '../faults.ts';
+import type { Random } from '../random.ts';
+import type { SqsFaults } from './faults.ts';
+import type { SqsLimits } from './limits.ts';
+import type { Queue } from './queue.ts';
+import type { QueueSettings } from './queue-options.ts';
+import type { Throughput } from './throughput.ts';
+
+/** What a queue is made of. */
+export interface QueueParts {
+  readonly settings: QueueSettings;
+  readonly arn: string;
+  readonly url: string;
+  readonly createdAtMs: number;
+  readonly deadLetterQueue: Queue | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly dice: Dice;
+  readonly faults: SqsFaults;
+  readonly limits: SqsLimits;
+  readonly throughput: Throughput;
+  /** Runs something a few turns of the event loop later. */
+  readonly soon: (run: () => void) => void;
+}

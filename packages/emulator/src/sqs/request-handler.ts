@@ -1,0 +1,126 @@
+import { uuid } from '../ids.ts';
+import { answer, type SqsAnswer } from './protocol.ts';
+import type { SqsService } from './service.ts';
+
+/** Who calls: an execution environment, which may be frozen or killed on the way. */
+export interface SqsCaller {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  checkpoint(name: string): Promise<void>;
+}
+
+/** What of a request of the SDK matters here. */
+export interface HandlerRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface HandlerOptions {
+  // The SDK's own signal, or the platform's.
+  readonly abortSignal?: { readonly aborted: boolean; onabort?: unknown };
+}
+
+export interface HandlerResponse {
+  readonly response: {
+    statusCode: number;
+    reason?: string;
+    headers: Record<string, string>;
+    body?: Uint8Array;
+  };
+}
+
+const TARGET = 'AmazonSQS.';
+
+/** Stands where AWS's SDK has its HTTP client: requests end here, in the same process. */
+export class SqsRequestHandler {
+  readonly metadata = { handlerProtocol: 'http/1.1' };
+  readonly #service: SqsService;
+  readonly #caller: SqsCaller | undefined;
+
+  constructor(service: SqsService, caller: SqsCaller | undefined) {
+    this.#service = service;
+    this.#caller = caller;
+  }
+
+  async handle(request: HandlerRequest, options: HandlerOptions = {}): Promise<HandlerResponse> {
+    const abortSignal = options.abortSignal instanceof AbortSignal ? options.abortSignal : undefined;
+    if (options.abortSignal?.aborted) throw abortError();
+    const call = this.#call(request, abortSignal);
+    return abortSignal === undefined ? await call : await orAborted(call, abortSignal);
+  }
+
+  /** The SDK offers its HTTP settings; there is nothing to set. */
+  updateHttpClientConfig(): void {}
+
+  httpHandlerConfigs(): Record<string, never> {
+    return {};
+  }
+
+  destroy(): void {}
+
+  async #call(request: HandlerRequest, abortSignal: AbortSignal | undefined): Promise<HandlerResponse> {
+    const target = headerOf(request, 'x-amz-target');
+    const action = target.startsWith(TARGET) ? target.slice(TARGET.length) : target;
+    const caller = this.#caller;
+    await this.#pass(`sqs:${action}:before`);
+    const end = this.#service.parts.activity.begin();
+    // Calls that are made at the same time have no order; one that was answered before another was made has.
+    await new Promise<void>((resolve) => this.#service.soon(resolve));
+    const signals = [caller?.signal, abortSignal].filter((signal) => signal !== undefined);
+    const answered = await answer(this.#service, {
+      action,
+      body: textOf(request.body),
+      environmentId: caller?.id,
+      signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
+    }).finally(end);
+    await this.#pass(`sqs:${action}:after`);
+    return this.#respond(answered);
+  }
+
+  /** Waits while the caller is frozen; for ever once it is dead. */
+  async #pass(checkpoint: string): Promise<void> {
+    const caller = this.#caller;
+    if (caller === undefined) return;
+    if (caller.signal.aborted) this.#service.parts.onEvent('requestsOfDeadEnvironments');
+    else if ('running' in caller && caller.running === false)
+      this.#service.parts.onEvent('requestsWhileFrozen');
+    await caller.checkpoint(checkpoint);
+  }
+
+  #respond({ status, headers, body }: SqsAnswer): HandlerResponse {
+    return {
+      response: {
+        statusCode: status,
+        headers: {
+          ...headers,
+          'content-type': 'application/x-amz-json-1.0',
+          'x-amzn-requestid': uuid(this.#service.parts.random),
+        },
+        body: Buffer.from(JSON.stringify(body)),
+      },
+    };
+  }
+}
+
+function headerOf({ headers }: HandlerRequest, lowerCaseName: string): string {
+  const entry = Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCaseName);
+  return entry?.[1] ?? '';
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
+  throw new Error('Expected the body of a request to be text or bytes');
+}
+
+async function orAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(abortError());
+    signal.addEventListener('abort', abort, { once: true });
+    call.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function abortError(): Error {
+  return Object.assign(new Error('Request aborted'), { name: 'AbortError' });
+}
