@@ -58,7 +58,12 @@ describe('pretty text', () => {
     const visited: string[] = [];
     const watched = new Proxy(
       { a: 1, b: 2, c: 3 },
-      { get: (object, key: 'a') => (visited.push(key), object[key]) },
+      {
+        get: (object, key: 'a') => {
+          visited.push(key);
+          return object[key];
+        },
+      },
     );
     previewText(watched, 8);
     expect(visited).toEqual(['a']);

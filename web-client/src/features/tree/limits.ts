@@ -1,0 +1,20 @@
+/** Topics that a tree holds: twice what it is made for, at some 60 MiB. */
+export const TOPICS_MAX = 200_000;
+
+/** Levels of all topics together. Topics usually share theirs; where none does, this ends before memory does. */
+export const NODES_MAX = 400_000;
+
+/** Levels that are told apart; deeper ones are shown as one name. Nobody designs such topics, but anybody can send one. */
+export const LEVELS_MAX = 100;
+
+/** Bytes of each last value that are kept: a line of the tree. The message log has the whole. */
+export const VALUE_BYTES_MAX = 128;
+
+/** How often the open tree is drawn anew while messages come: values that change faster cannot be read. */
+export const REDRAW_INTERVAL_MS = 100;
+
+/** How often a search looks through topics that have come since. */
+export const SEARCH_INTERVAL_MS = 500;
+
+/** Publishes without an answer while retained messages are cleared: fast, and the server's window is respected. */
+export const CLEARS_OUTSTANDING_MAX = 32;
