@@ -16,6 +16,10 @@ export const VARIABLES = {
   authentication: 'APUS_AUTHENTICATION',
   /** JSON of the broker limits that differ from the defaults. */
   limits: 'APUS_LIMITS',
+  /** Seconds from the handshake to CONNECT; then the connection is cut. */
+  connectTimeoutSeconds: 'APUS_CONNECT_TIMEOUT_SECONDS',
+  /** Deliveries a minute that the publishes of one identity may cause. */
+  deliveriesPerMinuteMax: 'APUS_DELIVERIES_PER_MINUTE_MAX',
   /** Posts a second that one worker may make. */
   postsPerSecond: 'APUS_POSTS_PER_SECOND',
   /** SHA-256 of the keys that the HTTP publish endpoint accepts, or the ARN of the secret that holds them. */

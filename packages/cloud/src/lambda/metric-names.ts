@@ -1,0 +1,26 @@
+/**
+ * Names of the metrics that the functions write and that the construct's dashboard and alarms read, each in the
+ * namespace of its deployment and without dimensions: every dimension would be a metric more to pay for.
+ */
+export const METRICS = {
+  /** Connections that are open, counted by each sweep. A gauge: average it. */
+  connections: 'Connections',
+  /** PUBLISH packets taken from clients and backends. */
+  messagesIn: 'MessagesIn',
+  /** PUBLISH packets handed to the gateway for clients. */
+  messagesOut: 'MessagesOut',
+  /** Milliseconds from the publish to the post, for messages that workers deliver. */
+  fanOutLatency: 'FanOutLatency',
+  /** Posts to connections that were gone (410). */
+  postsGone: 'PostsGone',
+  /** Posts that were refused for their rate (429). */
+  postsThrottled: 'PostsThrottled',
+  /** QoS 0 messages given up for slow consumers. */
+  messagesDropped: 'MessagesDropped',
+  /** Handshakes refused for their token. */
+  tokensRefused: 'TokensRefused',
+  /** Connections cut because they never sent CONNECT. */
+  connectTimeouts: 'ConnectTimeouts',
+  /** Publishes refused because their identity's deliveries were used up. */
+  identitiesLimited: 'IdentitiesLimited',
+} as const;
