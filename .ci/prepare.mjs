@@ -22,7 +22,7 @@ step(
   install,
 );
 if (process.argv.includes('build')) {
-  const sources = ['package-lock.json', ...sourcesBelow('packages')];
+  const sources = ['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')];
   step('build', hashOf(sources), 'Building', () => run('node', [join('packages', 'node', 'build.mjs')]));
 }
 
@@ -71,7 +71,7 @@ function hashOf(paths) {
 /** @param {string} folder @returns {string[]} */
 function sourcesBelow(folder) {
   return readdirSync(join(ROOT, folder))
-    .filter((name) => !['node_modules', 'dist', 'test', 'contract'].includes(name))
+    .filter((name) => !['node_modules', 'dist', 'test', 'contract', 'soak'].includes(name))
     .map((name) => join(folder, name))
     .flatMap((path) => (statSync(join(ROOT, path)).isDirectory() ? sourcesBelow(path) : [path]))
     .sort();

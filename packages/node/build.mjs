@@ -1,10 +1,12 @@
-// Builds what `npm start` runs: the command in one file, and the page that it serves.
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+// Builds what `npm start` runs: the command in one file, and the web client that it serves.
+import { rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 const here = dirname(fileURLToPath(import.meta.url));
+const webClient = resolve(here, '..', '..', 'web-client');
 /** `npm run build` writes to `dist`; the tests build for themselves, elsewhere. */
 const dist = resolve(process.argv[2] ?? join(here, 'dist'));
 const common = {
@@ -17,7 +19,6 @@ const common = {
 };
 
 rmSync(dist, { recursive: true, force: true });
-mkdirSync(join(dist, 'page'), { recursive: true });
 await Promise.all([
   build({
     ...common,
@@ -33,13 +34,10 @@ await Promise.all([
     // `lmdb` is native, and loaded only with `--data`.
     external: ['bufferutil', 'utf-8-validate', 'lmdb'],
   }),
-  build({
-    ...common,
-    entryPoints: [join(here, 'page', 'page.ts')],
-    outfile: join(dist, 'page', 'page.js'),
-    platform: 'browser',
-    format: 'esm',
-    target: 'es2022',
+  buildPage({
+    root: webClient,
+    configFile: join(webClient, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: join(dist, 'page'), emptyOutDir: true },
   }),
 ]);
-for (const file of ['index.html', 'page.css']) cpSync(join(here, 'page', file), join(dist, 'page', file));

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { MQTT_PATH, pathOf } from './handshake.ts';
 import type { Page, PageFile } from './page.ts';
+import type { PageConfig } from './page-config.ts';
 
 /** What `/healthz` says. */
 export interface Health {
@@ -9,18 +10,35 @@ export interface Health {
   readonly uptimeSeconds: number;
 }
 
-const SECURITY_HEADERS = {
+/** Scripts come from here alone. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The component kit and the editor write style sheets into the page; no script can come in that way.
+  "style-src 'self' 'unsafe-inline'",
+  "worker-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "manifest-src 'self'",
   // The page may talk to any broker: its address is a field on it.
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "connect-src 'self' ws: wss:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Seconds that a browser keeps what never changes: a year. */
+const IMMUTABLE_SECONDS = 31_536_000;
+
+const SECURITY_HEADERS = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
 } as const;
 
 /** The plain HTTP side of the door: the page, and whether the broker is well. */
-export function createHttpHandler(page: Page, health: () => Health): RequestListener {
+export function createHttpHandler(page: Page, config: PageConfig, health: () => Health): RequestListener {
   return (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -28,7 +46,7 @@ export function createHttpHandler(page: Page, health: () => Health): RequestList
       answerText(response, 405, 'Only GET and HEAD are answered here.');
       return;
     }
-    answerGet(request, response, page, health);
+    answerGet(request, response, page, config, health);
   };
 }
 
@@ -36,11 +54,16 @@ function answerGet(
   request: IncomingMessage,
   response: ServerResponse,
   page: Page,
+  config: PageConfig,
   health: () => Health,
 ): void {
   const path = pathOf(request);
   if (path === '/healthz') {
     answerHealth(response, health());
+    return;
+  }
+  if (path === '/config.json') {
+    answerJson(response, config);
     return;
   }
   if (path === MQTT_PATH) {
@@ -54,22 +77,40 @@ function answerGet(
 }
 
 function answerHealth(response: ServerResponse, health: Health): void {
+  response.statusCode = health.status === 'ok' ? 200 : 503;
+  answerJson(response, health);
+}
+
+function answerJson(response: ServerResponse, value: object): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Type', 'application/json');
-  response.statusCode = health.status === 'ok' ? 200 : 503;
-  response.end(`${JSON.stringify(health)}\n`);
+  response.end(`${JSON.stringify(value)}\n`);
 }
 
 function answerFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
-  response.setHeader('Cache-Control', 'no-cache');
+  response.setHeader(
+    'Cache-Control',
+    file.isImmutable ? `public, max-age=${IMMUTABLE_SECONDS}, immutable` : 'no-cache',
+  );
   response.setHeader('ETag', file.etag);
+  response.setHeader('Vary', 'Accept-Encoding');
   if (request.headers['if-none-match'] === file.etag) {
     response.statusCode = 304;
     response.end();
     return;
   }
   response.setHeader('Content-Type', file.contentType);
-  response.end(file.body);
+  const { gzipped } = file;
+  if (gzipped === undefined || !acceptsGzip(request)) {
+    response.end(file.body);
+    return;
+  }
+  response.setHeader('Content-Encoding', 'gzip');
+  response.end(gzipped);
+}
+
+function acceptsGzip(request: IncomingMessage): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
 }
 
 function answerText(response: ServerResponse, status: number, text: string): void {

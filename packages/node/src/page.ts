@@ -1,48 +1,91 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
+/** A file of the web client, as it is and as most browsers take it. */
 export interface PageFile {
   readonly contentType: string;
   readonly etag: string;
   readonly body: Buffer;
+  /** Compressed with gzip, where that is worth it. */
+  readonly gzipped: Buffer | undefined;
+  /** Its name holds a hash of its content, so it never changes. */
+  readonly isImmutable: boolean;
 }
 
-/** The files of the page by their paths. They are few and small, and live in memory. */
-export type Page = ReadonlyMap<string, PageFile>;
+/** The files of the web client by their paths. */
+export interface Page {
+  get(path: string): PageFile | undefined;
+}
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
+
+/** Where Vite puts what it names by hash. */
+const HASHED_PREFIX = '/assets/';
+
+/** Below it, compressing saves no packet on the wire. */
+const GZIP_BYTES_MIN = 1_400;
 
 /** Beside the bundled command, or where the build puts it when the sources run. */
 const DIRECTORIES = [new URL('./page/', import.meta.url), new URL('../dist/page/', import.meta.url)];
 
+/** Finds the files; each is read and compressed when it is first asked for, and kept: some three megabytes. */
 export function loadPage(): Page {
-  const directory = DIRECTORIES.find((candidate) => existsSync(candidate));
-  if (directory === undefined) return new Map([['/', NOT_BUILT]]);
+  const found = DIRECTORIES.find((candidate) => existsSync(candidate));
+  if (found === undefined) return new Map([['/', NOT_BUILT]]);
+  const directory = fileURLToPath(found);
+  const paths = pathsBelow(directory);
   const files = new Map<string, PageFile>();
-  for (const name of readdirSync(directory)) {
-    const contentType = CONTENT_TYPES[extname(name)];
-    if (contentType === undefined) continue;
-    const file = pageFile(contentType, readFileSync(new URL(name, directory)));
-    files.set(name === 'index.html' ? '/' : `/${name}`, file);
-  }
-  return files;
+  return {
+    get(path) {
+      const name = paths.get(path);
+      const known = files.get(path);
+      if (known !== undefined || name === undefined) return known;
+      const file = readPageFile(directory, name, path.startsWith(HASHED_PREFIX));
+      files.set(path, file);
+      return file;
+    },
+  };
 }
 
-function pageFile(contentType: string, body: Buffer): PageFile {
+/** Names of files by the paths that they are served at. What is not in here does not exist, whatever the disk holds. */
+function pathsBelow(directory: string): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || CONTENT_TYPES[extname(entry.name)] === undefined) continue;
+    const name = relative(directory, join(entry.parentPath, entry.name));
+    const path = `/${name.split(sep).join('/')}`;
+    paths.set(path === '/index.html' ? '/' : path, name);
+  }
+  return paths;
+}
+
+function readPageFile(directory: string, name: string, isImmutable: boolean): PageFile {
+  return pageFile(CONTENT_TYPES[extname(name)] ?? '', readFileSync(join(directory, name)), isImmutable);
+}
+
+function pageFile(contentType: string, body: Buffer, isImmutable: boolean): PageFile {
+  const isCompressed = contentType.startsWith('font/');
   return {
     contentType,
     body,
+    gzipped: body.length < GZIP_BYTES_MIN || isCompressed ? undefined : gzipSync(body),
     etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    isImmutable,
   };
 }
 
 const NOT_BUILT = pageFile(
   'text/plain; charset=utf-8',
   Buffer.from('The broker runs. Its page has not been built: npm run build\n'),
+  false,
 );

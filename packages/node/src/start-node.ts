@@ -18,6 +18,7 @@ import type { LinkContext } from './node-link.ts';
 import { type NodeOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
+import { pageConfig } from './page-config.ts';
 import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { NodeTimers } from './timers.ts';
@@ -75,7 +76,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   let stopped: Promise<void> | undefined;
   server.on(
     'request',
-    createHttpHandler(loadPage(), () => ({
+    createHttpHandler(loadPage(), pageConfig(gateway?.url), () => ({
       status: stopped === undefined ? 'ok' : 'stopping',
       connections: links.size,
       uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),

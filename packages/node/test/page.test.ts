@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { Built } from './support/built.ts';
+
+describe('the web client as the broker serves it', () => {
+  const built = new Built();
+
+  /** `fetch` decompresses and hides that it did: the raw answer tells. */
+  async function get(url: URL, headers: Record<string, string> = {}): Promise<Response> {
+    return await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers } });
+  }
+
+  async function scriptUrl(pageUrl: string): Promise<URL> {
+    const html = await (await get(new URL(pageUrl))).text();
+    const [, path] = /<script[^>]* src="([^"]+)"/.exec(html) ?? [];
+    if (path === undefined) throw new Error(`the page has no script: ${html}`);
+    return new URL(path, pageUrl);
+  }
+
+  test('the page is asked for again each time, and answered by 304 while it is the same', async () => {
+    const { pageUrl } = await built.serve();
+    const first = await get(new URL(pageUrl));
+    expect(first.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const second = await get(new URL(pageUrl), { 'if-none-match': first.headers.get('etag') ?? '' });
+    expect(second.status).toBe(304);
+  });
+
+  test('what has a hash in its name is kept for good, in a folder below the page', async () => {
+    const { pageUrl } = await built.serve();
+    const url = await scriptUrl(pageUrl);
+    expect(url.pathname).toMatch(/^\/assets\/.+-[\w-]{8}\.js$/);
+    const script = await get(url);
+    expect(script.status).toBe(200);
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(script.headers.get('cache-control')).toContain('immutable');
+  });
+
+  test('what is worth it is compressed for those who take it, and only for them', async () => {
+    const { pageUrl } = await built.serve();
+    const url = await scriptUrl(pageUrl);
+    const plain = await get(url);
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(plain.headers.get('vary')).toBe('Accept-Encoding');
+    const refused = await get(url, { 'accept-encoding': 'gzip;q=0, identity' });
+    expect(refused.headers.get('content-encoding')).toBeNull();
+    const compressed = await get(url, { 'accept-encoding': 'gzip, br' });
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    expect(await compressed.text()).toBe(await plain.text());
+  });
+
+  test('it asks where the doors are', async () => {
+    const alone = await built.serve();
+    const config = await get(new URL('config.json', alone.pageUrl));
+    expect(config.headers.get('cache-control')).toBe('no-store');
+    expect(await config.json()).toEqual({ endpoints: [{ door: 'node', path: '/mqtt' }] });
+  });
+
+  test('the page names only what it may load', async () => {
+    const { pageUrl } = await built.serve();
+    const policy = (await get(new URL(pageUrl))).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("worker-src 'self';");
+    expect(policy).not.toContain('unsafe-eval');
+  });
+});
