@@ -48,6 +48,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly allowAnonymous?: boolean | undefined;
   /** @default 'loopback' while anybody is let in, else 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
+  /**
+   * Answers `/counters` to programs on this machine: what the gateway door's emulator has counted, and what this
+   * process has used. @default false
+   */
+  readonly counters?: boolean | undefined;
   /** @default 'error' */
   readonly logLevel?: LogLevel | undefined;
   /** @default standard error */
@@ -67,6 +72,7 @@ export interface ResolvedOptions {
   readonly authorizer: Authorizer;
   readonly authenticationMethods: readonly AuthenticationMethod[];
   readonly allowedOrigins: AllowedOrigins;
+  readonly counters: boolean;
   readonly logLevel: LogLevel;
   readonly logSink: LogSink;
   readonly clock: Scheduler;
@@ -94,6 +100,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     authorizer: options.authorizer ?? everythingAllowed,
     authenticationMethods: options.authenticationMethods ?? [],
     allowedOrigins: options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback'),
+    counters: options.counters ?? false,
     logLevel: options.logLevel ?? 'error',
     logSink: options.logSink ?? stderrSink,
     clock: options.clock ?? systemScheduler,

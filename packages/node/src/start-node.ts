@@ -5,6 +5,7 @@ import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
+import { countersAnswer, withCounters } from './counters.ts';
 import { DoorConnections } from './door-connections.ts';
 import { type GatewayDoor, type SharedPorts, startGatewayDoor } from './gateway-door.ts';
 import { MQTT_PATH } from './handshake.ts';
@@ -74,13 +75,14 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const sweep = new Sweep(links, clock, log, limits.connectTimeoutSeconds);
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
+  const http = createHttpHandler(loadPage(), pageConfig(gateway?.url), () => ({
+    status: stopped === undefined ? 'ok' : 'stopping',
+    connections: links.size,
+    uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
+  }));
   server.on(
     'request',
-    createHttpHandler(loadPage(), pageConfig(gateway?.url), () => ({
-      status: stopped === undefined ? 'ok' : 'stopping',
-      connections: links.size,
-      uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
-    })),
+    resolved.counters ? withCounters(http, () => countersAnswer(gateway?.emulator)) : http,
   );
   try {
     await listen(server, host, resolved.port);

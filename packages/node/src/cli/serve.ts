@@ -60,6 +60,9 @@ const BEHAVIOUR: Flags = {
     value: 'TEXT',
     help: 'Answer to clients that ask for Response Information; %c is the client identifier.',
   },
+  counters: {
+    help: 'Answers /counters to programs on this machine: what the gateway door would be billed for, and the CPU time and memory of this process.',
+  },
   'log-level': { value: LOG_LEVELS.join('|'), help: 'What is logged to standard error.', default: 'info' },
 };
 
@@ -95,6 +98,7 @@ function optionsFrom(values: Values): NodeOptions {
     dataDirectory: values.text('data'),
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
+    counters: values.isSet('counters'),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
   };
 }

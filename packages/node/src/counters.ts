@@ -1,0 +1,53 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Emulator } from '@apus/emulator';
+import { isLoopbackHost } from './auth/loopback.ts';
+import { pathOf } from './handshake.ts';
+
+export const COUNTERS_PATH = '/counters';
+
+/** What `/counters` says: what a bill of the gateway door is made of, and what this process has used. */
+export interface CountersAnswer {
+  /** The gateway door, where it is open: its URL, and what its emulator has counted since it started. */
+  readonly gateway:
+    | { readonly url: string; readonly counters: ReturnType<Emulator['counters']['snapshot']> }
+    | undefined;
+  readonly process: {
+    readonly pid: number;
+    /** User and system time since it started. */
+    readonly cpuMicroseconds: number;
+    readonly residentBytes: number;
+  };
+}
+
+export function countersAnswer(gateway: Pick<Emulator, 'url' | 'counters'> | undefined): CountersAnswer {
+  const { user, system } = process.cpuUsage();
+  return {
+    gateway: gateway && { url: gateway.url, counters: gateway.counters.snapshot() },
+    process: {
+      pid: process.pid,
+      cpuMicroseconds: user + system,
+      residentBytes: process.memoryUsage.rss(),
+    },
+  };
+}
+
+/** Answers `/counters` to programs on this machine, and leaves the rest, and everybody else, to `handler`. */
+export function withCounters(handler: RequestListener, answer: () => CountersAnswer): RequestListener {
+  return (request, response) => {
+    const isAsked = request.method === 'GET' && pathOf(request) === COUNTERS_PATH;
+    if (isAsked && isLoopbackPeer(request.socket.remoteAddress)) answerJson(response, answer());
+    else handler(request, response);
+  };
+}
+
+/** A socket that listens for both families sees `::ffff:127.0.0.1`. */
+function isLoopbackPeer(address: string | undefined): boolean {
+  return address !== undefined && isLoopbackHost(address.replace(/^::ffff:/, ''));
+}
+
+function answerJson(response: ServerResponse, answer: CountersAnswer): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.end(`${JSON.stringify(answer)}\n`);
+}
