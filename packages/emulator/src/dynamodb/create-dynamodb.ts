@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { Dice } from '../faults.ts';
 import { Random, randomSeed } from '../random.ts';
+import { clientConfigOf, type SdkClientConfig } from './client-config.ts';
 import { DynamoDbCounters, type DynamoDbSnapshot } from './counters.ts';
 import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';
 import { PARTITION_READ_UNITS_PER_SECOND, PARTITION_WRITE_UNITS_PER_SECOND } from './limits.ts';
@@ -46,6 +47,8 @@ export interface DynamoDb {
    * effect nor return once it is dead.
    */
   requestHandler(environment?: CallingEnvironment): SdkRequestHandler;
+  /** The same with all that goes with it: `new DynamoDBClient(dynamoDb.clientConfig())` is ready, and quicker. */
+  clientConfig(environment?: CallingEnvironment): SdkClientConfig;
   readonly counters: { snapshot(): DynamoDbSnapshot; reset(): void };
   /** Start with it again to see the same choices. */
   readonly seed: number;
@@ -56,12 +59,7 @@ export interface DynamoDb {
  *
  * ```ts
  * const dynamoDb = createDynamoDb({ seed: 1 });
- * const client = new DynamoDBClient({
- *   region: 'us-east-1',
- *   credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
- *   maxAttempts: 1,
- *   requestHandler: dynamoDb.requestHandler(),
- * });
+ * const client = new DynamoDBClient(dynamoDb.clientConfig());
  * ```
  */
 export function createDynamoDb(options: DynamoDbOptions = {}): DynamoDb {
@@ -82,8 +80,10 @@ export function createDynamoDb(options: DynamoDbOptions = {}): DynamoDb {
     timeToLiveSeconds: options.timeToLiveSeconds ?? Number.POSITIVE_INFINITY,
   });
   const transport = new Transport(service);
+  const requestHandler = (environment?: CallingEnvironment) => createRequestHandler(transport, environment);
   return {
-    requestHandler: (environment) => createRequestHandler(transport, environment),
+    requestHandler,
+    clientConfig: (environment) => clientConfigOf(requestHandler(environment)),
     counters,
     seed,
   };

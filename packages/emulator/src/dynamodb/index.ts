@@ -1,3 +1,4 @@
+export type { SdkClientConfig } from './client-config.ts';
 export type { DynamoDbSnapshot, DynamoDbTally } from './counters.ts';
 export {
   createDynamoDb,

@@ -6,7 +6,7 @@ export const LIMITS = {
   sortKeyBytesMax: 1_024,
   /** Lists and maps within lists and maps. */
   nestingLevelsMax: 32,
-  /** What Query and Scan look at before a filter. */
+  /** What Query and Scan look at before a filter, and what BatchGetItem reads of one partition. */
   pageBytesMax: 1024 * 1024,
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,

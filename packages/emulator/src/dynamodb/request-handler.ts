@@ -68,10 +68,13 @@ function textOf(body: unknown): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }
 
-function responseOf({ status, body }: Answer): SdkResponse {
+function responseOf({ status, body, requestId }: Answer): SdkResponse {
   return {
     statusCode: status,
-    headers: { 'content-type': 'application/x-amz-json-1.0' },
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amzn-requestid': requestId,
+    },
     body: Buffer.from(JSON.stringify(body)),
   };
 }

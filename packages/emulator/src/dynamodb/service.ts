@@ -9,13 +9,14 @@ import {
 } from './errors.ts';
 import type { DynamoDbCall } from './faults.ts';
 import { LIMITS } from './limits.ts';
-import { OPERATIONS } from './operations/index.ts';
+import { CONTROL_PLANE, OPERATIONS } from './operations/index.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { subjectOf } from './subject.ts';
 
 export interface Answer {
   readonly status: number;
   readonly body: object;
+  readonly requestId: string;
 }
 
 /** A request that has been read, and is yet to take effect. */
@@ -24,9 +25,13 @@ export interface Request {
   readonly sent: unknown;
 }
 
+/** Characters of a request id of DynamoDB's. */
+const REQUEST_ID_LENGTH = 52;
+
 /** DynamoDB without its wire: takes what a request holds, gives what its answer holds. Nothing in here waits. */
 export class Service {
   readonly parts: ServiceParts;
+  #requests = 0;
 
   constructor(parts: ServiceParts) {
     this.parts = parts;
@@ -41,12 +46,14 @@ export class Service {
   /** Takes effect, unless it is refused. */
   answer(request: Request): Answer {
     const { counters } = this.parts;
+    this.#requests += 1;
+    const requestId = this.#requests.toString(36).toUpperCase().padStart(REQUEST_ID_LENGTH, '0');
     try {
-      return { status: 200, body: this.#perform(request) };
+      return { status: 200, body: this.#perform(request), requestId };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       counters.error(error.exception);
-      return { status: error.status, body: error.body };
+      return { status: error.status, body: error.body, requestId };
     }
   }
 
@@ -64,6 +71,7 @@ export class Service {
   }
 
   #refuseByChance(subject: DynamoDbCall): void {
+    if (CONTROL_PLANE.has(subject.operation)) return;
     const { dice, faults, random } = this.parts;
     if (dice.strikes('throttle', faults.throttle, subject)) {
       throw random.happens(0.5) ? throughputExceeded() : throttled();

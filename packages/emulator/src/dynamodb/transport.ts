@@ -1,6 +1,7 @@
 import { Shuffler } from '../shuffler.ts';
 import { internalError } from './errors.ts';
 import type { DynamoDbCall } from './faults.ts';
+import { CONTROL_PLANE } from './operations/index.ts';
 import type { Answer, Service } from './service.ts';
 
 /** Carries requests to the service and answers back, as late and as unreliably as the faults say. */
@@ -32,11 +33,11 @@ export class Transport {
   /** Only an answer of success is lost: what was refused took no effect that could be in doubt. */
   #lose(answer: Answer, subject: DynamoDbCall): Answer {
     const { dice, faults } = this.#service.parts;
-    if (answer.status !== 200) return answer;
+    if (answer.status !== 200 || CONTROL_PLANE.has(subject.operation)) return answer;
     if (dice.strikes('answerLost', faults.answerLost, subject)) throw timeoutError();
     if (!dice.strikes('failsAfterwards', faults.failsAfterwards, subject)) return answer;
     const error = internalError();
-    return { status: error.status, body: error.body };
+    return { ...answer, status: error.status, body: error.body };
   }
 
   async #wait(ms: number): Promise<void> {

@@ -44,8 +44,7 @@ export interface Service {
  * half of the file is skipped and says why; in CI it fails.
  */
 export async function withService(define: (service: Service) => void): Promise<void> {
-  const { requestHandler } = createDynamoDb();
-  const emulated = await makeService({ requestHandler: requestHandler() }, { readUnitsFrom: 'service' });
+  const emulated = await makeService(createDynamoDb().clientConfig(), { readUnitsFrom: 'service' });
   describe('in memory', () => define(emulated));
 
   let ministack: Ministack;

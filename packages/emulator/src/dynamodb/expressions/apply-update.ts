@@ -1,52 +1,50 @@
 import { validationError } from '../errors.ts';
 import { type AttributeValue, type Item, setOf } from '../values/attribute-value.ts';
 import { addNumbers } from '../values/numbers.ts';
-import { Draft } from './draft.ts';
+import { branchOf } from './branches.ts';
+import { editItem } from './edit-item.ts';
 import { valueAt } from './path.ts';
 import type { Assigned, Change, Update } from './update.ts';
 
 /**
- * The item as the update leaves it. Every right-hand side, and every index of a list, means the item as it was before.
- * Throws a ValidationException where the update does not fit the item.
+ * The item as the update leaves it. Every right-hand side, and every path, means the item as it was before: no two
+ * changes can see each other. Throws a ValidationException where the update does not fit the item.
  */
 export function applyUpdate(update: Update, before: Item): Item {
-  const draft = new Draft(before);
-  // In the order of SET, REMOVE, ADD and DELETE, paths do not overlap: only lists tell an order, and Draft keeps indexes.
-  for (const change of update) apply(draft, change, before);
-  return draft.finish();
+  const edits = update.map((change) => branchOf(change.path, valueAfter(change, before)));
+  return editItem(before, edits);
 }
 
-function apply(draft: Draft, change: Change, before: Item): void {
-  const { path } = change;
-  if (change.kind === 'remove') {
-    draft.remove(path);
-    return;
+/** What shall stand where the change points; undefined: nothing. */
+function valueAfter(change: Change, before: Item): AttributeValue | undefined {
+  switch (change.kind) {
+    case 'set':
+      return resolve(change.assigned, before);
+    case 'remove':
+      return undefined;
+    case 'add':
+      return increased(valueAt(before, change.path), change.value);
+    case 'delete':
+      return decreased(valueAt(before, change.path), change.value);
   }
-  const there = valueAt(before, path);
-  if (change.kind === 'set') draft.set(path, resolve(change.assigned, before));
-  else if (change.kind === 'add') draft.set(path, added(there, change.value));
-  else deleteMembers(draft, change, there);
 }
 
-function deleteMembers(draft: Draft, { path, value }: Change & { kind: 'delete' }, there?: AttributeValue) {
-  if (there === undefined) {
-    draft.refuseMissingParent(path);
-    return;
-  }
-  const [set, less] = [setOf(there), setOf(value)];
-  if (set === undefined || less === undefined || set.type !== less.type) throw incorrectType();
-  const members = set.members.filter((member) => !less.members.includes(member));
-  // There is no empty set.
-  if (members.length === 0) draft.remove(path);
-  else draft.set(path, { [set.type]: members });
-}
-
-function added(there: AttributeValue | undefined, value: AttributeValue): AttributeValue {
+function increased(there: AttributeValue | undefined, value: AttributeValue): AttributeValue {
   if (there === undefined) return value;
   if (there.N !== undefined && value.N !== undefined) return { N: addNumbers(there.N, value.N, 1) };
   const [set, more] = [setOf(there), setOf(value)];
   if (set === undefined || more === undefined || set.type !== more.type) throw incorrectType();
   return { [set.type]: [...new Set([...set.members, ...more.members])] };
+}
+
+/** There is no empty set. */
+function decreased(there: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
+  if (there === undefined) return undefined;
+  const [set, less] = [setOf(there), setOf(value)];
+  if (set === undefined || less === undefined || set.type !== less.type) throw incorrectType();
+  const removed = new Set(less.members);
+  const members = set.members.filter((member) => !removed.has(member));
+  return members.length === 0 ? undefined : { [set.type]: members };
 }
 
 function resolve(assigned: Assigned, item: Item): AttributeValue {

@@ -72,6 +72,13 @@ export function checkFunction(name: string, operands: readonly Operand[]): Condi
   return { kind: 'function', name, operands };
 }
 
+const WITHOUT_SIZE: ReadonlySet<TypeName> = new Set(['N', 'BOOL', 'NULL']);
+
+export function checkSize(of: Operand): Operand {
+  if (of.kind === 'value' && WITHOUT_SIZE.has(typeOf(of.value))) throw wrongType('size', typeOf(of.value));
+  return { kind: 'size', of };
+}
+
 export function wrongNumber(name: string, count: number): ExpressionError {
   return new ExpressionError(
     `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${count}`,

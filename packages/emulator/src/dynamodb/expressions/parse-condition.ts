@@ -1,5 +1,12 @@
 import { LIMITS } from '../limits.ts';
-import { checkBetween, checkComparison, checkFunction, checkIn } from './check-condition.ts';
+import {
+  checkBetween,
+  checkComparison,
+  checkFunction,
+  checkIn,
+  checkSize,
+  wrongNumber,
+} from './check-condition.ts';
 import { COMPARATORS, type Comparator, type Condition, type Operand } from './condition.ts';
 import { ExpressionError } from './expression-error.ts';
 import { isAtPath, parsePath } from './path.ts';
@@ -128,12 +135,10 @@ class ConditionParser {
     }
     const [of] = operands;
     if (of === undefined || operands.length !== 1) {
-      throw new ExpressionError(
-        `Incorrect number of operands for operator or function; operator or function: size, number of operands: ${operands.length}`,
-      );
+      throw wrongNumber('size', operands.length);
     }
     this.#countOperator();
-    return { kind: 'size', of };
+    return checkSize(of);
   }
 
   #countOperator(): void {

@@ -7,7 +7,8 @@ import type { Tokens } from './tokens.ts';
 /** A document path: the name of an attribute, then names in maps and indexes in lists. */
 export type Path = readonly [string, ...(string | number)[]];
 
-const NAME = /^#?[A-Za-z_][A-Za-z0-9_]*$|^#[A-Za-z0-9_]+$/;
+/** A name by itself begins with a letter, any other wants a placeholder. */
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$|^#[A-Za-z0-9_]+$/;
 const INDEX = /^\d+$/;
 
 /** Whether a path may begin here. */

@@ -6,6 +6,7 @@ import { LIMITS } from '../limits.ts';
 import { checkTableName, Parameters } from '../parameters.ts';
 import { type Key, keyOf } from '../storage/key-schema.ts';
 import type { Table } from '../storage/table.ts';
+import { readUnits } from '../usage.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { readItem } from '../values/read-value.ts';
 import { refuseDuplicates } from './batch.ts';
@@ -35,11 +36,13 @@ export const batchGetItem: Operation = (call, sent) => {
   return { ...batch.answer(), ...call.usage.consumedByTable(returns) };
 };
 
-/** Reads key by key, up to 16 MB, in no order that a caller could rely on. */
+/** Reads key by key, as far as its limits go, in no order that a caller could rely on. */
 class Batch {
   readonly #call: Call;
-  readonly #responses: Record<string, Item[]> = {};
+  readonly #responses: Record<string, readonly Item[]> = {};
   readonly #unprocessed: Record<string, object> = {};
+  /** Of what has been read, by table and partition key. */
+  readonly #partitionBytes = new Map<string, number>();
   #bytes = 0;
   #isAnyProcessed = false;
 
@@ -64,13 +67,23 @@ class Batch {
   /** False when it was not processed. */
   #readKey({ table, isConsistent, projection }: TableRequest, key: Key, items: Item[]): boolean {
     if (!this.#call.takes(table, key, 'read')) return false;
-    const peeked = this.#isAnyProcessed ? this.#bytes + (table.get(key)?.bytes ?? 0) : 0;
-    if (peeked > LIMITS.batchGetBytesMax) return false;
+    const stored = this.#call.view(table, isConsistent).get(key);
+    const bytes = stored?.bytes ?? 0;
+    if (!this.#hasRoom(table.name, key.partition, bytes)) return false;
     this.#isAnyProcessed = true;
-    const stored = this.#call.get(table, key, isConsistent);
+    this.#call.countRead(table, key.partition, readUnits(bytes, isConsistent));
     if (stored === undefined) return true;
-    this.#bytes += stored.bytes;
     items.push(projection === undefined ? stored.item : project(stored.item, projection));
+    return true;
+  }
+
+  /** 16 MB in all, and 1 MB of one partition. */
+  #hasRoom(tableName: string, partitionKey: string, bytes: number): boolean {
+    const name = `${tableName}\0${partitionKey}`;
+    const partitionBytes = (this.#partitionBytes.get(name) ?? 0) + bytes;
+    if (partitionBytes > LIMITS.pageBytesMax || this.#bytes + bytes > LIMITS.batchGetBytesMax) return false;
+    this.#partitionBytes.set(name, partitionBytes);
+    this.#bytes += bytes;
     return true;
   }
 }

@@ -12,10 +12,11 @@ export const getItem: Operation = (call, sent) => {
   const expressions = new Expressions(parameters, ['ProjectionExpression']);
   const projection = expressions.projection();
   expressions.finish();
+  const isConsistent = parameters.boolean('ConsistentRead');
   const table = call.tables.get(parameters.tableName());
   const key = readKey(parameters, table);
   call.enter(table, key.partition, 'read');
-  const item = call.get(table, key, parameters.boolean('ConsistentRead'))?.item;
+  const item = call.get(table, key, isConsistent)?.item;
   return {
     ...(item !== undefined && { Item: projection === undefined ? item : project(item, projection) }),
     ...call.usage.consumed(returns),

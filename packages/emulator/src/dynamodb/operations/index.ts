@@ -1,11 +1,21 @@
 import { batchGetItem } from './batch-get-item.ts';
 import { batchWriteItem } from './batch-write-item.ts';
 import type { Operation } from './common.ts';
+import { deleteItem } from './delete-item.ts';
 import { getItem } from './get-item.ts';
+import { putItem } from './put-item.ts';
 import { query } from './query.ts';
 import { scan } from './scan.ts';
 import { createTable, describeTable, describeTimeToLive, updateTimeToLive } from './tables.ts';
-import { deleteItem, putItem, updateItem } from './write-item.ts';
+import { updateItem } from './update-item.ts';
+
+/** What sets up a table. Faults spare it: a test begins with it. */
+export const CONTROL_PLANE: ReadonlySet<string> = new Set([
+  'CreateTable',
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'UpdateTimeToLive',
+]);
 
 /** By name, as in `X-Amz-Target`. Any other is answered UnknownOperationException. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map([

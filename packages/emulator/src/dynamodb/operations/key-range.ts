@@ -1,6 +1,6 @@
 import { invalidValue, validationError } from '../errors.ts';
 import type { KeyClause } from '../expressions/key-condition.ts';
-import { type KeySchema, type KeyType, partitionText } from '../storage/key-schema.ts';
+import { emptyKeyMessage, type KeyAttribute, type KeySchema, partitionText } from '../storage/key-schema.ts';
 import { compareSortKeys, type Partition, partitionPoint, type Stored } from '../storage/partition.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 
@@ -17,12 +17,11 @@ export function keyRangeOf(schema: KeySchema, clauses: ReadonlyMap<string, KeyCl
   if (sort === undefined && clauses.size > 1) throw validationError('Query key condition not supported');
   const clause = clauses.get(partition.name);
   if (clause === undefined) throw missedElement(partition.name);
-  checkType(clause, partition.type);
+  checkValues(clause, partition);
   if (clause.comparator !== '=') throw validationError('Query key condition not supported');
-  if (clause.values[0].S === '' || clause.values[0].B === '') throw emptyKeyValue(partition.name);
   const sortClause = sort && clauses.get(sort.name);
   if (sort !== undefined && clauses.size > 1 && sortClause === undefined) throw missedElement(sort.name);
-  if (sort !== undefined && sortClause !== undefined) checkType(sortClause, sort.type);
+  if (sort !== undefined && sortClause !== undefined) checkValues(sortClause, sort);
   return { partition: partitionText(clause.values[0]), sort: sortClause };
 }
 
@@ -92,22 +91,20 @@ function beginsWith(value: AttributeValue, prefix: AttributeValue): boolean {
   return Buffer.from(value.B, 'base64').subarray(0, bytes.length).equals(bytes);
 }
 
-function checkType(clause: KeyClause, type: KeyType): void {
-  if (clause.comparator === 'begins_with' && type === 'N') {
+function checkValues({ comparator, values }: KeyClause, { name, type }: KeyAttribute): void {
+  if (comparator === 'begins_with' && type === 'N') {
     throw validationError(
       'Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or function: begins_with, operand type: N',
     );
   }
-  if (clause.values.every((value) => value[type] !== undefined)) return;
-  throw invalidValue('Condition parameter type does not match schema type');
+  if (values.some((value) => value[type] === undefined)) {
+    throw invalidValue('Condition parameter type does not match schema type');
+  }
+  if (values.some(({ S, B }) => S === '' || B === '')) {
+    throw validationError(`One or more parameter values are not valid. ${emptyKeyMessage(name, type)}`);
+  }
 }
 
 function missedElement(name: string) {
   return validationError(`Query condition missed key schema element: ${name}`);
-}
-
-function emptyKeyValue(name: string) {
-  return validationError(
-    `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
-  );
 }

@@ -35,7 +35,7 @@ export function keyOf(schema: KeySchema, sent: Item): Key {
   for (const { name, type } of attributes) {
     const value = sent[name];
     if (value?.[type] === undefined) throw notThisSchema();
-    if (isEmpty(value)) throw invalidValue(emptyMessage(name, type));
+    if (isEmpty(value)) throw invalidValue(emptyKeyMessage(name, type));
   }
   checkSizes(schema, sent);
   return keyIn(schema, sent);
@@ -50,7 +50,7 @@ export function keyOfItem(schema: KeySchema, item: Item): Key {
       throw invalidValue(`Type mismatch for key ${name} expected: ${type} actual: ${typeOf(value)}`);
     }
     if (isEmpty(value)) {
-      throw validationError(`One or more parameter values are not valid. ${emptyMessage(name, type)}`);
+      throw validationError(`One or more parameter values are not valid. ${emptyKeyMessage(name, type)}`);
     }
   }
   checkSizes(schema, item);
@@ -87,7 +87,7 @@ function isEmpty(value: AttributeValue): boolean {
   return value.S === '' || value.B === '';
 }
 
-function emptyMessage(name: string, type: KeyType): string {
+export function emptyKeyMessage(name: string, type: KeyType): string {
   const what = type === 'S' ? 'string' : 'binary';
   return `The AttributeValue for a key attribute cannot contain an empty ${what} value. Key: ${name}`;
 }

@@ -18,10 +18,6 @@ export function readItem(sent: unknown, level = 0): Item {
 }
 
 export function readValue(sent: unknown, level = 0): AttributeValue {
-  // A value within so many lists and maps, of which none may be below the 32nd.
-  if (level > LIMITS.nestingLevelsMax) {
-    throw validationError(`Nesting Levels have exceeded supported limits`);
-  }
   const types = Object.entries(record(sent)).filter(([, value]) => value !== undefined && value !== null);
   const [first] = types;
   if (first === undefined || !types.some(([name]) => isTypeName(name))) {
@@ -52,12 +48,18 @@ function readTyped(type: TypeName, value: unknown, level: number): AttributeValu
       if (boolean(value)) return { NULL: true };
       throw invalidValue('Null attribute value types must have the value of true');
     case 'L':
-      return { L: array(value).map((element) => readValue(element, level + 1)) };
+      return { L: array(value).map((element) => readValue(element, deeper(level))) };
     case 'M':
-      return { M: readItem(value, level + 1) };
+      return { M: readItem(value, deeper(level)) };
     default:
       return { [type]: readSet(type, array(value)) };
   }
+}
+
+/** The level of what is in a list or a map that stands at this one. */
+function deeper(level: number): number {
+  if (level < LIMITS.nestingLevelsMax) return level + 1;
+  throw validationError('Nesting Levels have exceeded supported limits');
 }
 
 function readSet(type: SetTypeName, sent: readonly unknown[]): readonly string[] {
