@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stores } from '@apus/broker';
 import { Bodies } from './bodies.ts';
 import { EntryMap } from './entry-map.ts';
+import { FanOutProgress } from './fan-out-progress.ts';
 import { FrameCache } from './frame-cache.ts';
 import { Leavings } from './leavings.ts';
 import { INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
@@ -30,6 +31,7 @@ export interface DynamoStores extends Stores {
   readonly queues: DynamoQueues;
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
+  readonly fanOutProgress: FanOutProgress;
   /** What was consumed since the stores were made. */
   readonly meter: Meter;
   /**
@@ -71,6 +73,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
+    fanOutProgress: new FanOutProgress(table),
     meter: table.meter,
     beginFrame: async (plan) => {
       frame.begin();

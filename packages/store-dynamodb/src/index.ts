@@ -1,8 +1,11 @@
 export * from './create-stores.ts';
 export { defineTable, TTL_ATTRIBUTE } from './define-table.ts';
 export * from './errors.ts';
+export type { Claim, Cohort, FanOutProgress, FanOutState } from './fan-out-progress.ts';
+export type { ShardName } from './keys.ts';
 export { decodeMessage, encodeMessage } from './message-blob.ts';
 export type { Units } from './meter.ts';
 export type { DynamoOptions } from './options.ts';
+export type { ShardRange } from './shards.ts';
 export type { SubscriberEntry } from './subscriber-entry.ts';
-export type { FramePlan } from './subscriptions.ts';
+export type { FramePlan, SubscriberSlice } from './subscriptions.ts';

@@ -7,6 +7,13 @@ export interface Key {
   readonly s: string;
 }
 
+/** One shard of one wide filter. */
+export interface ShardName {
+  readonly tenant: string;
+  readonly topicFilter: string;
+  readonly shard: number;
+}
+
 /** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for what stands beside a name. */
 const PARTITION_KEY_BYTES_MAX = 2_000;
 const SORT_KEY_BYTES_MAX = 900;
@@ -64,6 +71,11 @@ export const headKey = (tenant: string, topicFilter: string): Key => ({
 
 export const shardPartition = (tenant: string, topicFilter: string, shard: number): string =>
   partition('W', tenant, String(shard), topicFilter);
+
+export const progressKey = ({ tenant, topicFilter, shard }: ShardName): Key => ({
+  p: partition('P', tenant, String(shard), topicFilter),
+  s: 'progress',
+});
 
 export const groupKey = (tenant: string, filter: FilterName): Key => ({
   p: partition('G', tenant, filterText(filter)),

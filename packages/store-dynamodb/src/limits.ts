@@ -65,3 +65,12 @@ export const TTL_SLACK_SECONDS = 24 * 60 * 60;
  * fan-out that is repeated after a crash does not send it twice. A publisher resends within seconds.
  */
 export const COMPLETED_SECONDS = 60 * 60;
+
+/** How far a shard's workers have come is kept as long as SQS can keep a message. */
+export const PROGRESS_SECONDS = 14 * 24 * 60 * 60;
+
+/** No function lives longer (Lambda's maximum): whoever began a batch longer ago than this is not there any more. */
+export const WORKER_LIFE_MS_MAX = 15 * 60 * 1_000;
+
+/** A filter whose workers are behind refuses publishers for so long; whoever is still behind then says so again. */
+export const BEHIND_MS = 5_000;

@@ -3,7 +3,7 @@ import { batchGet, type Found } from './batch.ts';
 import { groupKey, headKey, type Key, sessionItemKey } from './keys.ts';
 import { recordOf } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
-import { type Shards, shardsOf } from './shards.ts';
+import { isBehind, type Shards, shardsOf } from './shards.ts';
 import { entriesOf, type SubscriberEntry } from './subscriber-entry.ts';
 import type { Table } from './table.ts';
 import type { Item } from './values.ts';
@@ -13,6 +13,8 @@ export interface FilterEntries extends FilterName {
   readonly entries: readonly SubscriberEntry[];
   /** Shards that were not read; 0: none, `entries` are all. */
   readonly unreadShards: number;
+  /** Those shards' workers do not keep up. */
+  readonly isBehind?: boolean;
 }
 
 /** Turns heads into the subscribers they name, with as few reads as there are kinds of items: heads, groups, sessions. */
@@ -59,11 +61,11 @@ export class Matcher {
       this.#table,
       referred.map(({ clientId }) => sessionItemKey(tenant, clientId)),
     );
-    return filters.map(({ topicFilter, shareGroup, entries, unreadShards }) => ({
+    return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false }) => ({
       topicFilter,
       shareGroup,
       subscribers: entries.map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
-      ...(unreadShards > 0 && { shards: unreadShards }),
+      ...(unreadShards > 0 && { shards: unreadShards, isBehind }),
     }));
   }
 
@@ -89,7 +91,10 @@ export class Matcher {
   ): Promise<FilterEntries> {
     const shards = shardsOf(head);
     const inline = entriesOf(head, this.#table.nowSeconds());
-    if (!readsShards) return { topicFilter, entries: inline, unreadShards: shards };
+    if (!readsShards) {
+      const isLate = isBehind(head, this.#table.settings.clock.now());
+      return { topicFilter, entries: inline, unreadShards: shards, isBehind: isLate };
+    }
     const sharded = await this.#shards.all(tenant, topicFilter, shards);
     return { topicFilter, entries: [...inline, ...sharded], unreadShards: 0 };
   }

@@ -13,7 +13,20 @@ const WIDE_REMEMBERED_MAX = 10_000;
 /** Filters of an ended session that are written at the same time. */
 const REMOVED_AT_ONCE = 25;
 
-/** Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item. */
+/**
+ * Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item.
+ *
+ * Nobody changes sides. Who stands in the head is served by whoever took the PUBLISH, and goes on being so when the
+ * filter becomes wide; who stands in a shard is served by that shard's jobs and by nothing else. Were somebody moved
+ * with a message on its way, it would be overtaken:
+ *
+ *     publisher                          subscriber                        worker
+ *     1: a job for the shard
+ *                                        (moved from the shard to the head)
+ *     2: posts to the head               gets 2
+ *                                                                          posts 1: the subscriber gets it after 2,
+ *                                                                          or, as it stands there no more, never
+ */
 export class Placement {
   readonly #table: Table;
   readonly #entries: EntryMap;

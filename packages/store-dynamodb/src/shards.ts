@@ -1,18 +1,35 @@
 import { createHash } from 'node:crypto';
-import { headKey, shardPartition } from './keys.ts';
-import { SHARD_SAMPLE, SHARDS_MAX } from './limits.ts';
+import { headKey, type ShardName, shardPartition } from './keys.ts';
+import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX } from './limits.ts';
 import { type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
 import { endOf, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
+/** A part of a shard, in the order of its keys. */
+export interface ShardRange {
+  /** Exclusive; undefined: from the beginning. */
+  readonly after: string | undefined;
+  /** Inclusive. @default to the end */
+  readonly to?: string | undefined;
+  readonly limit?: number;
+}
+
 export interface ShardPage {
   readonly entries: readonly SubscriberEntry[];
+  /** The last key that was looked at; undefined when there was none. */
+  readonly end: string | undefined;
+  /** Where the next page begins; undefined after the last one. */
   readonly next: string | undefined;
 }
 
 /** How many shards a head names; 0: the filter is narrow. */
 export function shardsOf(head: Item | undefined): number {
   return numberOf(head, 'k') ?? 0;
+}
+
+/** The workers of a wide filter have said lately that they do not keep up. */
+export function isBehind(head: Item | undefined, nowMs: number): boolean {
+  return (numberOf(head, 'b') ?? 0) > nowMs;
 }
 
 /**
@@ -36,6 +53,20 @@ export class Shards {
       values: { ':one': number(1), ':v': number(VERSION) },
     });
     return ok ? 1 : shardsOf(old);
+  }
+
+  /**
+   * Says on the head, which every publisher reads, that the filter's workers are behind: until `BEHIND_MS` from now. Of
+   * the workers of many shards one writes.
+   */
+  async markBehind(tenant: string, topicFilter: string): Promise<void> {
+    const nowMs = this.#table.settings.clock.now();
+    const isWide = 'attribute_exists(k)';
+    const isNotSaid = '(attribute_not_exists(b) OR b < :soon)';
+    await this.#table.update(headKey(tenant, topicFilter), 'SET b = :until', {
+      condition: `${isWide} AND ${isNotSaid}`,
+      values: { ':until': number(nowMs + BEHIND_MS), ':soon': number(nowMs + BEHIND_MS / 2) },
+    });
   }
 
   /** Answers how many shards there are by now, as far as it happened to learn it. */
@@ -86,17 +117,12 @@ export class Shards {
   }
 
   /** The subscribers of one shard, a page of at most 1 MB (or `limit`) at a time. */
-  async page(
-    tenant: string,
-    topicFilter: string,
-    shard: number,
-    after?: string,
-    limit?: number,
-  ): Promise<ShardPage> {
+  async page({ tenant, topicFilter, shard }: ShardName, range: ShardRange): Promise<ShardPage> {
+    const { after, to = endOf(''), limit } = range;
     const page = await this.#table.query({
       p: shardPartition(tenant, topicFilter, shard),
       from: ' ',
-      to: endOf(''),
+      to,
       after,
       ...(limit !== undefined && { limit }),
     });
@@ -104,7 +130,7 @@ export class Shards {
     const entries = page.items
       .map((item) => unpackEntry(textOf(item, 's') ?? '', textOf(item, 'd') ?? '[]'))
       .filter(({ endsAtSeconds }) => endsAtSeconds === undefined || endsAtSeconds > nowSeconds);
-    return { entries, next: page.next };
+    return { entries, end: page.next ?? textOf(page.items.at(-1), 's'), next: page.next };
   }
 
   async all(tenant: string, topicFilter: string, shards: number): Promise<SubscriberEntry[]> {
@@ -117,7 +143,7 @@ export class Shards {
     const entries: SubscriberEntry[] = [];
     let after: string | undefined;
     do {
-      const page = await this.page(tenant, topicFilter, shard, after);
+      const page = await this.page({ tenant, topicFilter, shard }, { after });
       entries.push(...page.entries);
       after = page.next;
     } while (after !== undefined);

@@ -9,13 +9,13 @@ import type {
 } from '@apus/broker';
 import { batchDelete } from './batch.ts';
 import type { FrameCache } from './frame-cache.ts';
-import { linkKey, ownedPartition } from './keys.ts';
+import { linkKey, ownedPartition, type ShardName } from './keys.ts';
 import type { Leavings } from './leavings.ts';
 import type { Matcher } from './matcher.ts';
 import type { Placement } from './placement.ts';
 import type { ShapeRegistry } from './registry.ts';
 import { type SessionList, subscriptionsOf } from './session-list.ts';
-import type { ShardPage, Shards } from './shards.ts';
+import type { ShardRange, Shards } from './shards.ts';
 import { endOf, type Table } from './table.ts';
 import type { Item } from './values.ts';
 
@@ -29,9 +29,12 @@ export interface SubscriptionParts {
   readonly leavings: Leavings;
 }
 
-/** Some subscribers of a shard, and where the next slice begins. */
+/** Some subscribers of a shard. */
 export interface SubscriberSlice {
   readonly subscribers: readonly Subscriber[];
+  /** The last key that was looked at; undefined when there was none. */
+  readonly end: string | undefined;
+  /** What the next slice comes `after`; undefined when this is the last. */
   readonly next: string | undefined;
 }
 
@@ -114,18 +117,22 @@ export class DynamoSubscriptions implements SubscriptionStore {
     return subscriptionsOf(await this.#parts.list.items(session));
   }
 
-  /** A slice of at most `limit` subscribers of one shard, from the `next` of the slice before. */
-  async readShard(
-    tenant: string,
-    topicFilter: string,
-    shard: number,
-    after: string | undefined,
-    limit: number,
-  ): Promise<SubscriberSlice> {
-    const page: ShardPage = await this.#parts.shards.page(tenant, topicFilter, shard, after, limit);
-    const filter = { topicFilter, entries: page.entries, unreadShards: 0 };
-    const [matched] = await this.#parts.matcher.subscribers(tenant, [filter]);
-    return { subscribers: matched?.subscribers ?? [], next: page.next };
+  /**
+   * A slice of one shard's subscribers, at most `limit` of them, each with its session as it is now. After a `to` it
+   * ends; without one it goes to the end of the shard.
+   */
+  async readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice> {
+    const { tenant, topicFilter } = shard;
+    const { entries, end, next } = await this.#parts.shards.page(shard, range);
+    const [matched] = await this.#parts.matcher.subscribers(tenant, [
+      { topicFilter, entries, unreadShards: 0 },
+    ]);
+    return { subscribers: matched?.subscribers ?? [], end, next };
+  }
+
+  /** The workers of a wide filter do not keep up: for a few seconds `match` says so. */
+  async markBehind(tenant: string, topicFilter: string): Promise<void> {
+    await this.#parts.shards.markBehind(tenant, topicFilter);
   }
 
   /** Reads the connection and the heads of all topics of a frame in one call; `match` and `load` then find them read. */

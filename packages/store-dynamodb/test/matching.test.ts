@@ -189,7 +189,10 @@ await withService((service) => {
       for (let shard = 0; shard < shards; shard += 1) {
         let after: string | undefined;
         do {
-          const slice = await stores.subscriptions.readShard(tenant, 'wide', shard, after, 3);
+          const slice = await stores.subscriptions.readShard(
+            { tenant, topicFilter: 'wide', shard },
+            { after, limit: 3 },
+          );
           expect(slice.subscribers.length).toBeLessThanOrEqual(3);
           inShards += slice.subscribers.length;
           after = slice.next;

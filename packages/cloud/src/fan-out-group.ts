@@ -1,0 +1,182 @@
+import { type Broker, type Log, Unavailable } from '@apus/broker';
+import type { Claim, FanOutProgress, ShardName, ShardRange, SubscriberSlice } from '@apus/store-dynamodb';
+import type { Task, TaskGroup } from './fan-out-batch.ts';
+import { Ledger, type Run } from './fan-out-ledger.ts';
+import type { FanOutCounts } from './fan-out-metrics.ts';
+import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
+
+/** Where a worker reads who stands in a shard. */
+export interface ShardReader {
+  readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice>;
+}
+
+/** Sends what serving a slice has gathered. */
+export interface SlicePosts {
+  /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
+  subscribersMax(messages: readonly Task[]): number;
+  /** How long the posts to so many subscribers take at the present pace. */
+  expectedMs(tasks: readonly Task[], subscribers: number): number;
+  /** False when the time ran out before everything was sent, or given up. */
+  flush(): Promise<boolean>;
+}
+
+export interface GroupContext {
+  readonly broker: Pick<Broker, 'serve'>;
+  readonly shards: ShardReader;
+  readonly progress: Pick<FanOutProgress, 'begin' | 'advance'>;
+  readonly posts: SlicePosts;
+  readonly counts: FanOutCounts;
+  readonly limits: FanOutWorkerLimits;
+  readonly log: Log;
+  readonly randomId: () => string;
+  readonly remainingMs: () => number;
+  /** Resolves when the jobs are where an operator finds them. */
+  readonly giveUp: (tasks: readonly Task[], why: string) => Promise<void>;
+}
+
+/** What came of a group: the tasks after `done` of them come again. */
+export interface GroupResult {
+  readonly done: number;
+  readonly left: 'nothing' | LeftBecause;
+}
+
+export type LeftBecause =
+  /** Of the function, or the gateway refuses everything. */
+  | 'no-time'
+  /** Another worker has the shard. */
+  | 'lost'
+  /** A store or a queue does not answer. */
+  | 'unavailable'
+  /** A defect: of the job, or of ours. */
+  | 'failed';
+
+type RunOutcome = 'done' | 'interrupted' | LeftBecause;
+
+/** Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted. */
+export class GroupWork {
+  readonly #context: GroupContext;
+  readonly #shard: ShardName;
+  readonly #tasks: readonly Task[];
+  readonly #ledger: Ledger;
+
+  constructor(context: GroupContext, { shard, tasks }: TaskGroup, sequence: string) {
+    this.#context = context;
+    this.#shard = shard;
+    this.#tasks = tasks;
+    this.#ledger = new Ledger(context.progress, shard, context.randomId(), sequence);
+  }
+
+  async serve(): Promise<GroupResult> {
+    let runs: readonly Run[] = [{ tasks: this.#tasks, known: undefined }];
+    let done = 0;
+    while (done < this.#tasks.length) {
+      const [run, ...others] = runs;
+      if (run === undefined) break;
+      const outcome = await this.#try(run);
+      if (outcome === 'interrupted') {
+        runs = this.#ledger.plan(this.#tasks, this.#context.limits.attemptsTogetherMax);
+        continue;
+      }
+      if (outcome !== 'done') return { done, left: outcome };
+      this.#ledger.finish(run.tasks);
+      done += run.tasks.length;
+      runs = others;
+    }
+    return { done, left: 'nothing' };
+  }
+
+  /** Never rejects: what cannot be done now is left, and the groups beside it are served. */
+  async #try(run: Run): Promise<RunOutcome> {
+    try {
+      return await this.#serveRun(run);
+    } catch (error) {
+      const { log } = this.#context;
+      const isPassing = error instanceof Unavailable;
+      const fields = { ...this.#shard, jobs: run.tasks.map(({ name }) => name), reason: String(error) };
+      if (isPassing) log.warn('fan-out-unavailable', fields);
+      else log.error('fan-out-failed', fields);
+      return isPassing ? 'unavailable' : 'failed';
+    }
+  }
+
+  async #serveRun({ tasks, known }: Run): Promise<RunOutcome> {
+    if (known === undefined) return await this.#serveFrom(tasks, undefined);
+    if (known.isDone) return 'done';
+    const attempts = known.attempts + 1;
+    if (attempts > this.#context.limits.attemptsMax) {
+      await this.#context.giveUp(tasks, `no progress in ${known.attempts} attempts`);
+      return 'done';
+    }
+    const outcome = await this.#takeUp(tasks, known.claim, attempts);
+    if (outcome !== 'done' || known.claim.isLast) return outcome;
+    return await this.#serveFrom(tasks, known.claim.end);
+  }
+
+  /** An attempt that fails for want of time, or of a service, says nothing against its jobs and is not counted. */
+  async #takeUp(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
+    let outcome: RunOutcome = 'unavailable';
+    try {
+      outcome = await this.#repeat(tasks, claim, attempts);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+    }
+    if (outcome !== 'no-time' && outcome !== 'unavailable') return outcome;
+    await this.#ledger.claim(tasks, claim, attempts - 1);
+    return outcome;
+  }
+
+  /** The claimed slice of an earlier worker: whoever of it may have been reached is not sent QoS 0 again. */
+  async #repeat(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
+    if (!this.#hasTimeFor(tasks, this.#context.limits.sliceSubscribersMax)) return 'no-time';
+    const { outcome } = await this.#ledger.claim(tasks, claim, attempts);
+    if (outcome !== 'claimed') return outcome;
+    this.#context.counts.repeatedSlices += 1;
+    let after = claim.after;
+    do {
+      const slice = await this.#context.shards.readShard(this.#shard, { after, to: claim.end });
+      if (!(await this.#post(tasks, slice, true))) return 'no-time';
+      after = slice.next;
+    } while (after !== undefined);
+    return 'done';
+  }
+
+  async #serveFrom(tasks: readonly Task[], from: string | undefined): Promise<RunOutcome> {
+    const { shards, posts } = this.#context;
+    let after = from;
+    for (;;) {
+      const limit = posts.subscribersMax(tasks);
+      if (!this.#hasTimeFor(tasks, limit)) return 'no-time';
+      const slice = await shards.readShard(this.#shard, { after, limit });
+      if (slice.end !== undefined && slice.subscribers.length > 0) {
+        const claim = { after, end: slice.end, isLast: slice.next === undefined };
+        const { outcome } = await this.#ledger.claim(tasks, claim, 0);
+        if (outcome !== 'claimed') return outcome;
+        this.#context.counts.slices += 1;
+        if (!(await this.#post(tasks, slice, false))) return 'no-time';
+      }
+      if (slice.next === undefined) return 'done';
+      after = slice.next;
+    }
+  }
+
+  /** Everything for one connection is gathered before anything is posted: it leaves together. */
+  async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
+    const { broker, posts } = this.#context;
+    const matched = { topicFilter: this.#shard.topicFilter, subscribers };
+    let isSent = false;
+    try {
+      for (const { job } of tasks) {
+        for (const message of job.messages) await broker.serve(message, matched, isRepeat);
+      }
+    } finally {
+      // Also what was gathered before a failure: a repeat would leave out its QoS 0 messages.
+      isSent = await posts.flush();
+    }
+    return isSent;
+  }
+
+  #hasTimeFor(tasks: readonly Task[], subscribers: number): boolean {
+    const { remainingMs, limits, posts } = this.#context;
+    return remainingMs() >= limits.reserveMs + posts.expectedMs(tasks, subscribers);
+  }
+}

@@ -1,0 +1,45 @@
+/** What a worker did for one batch, or for several added up. */
+export interface FanOutCounts {
+  /** Packets handed to the gateway, each to one connection. */
+  deliveries: number;
+  /** Frames that the gateway took. */
+  posts: number;
+  slices: number;
+  /** Slices that an earlier worker had claimed. */
+  repeatedSlices: number;
+  /** Connections that were found gone: 410. */
+  gone: number;
+  /** Posts that were refused: 429. */
+  throttled: number;
+  /** QoS 0 packets that were given up. */
+  dropped: number;
+  /** Connections that were closed since they did not take what has to arrive. */
+  closed: number;
+  /** Jobs that were given up: undecodable, or poison. */
+  deadLetters: number;
+  /** Jobs that were left for a later batch. */
+  handedBack: number;
+  /** How long the oldest job had waited when it was received. */
+  lagMsMax: number;
+}
+
+/** Takes the counts of each batch when it is over. */
+export interface FanOutMetrics {
+  record(counts: Readonly<FanOutCounts>): void;
+}
+
+export function noCounts(): FanOutCounts {
+  return {
+    deliveries: 0,
+    posts: 0,
+    slices: 0,
+    repeatedSlices: 0,
+    gone: 0,
+    throttled: 0,
+    dropped: 0,
+    closed: 0,
+    deadLetters: 0,
+    handedBack: 0,
+    lagMsMax: 0,
+  };
+}

@@ -1,0 +1,30 @@
+/** What one worker may do. Every default has a reason; each is an option. */
+export interface FanOutWorkerLimits {
+  /** Subscribers of a slice. 250: one write of progress for each, and a repeat after a crash is no longer than that. */
+  readonly sliceSubscribersMax: number;
+  /**
+   * Posts a second of one execution environment: a share of what the account's other callers leave (10,000 requests a
+   * second in all), divided by the number of workers. 500: ten workers take half of the default quota.
+   */
+  readonly postsPerSecond: number;
+  /** A slice is no longer than what the pace lets through in this time: a worker that is slowed down claims less. */
+  readonly sliceMsMax: number;
+  /** With less time left no further slice is claimed: what was begun has to be ended, and the rest handed back. */
+  readonly reserveMs: number;
+  /** How often one claim is taken up again before its jobs count as poison. */
+  readonly attemptsMax: number;
+  /** After so many its jobs are served one by one: a job that kills its worker then stands alone. */
+  readonly attemptsTogetherMax: number;
+  /** A job that waited longer says that its filter takes no more for a while (0x97). */
+  readonly lagSecondsMax: number;
+}
+
+export const DEFAULT_WORKER_LIMITS: FanOutWorkerLimits = {
+  sliceSubscribersMax: 250,
+  postsPerSecond: 500,
+  sliceMsMax: 2_000,
+  reserveMs: 2_000,
+  attemptsMax: 5,
+  attemptsTogetherMax: 2,
+  lagSecondsMax: 10,
+};
