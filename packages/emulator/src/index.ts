@@ -46,8 +46,8 @@ export {
 } from './sqs/create-sqs.ts';
 export type { SqsCall, SqsEntry, SqsFaults, SqsMessage, SqsReceive } from './sqs/faults.ts';
 export { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
-export type { Depth } from './sqs/queue.ts';
 export type { QueueOptions, RedriveOptions } from './sqs/queue-options.ts';
 export type { SqsCaller, SqsRequestHandler } from './sqs/request-handler.ts';
+export type { Depth } from './sqs/shelf.ts';
 export type { SqsRequestTally, SqsSnapshot } from './sqs/tally.ts';
 export { type Emulator, startEmulator } from './start-emulator.ts';

@@ -5,10 +5,10 @@ import { Random, randomSeed } from '../random.ts';
 import { Shuffler } from '../shuffler.ts';
 import type { SqsFaults } from './faults.ts';
 import { DEFAULT_SQS_LIMITS, type SqsLimits } from './limits.ts';
-import type { Depth } from './queue.ts';
 import type { QueueOptions } from './queue-options.ts';
 import { type SqsCaller, SqsRequestHandler } from './request-handler.ts';
 import { SqsService } from './service.ts';
+import type { Depth } from './shelf.ts';
 import { type SqsSnapshot, SqsTally } from './tally.ts';
 
 export interface SqsOptions {

@@ -4,7 +4,7 @@ import type { Receive } from './queue.ts';
 
 /** Receives now, or, with a wait, as soon as there is something. Nothing when the wait is over or the caller gone. */
 export async function waitForMessages(
-  { queue, signal }: Pick<QueueRequest, 'queue' | 'signal'>,
+  { queue, signals }: Pick<QueueRequest, 'queue' | 'signals'>,
   receive: Receive,
   waitSeconds: number,
 ): Promise<QueuedMessage[]> {
@@ -22,7 +22,7 @@ export async function waitForMessages(
       over = true;
       ignore();
       cancelTimer();
-      signal?.removeEventListener('abort', giveUp);
+      for (const signal of signals) signal.removeEventListener('abort', giveUp);
       resolve(found);
     };
     const giveUp = (): void => finish([]);
@@ -32,7 +32,7 @@ export async function waitForMessages(
       if (found.length > 0) finish(found);
     });
     const cancelTimer = clock.setTimer(waitSeconds * 1000, giveUp);
-    signal?.addEventListener('abort', giveUp, { once: true });
+    for (const signal of signals) signal.addEventListener('abort', giveUp);
   });
   return received;
 }

@@ -39,7 +39,7 @@ export interface QueuedMessage {
   /** FIFO only: rises along the queue. */
   readonly sequenceNumber: string | undefined;
   /** Where a dead letter comes from. */
-  readonly deadLetterSourceArn: string | undefined;
+  deadLetterSourceArn: string | undefined;
   state: MessageState;
   /** FIFO only: among the first messages, at which the queue looks. */
   withinLookahead: boolean;
@@ -50,6 +50,25 @@ export interface QueuedMessage {
   receipt: string;
   /** Ends the timer of a delay, or of a visibility timeout. */
   cancelTimer: () => void;
+}
+
+type NewMessage = Pick<
+  QueuedMessage,
+  'id' | 'draft' | 'sentAtMs' | 'enqueuedAtMs' | 'sequenceNumber' | 'state'
+>;
+
+/** A message that nobody has received yet. */
+export function newMessage(fields: NewMessage): QueuedMessage {
+  return {
+    ...fields,
+    deadLetterSourceArn: undefined,
+    withinLookahead: false,
+    receiveCount: 0,
+    firstReceivedAtMs: undefined,
+    receivedAtMs: 0,
+    receipt: '',
+    cancelTimer: () => {},
+  };
 }
 
 /** What SQS itself says of a message, all of it text. Times are milliseconds since the Unix epoch. */

@@ -21,7 +21,7 @@ export interface SqsRequest {
   readonly action: string;
   readonly body: string;
   readonly environmentId: string | undefined;
-  readonly signal: AbortSignal | undefined;
+  readonly signals: readonly AbortSignal[];
 }
 
 export interface SqsAnswer {
@@ -77,7 +77,7 @@ async function onQueue(
   input: Input,
   act: QueueAction,
 ): Promise<object> {
-  const { action, environmentId, signal } = request;
+  const { action, environmentId, signals } = request;
   const { dice, faults, tally } = service.parts;
   const queue = service.findByUrl(requiredText(input, 'QueueUrl'));
   const call: SqsCall = {
@@ -91,7 +91,7 @@ async function onQueue(
   };
   try {
     if (dice.strikes('sqsThrottled', faults.sqsThrottled, call)) throw requestThrottled();
-    return await act({ queue, input, call, signal, bill, senderId: senderIdOf(environmentId) });
+    return await act({ queue, input, call, signals, bill, senderId: senderIdOf(environmentId) });
   } finally {
     const isEmpty = action === 'ReceiveMessage' && payloadBytes === 0;
     tally.request(queue.parts.settings.fifo ? 'fifo' : 'standard', action, payloadBytes, isEmpty);

@@ -5,6 +5,8 @@ import type { SqsService } from './service.ts';
 /** Who calls: an execution environment, which may be frozen or killed on the way. */
 export interface SqsCaller {
   readonly id: string;
+  /** False while it is frozen. @default true */
+  readonly running?: boolean;
   readonly signal: AbortSignal;
   checkpoint(name: string): Promise<void>;
 }
@@ -66,12 +68,11 @@ export class SqsRequestHandler {
     const end = this.#service.parts.activity.begin();
     // Calls that are made at the same time have no order; one that was answered before another was made has.
     await new Promise<void>((resolve) => this.#service.soon(resolve));
-    const signals = [caller?.signal, abortSignal].filter((signal) => signal !== undefined);
     const answered = await answer(this.#service, {
       action,
       body: textOf(request.body),
       environmentId: caller?.id,
-      signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
+      signals: [caller?.signal, abortSignal].filter((signal) => signal !== undefined),
     }).finally(end);
     await this.#pass(`sqs:${action}:after`);
     return this.#respond(answered);
@@ -82,8 +83,7 @@ export class SqsRequestHandler {
     const caller = this.#caller;
     if (caller === undefined) return;
     if (caller.signal.aborted) this.#service.parts.onEvent('requestsOfDeadEnvironments');
-    else if ('running' in caller && caller.running === false)
-      this.#service.parts.onEvent('requestsWhileFrozen');
+    else if (caller.running === false) this.#service.parts.onEvent('requestsWhileFrozen');
     await caller.checkpoint(checkpoint);
   }
 

@@ -10,8 +10,8 @@ export interface QueueRequest {
   readonly senderId: string;
   /** Says how many bytes of messages the request carries, or its answer. */
   readonly bill: (payloadBytes: number) => void;
-  /** Aborts when the caller has gone. */
-  readonly signal: AbortSignal | undefined;
+  /** Any of them aborts when the caller has gone. */
+  readonly signals: readonly AbortSignal[];
 }
 
 /** Answers the members of the response, or throws an `SqsError`. */
