@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { MessageFields } from '../../src/engine/log/message.ts';
+import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
+import { BoundedPacketLog } from '../../src/engine/log/packet-log.ts';
+
+function message(topic: string, payload = 'x'): MessageFields {
+  const chunk = new TextEncoder().encode(`head${payload}`);
+  return {
+    connectionId: 'c',
+    direction: 'received',
+    atMs: 0,
+    topic,
+    qos: 0,
+    retain: false,
+    dup: false,
+    packetId: undefined,
+    properties: {},
+    subscriptionIds: [],
+    chunk,
+    packetOffset: 0,
+    packetLength: chunk.length,
+    payloadOffset: 4,
+    latencyMs: undefined,
+    missingBefore: 0,
+  };
+}
+
+/** Frames that are drawn when the test says so. */
+function frames(): { schedule: (callback: () => void) => void; draw: () => void } {
+  const waiting: (() => void)[] = [];
+  return {
+    schedule: (callback) => void waiting.push(callback),
+    draw: () => {
+      for (const callback of waiting.splice(0)) callback();
+    },
+  };
+}
+
+test('the newest messages stay, and keep their sequence', () => {
+  const log = new BoundedMessageLog({ messagesMax: 3, bytesMax: 10_000 });
+  log.append(['a', 'b', 'c', 'd', 'e'].map((topic) => message(topic)));
+  expect(log.size).toBe(3);
+  expect(log.evicted).toBe(2);
+  expect([log.firstSequence, log.endSequence]).toEqual([2, 5]);
+  expect(log.at(1)).toBeUndefined();
+  expect(log.at(4)?.topic).toBe('e');
+});
+
+test('bytes are a limit too, and one message always stays', () => {
+  const log = new BoundedMessageLog({ messagesMax: 100, bytesMax: 2_000 });
+  for (let index = 0; index < 50; index += 1) log.append([message(`t${index}`, 'y'.repeat(200))]);
+  expect(log.bytes).toBeLessThanOrEqual(2_000);
+  expect(log.size).toBeGreaterThan(1);
+  log.append([message('large', 'z'.repeat(5_000))]);
+  expect(log.size).toBe(1);
+});
+
+test('a message that was let go is still readable by who holds it', () => {
+  const log = new BoundedMessageLog({ messagesMax: 1, bytesMax: 10_000 });
+  log.append([message('a', 'held')]);
+  const held = log.at(0);
+  log.append([message('b')]);
+  expect(log.at(0)).toBeUndefined();
+  expect(held?.text()).toBe('held');
+  expect(held?.text(2)).toBe('he');
+});
+
+test('listeners hear of each batch at once, and of any number of batches once per frame', () => {
+  const { schedule, draw } = frames();
+  const log = new BoundedMessageLog({ messagesMax: 10, bytesMax: 10_000 }, schedule);
+  const batches: number[] = [];
+  let drawn = 0;
+  log.onAppend((messages) => batches.push(messages.length));
+  const stop = log.onFrame(() => {
+    drawn += 1;
+  });
+  log.append([message('a'), message('b')]);
+  log.append([message('c')]);
+  expect(batches).toEqual([2, 1]);
+  expect(drawn).toBe(0);
+  draw();
+  expect(drawn).toBe(1);
+  stop();
+  log.append([message('d')]);
+  draw();
+  expect(drawn).toBe(1);
+});
+
+test('a cleared log begins anew, and its sequences go on', () => {
+  const log = new BoundedMessageLog({ messagesMax: 2, bytesMax: 10_000 });
+  log.append([message('a'), message('b'), message('c')]);
+  let isCleared = false;
+  log.onClear(() => {
+    isCleared = true;
+  });
+  log.clear();
+  expect(isCleared).toBe(true);
+  expect([log.size, log.bytes, log.evicted]).toEqual([0, 0, 0]);
+  log.append([message('d')]);
+  expect(log.at(3)?.topic).toBe('d');
+});
+
+test('the timeline is bounded by packets and by bytes', () => {
+  const log = new BoundedPacketLog({ packetsMax: 4, bytesMax: 100 });
+  const packet = (length: number) => ({
+    direction: 'in' as const,
+    atMs: 0,
+    bytes: new Uint8Array(length).fill(0x30),
+  });
+  log.append(Array.from({ length: 6 }, () => packet(10)));
+  expect([log.size, log.firstSequence]).toEqual([4, 2]);
+  log.append([packet(80)]);
+  expect(log.size).toBe(3);
+  expect(log.at(log.endSequence - 1)).toMatchObject({ type: 3, length: 80 });
+});
