@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OpenState } from '../../../src/features/tree/open-nodes.ts';
 import { searchTopics } from '../../../src/features/tree/search.ts';
 import { TopicIndex } from '../../../src/features/tree/topic-index.ts';
-import { treeRows } from '../../../src/features/tree/tree-rows.ts';
+import { type TreeRow, TreeRows } from '../../../src/features/tree/tree-rows.ts';
 import { message } from '../message.ts';
 
 function indexOf(...topics: string[]): TopicIndex {
@@ -11,8 +11,13 @@ function indexOf(...topics: string[]): TopicIndex {
   return index;
 }
 
-const paths = (...parameters: Parameters<typeof treeRows>): string[] =>
-  treeRows(...parameters).map(({ node }) => node.path);
+function rowsOf(...parameters: ConstructorParameters<typeof TreeRows>): TreeRow[] {
+  const rows = new TreeRows(...parameters);
+  return Array.from({ length: rows.length }, (_, index) => rows.at(index)).filter((row) => row !== undefined);
+}
+
+const paths = (...parameters: ConstructorParameters<typeof TreeRows>): string[] =>
+  rowsOf(...parameters).map(({ node }) => node.path);
 
 describe('the lines of the tree', () => {
   const index = indexOf('home/kitchen/light', 'home/hall', 'office');
@@ -27,7 +32,7 @@ describe('the lines of the tree', () => {
     if (home === undefined) throw new Error('no home');
     open.set(home, true);
     expect(
-      treeRows(index.root, open, undefined).map(({ node, position, siblings, canOpen, isOpen }) => [
+      rowsOf(index.root, open, undefined).map(({ node, position, siblings, canOpen, isOpen }) => [
         node.path,
         position,
         siblings,
@@ -87,7 +92,7 @@ describe('search', () => {
   });
 
   it('counts positions among what it shows', () => {
-    const rows = treeRows(index.root, all, searchTopics(index, 'hall/light'));
+    const rows = rowsOf(index.root, all, searchTopics(index, 'hall/light'));
     expect(rows.map(({ position, siblings }) => [position, siblings])).toEqual([
       [1, 1],
       [1, 1],
@@ -97,7 +102,7 @@ describe('search', () => {
 
   it('can close what it has found', () => {
     const open = new OpenState();
-    const rows = treeRows(index.root, open, searchTopics(index, 'hall/light'));
+    const rows = rowsOf(index.root, open, searchTopics(index, 'hall/light'));
     expect(rows.map(({ node, canOpen }) => [node.path, canOpen])).toEqual([['home', true]]);
   });
 
