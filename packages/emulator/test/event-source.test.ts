@@ -1,7 +1,7 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
 import type { SqsEvent } from '../src/index.ts';
-import { sqsClient } from './sqs-support.ts';
+import { sqsClient } from './sqs/support.ts';
 import { start } from './support.ts';
 
 test('a message that is sent is handed to the function and deleted', async () => {

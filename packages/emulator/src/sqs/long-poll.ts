@@ -4,7 +4,7 @@ import type { Receive } from './queue.ts';
 
 /** Receives now, or, with a wait, as soon as there is something. Nothing when the wait is over or the caller gone. */
 export async function waitForMessages(
-  { queue, signals }: Pick<QueueRequest, 'queue' | 'signals'>,
+  { pause, queue, signals }: QueueRequest,
   receive: Receive,
   waitSeconds: number,
 ): Promise<QueuedMessage[]> {
@@ -16,10 +16,12 @@ export async function waitForMessages(
     return [];
   const messages = queue.receive(receive);
   if (isShort || messages.length > 0) return messages;
-  const received = await new Promise<QueuedMessage[]>((resolve) => {
+  const resume = pause();
+  return await new Promise<QueuedMessage[]>((resolve) => {
     let over = false;
     const finish = (found: QueuedMessage[]): void => {
       over = true;
+      resume();
       ignore();
       cancelTimer();
       for (const signal of signals) signal.removeEventListener('abort', giveUp);
@@ -34,5 +36,4 @@ export async function waitForMessages(
     const cancelTimer = clock.setTimer(waitSeconds * 1000, giveUp);
     for (const signal of signals) signal.addEventListener('abort', giveUp);
   });
-  return received;
 }

@@ -22,6 +22,7 @@ export interface SqsRequest {
   readonly body: string;
   readonly environmentId: string | undefined;
   readonly signals: readonly AbortSignal[];
+  readonly pause: () => () => void;
 }
 
 export interface SqsAnswer {
@@ -77,7 +78,7 @@ async function onQueue(
   input: Input,
   act: QueueAction,
 ): Promise<object> {
-  const { action, environmentId, signals } = request;
+  const { action, environmentId, pause, signals } = request;
   const { dice, faults, tally } = service.parts;
   const queue = service.findByUrl(requiredText(input, 'QueueUrl'));
   const call: SqsCall = {
@@ -91,7 +92,7 @@ async function onQueue(
   };
   try {
     if (dice.strikes('sqsThrottled', faults.sqsThrottled, call)) throw requestThrottled();
-    return await act({ queue, input, call, signals, bill, senderId: senderIdOf(environmentId) });
+    return await act({ queue, input, call, signals, pause, bill, senderId: senderIdOf(environmentId) });
   } finally {
     const isEmpty = action === 'ReceiveMessage' && payloadBytes === 0;
     tally.request(queue.parts.settings.fifo ? 'fifo' : 'standard', action, payloadBytes, isEmpty);

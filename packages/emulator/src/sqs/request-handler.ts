@@ -65,15 +65,22 @@ export class SqsRequestHandler {
     const action = target.startsWith(TARGET) ? target.slice(TARGET.length) : target;
     const caller = this.#caller;
     await this.#pass(`sqs:${action}:before`);
-    const end = this.#service.parts.activity.begin();
+    const { activity } = this.#service.parts;
+    let end = activity.begin();
     // Calls that are made at the same time have no order; one that was answered before another was made has.
     await new Promise<void>((resolve) => this.#service.soon(resolve));
     const answered = await answer(this.#service, {
       action,
       body: textOf(request.body),
       environmentId: caller?.id,
+      pause: () => {
+        end();
+        return () => {
+          end = activity.begin();
+        };
+      },
       signals: [caller?.signal, abortSignal].filter((signal) => signal !== undefined),
-    }).finally(end);
+    }).finally(() => end()); // Whichever is the latest.
     await this.#pass(`sqs:${action}:after`);
     return this.#respond(answered);
   }

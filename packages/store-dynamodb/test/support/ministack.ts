@@ -19,8 +19,8 @@ export interface Ministack {
   stop(): Promise<void>;
 }
 
-/** Installs it where it is not, starts it on a free port, and waits until it answers. */
-export async function startMinistack(): Promise<Ministack> {
+/** Installs it where it is not, starts it on a free port with one of its services, and waits until it answers. */
+export async function startMinistack(service: 'dynamodb' | 'sqs' = 'dynamodb'): Promise<Ministack> {
   await install();
   const port = await freePort();
   const child = spawn(join(VENV, 'bin/python'), ['-m', 'ministack'], {
@@ -29,7 +29,7 @@ export async function startMinistack(): Promise<Ministack> {
       PATH: process.env.PATH,
       GATEWAY_PORT: String(port),
       BIND_HOST: '127.0.0.1',
-      SERVICES: 'dynamodb',
+      SERVICES: service,
       LOG_LEVEL: 'ERROR',
     },
   });

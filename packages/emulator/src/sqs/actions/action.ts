@@ -12,6 +12,8 @@ export interface QueueRequest {
   readonly bill: (payloadBytes: number) => void;
   /** Any of them aborts when the caller has gone. */
   readonly signals: readonly AbortSignal[];
+  /** A long poll waits for time or for others, and is no activity meanwhile; what it returns ends the pause. */
+  readonly pause: () => () => void;
 }
 
 /** Answers the members of the response, or throws an `SqsError`. */

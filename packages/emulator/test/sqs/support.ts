@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { Sqs, SqsCaller } from '../src/index.ts';
+import type { Sqs, SqsCaller } from '../../src/index.ts';
 
 /** AWS's own client, whose requests end in the emulator. It tries once: a test sees each answer. */
 export function sqsClient(sqs: Pick<Sqs, 'requestHandler'>, environment?: SqsCaller): SQSClient {

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, test } from 'vitest';
+import { type Ministack, startMinistack } from '../../../store-dynamodb/test/support/ministack.ts';
+import { defineSqsContract } from './contract.ts';
+
+const ANSWERS_HANDLE_IS_INVALID =
+  'MiniStack answers ReceiptHandleIsInvalid where SQS says yes and does nothing';
+
+/** The same text against an SQS that is not ours: what it says of ours, it says of both. */
+const ministack = await start();
+
+if (ministack instanceof Error) {
+  test.skip(`needs MiniStack, which could not be started: ${ministack.message}`, () => {});
+} else {
+  const client = new SQSClient({
+    endpoint: ministack.endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+  });
+  afterAll(async () => {
+    client.destroy();
+    await ministack.stop();
+  });
+  defineSqsContract({
+    client,
+    inRealTime: true,
+    passSeconds: (seconds) => sleep(seconds * 1000),
+    known: {
+      'forgets nothing of a message whose handle is an older one': ANSWERS_HANDLE_IS_INVALID,
+      'deletes twice what is deleted once': ANSWERS_HANDLE_IS_INVALID,
+      'refuses a receipt handle once the visibility timeout is over':
+        'MiniStack deletes by a handle until the message is received again',
+    },
+  });
+}
+
+/** Where it cannot be started the file is skipped and says why; in CI it fails. */
+async function start(): Promise<Ministack | Error> {
+  try {
+    return await startMinistack('sqs');
+  } catch (error) {
+    if (process.env.CI !== undefined) throw error;
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
