@@ -4,15 +4,16 @@ import type { LoggedMessage } from '../../src/engine/types.ts';
 const encoder = new TextEncoder();
 let sequence = 0;
 
-/** A message as a log has it. Its packet is its payload alone: no feature looks at the rest. */
-export function message(
+type Given = Partial<Omit<MessageFields, 'topic' | 'chunk'>>;
+
+/** What a log takes. The packet is the payload alone: no feature looks at the rest. */
+export function messageFields(
   topic: string,
   payload: string | Uint8Array = '',
-  fields: Partial<Omit<MessageFields, 'topic' | 'chunk'>> = {},
-): LoggedMessage {
+  given: Given = {},
+): MessageFields {
   const chunk = typeof payload === 'string' ? encoder.encode(payload) : payload;
-  sequence += 1;
-  return new Message(sequence, {
+  return {
     connectionId: 'test',
     direction: 'received',
     atMs: sequence,
@@ -29,6 +30,12 @@ export function message(
     payloadOffset: 0,
     latencyMs: undefined,
     missingBefore: 0,
-    ...fields,
-  });
+    ...given,
+  };
+}
+
+/** A message as a log has it. */
+export function message(topic: string, payload: string | Uint8Array = '', given: Given = {}): LoggedMessage {
+  sequence += 1;
+  return new Message(sequence, messageFields(topic, payload, given));
 }

@@ -1,3 +1,4 @@
+import { matches } from '@apus/mqtt/topic';
 import type { TopicIndex } from './topic-index.ts';
 import type { TopicNode } from './topic-node.ts';
 
@@ -13,32 +14,19 @@ export interface SearchResult {
 /** Finds text in topic names, in either case; with `+` or `#` as a level it is a topic filter. */
 export function searchTopics(index: TopicIndex, query: string): SearchResult {
   const fits = matcherOf(query);
-  const matches = new Set<TopicNode>();
+  const found = new Set<TopicNode>();
   const above = new Set<TopicNode>();
   for (const node of index.topics()) {
     if (!fits(node.topic ?? '')) continue;
-    matches.add(node);
+    found.add(node);
     for (let up = node.parent; up !== undefined && !above.has(up); up = up.parent) above.add(up);
   }
-  return { topics: matches.size, matches, above };
+  return { topics: found.size, matches: found, above };
 }
 
 function matcherOf(query: string): (topic: string) => boolean {
-  const levels = query.split('/');
-  if (levels.some((level) => level === '+' || level === '#')) return (topic) => fitsFilter(levels, topic);
+  if (query.split('/').some((level) => level === '+' || level === '#'))
+    return (topic) => matches(query, topic);
   const text = query.toLowerCase();
   return (topic) => topic.toLowerCase().includes(text);
-}
-
-/** Whether a topic filter's levels match a topic name (4.7). `$`-topics hide from wildcards in front (4.7.2). */
-function fitsFilter(levels: readonly string[], topic: string): boolean {
-  const first = levels[0];
-  if (topic.startsWith('$') && (first === '+' || first === '#')) return false;
-  const names = topic.split('/');
-  for (const [index, level] of levels.entries()) {
-    if (level === '#') return true;
-    const name = names[index];
-    if (name === undefined || (level !== '+' && level !== name)) return false;
-  }
-  return names.length === levels.length;
 }

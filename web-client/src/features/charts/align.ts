@@ -1,0 +1,28 @@
+import type { Line } from './downsample.ts';
+
+/** What uPlot draws: times, then a column for each line with `undefined` where it has no point. */
+export type Columns = [times: number[], ...lines: (number | undefined)[][]];
+
+/**
+ * Lines of different times over one column of times. Times are in seconds, as uPlot wants them. A line may have two
+ * points at one time; each keeps its row.
+ */
+export function align(lines: readonly Line[]): Columns {
+  const times: number[] = [];
+  const columns = lines.map((): (number | undefined)[] => []);
+  const next = lines.map(() => 0);
+  for (;;) {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const [index, line] of lines.entries()) {
+      earliest = Math.min(earliest, line.times[next[index] ?? 0] ?? Number.POSITIVE_INFINITY);
+    }
+    if (earliest === Number.POSITIVE_INFINITY) return [times, ...columns];
+    times.push(earliest / 1_000);
+    for (const [index, line] of lines.entries()) {
+      const at = next[index] ?? 0;
+      const isHere = line.times[at] === earliest;
+      columns[index]?.push(isHere ? line.values[at] : undefined);
+      if (isHere) next[index] = at + 1;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** Series of all charts: beyond it, colours can no longer be told apart. */
+export const SERIES_MAX = 12;
+
+/** Samples that a series keeps, at 16 bytes each; the oldest go first. A day at one a second, twenty seconds at 5,000. */
+export const SAMPLES_MAX = 100_000;
+
+/** A payload beyond it is not decoded for a chart. */
+export const PAYLOAD_BYTES_MAX = 64 * 1024;
+
+/** Bytes that are decoded for charts of each batch, which comes up to sixty times a second. What is beyond is counted. */
+export const DECODED_BYTES_PER_BATCH_MAX = 256 * 1024;
+
+/** Messages of the log that a new series looks back on. */
+export const LOOK_BACK_MESSAGES_MAX = 20_000;
+
+/** Bytes of payloads that it decodes for that, within a frame or two. */
+export const LOOK_BACK_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Topics whose series are remembered; beyond it the table begins anew. */
+export const TOPICS_MAX = 10_000;
+
+/** The chart is drawn at most this often: a line that moves by less than a pixel needs no drawing. */
+export const DRAW_INTERVAL_MS = 50;
+
+/** Lengths of the window that can be chosen, in seconds. */
+export const WINDOW_SECONDS = [10, 60, 300, 900, 3_600, 21_600] as const;
