@@ -53,14 +53,7 @@ export function checkIn(condition: Of<'in'>): Condition {
 }
 
 export function checkFunction(name: string, operands: readonly Operand[]): Condition {
-  if (!isConditionFunction(name)) {
-    const isMisused = name === 'size';
-    throw new ExpressionError(
-      isMisused
-        ? 'The function is not allowed to be used this way in an expression; function: size'
-        : `Invalid function name; function: ${name}`,
-    );
-  }
+  if (!isConditionFunction(name)) throw new ExpressionError(`Invalid function name; function: ${name}`);
   if (operands.length !== NUMBERS_OF_OPERANDS[name]) throw wrongNumber(name, operands.length);
   const [first, second] = operands;
   if (first !== undefined && second !== undefined) checkDistinct(name, first, [second]);
@@ -77,6 +70,12 @@ const WITHOUT_SIZE: ReadonlySet<TypeName> = new Set(['N', 'BOOL', 'NULL']);
 export function checkSize(of: Operand): Operand {
   if (of.kind === 'value' && WITHOUT_SIZE.has(typeOf(of.value))) throw wrongType('size', typeOf(of.value));
   return { kind: 'size', of };
+}
+
+export function misused(name: string): ExpressionError {
+  return new ExpressionError(
+    `The function is not allowed to be used this way in an expression; function: ${name}`,
+  );
 }
 
 export function wrongNumber(name: string, count: number): ExpressionError {

@@ -5,6 +5,7 @@ import {
   checkFunction,
   checkIn,
   checkSize,
+  misused,
   wrongNumber,
 } from './check-condition.ts';
 import { COMPARATORS, type Comparator, type Condition, type Operand } from './condition.ts';
@@ -90,7 +91,7 @@ class ConditionParser {
       return checkIn({ kind: 'in', operand: left, list: this.#operands() });
     }
     const comparator = COMPARATORS.find((sign) => this.#tokens.isAt(sign));
-    if (comparator === undefined) throw this.#tokens.unexpected();
+    if (comparator === undefined) throw left.kind === 'size' ? misused('size') : this.#tokens.unexpected();
     return this.#compare(left, comparator);
   }
 
@@ -129,9 +130,7 @@ class ConditionParser {
     const operands = this.#operands();
     if (name !== 'size') {
       checkFunction(name, operands);
-      throw new ExpressionError(
-        `The function is not allowed to be used this way in an expression; function: ${name}`,
-      );
+      throw misused(name);
     }
     const [of] = operands;
     if (of === undefined || operands.length !== 1) {
