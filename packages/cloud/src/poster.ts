@@ -1,3 +1,6 @@
+import type { Frame } from './frame.ts';
+import type { ConnectionStatus } from './get-connection.ts';
+
 /** What became of a post to a connection. */
 export type PostOutcome =
   | 'sent'
@@ -7,6 +10,8 @@ export type PostOutcome =
   | 'throttled'
   /** 413. */
   | 'too-large'
+  /** It never left: there was no connection to the gateway. */
+  | 'unsent'
   /** Anything else: whether it arrived is unknown. */
   | 'failed';
 
@@ -19,4 +24,12 @@ export interface Poster {
   post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome>;
   /** Closes a connection with 1000. Does nothing when it is gone. Never rejects. */
   delete(connectionId: string): Promise<void>;
+  /** Asks whether the connection is there. Never rejects. */
+  get(connectionId: string): Promise<ConnectionStatus>;
+}
+
+/** The same for whoever tries again at times of its own. */
+export interface PostAttempts {
+  /** Sends a frame, once. Never rejects. */
+  attempt(connectionId: string, frame: Frame): Promise<PostOutcome>;
 }

@@ -1,13 +1,17 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '@apus/broker';
-import type { Poster, PostOutcome } from './poster.ts';
-import { type AwsCredentials, encodeStrictly, RequestSigner } from './sigv4.ts';
+import { Frame } from './frame.ts';
+import { type ConnectionStatus, connectionStatusOf } from './get-connection.ts';
+import { HttpClient } from './http-client.ts';
+import type { HttpOutcome } from './http-socket.ts';
+import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
+import { type AwsCredentials, encodePath, encodeStrictly, RequestSigner } from './sigv4.ts';
 
 /** Sockets to the gateway that are kept open between posts. */
 const SOCKETS_MAX = 64;
 /** A post that takes longer is given up: whether it arrived is unknown. */
 const POST_TIMEOUT_MS = 2_000;
+/** Below any server's patience; and an environment that was frozen opens new sockets rather than try old ones. */
+const IDLE_MS_MAX = 10_000;
 /** Waits between the tries of a post that was throttled, or that may be repeated: a fraction of a second in all. */
 const RETRY_DELAYS_MS = [25, 75, 200];
 
@@ -19,81 +23,97 @@ export interface SignedPosterOptions {
   readonly clock: Clock;
   /** Waits; a test's may be short. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** The certificate authority of an endpoint of one's own, in PEM. @default the well-known ones */
+  readonly ca?: string;
 }
 
 /** The @connections API over signed HTTP/1.1 on kept-alive sockets: the SDK's client costs several times the CPU. */
-export class SignedPoster implements Poster {
-  readonly #endpoint: URL;
+export class SignedPoster implements Poster, PostAttempts {
   readonly #signer: RequestSigner;
+  readonly #client: HttpClient;
   readonly #clock: Clock;
   readonly #sleep: (ms: number) => Promise<void>;
-  readonly #agent: HttpAgent;
+  /** `/{stage}/@connections/`, as it stands on the wire and in the canonical request. */
+  readonly #path: string;
+  readonly #canonicalPath: string;
 
-  constructor({ endpoint, region, credentials, clock, sleep = defaultSleep }: SignedPosterOptions) {
-    this.#endpoint = new URL(endpoint);
-    this.#signer = new RequestSigner(credentials, region);
+  constructor({ endpoint, region, credentials, clock, sleep = defaultSleep, ca }: SignedPosterOptions) {
+    const { protocol, host, hostname, port, pathname } = new URL(endpoint);
+    const isSecure = protocol === 'https:';
+    this.#path = `${pathname.endsWith('/') ? pathname : `${pathname}/`}@connections/`;
+    this.#canonicalPath = encodePath(this.#path);
+    this.#signer = new RequestSigner(credentials, region, host);
     this.#clock = clock;
     this.#sleep = sleep;
-    const options = { keepAlive: true, maxSockets: SOCKETS_MAX };
-    this.#agent = this.#endpoint.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#client = new HttpClient({
+      isSecure,
+      // An IPv6 address stands in brackets in a URL only.
+      hostname: hostname.replaceAll(/[[\]]/g, ''),
+      port: Number(port) || (isSecure ? 443 : 80),
+      clock,
+      socketsMax: SOCKETS_MAX,
+      idleMsMax: IDLE_MS_MAX,
+      timeoutMs: POST_TIMEOUT_MS,
+      ...(ca !== undefined && { ca }),
+    });
   }
 
   async post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome> {
+    const frame = new Frame(text);
     for (const delayMs of RETRY_DELAYS_MS) {
-      const outcome = await this.#try('POST', connectionId, text);
-      const isWorthAnother = outcome === 'throttled' || (outcome === 'failed' && mayRepeat);
-      if (!isWorthAnother) return outcome;
+      const outcome = await this.attempt(connectionId, frame);
+      const hasNotArrived = outcome === 'throttled' || outcome === 'unsent';
+      if (!hasNotArrived && !(outcome === 'failed' && mayRepeat)) return outcome;
       await this.#sleep(delayMs);
     }
-    return await this.#try('POST', connectionId, text);
+    return await this.attempt(connectionId, frame);
+  }
+
+  async attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
+    return outcomeOf(await this.#client.send(this.#request('POST', connectionId, frame)));
   }
 
   async delete(connectionId: string): Promise<void> {
+    const request = () => this.#request('DELETE', connectionId, NOTHING);
     for (const delayMs of RETRY_DELAYS_MS) {
-      const outcome = await this.#try('DELETE', connectionId, '');
-      if (outcome !== 'throttled' && outcome !== 'failed') return;
+      const outcome = outcomeOf(await this.#client.send(request()));
+      if (outcome === 'sent' || outcome === 'gone') return;
       await this.#sleep(delayMs);
     }
+  }
+
+  async get(connectionId: string): Promise<ConnectionStatus> {
+    for (const delayMs of RETRY_DELAYS_MS) {
+      const status = await this.#ask(connectionId);
+      if (status !== 'unknown') return status;
+      await this.#sleep(delayMs);
+    }
+    return await this.#ask(connectionId);
+  }
+
+  async #ask(connectionId: string): Promise<ConnectionStatus> {
+    return connectionStatusOf(await this.#client.send(this.#request('GET', connectionId, NOTHING)));
   }
 
   /** Closes the kept-alive sockets; for the end of a test. */
   close(): void {
-    this.#agent.destroy();
+    this.#client.close();
   }
 
-  async #try(method: string, connectionId: string, body: string): Promise<PostOutcome> {
-    try {
-      return outcomeOf(await this.#send(method, connectionId, body));
-    } catch {
-      return 'failed';
-    }
-  }
-
-  #send(method: string, connectionId: string, body: string): Promise<number> {
-    const { host, hostname, port, protocol, pathname } = this.#endpoint;
-    const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
-    const path = `${base}/@connections/${encodeStrictly(connectionId)}`;
-    const headers = {
-      ...this.#signer.sign(method, host, path, body, this.#clock.now()),
-      'content-length': Buffer.byteLength(body),
-    };
-    const send = protocol === 'https:' ? httpsRequest : httpRequest;
-    const options = { method, hostname, port, path, headers, agent: this.#agent, timeout: POST_TIMEOUT_MS };
-    return new Promise((resolve, reject) => {
-      const request = send(options, (response: IncomingMessage) => {
-        // The body is read so that the socket can be used again; the status says all.
-        response.resume();
-        response.once('end', () => resolve(response.statusCode ?? 0));
-        response.once('error', reject);
-      });
-      request.once('timeout', () => request.destroy(new Error(`no answer within ${POST_TIMEOUT_MS} ms`)));
-      request.once('error', reject);
-      request.end(body);
-    });
+  #request(method: string, connectionId: string, frame: Frame): string {
+    const id = encodeStrictly(connectionId);
+    const canonicalPath = this.#canonicalPath + encodeStrictly(id);
+    const headers = this.#signer.sign(method, canonicalPath, frame.sha256, this.#clock.now());
+    return `${method} ${this.#path}${id} HTTP/1.1\r\n${headers}content-length: ${frame.bytes.length}\r\n\r\n${frame.bytes}`;
   }
 }
 
-function outcomeOf(status: number): PostOutcome {
+const NOTHING = new Frame('');
+
+function outcomeOf(answer: HttpOutcome): PostOutcome {
+  if (answer === 'unsent') return 'unsent';
+  if (answer === 'unanswered') return 'failed';
+  const { status } = answer;
   if (status >= 200 && status < 300) return 'sent';
   if (status === 410) return 'gone';
   if (status === 429) return 'throttled';

@@ -8,61 +8,80 @@ export interface AwsCredentials {
 
 const SERVICE = 'execute-api';
 
+/** What is the same in all requests of one second. */
+interface Moment {
+  /** Seconds since the epoch. */
+  readonly seconds: number;
+  /** The header lines but for the signature. */
+  readonly headers: string;
+  /** The canonical request between the path and the hash of the body. */
+  readonly canonicalHeaders: string;
+  /** The string to sign but for the hash of the canonical request. */
+  readonly toSign: string;
+  readonly key: Buffer;
+}
+
 /**
- * Signs requests to one API with AWS Signature Version 4. The signing key depends on the day and is kept for it:
- * deriving it is most of the work.
+ * Signs requests to one host with AWS Signature Version 4. Of the canonical request only the method, the path and the
+ * hash of the body differ within a second, and the signing key, whose derivation is most of the work, within a day.
  */
 export class RequestSigner {
   readonly #credentials: AwsCredentials;
   readonly #region: string;
-  #day = '';
-  #key: Buffer = Buffer.alloc(0);
+  readonly #host: string;
+  #moment: Moment | undefined;
 
-  constructor(credentials: AwsCredentials, region: string) {
+  constructor(credentials: AwsCredentials, region: string, host: string) {
     this.#credentials = credentials;
     this.#region = region;
+    this.#host = host;
   }
 
-  /** The headers that sign a request. `path` is as it stands on the wire; there is no query. */
-  sign(method: string, host: string, path: string, body: string, nowMs: number): Record<string, string> {
-    const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
-    const day = time.slice(0, 8);
+  /**
+   * The header lines of a signed request, with the one of the host. `canonicalPath` is the path as `encodePath` makes
+   * it of what stands on the wire; there is no query.
+   */
+  sign(method: string, canonicalPath: string, bodySha256: string, nowMs: number): string {
+    const seconds = Math.floor(nowMs / 1_000);
+    if (this.#moment?.seconds !== seconds) this.#moment = this.#momentOf(seconds);
+    const { headers, canonicalHeaders, toSign, key } = this.#moment;
+    const canonical = sha256(`${method}\n${canonicalPath}\n\n${canonicalHeaders}\n${bodySha256}`);
+    const signature = createHmac('sha256', key).update(`${toSign}${canonical}`).digest('hex');
+    return `${headers}${signature}\r\n`;
+  }
+
+  #momentOf(seconds: number): Moment {
+    const time = `${new Date(seconds * 1_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
     const { accessKeyId, sessionToken } = this.#credentials;
-    const token = sessionToken === undefined ? [] : [['x-amz-security-token', sessionToken] as const];
-    const signed = [['host', host] as const, ['x-amz-date', time] as const, ...token];
-    const names = signed.map(([name]) => name).join(';');
-    const canonical = [
-      method,
-      canonicalPath(path),
-      '',
-      ...signed.map(([name, value]) => `${name}:${value}`),
-      '',
-      names,
-      sha256(body),
-    ].join('\n');
-    const scope = `${day}/${this.#region}/${SERVICE}/aws4_request`;
-    const toSign = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
-    const signature = createHmac('sha256', this.#signingKey(day)).update(toSign).digest('hex');
+    const token = sessionToken === undefined ? [] : [`x-amz-security-token:${sessionToken}`];
+    const signed = [`host:${this.#host}`, `x-amz-date:${time}`, ...token];
+    const names = signed.map((line) => line.slice(0, line.indexOf(':'))).join(';');
+    const scope = `${time.slice(0, 8)}/${this.#region}/${SERVICE}/aws4_request`;
+    const authorization = `authorization: AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=`;
     return {
-      ...Object.fromEntries(signed),
-      authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+      seconds,
+      headers: [...signed, authorization].join('\r\n'),
+      canonicalHeaders: [...signed, '', names].join('\n'),
+      toSign: `AWS4-HMAC-SHA256\n${time}\n${scope}\n`,
+      key: this.#signingKey(scope),
     };
   }
 
-  #signingKey(day: string): Buffer {
-    if (day !== this.#day) {
-      const parts = [day, this.#region, SERVICE, 'aws4_request'];
-      let key: Buffer = Buffer.from(`AWS4${this.#credentials.secretAccessKey}`);
-      for (const part of parts) key = createHmac('sha256', key).update(part).digest();
-      this.#key = key;
-      this.#day = day;
-    }
-    return this.#key;
+  #scope = '';
+  #key: Buffer = Buffer.alloc(0);
+
+  #signingKey(scope: string): Buffer {
+    if (scope === this.#scope) return this.#key;
+    let key: Buffer = Buffer.from(`AWS4${this.#credentials.secretAccessKey}`);
+    for (const part of scope.split('/')) key = createHmac('sha256', key).update(part).digest();
+    this.#scope = scope;
+    this.#key = key;
+    return key;
   }
 }
 
 /** Each segment of the path is encoded once more than on the wire, as every service but S3 wants it. */
-function canonicalPath(path: string): string {
+export function encodePath(path: string): string {
   return path.split('/').map(encodeStrictly).join('/');
 }
 

@@ -5,7 +5,7 @@ import { type Emulator, type EmulatorOptions, type ManagementCall, startEmulator
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type AwsCredentials, SignedPoster } from '../src/index.ts';
-import { encodeStrictly, RequestSigner } from '../src/sigv4.ts';
+import { encodePath, encodeStrictly, RequestSigner } from '../src/sigv4.ts';
 
 const cleanups: (() => unknown)[] = [];
 
@@ -214,40 +214,75 @@ describe('the end of a connection', () => {
   });
 });
 
+describe('asking for a connection', () => {
+  it('answers when a message last went either way', async () => {
+    const setup = await setUp();
+    const beforeMs = Date.now();
+    await setup.poster.post(setup.connectionId, 'x', true);
+    const status = await setup.poster.get(setup.connectionId);
+    if (typeof status === 'string') throw new Error(`expected a time, got ${status}`);
+    expect(status.lastActiveAtMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(status.lastActiveAtMs).toBeLessThanOrEqual(Date.now());
+    expect(setup.waits).toEqual([]);
+  });
+
+  it('says that a connection is gone', async () => {
+    const setup = await setUp();
+    await setup.poster.delete(setup.connectionId);
+    expect(await setup.poster.get(setup.connectionId)).toBe('gone');
+  });
+
+  it('says nothing of a connection when the gateway says nothing, after a few tries', async () => {
+    const setup = await setUp();
+    const { emulator, connectionId } = setup;
+    const wrong = { ...emulator.credentials, secretAccessKey: 'another' };
+    const waits: number[] = [];
+    expect(await posterFor(emulator, { credentials: wrong }, waits).get(connectionId)).toBe('unknown');
+    expect(waits).toHaveLength(3);
+  });
+});
+
 describe('a signature', () => {
   const nowMs = Date.UTC(2026, 7, 30, 12, 36, 0);
 
+  const HOST = 'a1b2c3d4e5.execute-api.us-east-1.amazonaws.com';
+  const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
   it('names the day, the Region and the headers that it covers', () => {
-    const signer = new RequestSigner(CREDENTIALS, 'us-east-1');
-    const path = `/mqtt/@connections/${encodeStrictly('L0SM9cOFvHcCIhw=')}`;
-    const headers = signer.sign(
-      'POST',
-      'a1b2c3d4e5.execute-api.us-east-1.amazonaws.com',
-      path,
-      'wAA=',
-      nowMs,
-    );
-    expect(headers['x-amz-date']).toBe('20260830T123600Z');
-    expect(headers.authorization).toMatch(
-      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/20260830\/us-east-1\/execute-api\/aws4_request, SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/,
-    );
+    const headers = new RequestSigner(CREDENTIALS, 'us-east-1', HOST).sign('POST', '/', EMPTY_SHA256, nowMs);
+    expect(headers.split('\r\n')).toEqual([
+      `host:${HOST}`,
+      'x-amz-date:20260830T123600Z',
+      expect.stringMatching(
+        /^authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/20260830\/us-east-1\/execute-api\/aws4_request, SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/,
+      ),
+      '',
+    ]);
   });
 
-  it('changes its key with the day, and goes back to none', () => {
-    const signer = new RequestSigner(CREDENTIALS, 'us-east-1');
-    const sign = (ms: number) => signer.sign('POST', 'h', '/', '', ms).authorization;
-    const today = sign(nowMs);
+  it('covers the session token of temporary credentials', () => {
+    const signer = new RequestSigner({ ...CREDENTIALS, sessionToken: 'token' }, 'us-east-1', HOST);
+    const headers = signer.sign('POST', '/', EMPTY_SHA256, nowMs);
+    expect(headers).toContain('\r\nx-amz-security-token:token\r\n');
+    expect(headers).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token,');
+  });
+
+  it('changes with the second and its key with the day, and comes back to the same', () => {
+    const signer = new RequestSigner(CREDENTIALS, 'us-east-1', HOST);
+    const sign = (ms: number) => signer.sign('POST', '/', EMPTY_SHA256, ms);
+    const now = sign(nowMs);
+    expect(sign(nowMs + 999)).toBe(now);
+    expect(sign(nowMs + 1_000)).not.toBe(now);
     const tomorrow = sign(nowMs + 86_400_000);
     expect(tomorrow).toContain('/20260831/');
-    expect(sign(nowMs)).toBe(today);
-    expect(
-      new RequestSigner(CREDENTIALS, 'us-east-1').sign('POST', 'h', '/', '', nowMs + 86_400_000)
-        .authorization,
-    ).toBe(tomorrow);
+    expect(sign(nowMs)).toBe(now);
+    const fresh = new RequestSigner(CREDENTIALS, 'us-east-1', HOST);
+    expect(fresh.sign('POST', '/', EMPTY_SHA256, nowMs + 86_400_000)).toBe(tomorrow);
   });
 
   it('encodes what encodeURIComponent leaves', () => {
     expect(encodeStrictly("a=b/c!'()*~-_.")).toBe('a%3Db%2Fc%21%27%28%29%2A~-_.');
+    expect(encodePath('/mqtt/@connections/a%3D')).toBe('/mqtt/%40connections/a%253D');
   });
 });
 

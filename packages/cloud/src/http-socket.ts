@@ -1,0 +1,127 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { type HttpResponse, readResponse } from './http-response.ts';
+
+/** What became of a request. */
+export type HttpOutcome =
+  | HttpResponse
+  /** It never left. */
+  | 'unsent'
+  /** It left, and no answer came: whether it was handled is unknown. */
+  | 'unanswered';
+
+export interface HttpTarget {
+  readonly isSecure: boolean;
+  readonly hostname: string;
+  readonly port: number;
+  /** Certificate authorities beside the well-known ones' place, for an endpoint of one's own. */
+  readonly ca?: string;
+  /** A request that takes longer, from its connection to its answer, is given up. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * One connection to a server of HTTP/1.1: one request at a time, written in one piece. Node's own client costs several
+ * times the CPU for what a post needs of it.
+ */
+export class HttpSocket {
+  readonly #socket: Socket;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onFree: (socket: HttpSocket) => void;
+  #isConnected = false;
+  #isOver = false;
+  #done: ((outcome: HttpOutcome) => void) | undefined;
+  #request = '';
+  #received = '';
+
+  constructor(target: HttpTarget, onFree: (socket: HttpSocket) => void) {
+    this.#onFree = onFree;
+    this.#socket = open(target);
+    this.#socket.setNoDelay(true);
+    this.#socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#connected());
+    this.#socket.on('data', (chunk) => this.#read(chunk.toString('latin1'), false));
+    this.#socket.on('end', () => this.#read('', true));
+    // What went wrong does not matter: 'close' follows.
+    this.#socket.on('error', () => {});
+    this.#socket.once('close', () => this.#ended());
+    this.#timer = setTimeout(() => this.#timedOut(), target.timeoutMs);
+    this.#timer.unref();
+  }
+
+  /** It takes no request any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Only when it is free: new, or handed to `onFree`. `request`: one character for each byte. */
+  send(request: string, done: (outcome: HttpOutcome) => void): void {
+    this.#done = done;
+    this.#request = request;
+    this.#timer.refresh();
+    this.#socket.ref();
+    if (this.#isConnected) this.#write();
+  }
+
+  destroy(): void {
+    this.#isOver = true;
+    this.#socket.destroy();
+  }
+
+  #connected(): void {
+    this.#isConnected = true;
+    if (this.#done !== undefined) this.#write();
+  }
+
+  #write(): void {
+    this.#socket.write(this.#request, 'latin1');
+    this.#request = '';
+  }
+
+  #read(bytes: string, isEnded: boolean): void {
+    this.#received = this.#received === '' ? bytes : this.#received + bytes;
+    let response: HttpResponse | undefined;
+    try {
+      if (this.#done !== undefined) response = readResponse(this.#received, isEnded);
+      // Bytes that nobody asked for, or the server's end.
+      else this.destroy();
+    } catch {
+      this.destroy();
+    }
+    if (response !== undefined) this.#answered(response);
+  }
+
+  #answered(response: HttpResponse): void {
+    const done = this.#done;
+    this.#done = undefined;
+    this.#received = '';
+    if (response.keepsAlive) {
+      this.#socket.unref();
+      this.#onFree(this);
+    } else this.destroy();
+    done?.(response);
+  }
+
+  #timedOut(): void {
+    if (this.#done !== undefined) this.destroy();
+  }
+
+  #ended(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const done = this.#done;
+    this.#done = undefined;
+    this.#onFree(this);
+    done?.(this.#request === '' ? 'unanswered' : 'unsent');
+  }
+}
+
+function open({ isSecure, hostname, port, ca }: HttpTarget): Socket | TLSSocket {
+  if (!isSecure) return connectTcp(port, hostname);
+  return connectTls({
+    host: hostname,
+    port,
+    servername: hostname,
+    ALPNProtocols: ['http/1.1'],
+    ...(ca !== undefined && { ca }),
+  });
+}
