@@ -1,0 +1,11 @@
+/** Names of the environment variables that the breaker reads and the construct sets. */
+export const BREAKER_VARIABLES = {
+  apiId: 'BREAKER_API_ID',
+  stageName: 'BREAKER_STAGE_NAME',
+  /** What the throttle is when nothing is wrong. */
+  framesPerSecond: 'BREAKER_FRAMES_PER_SECOND',
+  burstFrames: 'BREAKER_BURST_FRAMES',
+  eventSourceMappingId: 'BREAKER_EVENT_SOURCE_MAPPING_ID',
+  /** Who is told; absent: the log alone. */
+  topicArn: 'BREAKER_TOPIC_ARN',
+} as const;

@@ -1,0 +1,55 @@
+import { AccessLogFormat, CfnAccount } from 'aws-cdk-lib/aws-apigateway';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { AccessLogProps } from './props.ts';
+
+/** No address with a query: it has the token in it. */
+const FORMAT = AccessLogFormat.custom(
+  JSON.stringify({
+    time: '$context.requestTime',
+    connection: '$context.connectionId',
+    event: '$context.eventType',
+    route: '$context.routeKey',
+    status: '$context.status',
+    error: '$context.error.messageString',
+    integrationStatus: '$context.integration.status',
+    integrationLatency: '$context.integrationLatency',
+    address: '$context.identity.sourceIp',
+    disconnect: '$context.disconnectReason',
+    request: '$context.extendedRequestId',
+  }),
+);
+
+export interface AccessLogs {
+  readonly logGroup: ILogGroup;
+  readonly format: AccessLogFormat;
+}
+
+export function createAccessLogs(scope: Construct, props: AccessLogProps): AccessLogs {
+  const logGroup = new LogGroup(scope, 'AccessLogs', {
+    retention: props.retention ?? RetentionDays.ONE_WEEK,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  if (props.setAccountRole ?? true) setAccountRole(scope);
+  return { logGroup, format: FORMAT };
+}
+
+/** Kept when the stack is deleted: by then other APIs of the account may log with it. */
+function setAccountRole(scope: Construct): void {
+  const role = new Role(scope, 'AccessLogRole', {
+    assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+    managedPolicies: [
+      ManagedPolicy.fromAwsManagedPolicyName('service-role/AmazonAPIGatewayPushToCloudWatchLogs'),
+    ],
+  });
+  Validations.of(role).acknowledge({
+    id: 'AwsSolutions-IAM4',
+    reason:
+      "API Gateway's role for logs is one for all APIs of an account; this policy of AWS's is made for it.",
+  });
+  const account = new CfnAccount(scope, 'AccessLogAccount', { cloudWatchRoleArn: role.roleArn });
+  role.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+  account.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+}

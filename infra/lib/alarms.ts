@@ -1,0 +1,47 @@
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
+import type { AlarmProps } from './props.ts';
+
+/** One alarm. Its id is the title of its section in docs/runbook.md, in words. */
+export interface AlarmDefinition {
+  readonly id: string;
+  readonly description: string;
+  readonly metric: IMetric;
+  /** Goes off above it. */
+  readonly threshold: number;
+  /** Minutes, or whatever the metric's period is, in which it has to be above. */
+  readonly periods: number;
+}
+
+/** `FanOutDelay` is the section "Fan-out delay" of the runbook. */
+export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
+  const { id, description, metric, threshold, periods } = definition;
+  return new Alarm(scope, `${id}Alarm`, {
+    metric,
+    threshold,
+    evaluationPeriods: periods,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    alarmDescription: `${description} docs/runbook.md#${anchorOf(id)}`,
+  });
+}
+
+/** Anchor of an alarm's section: `FanOutDelay` → `fan-out-delay`. */
+export function anchorOf(id: string): string {
+  return id.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}
+
+/** The topic that alarms tell: the owner's, or one of the construct's. */
+export function createAlarmTopic(scope: Construct, { topic, email }: AlarmProps): ITopic {
+  const told = topic ?? new Topic(scope, 'AlarmTopic', { displayName: 'Apus: alarms', enforceSSL: true });
+  if (email !== undefined) told.addSubscription(new EmailSubscription(email));
+  return told;
+}
+
+export function tell(alarm: Alarm, topic: ITopic): void {
+  alarm.addAlarmAction(new SnsAction(topic));
+  alarm.addOkAction(new SnsAction(topic));
+}

@@ -1,0 +1,130 @@
+import {
+  type IAccessLogSettings,
+  LogGroupLogDestination,
+  WebSocketApi,
+  WebSocketRoute,
+  WebSocketStage,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Arn, ArnFormat, Stack, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { createAccessLogs } from './access-logs.ts';
+import { FRAMES_PER_SECOND, STAGE_NAME } from './defaults.ts';
+import { createDomain } from './domain.ts';
+import type { AccessLogProps, DomainProps, ThrottleProps } from './props.ts';
+
+/** What may be done to a connection from outside of it. */
+export type ConnectionVerb = 'POST' | 'DELETE' | 'GET';
+
+export interface StageProps {
+  readonly throttle: ThrottleProps;
+  readonly accessLogs: AccessLogProps | undefined;
+  readonly domain: DomainProps | undefined;
+}
+
+/** The WebSocket API, before anything answers for it: the functions have to know its address. */
+export class GatewayApi {
+  readonly api: WebSocketApi;
+  readonly #scope: Construct;
+  readonly #managementEndpoint: string;
+
+  constructor(scope: Construct) {
+    this.#scope = scope;
+    // A frame of text that is no JSON goes to $default whatever this expression says.
+    this.api = new WebSocketApi(scope, 'Api', { description: 'Apus: MQTT over WebSocket' });
+    const { region, urlSuffix } = Stack.of(scope);
+    this.#managementEndpoint = `https://${this.api.apiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
+  }
+
+  /** Where @connections is. Never the custom domain, whose paths are others. */
+  get managementEndpoint(): string {
+    return this.#managementEndpoint;
+  }
+
+  /** `$connect` and `$default` are one function: one pool of warm environments, and a reconnection finds one of them. */
+  route(gateway: IFunction, disconnect: IFunction): void {
+    this.#addRoute('$connect', gateway, false);
+    this.#addRoute('$default', gateway, true);
+    this.#addRoute('$disconnect', disconnect, false);
+  }
+
+  #addRoute(routeKey: string, handler: IFunction, returnResponse: boolean): void {
+    const id = `${routeKey.slice(1)}-route`;
+    const route = new WebSocketRoute(this.#scope, id, {
+      webSocketApi: this.api,
+      routeKey,
+      integration: new WebSocketLambdaIntegration('Integration', handler),
+      returnResponse,
+    });
+    if (routeKey !== '$connect') return;
+    Validations.of(route).acknowledge({
+      id: 'AwsSolutions-APIG4',
+      reason:
+        'The token of the handshake is checked by the function of $connect: an authorizer would be a second invocation, and a second cold start, for each connection.',
+    });
+  }
+
+  createStage({ throttle, accessLogs, domain }: StageProps): GatewayStage {
+    return new GatewayStage(this.#scope, this.api, { throttle, accessLogs, domain });
+  }
+
+  /** Lets somebody post to the connections of this API's stage, and of no other. */
+  grantConnections(grantee: IGrantable, verbs: readonly ConnectionVerb[]): void {
+    const stack = Stack.of(this.#scope);
+    Grant.addToPrincipal({
+      grantee,
+      actions: ['execute-api:ManageConnections'],
+      resourceArns: verbs.map((verb) =>
+        Arn.format(
+          {
+            service: 'execute-api',
+            resource: this.api.apiId,
+            resourceName: `${STAGE_NAME}/${verb}/@connections/*`,
+            arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+          },
+          stack,
+        ),
+      ),
+    });
+  }
+}
+
+/** The stage: throttles, logs, and the address that clients use. */
+export class GatewayStage {
+  readonly stage: WebSocketStage;
+  readonly framesPerSecond: number;
+  readonly burstFrames: number;
+  /** `wss://…/mqtt` */
+  readonly url: string;
+  /** What a name of one's own has to point at; undefined without one. */
+  readonly domainTarget: string | undefined;
+
+  constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain }: StageProps) {
+    this.framesPerSecond = throttle.framesPerSecond ?? FRAMES_PER_SECOND;
+    this.burstFrames = throttle.burstFrames ?? this.framesPerSecond * 2;
+    const domainName = domain === undefined ? undefined : createDomain(scope, domain);
+    this.stage = new WebSocketStage(scope, 'Stage', {
+      webSocketApi: api,
+      stageName: STAGE_NAME,
+      autoDeploy: true,
+      throttle: { rateLimit: this.framesPerSecond, burstLimit: this.burstFrames },
+      ...(accessLogs !== undefined && { accessLogSettings: accessLogSettings(scope, accessLogs) }),
+      ...(domainName !== undefined && { domainMapping: { domainName, mappingKey: STAGE_NAME } }),
+    });
+    this.url = domain === undefined ? this.stage.url : `wss://${domain.domainName}/${STAGE_NAME}`;
+    this.domainTarget = domainName?.regionalDomainName;
+    if (accessLogs !== undefined) return;
+    Validations.of(this.stage).acknowledge({
+      id: 'AwsSolutions-APIG1',
+      reason:
+        'Access logs are a prop, off by default: a line for each frame costs half as much as the frame.',
+    });
+  }
+}
+
+function accessLogSettings(scope: Construct, props: AccessLogProps): IAccessLogSettings {
+  const { logGroup, format } = createAccessLogs(scope, props);
+  return { destination: new LogGroupLogDestination(logGroup), format };
+}

@@ -1,0 +1,206 @@
+import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Names, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { GatewayApi, type GatewayStage } from './api.ts';
+import { createVerification } from './authentication.ts';
+import { checkProps } from './check-props.ts';
+import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
+import { sharedEnvironment } from './environment.ts';
+import { Functions } from './functions.ts';
+import { HttpPublish } from './http-publish.ts';
+import { BrokerMetrics } from './metrics.ts';
+import { createOperations } from './operations.ts';
+import type { Resources } from './permissions.ts';
+import type { ApusBrokerProps } from './props.ts';
+import { PropsError } from './props-error.ts';
+import { createFanOutQueue, createTimerQueue } from './queues.ts';
+import { connectSources, fanOutBudget } from './sources.ts';
+import { StateTable } from './table.ts';
+
+/**
+ * An MQTT broker: a WebSocket API, functions, a table, two queues, and what watches over them. Idle it costs about a
+ * dollar a month (docs/deploy.md).
+ *
+ * @example
+ * const broker = new ApusBroker(stack, 'Broker', { alarms: { email: 'ops@example.com' } });
+ * broker.grantPublish(backend);
+ * backend.addEnvironment('APUS_URL', broker.httpPublishUrl);
+ */
+export class ApusBroker extends Construct {
+  /** What clients connect to: `wss://…/mqtt`. */
+  readonly url: string;
+  /** Sessions, subscriptions, queues and retained messages. */
+  readonly table: ITable;
+  /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
+  readonly tokenSecret: ISecret | undefined;
+  /** The keys of `httpPublish: 'keys'`. */
+  readonly publishKeys: ISecret | undefined;
+  /** Whom alarms tell; undefined with `alarms: false`. */
+  readonly alarmTopic: ITopic | undefined;
+  /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
+  readonly breaker: IFunction | undefined;
+  /** Where a name of one's own has to point, when its zone is kept elsewhere. */
+  readonly domainTarget: string | undefined;
+  /** For who has to know the API: its id, as `a1b2c3d4e5`. */
+  readonly apiId: string;
+  readonly #httpPublish: HttpPublish | undefined;
+  readonly #metrics: BrokerMetrics;
+
+  constructor(scope: Construct, id: string, props: ApusBrokerProps = {}) {
+    super(scope, id);
+    checkProps(this, props);
+    Tags.of(this).add('apus:broker', this.node.path);
+    const resources = this.#createResources(props);
+    const namespace = props.metricsNamespace ?? `Apus/${Names.uniqueResourceName(this, { separator: '-' })}`;
+    const defaults = {
+      environment: sharedEnvironment(resources, props, namespace),
+      memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
+      logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
+      tracing: props.tracing ?? false,
+      resources,
+    };
+    const budget = fanOutBudget(props.fanOut?.maxPostsPerSecond ?? POSTS_PER_SECOND);
+    const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
+    const verification = createVerification(this, props.authentication ?? 'generated-secret', secretProps);
+    const functions = new Functions(this, {
+      ...defaults,
+      verification,
+      postsPerWorkerSecond: budget.postsPerWorkerSecond,
+      reservedConcurrency: props.reservedConcurrency,
+    });
+    const stage = this.#createStage(resources.api, functions, props);
+    const sources = connectSources(this, functions, resources, budget);
+    const protection = props.httpPublish ?? 'iam';
+    this.#httpPublish =
+      protection === false ? undefined : new HttpPublish(this, { ...defaults, protection, secretProps });
+    this.#metrics = new BrokerMetrics(namespace, resources.api);
+    const operations = createOperations(this, props, {
+      ...defaults,
+      ...resources,
+      metrics: this.#metrics,
+      functions,
+      stage,
+      sources,
+    });
+    this.url = stage.url;
+    this.domainTarget = stage.domainTarget;
+    this.apiId = resources.api.api.apiId;
+    this.table = resources.state.table;
+    this.tokenSecret = verification.secret;
+    this.publishKeys = this.#httpPublish?.keys;
+    this.alarmTopic = operations.alarmTopic;
+    this.breaker = operations.breaker;
+  }
+
+  /**
+   * Where backends publish: `https://…/`, to which they add `api/v5/publish`.
+   *
+   * @throws {PropsError} with `httpPublish: false`
+   */
+  get httpPublishUrl(): string {
+    return this.#requireHttpPublish().url.url;
+  }
+
+  /**
+   * Lets somebody publish over HTTPS with their credentials of AWS.
+   *
+   * @throws {PropsError} unless `httpPublish` is `'iam'`
+   */
+  grantPublish(grantee: IGrantable): Grant {
+    const { url, keys } = this.#requireHttpPublish();
+    if (keys !== undefined) {
+      throw new PropsError(
+        this,
+        "grantPublish is for httpPublish: 'iam'; with 'keys' whoever has the key may publish.",
+      );
+    }
+    return url.grantInvokeUrl(grantee);
+  }
+
+  /** Connections that are open, counted every ten minutes. @default the average over ten minutes */
+  metricConnections(options?: MetricOptions): Metric {
+    return this.#metrics.connections(options);
+  }
+
+  /** PUBLISH packets taken from clients and backends. @default the sum over a minute */
+  metricMessagesIn(options?: MetricOptions): Metric {
+    return this.#metrics.messagesIn(options);
+  }
+
+  /** PUBLISH packets for clients, handed to the gateway. @default the sum over a minute */
+  metricMessagesOut(options?: MetricOptions): Metric {
+    return this.#metrics.messagesOut(options);
+  }
+
+  /** Milliseconds from publish to post, of messages that workers deliver. @default the 99th percentile of a minute */
+  metricFanOutLatency(options?: MetricOptions): Metric {
+    return this.#metrics.fanOutLatency(options);
+  }
+
+  /** Posts to connections that were gone (410). @default the sum over a minute */
+  metricPostsGone(options?: MetricOptions): Metric {
+    return this.#metrics.postsGone(options);
+  }
+
+  /** Posts refused for their rate (429). @default the sum over a minute */
+  metricPostsThrottled(options?: MetricOptions): Metric {
+    return this.#metrics.postsThrottled(options);
+  }
+
+  /** QoS 0 messages dropped for slow consumers. @default the sum over a minute */
+  metricMessagesDropped(options?: MetricOptions): Metric {
+    return this.#metrics.messagesDropped(options);
+  }
+
+  /** Handshakes refused for their token. @default the sum over a minute */
+  metricTokensRefused(options?: MetricOptions): Metric {
+    return this.#metrics.tokensRefused(options);
+  }
+
+  /** Frames, replies and posts, as API Gateway bills them. @default the sum over a minute */
+  metricGatewayMessages(options?: MetricOptions): Metric {
+    return this.#metrics.gatewayMessages(options);
+  }
+
+  /** Frames and handshakes that failed. @default the sum over a minute */
+  metricIntegrationErrors(options?: MetricOptions): Metric {
+    return this.#metrics.integrationErrors(options);
+  }
+
+  #createResources(props: ApusBrokerProps): Resources {
+    const { encryptionKey } = props;
+    const state = new StateTable(this, {
+      ...props.table,
+      removalPolicy: removalPolicyOf(props),
+      ...(encryptionKey !== undefined && { encryptionKey }),
+    });
+    const fanOut = createFanOutQueue(this, encryptionKey);
+    const timers = createTimerQueue(this, encryptionKey);
+    return { state, fanOut, timers, api: new GatewayApi(this) };
+  }
+
+  #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {
+    api.route(gateway, disconnect);
+    const { accessLogs = false } = props;
+    return api.createStage({
+      throttle: props.throttle ?? {},
+      accessLogs: accessLogs === false ? undefined : accessLogs === true ? {} : accessLogs,
+      domain: props.domain,
+    });
+  }
+
+  #requireHttpPublish(): HttpPublish {
+    if (this.#httpPublish !== undefined) return this.#httpPublish;
+    throw new PropsError(this, 'there is no HTTP endpoint, since httpPublish is false.');
+  }
+}
+
+function removalPolicyOf({ removalPolicy }: ApusBrokerProps): RemovalPolicy {
+  return removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+}

@@ -1,0 +1,60 @@
+import { CfnOutput, Stack, type StackProps, Tags } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { ApusBroker } from './apus-broker.ts';
+import type { ApusBrokerProps } from './props.ts';
+
+export interface ApusStackProps extends StackProps {
+  /** Props of the broker; or what makes them, where they refer to what exists already. */
+  readonly broker?: ApusBrokerProps | ((stack: ApusStack) => ApusBrokerProps);
+}
+
+/** Marks a stack as ours: a deployment refuses to overwrite one that is not. */
+export const STACK_TAG = { key: 'apus:stack', value: 'broker' } as const;
+
+/** Names of the stack's outputs. */
+export const OUTPUTS = {
+  url: 'Url',
+  tableName: 'TableName',
+  tokenSecretArn: 'TokenSecretArn',
+  httpPublishUrl: 'HttpPublishUrl',
+  publishKeysArn: 'PublishKeysArn',
+  alarmTopicArn: 'AlarmTopicArn',
+  breakerName: 'BreakerName',
+  domainTarget: 'DomainTarget',
+} as const;
+
+/** A stack with one broker and nothing else, for whoever has no CDK app of their own. */
+export class ApusStack extends Stack {
+  readonly broker: ApusBroker;
+
+  constructor(scope: Construct, id: string, { broker = {}, ...props }: ApusStackProps = {}) {
+    super(scope, id, { description: 'Apus: an MQTT broker over WebSocket', ...props });
+    Tags.of(this).add(STACK_TAG.key, STACK_TAG.value);
+    const brokerProps = typeof broker === 'function' ? broker(this) : broker;
+    this.broker = new ApusBroker(this, 'Broker', brokerProps);
+    this.#output(OUTPUTS.url, this.broker.url, 'What clients connect to');
+    this.#output(OUTPUTS.tableName, this.broker.table.tableName, 'Sessions and messages');
+    this.#output(
+      OUTPUTS.tokenSecretArn,
+      this.broker.tokenSecret?.secretArn,
+      'Signs tokens: apus token --secret-id …',
+    );
+    this.#output(
+      OUTPUTS.httpPublishUrl,
+      brokerProps.httpPublish === false ? undefined : this.broker.httpPublishUrl,
+      'Where backends publish',
+    );
+    this.#output(OUTPUTS.publishKeysArn, this.broker.publishKeys?.secretArn, 'The key of backends');
+    this.#output(OUTPUTS.alarmTopicArn, this.broker.alarmTopic?.topicArn, 'Subscribe to hear of alarms');
+    this.#output(
+      OUTPUTS.breakerName,
+      this.broker.breaker?.functionName,
+      'Ends the stop of a runaway: invoke it with {"action":"reset"}',
+    );
+    this.#output(OUTPUTS.domainTarget, this.broker.domainTarget, 'What your domain name has to point at');
+  }
+
+  #output(name: string, value: string | undefined, description: string): void {
+    if (value !== undefined) new CfnOutput(this, name, { value, description });
+  }
+}

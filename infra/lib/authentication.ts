@@ -1,0 +1,76 @@
+import { VARIABLES } from '@apus/cloud/lambda';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Annotations, type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { SECRET_LENGTH } from './defaults.ts';
+import type { Authentication } from './props.ts';
+
+export interface SecretProps {
+  readonly removalPolicy: RemovalPolicy;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** How the gateway's function learns who may connect. */
+export interface Verification {
+  readonly variables: Readonly<Record<string, string>>;
+  /** The secret that signs tokens, where there is one. */
+  readonly secret: ISecret | undefined;
+  grantVerify(grantee: IGrantable): void;
+}
+
+export function createVerification(
+  scope: Construct,
+  authentication: Authentication,
+  props: SecretProps,
+): Verification {
+  if (authentication === 'anonymous') return anonymous(scope);
+  if (authentication === 'generated-secret') {
+    return bySecret(createSecret(scope, 'TokenSecret', 'Apus: signs the tokens of clients (HS256)', props));
+  }
+  if ('secret' in authentication) return bySecret(authentication.secret);
+  const { jwksUrl, issuer, audience } = authentication;
+  const variables = {
+    [VARIABLES.tokenJwksUrl]: jwksUrl,
+    [VARIABLES.tokenIssuer]: issuer,
+    ...(audience !== undefined && { [VARIABLES.tokenAudience]: audience }),
+  };
+  return { variables, secret: undefined, grantVerify: () => {} };
+}
+
+/** A secret that Secrets Manager makes up. Parameters of SSM would cost nothing, but CloudFormation can make none that is secret. */
+export function createSecret(scope: Construct, id: string, description: string, props: SecretProps): Secret {
+  const secret = new Secret(scope, id, {
+    description,
+    generateSecretString: { passwordLength: SECRET_LENGTH, excludePunctuation: true },
+    removalPolicy: props.removalPolicy,
+    ...(props.encryptionKey !== undefined && { encryptionKey: props.encryptionKey }),
+  });
+  Validations.of(secret).acknowledge({
+    id: 'AwsSolutions-SMG4',
+    reason:
+      'Whoever rotates it makes every token that is in use invalid: that is for the owner to time, and the runbook says how.',
+  });
+  return secret;
+}
+
+function bySecret(secret: ISecret): Verification {
+  return {
+    variables: { [VARIABLES.tokenSecretArn]: secret.secretArn },
+    secret,
+    grantVerify: (grantee) => secret.grantRead(grantee),
+  };
+}
+
+function anonymous(scope: Construct): Verification {
+  Annotations.of(scope).addWarningV2(
+    'apus:anonymous',
+    'Anybody who knows the URL may connect, publish and subscribe, at your cost (authentication: anonymous). The throttles and the breaker bound the cost; nothing bounds who reads what.',
+  );
+  return {
+    variables: { [VARIABLES.authentication]: 'anonymous' },
+    secret: undefined,
+    grantVerify: () => {},
+  };
+}

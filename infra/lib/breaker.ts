@@ -1,0 +1,77 @@
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { LambdaSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { BREAKER_VARIABLES } from '../functions/breaker-variables.ts';
+import type { GatewayStage } from './api.ts';
+import { BrokerFunction } from './broker-function.ts';
+import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
+import type { FunctionDefaults } from './functions.ts';
+
+/** The breaker waits for two services, and for the tries of their clients. */
+const TIMEOUT = Duration.seconds(60);
+
+export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'tracing'> {
+  readonly stage: GatewayStage;
+  readonly apiId: string;
+  readonly fanOutSource: EventSourceMapping;
+  /** Goes off when more messages pass in a minute than the owner allows. */
+  readonly alarm: Alarm;
+  /** Who is told; undefined: the log alone. */
+  readonly topic: ITopic | undefined;
+}
+
+/** What stops a runaway: an alarm, a topic between, and the function that acts. */
+export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
+  const { stage, apiId, fanOutSource, alarm, topic } = props;
+  const lambda = new BrokerFunction(scope, 'Breaker', {
+    entry: 'infra/functions/breaker-handler.ts',
+    description: 'Apus: stops a runaway, and ends the stop with {"action":"reset"}',
+    environment: {
+      [BREAKER_VARIABLES.apiId]: apiId,
+      [BREAKER_VARIABLES.stageName]: stage.stage.stageName,
+      [BREAKER_VARIABLES.framesPerSecond]: String(stage.framesPerSecond),
+      [BREAKER_VARIABLES.burstFrames]: String(stage.burstFrames),
+      [BREAKER_VARIABLES.eventSourceMappingId]: fanOutSource.eventSourceMappingId,
+      ...(topic !== undefined && { [BREAKER_VARIABLES.topicArn]: topic.topicArn }),
+    },
+    timeout: TIMEOUT,
+    memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
+    logRetention: props.logRetention,
+    tracing: props.tracing,
+  });
+  lambda.addToRolePolicy(
+    new PolicyStatement({
+      actions: ['apigateway:GET', 'apigateway:PATCH'],
+      resources: [stageArn(scope, props)],
+    }),
+  );
+  lambda.addToRolePolicy(
+    new PolicyStatement({
+      actions: ['lambda:UpdateEventSourceMapping'],
+      resources: [fanOutSource.eventSourceMappingArn],
+    }),
+  );
+  topic?.grantPublish(lambda);
+  const trigger = new Topic(scope, 'BreakerTopic', { displayName: 'Apus: runaway', enforceSSL: true });
+  trigger.addSubscription(new LambdaSubscription(lambda));
+  alarm.addAlarmAction(new SnsAction(trigger));
+  return lambda;
+}
+
+/** Resources of API Gateway's own API have no account in their names. */
+function stageArn(scope: Construct, { apiId, stage }: BreakerConstructProps): string {
+  return Arn.format(
+    {
+      service: 'apigateway',
+      account: '',
+      resource: `/apis/${apiId}/stages/${stage.stage.stageName}`,
+      arnFormat: ArnFormat.NO_RESOURCE_NAME,
+    },
+    Stack.of(scope),
+  );
+}

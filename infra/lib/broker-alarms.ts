@@ -1,0 +1,120 @@
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Duration } from 'aws-cdk-lib/core';
+import type { AlarmDefinition } from './alarms.ts';
+import type { Functions } from './functions.ts';
+import type { BrokerMetrics } from './metrics.ts';
+import type { QueuePair } from './queues.ts';
+import type { StateTable } from './table.ts';
+
+/** What alarms look at. */
+export interface Watched {
+  readonly metrics: BrokerMetrics;
+  readonly functions: Functions;
+  readonly fanOut: QueuePair;
+  readonly timers: QueuePair;
+  readonly state: StateTable;
+}
+
+const MINUTE = { period: Duration.minutes(1) };
+/** A sweep runs every ten minutes; one may fail. */
+const SWEEPS = { period: Duration.minutes(30) };
+
+/** QoS 0 messages older than this are of little use to anybody. */
+const FAN_OUT_DELAY_SECONDS = 30;
+/** What many slow phones cause on an ordinary day is below; throttling of the account is far above. */
+const POSTS_THROTTLED_PER_MINUTE = 100;
+/** Frames that fail once are sent again by mqtt.js after it has reconnected; a few a minute are a cut cable somewhere. */
+const GATEWAY_ERRORS_PER_MINUTE = 5;
+/** Timers are late when this many are due and wait. */
+const TIMERS_WAITING = 1_000;
+
+/** The alarms of a broker beside that of the breaker. Each metric of an alarm is $0.10 a month beyond an account's first ten. */
+export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched): readonly AlarmDefinition[] {
+  return [
+    {
+      id: 'GatewayErrors',
+      description: 'Frames or handshakes of clients failed.',
+      metric: metrics.integrationErrors(),
+      threshold: GATEWAY_ERRORS_PER_MINUTE,
+      periods: 2,
+    },
+    {
+      id: 'FunctionThrottles',
+      description: "Lambda refused to run the gateway's function: the account's concurrency is used up.",
+      metric: functions.gateway.metricThrottles(MINUTE),
+      threshold: 0,
+      periods: 2,
+    },
+    {
+      id: 'FanOutDelay',
+      description: 'Messages of wide filters wait for workers.',
+      metric: fanOut.queue.metricApproximateAgeOfOldestMessage(MINUTE),
+      threshold: FAN_OUT_DELAY_SECONDS,
+      periods: 2,
+    },
+    {
+      id: 'FanOutDeadLetters',
+      description: 'A job for the fan-out was given up.',
+      metric: fanOut.deadLetters.metricApproximateNumberOfMessagesVisible(MINUTE),
+      threshold: 0,
+      periods: 1,
+    },
+    {
+      id: 'TimerDeadLetters',
+      description: 'A timer of a will or a session was given up.',
+      metric: timers.deadLetters.metricApproximateNumberOfMessagesVisible(MINUTE),
+      threshold: 0,
+      periods: 1,
+    },
+    {
+      id: 'TimerDelay',
+      description: 'Wills and the ends of sessions are late.',
+      metric: timers.queue.metricApproximateNumberOfMessagesVisible(MINUTE),
+      threshold: TIMERS_WAITING,
+      periods: 5,
+    },
+    {
+      id: 'TableThrottles',
+      description: 'DynamoDB refused writes of a partition that is too busy.',
+      metric: state.table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
+      threshold: 0,
+      periods: 3,
+    },
+    {
+      id: 'PostsThrottled',
+      description: 'The gateway refused posts: the account is throttled, or many clients read slowly.',
+      metric: metrics.postsThrottled(),
+      threshold: POSTS_THROTTLED_PER_MINUTE,
+      periods: 3,
+    },
+    {
+      id: 'SweepFailed',
+      description: 'Lost connections, wills and sessions are no longer looked for.',
+      metric: functions.sweep.metricErrors(SWEEPS),
+      threshold: 1,
+      periods: 1,
+    },
+  ];
+}
+
+/** Trips the breaker. */
+export function runaway(metrics: BrokerMetrics, messagesPerMinuteMax: number): AlarmDefinition {
+  return {
+    id: 'Runaway',
+    description: 'More messages in a minute than allowed: the breaker trips.',
+    metric: metrics.gatewayMessages(),
+    threshold: messagesPerMinuteMax,
+    periods: 1,
+  };
+}
+
+/** Nothing stops a runaway when this goes off. */
+export function breakerFailed(breaker: IFunction): AlarmDefinition {
+  return {
+    id: 'BreakerFailed',
+    description: 'The breaker could not stop a runaway.',
+    metric: breaker.metricErrors(MINUTE),
+    threshold: 0,
+    periods: 1,
+  };
+}

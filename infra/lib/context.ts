@@ -1,0 +1,106 @@
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { HostedZone } from 'aws-cdk-lib/aws-route53';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { ApusBrokerProps, Authentication, DomainProps } from './props.ts';
+import { SettingError, Settings } from './settings.ts';
+
+/** CloudFormation's rule for names of stacks. */
+const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
+const STACK_NAME_DEFAULT = 'apus';
+
+/** Where the app deploys to. */
+export interface Target {
+  readonly stackName: string;
+  readonly account: string | undefined;
+  readonly region: string | undefined;
+}
+
+export function settingsOf(scope: Construct): Settings {
+  return new Settings((name) => scope.node.tryGetContext(name));
+}
+
+export function targetOf(settings: Settings): Target {
+  const stackName = settings.text('name') ?? STACK_NAME_DEFAULT;
+  if (!STACK_NAME.test(stackName)) {
+    throw new SettingError(
+      `--name begins with a letter and has up to 128 letters, digits and -; it is not "${stackName}".`,
+    );
+  }
+  return { stackName, account: settings.text('account'), region: settings.text('region') };
+}
+
+/** The settings as props. What stands in the account already is referred to from `scope`. */
+export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
+  const alarmEmail = settings.text('alarmEmail');
+  const domain = domainOf(scope, settings);
+  const httpPublish = settings.text('httpPublish') as 'iam' | 'keys' | 'none' | undefined;
+  return definedOf({
+    authentication: authenticationOf(scope, settings),
+    httpPublish: httpPublish === 'none' ? false : httpPublish,
+    throttle: definedOf({
+      framesPerSecond: settings.count('framesPerSecond'),
+      burstFrames: settings.count('burstFrames'),
+    }),
+    fanOut: definedOf({ maxPostsPerSecond: settings.count('maxPostsPerSecond') }),
+    breaker: definedOf({ messagesPerMinuteMax: settings.count('messagesPerMinuteMax') }),
+    deliveriesPerIdentityPerMinuteMax: settings.count('deliveriesPerMinuteMax'),
+    connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
+    alarms: definedOf({ email: alarmEmail }),
+    dashboard: settings.switch('dashboard'),
+    domain,
+    removalPolicy: settings.switch('retainData') === false ? RemovalPolicy.DESTROY : undefined,
+    table: definedOf({
+      pointInTimeRecovery: settings.switch('pointInTimeRecovery'),
+      deletionProtection: settings.switch('deletionProtection'),
+    }),
+    memorySizeMegabytes: settings.count('memorySizeMegabytes'),
+    logLevel: settings.text('logLevel') as ApusBrokerProps['logLevel'],
+    accessLogs: settings.switch('accessLogs'),
+    tracing: settings.switch('tracing'),
+  });
+}
+
+function authenticationOf(scope: Construct, settings: Settings): Authentication | undefined {
+  const given = settings.text('authentication') as 'generated-secret' | 'anonymous' | undefined;
+  const secretArn = settings.text('tokenSecretArn');
+  const jwksUrl = settings.text('jwksUrl');
+  const choices = [given, secretArn, jwksUrl].filter((each) => each !== undefined);
+  if (choices.length > 1) {
+    throw new SettingError('Only one of --authentication, --token-secret-arn and --jwks-url can be given.');
+  }
+  if (secretArn !== undefined) return { secret: Secret.fromSecretCompleteArn(scope, 'OwnSecret', secretArn) };
+  if (jwksUrl === undefined) return given;
+  const issuer = settings.text('issuer');
+  if (issuer === undefined) throw new SettingError('--jwks-url needs --issuer: whose tokens are accepted.');
+  const audience = settings.text('audience');
+  return { jwksUrl, issuer, ...(audience !== undefined && { audience }) };
+}
+
+function domainOf(scope: Construct, settings: Settings): DomainProps | undefined {
+  const domainName = settings.text('domainName');
+  const certificateArn = settings.text('certificateArn');
+  if (domainName === undefined && certificateArn === undefined) return undefined;
+  if (domainName === undefined || certificateArn === undefined) {
+    throw new SettingError('--domain-name and --certificate-arn need each other.');
+  }
+  const hostedZoneId = settings.text('hostedZoneId');
+  const certificate = Certificate.fromCertificateArn(scope, 'Certificate', certificateArn);
+  if (hostedZoneId === undefined) return { domainName, certificate };
+  const zoneName = domainName.split('.').slice(1).join('.');
+  return {
+    domainName,
+    certificate,
+    hostedZone: HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId, zoneName }),
+  };
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The same without what is undefined: for a prop that is optional, undefined is not a value. */
+function definedOf<T extends object>(given: T): Partial<Defined<T>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<
+    Defined<T>
+  >;
+}

@@ -1,0 +1,82 @@
+import { type PriceName, priceOf } from '@apus/cost';
+import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Watched } from './broker-alarms.ts';
+import type { BrokerFunction } from './broker-function.ts';
+
+const PERIOD = Duration.minutes(5);
+const PERIODS_PER_HOUR = 60 / PERIOD.toMinutes();
+const MINUTES_PER_HOUR = 60;
+const MEGABYTES_PER_GIGABYTE = 1_024;
+const MS_PER_SECOND = 1_000;
+/** A job is sent, received and deleted. */
+const REQUESTS_PER_JOB = 3;
+
+/** Metrics by the names that the expression has for them, and the expression. */
+interface Term {
+  readonly metrics: Readonly<Record<string, IMetric>>;
+  readonly expression: string;
+}
+
+/**
+ * What the broker costs at this moment, in dollars an hour, by the list prices of packages/cost: messages, connections,
+ * functions, the table and jobs. Left out are logs, data transfer, messages above 32 KB, and what is paid by the month.
+ */
+export function dollarsPerHour(watched: Watched): MathExpression {
+  const { metrics, functions, state, fanOut } = watched;
+  const terms = [
+    counted('messages', metrics.gatewayMessages({ period: PERIOD }), 'gatewayMessage'),
+    open(metrics.connections({ period: PERIOD })),
+    ...[functions.gateway, functions.disconnect, functions.fanOut].flatMap(ofFunction),
+    counted('reads', state.table.metricConsumedReadCapacityUnits({ period: PERIOD }), 'dynamodbReadUnit'),
+    counted('writes', state.table.metricConsumedWriteCapacityUnits({ period: PERIOD }), 'dynamodbWriteUnit'),
+    counted(
+      'jobs',
+      fanOut.queue.metricNumberOfMessagesSent({ period: PERIOD }),
+      'sqsFifoRequest',
+      REQUESTS_PER_JOB,
+    ),
+  ];
+  return new MathExpression({
+    label: 'dollars an hour',
+    period: PERIOD,
+    usingMetrics: Object.assign({}, ...terms.map(({ metrics: each }) => each)),
+    expression: terms.map(({ expression }) => expression).join(' + '),
+  });
+}
+
+/** What was counted in a period, as so much an hour. */
+function counted(name: string, metric: IMetric, price: PriceName, times = 1): Term {
+  return {
+    metrics: { [name]: metric },
+    expression: `FILL(${name}, 0) * ${times * PERIODS_PER_HOUR} * ${unitPrice(price)}`,
+  };
+}
+
+/** Connections are counted every ten minutes, and bill by the minute. */
+function open(connections: IMetric): Term {
+  return {
+    metrics: { connections },
+    expression: `FILL(connections, REPEAT) * ${MINUTES_PER_HOUR} * ${unitPrice('gatewayConnectionMinute')}`,
+  };
+}
+
+function ofFunction(lambda: BrokerFunction): readonly Term[] {
+  const name = lambda.node.id.toLowerCase();
+  const duration = `${name}Ms`;
+  const gigabytes = lambda.memorySizeMegabytes / MEGABYTES_PER_GIGABYTE;
+  const perMs = `${gigabytes} / ${MS_PER_SECOND} * ${unitPrice('lambdaGigabyteSecond')}`;
+  return [
+    counted(`${name}Requests`, lambda.metricInvocations({ period: PERIOD }), 'lambdaRequest'),
+    {
+      metrics: { [duration]: lambda.metricDuration({ period: PERIOD, statistic: 'Sum' }) },
+      expression: `FILL(${duration}, 0) * ${PERIODS_PER_HOUR} * ${perMs}`,
+    },
+  ];
+}
+
+/** Written as a fraction: CloudWatch's expressions know no exponents. */
+function unitPrice(name: PriceName): string {
+  const { usd, per } = priceOf(name);
+  return `${usd} / ${per}`;
+}

@@ -1,0 +1,13 @@
+import { App, type AppProps } from 'aws-cdk-lib/core';
+import { ApusStack } from './apus-stack.ts';
+import { propsOf, settingsOf, targetOf } from './context.ts';
+
+/** The app: one stack with one broker, as the context (`-c name=value`, or cdk.json) describes it. */
+export function createApp(props: AppProps = {}): { readonly app: App; readonly stack: ApusStack } {
+  const app = new App(props);
+  const settings = settingsOf(app);
+  const { stackName, account, region } = targetOf(settings);
+  const env = { ...(account !== undefined && { account }), ...(region !== undefined && { region }) };
+  const broker = (stack: ApusStack) => propsOf(stack, settings);
+  return { app, stack: new ApusStack(app, 'Apus', { stackName, env, broker }) };
+}

@@ -1,0 +1,109 @@
+import {
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  SingleValueWidget,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { Watched } from './broker-alarms.ts';
+import { dollarsPerHour } from './cost-metric.ts';
+
+const WIDTH = 8;
+const HEIGHT = 6;
+const MINUTE = { period: Duration.minutes(1) };
+
+/** What is happening, what is wrong, and what it costs: fewer than the fifty metrics that a free dashboard may show. */
+export function createDashboard(scope: Construct, watched: Watched): Dashboard {
+  return new Dashboard(scope, 'Dashboard', {
+    defaultInterval: Duration.hours(3),
+    widgets: [traffic(watched), fanOut(watched), trouble(watched), cost(watched)],
+  });
+}
+
+function traffic({ metrics }: Watched): IWidget[] {
+  return [
+    graph('Connections', [metrics.connections(), metrics.connects({ label: 'handshakes a minute' })]),
+    graph('MQTT messages a minute', [
+      metrics.messagesIn({ label: 'in' }),
+      metrics.messagesOut({ label: 'out' }),
+    ]),
+    graph('Gateway messages a minute', [metrics.gatewayMessages()]),
+  ];
+}
+
+function fanOut({ metrics, fanOut: queue, timers, functions }: Watched): IWidget[] {
+  return [
+    graph('Fan-out, ms', [
+      metrics.fanOutLatency({ statistic: Stats.percentile(50), label: 'p50' }),
+      metrics.fanOutLatency({ label: 'p99' }),
+    ]),
+    graph('Age of the oldest job, s', [
+      queue.queue.metricApproximateAgeOfOldestMessage({ ...MINUTE, label: 'fan-out' }),
+    ]),
+    graph('A frame, ms', [
+      functions.gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(50), label: 'p50' }),
+      functions.gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(99), label: 'p99' }),
+    ]),
+    graph('Waiting', [
+      queue.queue.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'fan-out jobs' }),
+      timers.queue.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'timers' }),
+      queue.deadLetters.metricApproximateNumberOfMessagesVisible({
+        ...MINUTE,
+        label: 'fan-out dead letters',
+      }),
+      timers.deadLetters.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'timer dead letters' }),
+    ]),
+  ];
+}
+
+function trouble({ metrics, functions, state }: Watched): IWidget[] {
+  const { gateway, disconnect, fanOut: worker, timers, sweep } = functions;
+  const each = [gateway, disconnect, worker, timers, sweep];
+  return [
+    graph('Posts that did not arrive', [
+      metrics.postsGone({ label: '410 gone' }),
+      metrics.postsThrottled({ label: '429 throttled' }),
+      metrics.messagesDropped({ label: 'QoS 0 dropped' }),
+    ]),
+    graph('Refused', [
+      metrics.tokensRefused({ label: 'tokens' }),
+      metrics.connectTimeouts({ label: 'never sent CONNECT' }),
+      metrics.identitiesLimited({ label: 'over their deliveries' }),
+      metrics.clientErrors({ label: 'by the gateway' }),
+    ]),
+    graph(
+      'Errors of functions',
+      each.map((lambda) => lambda.metricErrors({ ...MINUTE, label: lambda.node.id })),
+    ),
+    graph('Throttles', [
+      ...each.slice(0, 3).map((lambda) => lambda.metricThrottles({ ...MINUTE, label: lambda.node.id })),
+      state.table.metric('WriteThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table writes' }),
+      state.table.metric('ReadThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table reads' }),
+    ]),
+  ];
+}
+
+function cost(watched: Watched): IWidget[] {
+  const { state } = watched;
+  const dollars = dollarsPerHour(watched);
+  return [
+    new SingleValueWidget({
+      title: 'Dollars an hour, now',
+      metrics: [dollars],
+      width: WIDTH,
+      height: HEIGHT,
+    }),
+    graph('Dollars an hour', [dollars]),
+    graph('DynamoDB units a minute', [
+      state.table.metricConsumedReadCapacityUnits({ ...MINUTE, label: 'read' }),
+      state.table.metricConsumedWriteCapacityUnits({ ...MINUTE, label: 'written' }),
+    ]),
+  ];
+}
+
+function graph(title: string, left: IMetric[]): GraphWidget {
+  return new GraphWidget({ title, left, width: WIDTH, height: HEIGHT, leftYAxis: { min: 0 } });
+}

@@ -1,0 +1,54 @@
+import { Duration } from 'aws-cdk-lib/core';
+
+/** The URL ends in it, `/mqtt`, as clients expect of MQTT over WebSocket. */
+export const STAGE_NAME = 'mqtt';
+
+/**
+ * A client gives a frame up after 8 s, and a publish of unknown fate is held for 5 s after the next CONNACK: no
+ * handler may live longer than that, or it would interleave with the new connection.
+ */
+export const GATEWAY_TIMEOUT = Duration.seconds(5);
+
+/** Connections, lost wills and expired sessions are looked for this often. */
+export const SWEEP_INTERVAL = Duration.minutes(10);
+/** A sweep scans the whole table, in segments; it is over before the next one. */
+export const SWEEP_TIMEOUT = Duration.minutes(9);
+
+/** A batch of ten jobs, a slice of 250 recipients each second or faster; then the rest is handed back. */
+export const WORKER_TIMEOUT = Duration.seconds(30);
+/** A timer that rings is one session's will or expiry. */
+export const TIMERS_TIMEOUT = Duration.seconds(30);
+/** AWS asks for six times the function's timeout: a throttled poller tries again meanwhile. */
+export const VISIBILITY_TIMEOUTS = 6;
+/**
+ * Every hand-back counts as a receive, and a healthy job may be handed back often. The workers themselves know poison
+ * by its lack of progress; this is for a worker that cannot even say so.
+ */
+export const RECEIVES_MAX = 100;
+/** Time for people to look at what has failed: as long as SQS keeps anything. */
+export const DEAD_LETTER_RETENTION = Duration.days(14);
+/** What SQS hands to a worker of a FIFO queue at most. */
+export const BATCH_SIZE = 10;
+
+/**
+ * 512 MB are 0.29 of a processor. A frame costs some 4 ms of a whole one, which makes about 15 ms; less memory makes
+ * that, and each cold start, longer than it saves, and more saves only waiting for the network.
+ */
+export const MEMORY_MEGABYTES = 512;
+/** For what runs every ten minutes, or hardly ever. */
+export const MEMORY_MEGABYTES_SMALL = 256;
+
+/** One worker keeps this pace on 512 MB: a post is 0.15 ms of a processor, its answer some 10 ms away. */
+export const POSTS_PER_WORKER_SECOND = 500;
+/** SQS has no fewer concurrent invocations of one event source, and no more. */
+export const WORKERS_MIN = 2;
+export const WORKERS_MAX = 1_000;
+
+export const FRAMES_PER_SECOND = 500;
+export const POSTS_PER_SECOND = 1_000;
+export const CONNECT_TIMEOUT_SECONDS = 30;
+export const DELIVERIES_PER_IDENTITY_PER_MINUTE_MAX = 30_000;
+export const MESSAGES_PER_MINUTE_MAX = 100_000;
+
+/** HS256 wants 32 bytes; letters and digits hold 5.95 bits each. */
+export const SECRET_LENGTH = 64;

@@ -1,0 +1,23 @@
+import { DomainName, EndpointType, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
+import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
+import type { Construct } from 'constructs';
+import type { DomainProps } from './props.ts';
+
+/** A name of one's own for the API; with a zone, its records as well. */
+export function createDomain(scope: Construct, props: DomainProps): DomainName {
+  const { domainName, certificate, hostedZone } = props;
+  const domain = new DomainName(scope, 'Domain', {
+    domainName,
+    certificate,
+    endpointType: EndpointType.REGIONAL,
+    securityPolicy: SecurityPolicy.TLS_1_2,
+  });
+  if (hostedZone !== undefined) {
+    const target = RecordTarget.fromAlias(
+      new ApiGatewayv2DomainProperties(domain.regionalDomainName, domain.regionalHostedZoneId),
+    );
+    new ARecord(scope, 'DomainRecord', { zone: hostedZone, recordName: `${domainName}.`, target });
+  }
+  return domain;
+}

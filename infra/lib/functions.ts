@@ -1,0 +1,124 @@
+import { VARIABLES } from '@apus/cloud/lambda';
+import type { Construct } from 'constructs';
+import type { Verification } from './authentication.ts';
+import { BrokerFunction, type BrokerFunctionProps } from './broker-function.ts';
+import {
+  GATEWAY_TIMEOUT,
+  MEMORY_MEGABYTES_SMALL,
+  SWEEP_TIMEOUT,
+  TIMERS_TIMEOUT,
+  WORKER_TIMEOUT,
+} from './defaults.ts';
+import { grantBroker, grantConsume, type Resources } from './permissions.ts';
+
+/** What is the same for all functions. */
+export type FunctionDefaults = Pick<
+  BrokerFunctionProps,
+  'environment' | 'memorySizeMegabytes' | 'logRetention' | 'tracing'
+>;
+
+export interface FunctionsProps extends FunctionDefaults {
+  readonly resources: Resources;
+  readonly verification: Verification;
+  readonly postsPerWorkerSecond: number;
+  readonly reservedConcurrency: number | undefined;
+}
+
+/** The functions of a broker; what each may do is granted here, and nowhere else. */
+export class Functions {
+  readonly gateway: BrokerFunction;
+  readonly disconnect: BrokerFunction;
+  readonly fanOut: BrokerFunction;
+  readonly timers: BrokerFunction;
+  readonly sweep: BrokerFunction;
+
+  constructor(scope: Construct, props: FunctionsProps) {
+    this.gateway = createGateway(scope, props);
+    this.disconnect = createDisconnect(scope, props);
+    this.fanOut = createFanOut(scope, props);
+    this.timers = createTimers(scope, props);
+    this.sweep = createSweep(scope, props);
+  }
+}
+
+function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction {
+  const { verification, reservedConcurrency } = props;
+  const gateway = create(scope, 'Gateway', props, {
+    entry: 'packages/cloud/src/lambda/gateway.ts',
+    description: 'Apus: handshakes and frames of clients',
+    timeout: GATEWAY_TIMEOUT,
+    environment: verification.variables,
+    ...(reservedConcurrency !== undefined && { reservedConcurrency }),
+  });
+  verification.grantVerify(gateway);
+  return gateway;
+}
+
+/** Its own function: it may run while `$default` of the same connection does, and nobody waits for it. */
+function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFunction {
+  return create(scope, 'Disconnect', props, {
+    entry: 'packages/cloud/src/lambda/disconnect.ts',
+    description: 'Apus: connections that ended',
+    timeout: GATEWAY_TIMEOUT,
+  });
+}
+
+function createFanOut(scope: Construct, props: FunctionsProps): BrokerFunction {
+  const { fanOut } = props.resources;
+  const lambda = create(scope, 'FanOut', props, {
+    entry: 'packages/cloud/src/lambda/fan-out.ts',
+    description: 'Apus: messages of wide filters',
+    timeout: WORKER_TIMEOUT,
+    environment: {
+      [VARIABLES.postsPerSecond]: String(props.postsPerWorkerSecond),
+      [VARIABLES.deadLetterQueueUrl]: fanOut.deadLetters.queueUrl,
+    },
+  });
+  grantConsume(lambda, fanOut);
+  return lambda;
+}
+
+function createTimers(scope: Construct, props: FunctionsProps): BrokerFunction {
+  const { timers } = props.resources;
+  const lambda = create(scope, 'Timers', props, {
+    entry: 'packages/cloud/src/lambda/timers.ts',
+    description: 'Apus: wills and sessions whose time has come',
+    timeout: TIMERS_TIMEOUT,
+    memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
+    environment: { [VARIABLES.deadLetterQueueUrl]: timers.deadLetters.queueUrl },
+  });
+  grantConsume(lambda, timers);
+  return lambda;
+}
+
+function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
+  const lambda = create(scope, 'Sweep', props, {
+    entry: 'packages/cloud/src/lambda/sweep.ts',
+    description: 'Apus: connections and sessions that nothing else ended',
+    timeout: SWEEP_TIMEOUT,
+    memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
+  });
+  props.resources.state.grantScan(lambda);
+  return lambda;
+}
+
+type Particulars = Pick<BrokerFunctionProps, 'entry' | 'description' | 'timeout'> &
+  Partial<BrokerFunctionProps>;
+
+function create(
+  scope: Construct,
+  id: string,
+  defaults: FunctionsProps,
+  particulars: Particulars,
+): BrokerFunction {
+  const { memorySizeMegabytes, logRetention, tracing, resources } = defaults;
+  const lambda = new BrokerFunction(scope, id, {
+    memorySizeMegabytes,
+    logRetention,
+    tracing,
+    ...particulars,
+    environment: { ...defaults.environment, ...particulars.environment },
+  });
+  grantBroker(lambda, resources);
+  return lambda;
+}

@@ -1,0 +1,52 @@
+import { VARIABLES } from '@apus/cloud/lambda';
+import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { createSecret, type SecretProps } from './authentication.ts';
+import { BrokerFunction } from './broker-function.ts';
+import type { FunctionDefaults } from './functions.ts';
+import { grantBroker, type Resources } from './permissions.ts';
+
+/** A bulk of messages that are all posted inline; the caller waits for it. */
+const TIMEOUT = Duration.seconds(29);
+
+export interface HttpPublishProps extends FunctionDefaults {
+  readonly resources: Resources;
+  readonly protection: 'iam' | 'keys';
+  readonly secretProps: SecretProps;
+}
+
+/** The HTTP endpoint of backends: a function with a URL, which takes nothing from the quota that frames share. */
+export class HttpPublish {
+  readonly lambda: BrokerFunction;
+  readonly url: FunctionUrl;
+  /** Holds the API keys, where requests carry them. */
+  readonly keys: ISecret | undefined;
+
+  constructor(scope: Construct, props: HttpPublishProps) {
+    const { resources, protection, secretProps, environment, memorySizeMegabytes, logRetention, tracing } =
+      props;
+    this.keys = protection === 'keys' ? createKeys(scope, secretProps) : undefined;
+    this.lambda = new BrokerFunction(scope, 'Publish', {
+      entry: 'packages/cloud/src/lambda/publish.ts',
+      description: 'Apus: publishes for backends over HTTPS',
+      environment: {
+        ...environment,
+        ...(this.keys !== undefined && { [VARIABLES.publishKeysSecretArn]: this.keys.secretArn }),
+      },
+      timeout: TIMEOUT,
+      memorySizeMegabytes,
+      logRetention,
+      tracing,
+    });
+    grantBroker(this.lambda, resources);
+    this.keys?.grantRead(this.lambda);
+    const authType = protection === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE;
+    this.url = this.lambda.addFunctionUrl({ authType });
+  }
+}
+
+function createKeys(scope: Construct, props: SecretProps): ISecret {
+  return createSecret(scope, 'PublishKeys', 'Apus: the key of backends that publish over HTTPS', props);
+}

@@ -1,0 +1,4 @@
+export { ApusBroker } from './apus-broker.ts';
+export { ApusStack, type ApusStackProps } from './apus-stack.ts';
+export type * from './props.ts';
+export { PropsError } from './props-error.ts';

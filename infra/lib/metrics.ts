@@ -1,0 +1,95 @@
+import { METRICS } from '@apus/cloud/lambda';
+import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib/core';
+import type { GatewayApi } from './api.ts';
+import { STAGE_NAME } from './defaults.ts';
+
+const MINUTE: MetricOptions = { period: Duration.minutes(1) };
+
+/** Metrics of one broker: those that its functions write, and those of its stage. */
+export class BrokerMetrics {
+  readonly #namespace: string;
+  readonly #api: GatewayApi;
+
+  constructor(namespace: string, api: GatewayApi) {
+    this.#namespace = namespace;
+    this.#api = api;
+  }
+
+  /** Connections that are open, as each sweep counts them: every ten minutes. */
+  connections(options?: MetricOptions): Metric {
+    return this.#own(METRICS.connections, Stats.AVERAGE, { period: Duration.minutes(10), ...options });
+  }
+
+  messagesIn(options?: MetricOptions): Metric {
+    return this.#own(METRICS.messagesIn, Stats.SUM, options);
+  }
+
+  messagesOut(options?: MetricOptions): Metric {
+    return this.#own(METRICS.messagesOut, Stats.SUM, options);
+  }
+
+  /** Milliseconds, of messages that workers deliver. */
+  fanOutLatency(options?: MetricOptions): Metric {
+    return this.#own(METRICS.fanOutLatency, Stats.percentile(99), options);
+  }
+
+  postsGone(options?: MetricOptions): Metric {
+    return this.#own(METRICS.postsGone, Stats.SUM, options);
+  }
+
+  postsThrottled(options?: MetricOptions): Metric {
+    return this.#own(METRICS.postsThrottled, Stats.SUM, options);
+  }
+
+  messagesDropped(options?: MetricOptions): Metric {
+    return this.#own(METRICS.messagesDropped, Stats.SUM, options);
+  }
+
+  tokensRefused(options?: MetricOptions): Metric {
+    return this.#own(METRICS.tokensRefused, Stats.SUM, options);
+  }
+
+  connectTimeouts(options?: MetricOptions): Metric {
+    return this.#own(METRICS.connectTimeouts, Stats.SUM, options);
+  }
+
+  identitiesLimited(options?: MetricOptions): Metric {
+    return this.#own(METRICS.identitiesLimited, Stats.SUM, options);
+  }
+
+  /** What API Gateway bills as messages, but for those above 32 KB: frames, replies and posts. */
+  gatewayMessages(options?: MetricOptions): Metric {
+    return this.#ofStage('MessageCount', Stats.SUM, options);
+  }
+
+  /** Handshakes. */
+  connects(options?: MetricOptions): Metric {
+    return this.#ofStage('ConnectCount', Stats.SUM, options);
+  }
+
+  /** Frames and handshakes that a function failed to answer. */
+  integrationErrors(options?: MetricOptions): Metric {
+    return this.#ofStage('IntegrationError', Stats.SUM, options);
+  }
+
+  /** Refused by the gateway itself or by `$connect`. */
+  clientErrors(options?: MetricOptions): Metric {
+    return this.#ofStage('ClientError', Stats.SUM, options);
+  }
+
+  #own(metricName: string, statistic: string, options?: MetricOptions): Metric {
+    return new Metric({ namespace: this.#namespace, metricName, statistic, ...MINUTE, ...options });
+  }
+
+  #ofStage(metricName: string, statistic: string, options?: MetricOptions): Metric {
+    return new Metric({
+      namespace: 'AWS/ApiGateway',
+      metricName,
+      dimensionsMap: { ApiId: this.#api.api.apiId, Stage: STAGE_NAME },
+      statistic,
+      ...MINUTE,
+      ...options,
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { createAlarm, createAlarmTopic, tell } from './alarms.ts';
+import type { GatewayApi, GatewayStage } from './api.ts';
+import { createBreaker } from './breaker.ts';
+import { alarmsOf, breakerFailed, runaway, type Watched } from './broker-alarms.ts';
+import { createDashboard } from './dashboard.ts';
+import { MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
+import type { FunctionDefaults } from './functions.ts';
+import type { ApusBrokerProps } from './props.ts';
+import type { Sources } from './sources.ts';
+
+export interface OperationsContext extends Watched, Pick<FunctionDefaults, 'logRetention' | 'tracing'> {
+  readonly api: GatewayApi;
+  readonly stage: GatewayStage;
+  readonly sources: Sources;
+}
+
+export interface Operations {
+  readonly alarmTopic: ITopic | undefined;
+  readonly breaker: IFunction | undefined;
+}
+
+/** What watches over a broker: alarms, the breaker, the dashboard. */
+export function createOperations(
+  scope: Construct,
+  props: ApusBrokerProps,
+  context: OperationsContext,
+): Operations {
+  const alarmTopic = props.alarms === false ? undefined : createAlarmTopic(scope, props.alarms ?? {});
+  if (alarmTopic !== undefined) {
+    for (const definition of alarmsOf(context)) tell(createAlarm(scope, definition), alarmTopic);
+  }
+  const breaker = props.breaker === false ? undefined : addBreaker(scope, props, context, alarmTopic);
+  if (props.dashboard ?? true) createDashboard(scope, context);
+  return { alarmTopic, breaker };
+}
+
+/** The breaker has its alarm even where the owner wants no others. */
+function addBreaker(
+  scope: Construct,
+  { breaker }: ApusBrokerProps,
+  { metrics, stage, api, sources, logRetention, tracing }: OperationsContext,
+  topic: ITopic | undefined,
+): IFunction {
+  const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX } = breaker === false ? {} : (breaker ?? {});
+  const alarm = createAlarm(scope, runaway(metrics, messagesPerMinuteMax));
+  const lambda = createBreaker(scope, {
+    stage,
+    apiId: api.api.apiId,
+    fanOutSource: sources.fanOut,
+    alarm,
+    topic,
+    logRetention,
+    tracing,
+  });
+  if (topic !== undefined) {
+    tell(alarm, topic);
+    tell(createAlarm(scope, breakerFailed(lambda)), topic);
+  }
+  return lambda;
+}

@@ -1,0 +1,31 @@
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ConnectionVerb, GatewayApi } from './api.ts';
+import type { QueuePair } from './queues.ts';
+import type { StateTable } from './table.ts';
+
+/** What the functions share. */
+export interface Resources {
+  readonly state: StateTable;
+  readonly fanOut: QueuePair;
+  readonly timers: QueuePair;
+  readonly api: GatewayApi;
+}
+
+/**
+ * What every function needs in which a broker runs: whatever makes it run, it may publish a will, which is routed,
+ * posted, queued for workers, and may end sessions, which sets timers.
+ */
+export function grantBroker(lambda: IFunction, resources: Resources): void {
+  const { state, fanOut, timers, api } = resources;
+  const verbs: readonly ConnectionVerb[] = ['POST', 'DELETE'];
+  state.grantUse(lambda);
+  fanOut.queue.grantSendMessages(lambda);
+  timers.queue.grantSendMessages(lambda);
+  api.grantConnections(lambda, verbs);
+}
+
+/** What a worker behind a queue needs beyond that; what it knows to be poison it puts aside by itself. */
+export function grantConsume(lambda: IFunction, { queue, deadLetters }: QueuePair): void {
+  queue.grantConsumeMessages(lambda);
+  deadLetters.grantSendMessages(lambda);
+}

@@ -1,0 +1,29 @@
+import { Token } from 'aws-cdk-lib/core';
+import type { IConstruct } from 'constructs';
+
+/** A prop is not what it may be. The message says which, what it may be, and what it was. */
+export class PropsError extends Error {
+  override readonly name = 'PropsError';
+
+  constructor(scope: IConstruct, sentence: string) {
+    super(`${scope.node.path}: ${sentence}`);
+  }
+}
+
+/** Bounds of a number, both included; a whole one. */
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+  /** What else the owner has to know. */
+  readonly hint?: string;
+}
+
+/** @throws {PropsError} for a number outside its range. One that is known only at deployment is let through. */
+export function checkRange(scope: IConstruct, name: string, value: number | undefined, range: Range): void {
+  const { least, most, hint } = range;
+  if (value === undefined || Token.isUnresolved(value)) return;
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  const bounds = `from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
+  const more = hint === undefined ? '' : ` ${hint}`;
+  throw new PropsError(scope, `${name} is a whole number ${bounds}, not ${value}.${more}`);
+}

@@ -1,0 +1,210 @@
+import type { BrokerLimits } from '@apus/broker';
+import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { RemovalPolicy } from 'aws-cdk-lib/core';
+
+/** What an `ApusBroker` can be told. Everything has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
+export interface ApusBrokerProps {
+  /**
+   * Who may connect. A token is checked in `$connect`, before a connection exists that could cost money.
+   *
+   * @default 'generated-secret'
+   */
+  readonly authentication?: Authentication;
+
+  /**
+   * How backends publish over HTTPS (`POST /api/v5/publish`).
+   *
+   * - `'iam'`: requests are signed with credentials of AWS; `grantPublish` says whose.
+   * - `'keys'`: requests carry an API key. Anybody can reach the URL, and each request that is refused is paid for as
+   *   a Lambda request all the same.
+   * - `false`: there is no such URL.
+   *
+   * @default 'iam'
+   */
+  readonly httpPublish?: 'iam' | 'keys' | false;
+
+  /** How many frames clients may send to this broker. @default 500 a second, bursts of 1,000 */
+  readonly throttle?: ThrottleProps;
+
+  /** How fast workers post messages of wide filters (more than eight subscribers). @default 1,000 posts a second */
+  readonly fanOut?: FanOutProps;
+
+  /**
+   * Seconds from the handshake to CONNECT, from 5 to 600; then the connection is cut. Such connections are looked for
+   * every ten minutes, so one lives that much longer at most.
+   *
+   * @default 30
+   */
+  readonly connectTimeoutSeconds?: number;
+
+  /**
+   * Deliveries a minute that the publishes of one identity may cause, from 1 up: beyond it they are refused with
+   * 0x97 Quota exceeded. 0 lifts the limit.
+   *
+   * @default 30,000
+   */
+  readonly deliveriesPerIdentityPerMinuteMax?: number;
+
+  /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
+  readonly limits?: Partial<BrokerLimits>;
+
+  /** Stops a runaway within some two minutes. `false`: nothing does but the throttles. @default 100,000 messages a minute */
+  readonly breaker?: BreakerProps | false;
+
+  /** Eleven alarms, and a topic that they tell. `false`: none. @default alarms whose topic nobody has subscribed to */
+  readonly alarms?: AlarmProps | false;
+
+  /** A dashboard. An account's first three are free, each further one is $3.00 a month. @default true */
+  readonly dashboard?: boolean;
+
+  /** The address of the broker. @default the one that API Gateway gives */
+  readonly domain?: DomainProps;
+
+  /** The table that holds sessions, subscriptions, queues and retained messages. */
+  readonly table?: TableProps;
+
+  /**
+   * What becomes of the table and of the generated secrets when they are removed from the stack.
+   *
+   * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE: they are kept, unless their creation itself is rolled back
+   */
+  readonly removalPolicy?: RemovalPolicy;
+
+  /**
+   * A key of yours for the table, the queues and the generated secrets, at $1.00 a month and $0.03 for 10,000
+   * requests. The functions are granted its use.
+   *
+   * @default keys that AWS owns, which cost nothing
+   */
+  readonly encryptionKey?: IKey;
+
+  /**
+   * Memory of the functions that handle frames and deliver messages, in MB, from 256 to 10,240. Lambda gives
+   * processor time in proportion: 1,769 MB are one processor.
+   *
+   * @default 512
+   */
+  readonly memorySizeMegabytes?: number;
+
+  /**
+   * Environments that are kept for the gateway's function, and the most that it gets. A new account has a concurrency
+   * of ten in all, of which nothing can be reserved: a deployment with this prop fails there.
+   *
+   * @default none are reserved
+   */
+  readonly reservedConcurrency?: number;
+
+  /** The least that the functions log. A line for each frame would cost as much as the frame. @default 'warn' */
+  readonly logLevel?: 'error' | 'warn' | 'info' | 'debug';
+
+  /** How long logs are kept. @default RetentionDays.TWO_WEEKS */
+  readonly logRetention?: RetentionDays;
+
+  /** A line of API Gateway's for every frame: $0.25 to $0.50 a million. @default false */
+  readonly accessLogs?: AccessLogProps | boolean;
+
+  /**
+   * Traces in X-Ray: one frame each second and every twentieth beyond, $5.00 for a million traces.
+   *
+   * @default false
+   */
+  readonly tracing?: boolean;
+
+  /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/` and the construct's unique name */
+  readonly metricsNamespace?: string;
+}
+
+/**
+ * - `'generated-secret'`: tokens are signed (HS256) with a secret that Secrets Manager generates, $0.40 a month.
+ *   `apus token` makes them.
+ * - `{ secret }`: the same with a secret of yours, at least 32 bytes, as a plain string.
+ * - `{ jwksUrl, issuer, audience }`: an identity provider's tokens.
+ * - `'anonymous'`: everybody may connect, publish and subscribe. Synthesis warns.
+ */
+export type Authentication = 'generated-secret' | 'anonymous' | SecretAuthentication | KeySetAuthentication;
+
+export interface SecretAuthentication {
+  readonly secret: ISecret;
+}
+
+export interface KeySetAuthentication {
+  /** Where the provider publishes its keys; `https://`. */
+  readonly jwksUrl: string;
+  /** The issuer (`iss`) that a token has to name. */
+  readonly issuer: string;
+  /** The audience (`aud`) that a token has to name. @default any, as access tokens of some providers have none */
+  readonly audience?: string;
+}
+
+export interface ThrottleProps {
+  /** Frames a second, of all clients together, from 1 up. The account's quota (10,000) is above it. @default 500 */
+  readonly framesPerSecond?: number;
+  /** Frames that may come at once, from 1 up; the account's quota is 5,000. @default twice `framesPerSecond` */
+  readonly burstFrames?: number;
+}
+
+export interface FanOutProps {
+  /**
+   * Posts a second of all workers together, from 20 to 100,000. Posts draw on the account's quota of requests (10,000
+   * a second), which frames and your other APIs share: the default takes a tenth of it.
+   *
+   * @default 1,000
+   */
+  readonly maxPostsPerSecond?: number;
+}
+
+export interface BreakerProps {
+  /**
+   * Messages to and from clients in one minute beyond which the breaker trips, from 1,000 up. The default is $6.00 an
+   * hour of messages, and about as much again for what they cause.
+   *
+   * @default 100,000
+   */
+  readonly messagesPerMinuteMax?: number;
+}
+
+export interface AlarmProps {
+  /** Gets a mail from each alarm, once it has confirmed the subscription. @default nobody */
+  readonly email?: string;
+  /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
+  readonly topic?: ITopic;
+}
+
+export interface DomainProps {
+  /** As `mqtt.example.com`; its URL is then `wss://mqtt.example.com/mqtt`. */
+  readonly domainName: string;
+  /** A certificate for the name, in the Region of the stack. */
+  readonly certificate: ICertificate;
+  /** Where the name's records are made. @default you point the name at the output `DomainTarget` yourself */
+  readonly hostedZone?: IHostedZone;
+}
+
+export interface TableProps {
+  /** Restores to any second of the last 35 days; $0.20 a GB and month. @default false */
+  readonly pointInTimeRecovery?: boolean;
+  /** Refuses to delete the table, also when the stack is deleted. @default false */
+  readonly deletionProtection?: boolean;
+  /**
+   * Write units a second that the table takes from its first second, 4,000 to 40,000. Raising it is paid for once.
+   *
+   * @default what a new table has: 4,000
+   */
+  readonly warmWriteUnitsPerSecond?: number;
+}
+
+export interface AccessLogProps {
+  /** @default RetentionDays.ONE_WEEK */
+  readonly retention?: RetentionDays;
+  /**
+   * API Gateway writes logs with a role that is set once for an account and Region. `true` sets one, and leaves it
+   * there when the stack is deleted; `false` when the account has one.
+   *
+   * @default true
+   */
+  readonly setAccountRole?: boolean;
+}

@@ -1,0 +1,64 @@
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  DeduplicationScope,
+  FifoThroughputLimit,
+  Queue,
+  QueueEncryption,
+  type QueueProps,
+} from 'aws-cdk-lib/aws-sqs';
+import { Duration, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import {
+  DEAD_LETTER_RETENTION,
+  RECEIVES_MAX,
+  TIMERS_TIMEOUT,
+  VISIBILITY_TIMEOUTS,
+  WORKER_TIMEOUT,
+} from './defaults.ts';
+
+/** A FIFO queue whose groups neither wait for each other nor share a quota. Jobs carry deduplication ids of their own. */
+const HIGH_THROUGHPUT: QueueProps = {
+  fifo: true,
+  deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+  fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+};
+
+/** A queue, and where its messages go that cannot be handled. */
+export interface QueuePair {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+}
+
+/** Jobs for the workers of wide filters: in order for each shard of a filter. */
+export function createFanOutQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
+  return createPair(scope, 'FanOut', WORKER_TIMEOUT, { ...HIGH_THROUGHPUT, ...encryptionOf(encryptionKey) });
+}
+
+/** What rings within fifteen minutes: wills, session expiry. In no order. */
+export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
+  return createPair(scope, 'Timers', TIMERS_TIMEOUT, encryptionOf(encryptionKey));
+}
+
+function createPair(scope: Construct, id: string, timeout: Duration, props: QueueProps): QueuePair {
+  const deadLetters = new Queue(scope, `${id}DeadLetters`, {
+    ...props,
+    enforceSSL: true,
+    retentionPeriod: DEAD_LETTER_RETENTION,
+  });
+  Validations.of(deadLetters).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of another one.',
+  });
+  const queue = new Queue(scope, `${id}Queue`, {
+    ...props,
+    enforceSSL: true,
+    visibilityTimeout: Duration.seconds(timeout.toSeconds() * VISIBILITY_TIMEOUTS),
+    deadLetterQueue: { queue: deadLetters, maxReceiveCount: RECEIVES_MAX },
+  });
+  return { queue, deadLetters };
+}
+
+function encryptionOf(key: IKey | undefined): QueueProps {
+  if (key === undefined) return { encryption: QueueEncryption.SQS_MANAGED };
+  return { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
+}

@@ -1,0 +1,148 @@
+/** One setting of the app: a flag of `npm run deploy`, and a key of the CDK context under its name in camel case. */
+export interface Setting {
+  readonly kind: 'text' | 'count' | 'switch' | 'choice';
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly help: string;
+  readonly preset?: string;
+}
+
+/** Every setting, in the order of the help. What each means is said in full in `props.ts`. */
+export const SETTINGS = {
+  name: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'Name of the CloudFormation stack; two brokers in one account and Region have two.',
+    preset: 'apus',
+  },
+  account: { kind: 'text', value: 'ID', help: 'Refuses to deploy to another account than this one.' },
+  region: { kind: 'text', value: 'REGION', help: 'Where to deploy.', preset: "your credentials' Region" },
+  authentication: {
+    kind: 'choice',
+    choices: ['generated-secret', 'anonymous'],
+    help: 'Who may connect. anonymous: everybody, at your cost.',
+    preset: 'generated-secret',
+  },
+  tokenSecretArn: {
+    kind: 'text',
+    value: 'ARN',
+    help: 'A secret of yours signs tokens (HS256, 32 bytes or more).',
+  },
+  jwksUrl: {
+    kind: 'text',
+    value: 'URL',
+    help: "Tokens are an identity provider's; its keys. Needs --issuer as well.",
+  },
+  issuer: { kind: 'text', value: 'ISS', help: 'The issuer that tokens have to name.' },
+  audience: { kind: 'text', value: 'AUD', help: 'The audience that tokens have to name.' },
+  httpPublish: {
+    kind: 'choice',
+    choices: ['iam', 'keys', 'none'],
+    help: 'How backends publish over HTTPS.',
+    preset: 'iam',
+  },
+  framesPerSecond: { kind: 'count', value: 'COUNT', help: 'Frames a second of all clients.', preset: '500' },
+  burstFrames: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Frames that may come at once.',
+    preset: 'twice --frames-per-second',
+  },
+  maxPostsPerSecond: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Posts a second of all fan-out workers.',
+    preset: '1000',
+  },
+  messagesPerMinuteMax: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Messages a minute, in and out, beyond which the breaker trips.',
+    preset: '100000',
+  },
+  deliveriesPerMinuteMax: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Deliveries a minute that one identity may cause. 0: any number.',
+    preset: '30000',
+  },
+  connectTimeoutSeconds: {
+    kind: 'count',
+    value: 'SECONDS',
+    help: 'From the handshake to CONNECT.',
+    preset: '30',
+  },
+  alarmEmail: { kind: 'text', value: 'ADDRESS', help: 'Who gets a mail from each alarm.' },
+  dashboard: { kind: 'switch', help: 'A dashboard; an account has three for nothing.', preset: 'true' },
+  domainName: { kind: 'text', value: 'HOST', help: 'A name of yours. Needs --certificate-arn as well.' },
+  certificateArn: { kind: 'text', value: 'ARN', help: 'Its certificate, in the same Region.' },
+  hostedZoneId: { kind: 'text', value: 'ID', help: "Makes the name's record in this zone of Route 53." },
+  retainData: {
+    kind: 'switch',
+    help: 'The table and the secrets outlive the stack. false: they are deleted with it.',
+    preset: 'true',
+  },
+  pointInTimeRecovery: { kind: 'switch', help: 'Restores the table to any second.', preset: 'false' },
+  deletionProtection: { kind: 'switch', help: 'Refuses to delete the table.', preset: 'false' },
+  memorySizeMegabytes: { kind: 'count', value: 'MB', help: 'Memory of the functions.', preset: '512' },
+  logLevel: {
+    kind: 'choice',
+    choices: ['error', 'warn', 'info', 'debug'],
+    help: 'The least that is logged.',
+    preset: 'warn',
+  },
+  accessLogs: { kind: 'switch', help: 'A line for each frame.', preset: 'false' },
+  tracing: { kind: 'switch', help: 'Traces in X-Ray, sampled.', preset: 'false' },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** A setting by its name, as the plain interface. */
+export function settingOf(name: SettingName): Setting {
+  return SETTINGS[name];
+}
+
+/** `framesPerSecond` → `--frames-per-second`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** A setting is not what it may be. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
+/** Reads settings out of whatever holds them: the CDK context, or flags. */
+export class Settings {
+  readonly #read: (name: SettingName) => unknown;
+
+  constructor(read: (name: SettingName) => unknown) {
+    this.#read = read;
+  }
+
+  text(name: SettingName): string | undefined {
+    const value = this.#read(name);
+    if (value === undefined || value === null || value === '') return undefined;
+    const { choices } = settingOf(name);
+    const text = String(value);
+    if (choices === undefined || choices.includes(text)) return text;
+    throw new SettingError(`${flagOf(name)} is one of ${choices.join(', ')}, not "${text}".`);
+  }
+
+  count(name: SettingName): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^\d+$/.test(text)) return Number(text);
+    throw new SettingError(`${flagOf(name)} is a whole number, not "${text}".`);
+  }
+
+  switch(name: SettingName): boolean | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw new SettingError(`${flagOf(name)} is true or false, not "${text}".`);
+  }
+}

@@ -1,0 +1,54 @@
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKERS_MIN } from './defaults.ts';
+import type { Functions } from './functions.ts';
+import type { QueuePair } from './queues.ts';
+
+/** How many workers there may be, and how many posts a second each may make, for what all of them may. */
+export interface FanOutBudget {
+  readonly workers: number;
+  readonly postsPerWorkerSecond: number;
+}
+
+/** As few workers as keep the pace: each of them takes concurrency that frames need as well. */
+export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
+  const wanted = Math.ceil(maxPostsPerSecond / POSTS_PER_WORKER_SECOND);
+  const workers = Math.min(Math.max(wanted, WORKERS_MIN), WORKERS_MAX);
+  return { workers, postsPerWorkerSecond: Math.floor(maxPostsPerSecond / workers) };
+}
+
+export interface Sources {
+  /** What the breaker stops. */
+  readonly fanOut: EventSourceMapping;
+}
+
+/** What makes the workers and the sweep run. */
+export function connectSources(
+  scope: Construct,
+  functions: Functions,
+  queues: { readonly fanOut: QueuePair; readonly timers: QueuePair },
+  { workers }: FanOutBudget,
+): Sources {
+  const fanOut = functions.fanOut.addEventSourceMapping('Source', {
+    eventSourceArn: queues.fanOut.queue.queueArn,
+    batchSize: BATCH_SIZE,
+    maxConcurrency: workers,
+    reportBatchItemFailures: true,
+  });
+  functions.timers.addEventSourceMapping('Source', {
+    eventSourceArn: queues.timers.queue.queueArn,
+    batchSize: BATCH_SIZE,
+    maxConcurrency: WORKERS_MIN,
+    reportBatchItemFailures: true,
+  });
+  new Rule(scope, 'SweepSchedule', {
+    description: 'Apus: looks for what nothing else ended',
+    schedule: Schedule.rate(SWEEP_INTERVAL),
+    targets: [
+      new LambdaFunction(functions.sweep, { event: RuleTargetInput.fromObject({}), retryAttempts: 0 }),
+    ],
+  });
+  return { fanOut };
+}
