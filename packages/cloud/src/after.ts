@@ -31,7 +31,8 @@ export function forsake(environment: Environment): void {
   for (const each of environment.doneAfterFlush) each.drop();
 }
 
-async function settle(
+/** What a post that failed means for its connection. */
+export async function settle(
   environment: Environment,
   { connectionId, outcome, isLoss }: FailedPost,
 ): Promise<void> {

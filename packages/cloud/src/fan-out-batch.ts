@@ -17,6 +17,23 @@ export interface TaskGroup {
   readonly tasks: Task[];
 }
 
+/** Of a job's text so much is left when it is read: the rest is base64's. */
+const BASE64_SHARE = 0.75;
+
+/** MQTT bytes that the messages of these jobs are about, for one recipient. */
+export function bytesOf(tasks: readonly Task[]): number {
+  return tasks.reduce((sum, { records }) => sum + (records[0]?.body.length ?? 0) * BASE64_SHARE, 0);
+}
+
+/** Sequence numbers have up to 128 bits; as strings of one length they compare as numbers. */
+const SEQUENCE_DIGITS = 39;
+
+/** SQS's number of the last job; empty where it says none. */
+export function lastSequence({ tasks }: TaskGroup): string {
+  const number = tasks.at(-1)?.records[0]?.attributes.SequenceNumber;
+  return number === undefined ? '' : number.padStart(SEQUENCE_DIGITS, '0');
+}
+
 export interface Batch {
   readonly groups: readonly TaskGroup[];
   /** What is no job. It will not become one by being tried again. */

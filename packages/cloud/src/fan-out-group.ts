@@ -13,10 +13,8 @@ export interface ShardReader {
 /** Sends what serving a slice has gathered. */
 export interface SlicePosts {
   /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
-  subscribersMax(messages: readonly Task[]): number;
-  /** How long the posts to so many subscribers take at the present pace. */
-  expectedMs(tasks: readonly Task[], subscribers: number): number;
-  /** False when the time ran out before everything was sent, or given up. */
+  subscribersMax(tasks: readonly Task[]): number;
+  /** False when the time ran out before everything was sent, or given up. Never rejects. */
   flush(): Promise<boolean>;
 }
 
@@ -125,33 +123,42 @@ export class GroupWork {
     return outcome;
   }
 
-  /** The claimed slice of an earlier worker: whoever of it may have been reached is not sent QoS 0 again. */
-  async #repeat(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
-    if (!this.#hasTimeFor(tasks, this.#context.limits.sliceSubscribersMax)) return 'no-time';
-    const { outcome } = await this.#ledger.claim(tasks, claim, attempts);
-    if (outcome !== 'claimed') return outcome;
-    this.#context.counts.repeatedSlices += 1;
-    let after = claim.after;
-    do {
-      const slice = await this.#context.shards.readShard(this.#shard, { after, to: claim.end });
+  /**
+   * The claimed slice of an earlier worker: whoever of it may have been reached is not sent QoS 0 again. It may be more
+   * than the pace of now lets through; what has been repeated is then taken off its beginning.
+   */
+  async #repeat(
+    tasks: readonly Task[],
+    { after, end, isLast }: Claim,
+    attempts: number,
+  ): Promise<RunOutcome> {
+    const { shards, posts, counts } = this.#context;
+    let from = after;
+    for (let isFirst = true; ; isFirst = false) {
+      if (!this.#hasTime()) return 'no-time';
+      const claim = { after: from, end, isLast };
+      const { outcome } = await this.#ledger.claim(tasks, claim, isFirst ? attempts : 0);
+      if (outcome !== 'claimed') return outcome;
+      counts.repeatedSlices += 1;
+      const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
+      const slice = await shards.readShard(this.#shard, range);
       if (!(await this.#post(tasks, slice, true))) return 'no-time';
-      after = slice.next;
-    } while (after !== undefined);
-    return 'done';
+      if (slice.next === undefined) return 'done';
+      from = slice.next;
+    }
   }
 
   async #serveFrom(tasks: readonly Task[], from: string | undefined): Promise<RunOutcome> {
-    const { shards, posts } = this.#context;
+    const { shards, posts, counts } = this.#context;
     let after = from;
     for (;;) {
-      const limit = posts.subscribersMax(tasks);
-      if (!this.#hasTimeFor(tasks, limit)) return 'no-time';
-      const slice = await shards.readShard(this.#shard, { after, limit });
+      if (!this.#hasTime()) return 'no-time';
+      const slice = await shards.readShard(this.#shard, { after, limit: posts.subscribersMax(tasks) });
       if (slice.end !== undefined && slice.subscribers.length > 0) {
         const claim = { after, end: slice.end, isLast: slice.next === undefined };
         const { outcome } = await this.#ledger.claim(tasks, claim, 0);
         if (outcome !== 'claimed') return outcome;
-        this.#context.counts.slices += 1;
+        counts.slices += 1;
         if (!(await this.#post(tasks, slice, false))) return 'no-time';
       }
       if (slice.next === undefined) return 'done';
@@ -175,8 +182,9 @@ export class GroupWork {
     return isSent;
   }
 
-  #hasTimeFor(tasks: readonly Task[], subscribers: number): boolean {
-    const { remainingMs, limits, posts } = this.#context;
-    return remainingMs() >= limits.reserveMs + posts.expectedMs(tasks, subscribers);
+  /** For a slice, and for ending what it began. */
+  #hasTime(): boolean {
+    const { remainingMs, limits } = this.#context;
+    return remainingMs() >= limits.reserveMs + limits.sliceMsMax;
   }
 }

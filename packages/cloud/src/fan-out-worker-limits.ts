@@ -9,7 +9,10 @@ export interface FanOutWorkerLimits {
   readonly postsPerSecond: number;
   /** A slice is no longer than what the pace lets through in this time: a worker that is slowed down claims less. */
   readonly sliceMsMax: number;
-  /** With less time left no further slice is claimed: what was begun has to be ended, and the rest handed back. */
+  /**
+   * What is left of the function's time when a slice is over: for connections that refuse or are gone, and for handing
+   * back. A slice is begun with no less left than this and its own time, so give the function 30 s.
+   */
   readonly reserveMs: number;
   /** How often one claim is taken up again before its jobs count as poison. */
   readonly attemptsMax: number;

@@ -1,27 +1,59 @@
 import { createHash } from 'node:crypto';
+import { formatPush } from './text-frame.ts';
 
-/** A text for the gateway. Connections that are sent the same share one, so that it is hashed once. */
+/** A packet on its way to a connection. */
+export interface OutgoingPacket {
+  readonly bytes: Uint8Array;
+  /** It is more than QoS 0: to lose it is to lose the connection. */
+  readonly mustArrive: boolean;
+}
+
+/** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
 export class Frame {
   readonly text: string;
   /** The text in UTF-8, one character for each byte: what goes over the wire. */
   readonly bytes: string;
-  /** MQTT packets in it. */
-  readonly packets: number;
-  /** Something in it is more than QoS 0: to lose it is to lose the connection. */
-  readonly mustArrive: boolean;
+  readonly #packets: readonly OutgoingPacket[];
   #sha256: string | undefined;
 
-  constructor(text: string, packets = 0, mustArrive = false) {
+  constructor(text: string, packets: readonly OutgoingPacket[] = []) {
     this.text = text;
-    // Base64 and JSON without names have one byte for each character.
+    // Base64 has one byte for each character.
     this.bytes = Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
-    this.packets = packets;
-    this.mustArrive = mustArrive;
+    this.#packets = packets;
+  }
+
+  static of(packets: readonly OutgoingPacket[]): Frame {
+    const [only] = packets;
+    const bytes =
+      packets.length === 1 && only !== undefined
+        ? only.bytes
+        : Buffer.concat(packets.map((each) => each.bytes));
+    return new Frame(formatPush(bytes), packets);
+  }
+
+  /** MQTT packets in it. */
+  get packets(): number {
+    return this.#packets.length;
+  }
+
+  get mustArrive(): boolean {
+    return this.#packets.some(({ mustArrive }) => mustArrive);
   }
 
   /** In hexadecimal. */
   get sha256(): string {
     this.#sha256 ??= createHash('sha256').update(this.text).digest('hex');
     return this.#sha256;
+  }
+
+  /**
+   * What of it is sent again when it is unknown whether it arrived: a QoS 0 packet must not come twice. Undefined when
+   * nothing is.
+   */
+  repeat(): Frame | undefined {
+    const packets = this.#packets.filter(({ mustArrive }) => mustArrive);
+    if (packets.length === this.#packets.length) return this;
+    return packets.length === 0 ? undefined : Frame.of(packets);
   }
 }

@@ -1,10 +1,9 @@
 import type { ConnectionId, Log } from '@apus/broker';
-import { PacketsOut } from './packets-out.ts';
+import { PacketSequence } from './packet-sequence.ts';
 import type { Poster, PostOutcome } from './poster.ts';
-import { formatPush } from './text-frame.ts';
 
 /** Connections that are posted to at the same time. More would only queue in front of the sockets. */
-const PARALLEL_POSTS_MAX = 64;
+export const PARALLEL_POSTS_MAX = 64;
 
 export interface FailedPost {
   readonly connectionId: ConnectionId;
@@ -20,7 +19,8 @@ export interface FailedPost {
 export class Postbag {
   readonly #poster: Poster;
   readonly #log: Log;
-  #connections = new Map<ConnectionId, PacketsOut>();
+  #nothing = new PacketSequence();
+  #connections = new Map<ConnectionId, PacketSequence>();
 
   constructor(poster: Poster, log: Log) {
     this.#poster = poster;
@@ -28,25 +28,27 @@ export class Postbag {
   }
 
   push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
-    let packets = this.#connections.get(connectionId);
-    if (packets === undefined) {
-      packets = new PacketsOut();
-      this.#connections.set(connectionId, packets);
-    }
-    packets.push(packet, mustArrive);
+    const before = this.#connections.get(connectionId) ?? this.#nothing;
+    this.#connections.set(connectionId, before.with(packet, mustArrive));
+  }
+
+  /** Takes everything, for whoever posts it in a way of its own. */
+  take(): ReadonlyMap<ConnectionId, PacketSequence> {
+    const taken = this.#connections;
+    this.#connections = new Map();
+    this.#nothing = new PacketSequence();
+    return taken;
   }
 
   /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
   async flush(): Promise<FailedPost[]> {
     if (this.#connections.size === 0) return [];
-    const waiting = [...this.#connections].values();
-    this.#connections = new Map();
+    const waiting = this.take().entries();
     const failed: FailedPost[] = [];
     const serve = async () => {
       for (const [connectionId, packets] of waiting) {
-        const isLoss = packets.mustArrive;
-        const outcome = await this.#deliver(connectionId, packets);
-        if (outcome !== 'sent') failed.push({ connectionId, outcome, isLoss });
+        const failure = await this.#deliver(connectionId, packets);
+        if (failure !== undefined) failed.push(failure);
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_POSTS_MAX }, serve));
@@ -54,12 +56,15 @@ export class Postbag {
     return failed;
   }
 
-  async #deliver(connectionId: ConnectionId, packets: PacketsOut): Promise<PostOutcome> {
-    const mayRepeat = packets.mustArrive;
-    for (const frame of packets.takeFrames()) {
-      const outcome = await this.#poster.post(connectionId, formatPush(frame), mayRepeat);
-      if (outcome !== 'sent') return outcome;
+  /** After a failure nothing more: what comes behind it would come in the wrong order. */
+  async #deliver(connectionId: ConnectionId, packets: PacketSequence): Promise<FailedPost | undefined> {
+    const frames = packets.frames();
+    for (const [index, frame] of frames.entries()) {
+      const outcome = await this.#poster.post(connectionId, frame, frame.mustArrive);
+      if (outcome === 'sent') continue;
+      const isLoss = frames.slice(index).some(({ mustArrive }) => mustArrive);
+      return { connectionId, outcome, isLoss };
     }
-    return 'sent';
+    return undefined;
   }
 }

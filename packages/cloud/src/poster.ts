@@ -19,9 +19,9 @@ export type PostOutcome =
 export interface Poster {
   /**
    * Sends a text frame. `mayRepeat`: where it is unknown whether it arrived it may be sent again, as MQTT allows at
-   * QoS 1 and 2 and not at QoS 0. Never rejects.
+   * QoS 1 and 2 and not at QoS 0; of a `Frame` only what must arrive. Never rejects.
    */
-  post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome>;
+  post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome>;
   /** Closes a connection with 1000. Does nothing when it is gone. Never rejects. */
   delete(connectionId: string): Promise<void>;
   /** Asks whether the connection is there. Never rejects. */

@@ -58,12 +58,14 @@ export class SignedPoster implements Poster, PostAttempts {
     });
   }
 
-  async post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome> {
-    const frame = new Frame(text);
+  async post(connectionId: string, content: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
+    let frame: Frame | undefined = typeof content === 'string' ? new Frame(content) : content;
     for (const delayMs of RETRY_DELAYS_MS) {
       const outcome = await this.attempt(connectionId, frame);
-      const hasNotArrived = outcome === 'throttled' || outcome === 'unsent';
-      if (!hasNotArrived && !(outcome === 'failed' && mayRepeat)) return outcome;
+      if (outcome === 'failed') {
+        frame = mayRepeat ? frame.repeat() : undefined;
+        if (frame === undefined) return outcome;
+      } else if (outcome !== 'throttled' && outcome !== 'unsent') return outcome;
       await this.#sleep(delayMs);
     }
     return await this.attempt(connectionId, frame);

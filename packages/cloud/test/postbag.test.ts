@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Frame } from '../src/frame.ts';
 import { PACKED_BYTES_MAX, Postbag, type Poster, type PostOutcome } from '../src/index.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -22,7 +23,8 @@ class FakePoster implements Poster {
     this.#outcomeOf = outcomeOf;
   }
 
-  async post(connectionId: string, text: string, mayRepeat: boolean): Promise<PostOutcome> {
+  async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
+    const text = typeof frame === 'string' ? frame : frame.text;
     const post = { connectionId, bytes: Buffer.from(text, 'base64'), mayRepeat };
     this.posts.push(post);
     if (this.underWay.has(connectionId)) this.overlappedForOne = true;
@@ -34,6 +36,10 @@ class FakePoster implements Poster {
   }
 
   async delete(): Promise<void> {}
+
+  async get(): Promise<'unknown'> {
+    return 'unknown';
+  }
 
   to(connectionId: string): Buffer {
     return Buffer.concat(

@@ -1,0 +1,176 @@
+import { flush, forsake } from './after.ts';
+import type { InvocationContext } from './events.ts';
+import { batchOf, bytesOf, lastSequence, type Task, type TaskGroup } from './fan-out-batch.ts';
+import { type GroupResult, GroupWork } from './fan-out-group.ts';
+import { jobIdOf } from './fan-out-job.ts';
+import { type BehindMarks, lagMsOf } from './fan-out-lag.ts';
+import { type FanOutCounts, noCounts } from './fan-out-metrics.ts';
+import { FanOutPosts, type GatewayState } from './fan-out-posts.ts';
+import type { FanOutWorkerOptions } from './fan-out-worker.ts';
+import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
+import { LostConnections } from './lost-connections.ts';
+import type { SqsBatchResponse, SqsRecord } from './sqs-events.ts';
+import { PACKED_BYTES_MAX } from './text-frame.ts';
+
+/** What failed comes again after one second to so many: soon, and not in step with others. */
+const AGAIN_SECONDS_MAX = 4;
+
+/** What one worker keeps from batch to batch. */
+export interface WorkerState {
+  readonly limits: FanOutWorkerLimits;
+  readonly gateway: GatewayState;
+  readonly marks: BehindMarks;
+}
+
+/** One invocation: the groups of a batch one after another, none of which stops another. */
+export class BatchWork {
+  readonly #options: FanOutWorkerOptions;
+  readonly #state: WorkerState;
+  readonly #context: InvocationContext;
+  readonly #counts: FanOutCounts = noCounts();
+  readonly #lost: LostConnections;
+  readonly #posts: FanOutPosts;
+  /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
+  readonly #left = new Map<SqsRecord, number | undefined>();
+
+  constructor(options: FanOutWorkerOptions, state: WorkerState, context: InvocationContext) {
+    this.#options = options;
+    this.#state = state;
+    this.#context = context;
+    const remainingMs = context.getRemainingTimeInMillis();
+    const half = state.limits.reserveMs / 2;
+    this.#lost = new LostConnections(
+      options.environment,
+      () => context.getRemainingTimeInMillis() > half / 2,
+    );
+    this.#posts = new FanOutPosts(
+      { ...options, attempts: options.poster },
+      state.gateway,
+      this.#counts,
+      options.clock.now() + remainingMs - half,
+      (failed) => this.#lost.add(failed),
+    );
+  }
+
+  async serve(records: readonly SqsRecord[]): Promise<SqsBatchResponse> {
+    const { groups, undecodable } = batchOf(records);
+    for (const record of undecodable) await this.#bury(record);
+    for (const group of groups) await this.#serveGroup(group);
+    // Whoever comes next may find the same connections: nothing is under way when their records are given back.
+    await this.#posts.settle();
+    await this.#lost.done();
+    await this.#flushRest();
+    await this.#giveBack();
+    this.#options.metrics?.record(this.#counts);
+    return {
+      batchItemFailures: [...this.#left.keys()].map(({ messageId }) => ({ itemIdentifier: messageId })),
+    };
+  }
+
+  /** What the ends of connections have caused. It is of none of these jobs, and repeating them would not bring it back. */
+  async #flushRest(): Promise<void> {
+    const { environment, log } = this.#options;
+    try {
+      await flush(environment);
+    } catch (error) {
+      forsake(environment);
+      log.error('fan-out-flush-failed', { reason: String(error) });
+    }
+  }
+
+  async #serveGroup(group: TaskGroup): Promise<void> {
+    const { log, clock } = this.#options;
+    await this.#lookAtLag(group);
+    const { done, left } = await this.#workFor(group).serve();
+    if (left === 'nothing') return;
+    log.info('fan-out-handed-back', {
+      ...group.shard,
+      left,
+      done,
+      of: group.tasks.length,
+      atMs: clock.now(),
+    });
+    this.#leave(group.tasks.slice(done), left);
+  }
+
+  #leave(tasks: readonly Task[], why: GroupResult['left']): void {
+    const afterSeconds = this.#secondsUntil(why);
+    for (const { records } of tasks) for (const record of records) this.#left.set(record, afterSeconds);
+    this.#counts.handedBack += tasks.length;
+  }
+
+  /** Time alone is had at once; what does not answer needs a moment. */
+  #secondsUntil(why: GroupResult['left']): number | undefined {
+    const { gateway } = this.#state;
+    if (why === 'lost') return undefined;
+    if (why === 'no-time' && !gateway.refusals.isThrottled(this.#options.clock.now())) return 0;
+    return 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);
+  }
+
+  async #giveBack(): Promise<void> {
+    const byTime = new Map<number, SqsRecord[]>();
+    for (const [record, seconds] of this.#left) {
+      if (seconds === undefined) continue;
+      byTime.set(seconds, [...(byTime.get(seconds) ?? []), record]);
+    }
+    for (const [seconds, records] of byTime) await this.#options.visibility?.giveBack(records, seconds);
+  }
+
+  async #lookAtLag(group: TaskGroup): Promise<void> {
+    const oldest = group.tasks[0]?.records[0];
+    if (oldest === undefined) return;
+    const lagMs = lagMsOf(oldest, this.#options.clock.now());
+    this.#counts.lagMsMax = Math.max(this.#counts.lagMsMax, lagMs);
+    if (lagMs > this.#state.limits.lagSecondsMax * 1_000) await this.#state.marks.mark(group.shard, lagMs);
+  }
+
+  #workFor(group: TaskGroup): GroupWork {
+    const { environment, subscriptions, progress, log, randomId } = this.#options;
+    const context = {
+      broker: environment.broker,
+      shards: subscriptions,
+      progress,
+      posts: {
+        subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
+        flush: () => this.#posts.post(environment.postbag.take()),
+      },
+      counts: this.#counts,
+      limits: this.#state.limits,
+      log,
+      randomId,
+      remainingMs: () => this.#context.getRemainingTimeInMillis(),
+      giveUp: (tasks: readonly Task[], why: string) => this.#giveUp(tasks, why),
+    };
+    return new GroupWork(context, group, lastSequence(group));
+  }
+
+  #subscribersMax(tasks: readonly Task[]): number {
+    const { limits, gateway } = this.#state;
+    const framesEach = Math.ceil(bytesOf(tasks) / PACKED_BYTES_MAX);
+    const posts = (gateway.pace.postsPerSecond * limits.sliceMsMax) / 1_000;
+    return Math.max(1, Math.min(limits.sliceSubscribersMax, Math.floor(posts / framesEach)));
+  }
+
+  async #giveUp(tasks: readonly Task[], why: string): Promise<void> {
+    for (const { job, records } of tasks) {
+      for (const record of records) await this.#deadLetter(record, jobIdOf(job), why);
+    }
+  }
+
+  /** What is no job must not block its group; unless nobody takes it, which passes. */
+  async #bury(record: SqsRecord): Promise<void> {
+    try {
+      await this.#deadLetter(record, record.messageId, 'it is no job of a version that is understood');
+    } catch (error) {
+      this.#options.log.warn('fan-out-dead-letter-refused', { reason: String(error) });
+      this.#left.set(record, this.#secondsUntil('unavailable'));
+    }
+  }
+
+  async #deadLetter({ messageId, body, attributes }: SqsRecord, id: string, why: string): Promise<void> {
+    this.#options.log.error('fan-out-dead-letter', { messageId, why, bytes: body.length });
+    const groupId = attributes.MessageGroupId ?? 'fan-out';
+    await this.#options.deadLetters.send([{ body, fifo: { groupId, deduplicationId: id } }]);
+    this.#counts.deadLetters += 1;
+  }
+}

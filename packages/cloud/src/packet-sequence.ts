@@ -1,0 +1,79 @@
+import { Frame, type OutgoingPacket } from './frame.ts';
+import { PACKED_BYTES_MAX } from './text-frame.ts';
+
+/**
+ * Packets on their way to a connection, in order. Connections that are sent the same packets (the very same objects,
+ * which a fan-out shares between its recipients) have the same sequence: a thousand of them cost one encoding and one
+ * hash, and each a step in a tree.
+ */
+export class PacketSequence {
+  readonly #before: PacketSequence | undefined;
+  readonly #packet: OutgoingPacket | undefined;
+  /** The one that most connections follow is found without a look into the map. */
+  #lastNext: PacketSequence | undefined;
+  #next: Map<Uint8Array, PacketSequence> | undefined;
+  #frames: readonly Frame[] | undefined;
+
+  /** Without arguments: the empty sequence. */
+  constructor(before?: PacketSequence, packet?: OutgoingPacket) {
+    this.#before = before;
+    this.#packet = packet;
+  }
+
+  /** This sequence and one packet more. */
+  with(bytes: Uint8Array, mustArrive: boolean): PacketSequence {
+    const last = this.#lastNext;
+    if (PacketSequence.#endsWith(last, bytes, mustArrive)) return last;
+    const known = this.#next?.get(bytes);
+    if (PacketSequence.#endsWith(known, bytes, mustArrive)) {
+      this.#lastNext = known;
+      return known;
+    }
+    const next = new PacketSequence(this, { bytes, mustArrive });
+    this.#lastNext = next;
+    this.#next ??= new Map();
+    this.#next.set(bytes, next);
+    return next;
+  }
+
+  /** Whole packets, as many in a frame as are billed as one message, unless one packet is larger. */
+  frames(): readonly Frame[] {
+    this.#frames ??= framesOf(this.#packets());
+    return this.#frames;
+  }
+
+  static #endsWith(
+    sequence: PacketSequence | undefined,
+    bytes: Uint8Array,
+    mustArrive: boolean,
+  ): sequence is PacketSequence {
+    const packet = sequence?.#packet;
+    return packet?.bytes === bytes && packet.mustArrive === mustArrive;
+  }
+
+  #packets(): OutgoingPacket[] {
+    const packets: OutgoingPacket[] = [];
+    for (let each: PacketSequence | undefined = this; each !== undefined; each = each.#before) {
+      if (each.#packet !== undefined) packets.push(each.#packet);
+    }
+    return packets.reverse();
+  }
+}
+
+function framesOf(packets: readonly OutgoingPacket[]): Frame[] {
+  const frames: Frame[] = [];
+  let gathered: OutgoingPacket[] = [];
+  let bytes = 0;
+  for (const packet of packets) {
+    const { length } = packet.bytes;
+    if (bytes > 0 && bytes + length > PACKED_BYTES_MAX) {
+      frames.push(Frame.of(gathered));
+      gathered = [];
+      bytes = 0;
+    }
+    gathered.push(packet);
+    bytes += length;
+  }
+  if (gathered.length > 0) frames.push(Frame.of(gathered));
+  return frames;
+}

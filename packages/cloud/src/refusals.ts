@@ -1,0 +1,68 @@
+/** Posts are remembered for one to two of these. */
+const WINDOW_MS = 5_000;
+
+/** From this share of refused posts on it is the account that is throttled, and not some clients that do not read. */
+const THROTTLED_SHARE = 0.1;
+
+/** Fewer refused posts say nothing. */
+const THROTTLED_MIN = 5;
+
+/** So many posts that were taken are assumed beside those seen: a few say little. */
+const ASSUMED_TAKEN = 5;
+
+/** A connection is given up when chance alone would refuse it as often less than once in so many times. */
+const CHANCE = 1 / 10_000;
+
+/** However rare refusals are: a moment's trouble of one connection passes within so many tries. */
+const TRIES_MIN = 4;
+
+/**
+ * Tells a throttled account from a client that does not read. The gateway answers 429 to both; but throttling strikes
+ * any connection, and a slow client's is refused again and again while others are not. Of the first tries of posts a
+ * share is refused; that the same connection is refused n times by chance has the probability share^n.
+ *
+ *     refused share     tries before a connection is given up
+ *     up to 10 %        4
+ *     30 %              8
+ *     50 %              14
+ *     90 %              88
+ *     all               never: nobody is given up when the gateway takes nothing at all
+ */
+export class Refusals {
+  #startMs = 0;
+  #now = { posts: 0, refused: 0 };
+  #before = { posts: 0, refused: 0 };
+
+  /** The first try of a post to a connection. */
+  note(isRefused: boolean, nowMs: number): void {
+    this.#move(nowMs);
+    this.#now.posts += 1;
+    if (isRefused) this.#now.refused += 1;
+  }
+
+  /** From 0 to 1. */
+  share(nowMs: number): number {
+    this.#move(nowMs);
+    const posts = this.#now.posts + this.#before.posts;
+    return (this.#now.refused + this.#before.refused) / (posts + ASSUMED_TAKEN);
+  }
+
+  isThrottled(nowMs: number): boolean {
+    const share = this.share(nowMs);
+    return this.#now.refused + this.#before.refused >= THROTTLED_MIN && share >= THROTTLED_SHARE;
+  }
+
+  #move(nowMs: number): void {
+    const elapsedMs = nowMs - this.#startMs;
+    if (elapsedMs < WINDOW_MS) return;
+    this.#before = elapsedMs < 2 * WINDOW_MS ? this.#now : { posts: 0, refused: 0 };
+    this.#now = { posts: 0, refused: 0 };
+    this.#startMs = nowMs;
+  }
+}
+
+/** How often a connection is tried while this share of all posts is refused. */
+export function triesAt(share: number): number {
+  if (share >= 1) return Number.POSITIVE_INFINITY;
+  return Math.max(TRIES_MIN, share <= 0 ? 0 : Math.ceil(Math.log(CHANCE) / Math.log(share)));
+}
