@@ -5,6 +5,9 @@ import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 /** Version of the layout of a job. Jobs of the version before are still read after a deployment. */
 const VERSION = 1;
 
+/** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
+const NOT_XML = /[\ufffe\uffff]/g;
+
 /** Which subscribers a job is for: one shard of one wide filter. */
 export interface Shard {
   readonly tenant: string;
@@ -33,9 +36,15 @@ export function jobIdOf({ messages, ...shard }: FanOutJob): string {
   return hash.digest('base64url');
 }
 
-export function encodeJob({ tenant, topicFilter, shard, messages }: FanOutJob): string {
-  const encoded = messages.map((message) => Buffer.from(encodeMessage(message)).toString('base64'));
-  return JSON.stringify({ v: VERSION, tenant, topicFilter, shard, messages: encoded });
+/** A message as it stands in a job: encoded once for the jobs of all shards. */
+export function encodeForJobs(message: Message): string {
+  return Buffer.from(encodeMessage(message)).toString('base64');
+}
+
+/** `messages`: each as `encodeForJobs` made it. */
+export function encodeJob({ tenant, topicFilter, shard }: Shard, messages: readonly string[]): string {
+  const json = JSON.stringify({ v: VERSION, tenant, topicFilter, shard, messages });
+  return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
 /** Undefined for what is no job of a version that is understood: it will not become one by being tried again. */

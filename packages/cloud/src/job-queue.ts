@@ -9,6 +9,9 @@ import {
 const BATCH_ENTRIES_MAX = 10;
 export const BATCH_BYTES_MAX = 1_048_576;
 
+/** Batches on their way at the same time: a filter of 256 shards takes 26. */
+const PARALLEL_BATCHES_MAX = 8;
+
 /** Tries of a batch, or of what is left of it; with the pauses well within a handler's five seconds. */
 const ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
@@ -49,8 +52,11 @@ export interface SqsQueueOptions {
 }
 
 /**
- * A queue in SQS. No batch holds two entries of one group: a batch may be taken in part, and what is then sent
- * again would be behind what came after it.
+ * A queue in SQS. Of one group only one entry is on its way at a time: a batch may be taken in part, and what is then
+ * sent again would be behind what came after it.
+ *
+ *     SendMessageBatch [A1, A2]          the queue takes A2 and refuses A1: A2, A1
+ *     SendMessageBatch [A1, B1], again   until A1 is taken; then [A2, B2]: A1, A2
  */
 export class SqsQueue implements JobQueue {
   readonly #options: SqsQueueOptions;
@@ -60,7 +66,18 @@ export class SqsQueue implements JobQueue {
   }
 
   async send(entries: readonly QueueEntry[]): Promise<void> {
-    for (const batch of batchesOf(entries)) await this.#sendBatch(batch);
+    for (const round of roundsOf(entries)) await this.#sendRound([...batchesOf(round)]);
+  }
+
+  /** All that were begun have ended when it rejects: nothing is left on its way. */
+  async #sendRound(batches: readonly (readonly QueueEntry[])[]): Promise<void> {
+    const waiting = batches.values();
+    const send = async () => {
+      for (const batch of waiting) await this.#sendBatch(batch);
+    };
+    const sent = await Promise.allSettled(Array.from({ length: PARALLEL_BATCHES_MAX }, send));
+    const failed = sent.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 
   async #sendBatch(batch: readonly QueueEntry[]): Promise<void> {
@@ -107,23 +124,33 @@ function requestEntry({ body, fifo, delaySeconds }: QueueEntry, index: number): 
   };
 }
 
+/** The first entries of all groups, then the second ones, and so on. */
+function roundsOf(entries: readonly QueueEntry[]): QueueEntry[][] {
+  const rounds: QueueEntry[][] = [];
+  const counts = new Map<string, number>();
+  for (const entry of entries) {
+    const group = entry.fifo?.groupId;
+    const index = group === undefined ? 0 : (counts.get(group) ?? 0);
+    if (group !== undefined) counts.set(group, index + 1);
+    const round = rounds[index];
+    if (round === undefined) rounds.push([entry]);
+    else round.push(entry);
+  }
+  return rounds;
+}
+
 function* batchesOf(entries: readonly QueueEntry[]): Generator<readonly QueueEntry[]> {
   let batch: QueueEntry[] = [];
   let bytes = 0;
-  let groups = new Set<string>();
   for (const entry of entries) {
-    const { length } = entry.body;
-    const group = entry.fifo?.groupId;
-    const fits = batch.length < BATCH_ENTRIES_MAX && bytes + length <= BATCH_BYTES_MAX;
-    if (batch.length > 0 && (!fits || (group !== undefined && groups.has(group)))) {
+    const length = Buffer.byteLength(entry.body);
+    if (batch.length === BATCH_ENTRIES_MAX || (batch.length > 0 && bytes + length > BATCH_BYTES_MAX)) {
       yield batch;
       batch = [];
       bytes = 0;
-      groups = new Set();
     }
     batch.push(entry);
     bytes += length;
-    if (group !== undefined) groups.add(group);
   }
   if (batch.length > 0) yield batch;
 }

@@ -8,7 +8,8 @@ import { PACKED_BYTES_MAX } from './text-frame.ts';
  */
 export class PacketSequence {
   readonly #before: PacketSequence | undefined;
-  readonly #packet: OutgoingPacket | undefined;
+  /** The last; undefined in the empty sequence. */
+  readonly packet: OutgoingPacket | undefined;
   /** The one that most connections follow is found without a look into the map. */
   #lastNext: PacketSequence | undefined;
   #next: Map<Uint8Array, PacketSequence> | undefined;
@@ -17,15 +18,15 @@ export class PacketSequence {
   /** Without arguments: the empty sequence. */
   constructor(before?: PacketSequence, packet?: OutgoingPacket) {
     this.#before = before;
-    this.#packet = packet;
+    this.packet = packet;
   }
 
   /** This sequence and one packet more. */
   with(bytes: Uint8Array, mustArrive: boolean): PacketSequence {
     const last = this.#lastNext;
-    if (PacketSequence.#endsWith(last, bytes, mustArrive)) return last;
+    if (endsWith(last, bytes, mustArrive)) return last;
     const known = this.#next?.get(bytes);
-    if (PacketSequence.#endsWith(known, bytes, mustArrive)) {
+    if (endsWith(known, bytes, mustArrive)) {
       this.#lastNext = known;
       return known;
     }
@@ -42,22 +43,21 @@ export class PacketSequence {
     return this.#frames;
   }
 
-  static #endsWith(
-    sequence: PacketSequence | undefined,
-    bytes: Uint8Array,
-    mustArrive: boolean,
-  ): sequence is PacketSequence {
-    const packet = sequence?.#packet;
-    return packet?.bytes === bytes && packet.mustArrive === mustArrive;
-  }
-
   #packets(): OutgoingPacket[] {
     const packets: OutgoingPacket[] = [];
     for (let each: PacketSequence | undefined = this; each !== undefined; each = each.#before) {
-      if (each.#packet !== undefined) packets.push(each.#packet);
+      if (each.packet !== undefined) packets.push(each.packet);
     }
     return packets.reverse();
   }
+}
+
+function endsWith(
+  sequence: PacketSequence | undefined,
+  bytes: Uint8Array,
+  mustArrive: boolean,
+): sequence is PacketSequence {
+  return sequence?.packet?.bytes === bytes && sequence.packet.mustArrive === mustArrive;
 }
 
 function framesOf(packets: readonly OutgoingPacket[]): Frame[] {

@@ -1,10 +1,9 @@
 import type { FanOut, Message, WideFilter } from '@apus/broker';
-import { encodeMessage } from '@apus/store-dynamodb';
-import { encodeJob, type FanOutJob, groupOf, jobIdOf, type Shard } from './fan-out-job.ts';
+import { encodeForJobs, encodeJob, groupOf, jobIdOf, type Shard } from './fan-out-job.ts';
 import type { JobQueue, QueueEntry } from './job-queue.ts';
 
-/** Bytes of messages in one job: several jobs share a batch of 1 MiB, and base64 adds a third. */
-const JOB_BYTES_MAX = 192 * 1024;
+/** Characters of messages in one job: several jobs share a batch of 1 MiB. */
+const JOB_CHARACTERS_MAX = 256 * 1024;
 
 /** Whether so much waits in the queue as a whole that nothing more is put there. */
 export interface Backlog {
@@ -27,11 +26,9 @@ export class QueuedFanOut implements FanOut {
 
   async accept(message: Message, filters: readonly WideFilter[]): Promise<boolean> {
     if (filters.some(({ isBehind }) => isBehind === true) || (await this.#backlog.isFull())) return false;
-    const bytes = encodeMessage(message).length;
+    const gathered = { message, encoded: encodeForJobs(message) };
     for (const { tenant, topicFilter, shards } of filters) {
-      for (let shard = 0; shard < shards; shard += 1) {
-        this.#gather({ tenant, topicFilter, shard }, message, bytes);
-      }
+      for (let shard = 0; shard < shards; shard += 1) this.#gather({ tenant, topicFilter, shard }, gathered);
     }
     return true;
   }
@@ -41,7 +38,7 @@ export class QueuedFanOut implements FanOut {
     if (this.#shards.size === 0) return;
     const gathered = [...this.#shards.values()];
     this.#shards = new Map();
-    await this.#queue.send(gathered.flatMap((each) => each.jobs.map(entryOf)));
+    await this.#queue.send(gathered.flatMap((each) => each.entries()));
   }
 
   /** Forgets what was gathered: the frame has failed, and promises nothing. */
@@ -49,39 +46,57 @@ export class QueuedFanOut implements FanOut {
     this.#shards = new Map();
   }
 
-  #gather(shard: Shard, message: Message, bytes: number): void {
-    const group = groupOf(shard);
-    let gathered = this.#shards.get(group);
+  #gather(shard: Shard, message: GatheredMessage): void {
+    const key = `${shard.shard} ${shard.tenant}\0${shard.topicFilter}`;
+    let gathered = this.#shards.get(key);
     if (gathered === undefined) {
       gathered = new Gathered(shard);
-      this.#shards.set(group, gathered);
+      this.#shards.set(key, gathered);
     }
-    gathered.push(message, bytes);
+    gathered.push(message);
   }
+}
+
+interface GatheredMessage {
+  readonly message: Message;
+  readonly encoded: string;
 }
 
 /** Messages of one frame for one shard, as few jobs as they fit into. */
 class Gathered {
-  readonly jobs: FanOutJob[] = [];
   readonly #shard: Shard;
-  #open: Message[] = [];
+  readonly #jobs: GatheredMessage[][] = [];
   #bytes = 0;
 
   constructor(shard: Shard) {
     this.#shard = shard;
   }
 
-  push(message: Message, bytes: number): void {
-    if (this.jobs.length === 0 || this.#bytes + bytes > JOB_BYTES_MAX) {
-      this.#open = [];
-      this.#bytes = 0;
-      this.jobs.push({ ...this.#shard, messages: this.#open });
+  /** A QoS 2 message has a job to itself: sent again in other company it is still the same job, which the queue knows. */
+  push(gathered: GatheredMessage): void {
+    const { message, encoded } = gathered;
+    const open = this.#jobs.at(-1);
+    const isAlone = message.qos === 2 || open?.[0]?.message.qos === 2;
+    if (open === undefined || isAlone || this.#bytes + encoded.length > JOB_CHARACTERS_MAX) {
+      this.#jobs.push([gathered]);
+      this.#bytes = encoded.length;
+      return;
     }
-    this.#open.push(message);
-    this.#bytes += bytes;
+    open.push(gathered);
+    this.#bytes += encoded.length;
   }
-}
 
-function entryOf(job: FanOutJob): QueueEntry {
-  return { body: encodeJob(job), fifo: { groupId: groupOf(job), deduplicationId: jobIdOf(job) } };
+  entries(): QueueEntry[] {
+    const groupId = groupOf(this.#shard);
+    return this.#jobs.map((job) => {
+      const messages = job.map(({ message }) => message);
+      return {
+        body: encodeJob(
+          this.#shard,
+          job.map(({ encoded }) => encoded),
+        ),
+        fifo: { groupId, deduplicationId: jobIdOf({ ...this.#shard, messages }) },
+      };
+    });
+  }
 }

@@ -1,0 +1,63 @@
+import type { Clock, Log } from '@apus/broker';
+import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Backlog } from './queued-fan-out.ts';
+
+/**
+ * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. What
+ * is still being sent when the last look is some seconds old has room above this.
+ */
+const MESSAGES_MAX = 100_000;
+
+/** The number is approximate, and one execution environment of many looks: seldom is enough. */
+const LOOK_AGAIN_MS = 10_000;
+
+export interface QueueBacklogOptions {
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default 100,000 */
+  readonly messagesMax?: number;
+}
+
+/** How much waits in a queue, as far as one look in ten seconds tells. */
+export class QueueBacklog implements Backlog {
+  readonly #options: QueueBacklogOptions;
+  #isFull = false;
+  #lookAtMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: QueueBacklogOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects: where the queue does not say, what it said last holds. */
+  async isFull(): Promise<boolean> {
+    if (this.#looking === undefined && this.#options.clock.now() >= this.#lookAtMs) {
+      this.#looking = this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    }
+    await this.#looking;
+    return this.#isFull;
+  }
+
+  async #look(): Promise<void> {
+    const { client, queueUrl, clock, log, messagesMax = MESSAGES_MAX } = this.#options;
+    this.#lookAtMs = clock.now() + LOOK_AGAIN_MS;
+    try {
+      const { Attributes } = await client.send(
+        new GetQueueAttributesCommand({
+          QueueUrl: queueUrl,
+          AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+        }),
+      );
+      const waiting = Number(Attributes?.ApproximateNumberOfMessages ?? 0);
+      const inFlight = Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
+      this.#isFull = waiting + inFlight > messagesMax;
+      if (this.#isFull) log.warn('fan-out-queue-full', { waiting, inFlight, messagesMax });
+    } catch (error) {
+      log.warn('fan-out-queue-not-asked', { reason: String(error) });
+    }
+  }
+}
