@@ -1,8 +1,9 @@
 import { AccessLogFormat, CfnAccount } from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import type { AccessLogProps } from './props.ts';
 
 /** No address with a query: it has the token in it. */
@@ -44,11 +45,11 @@ function setAccountRole(scope: Construct): void {
       ManagedPolicy.fromAwsManagedPolicyName('service-role/AmazonAPIGatewayPushToCloudWatchLogs'),
     ],
   });
-  Validations.of(role).acknowledge({
-    id: 'AwsSolutions-IAM4',
-    reason:
-      "API Gateway's role for logs is one for all APIs of an account; this policy of AWS's is made for it.",
-  });
+  acknowledge(
+    role,
+    'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+    "API Gateway's role for logs is one for all APIs of an account; this policy of AWS's is made for it.",
+  );
   const account = new CfnAccount(scope, 'AccessLogAccount', { cloudWatchRoleArn: role.roleArn });
   role.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
   account.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);

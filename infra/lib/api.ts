@@ -6,11 +6,13 @@ import {
   WebSocketStage,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { Arn, ArnFormat, Stack, Validations } from 'aws-cdk-lib/core';
+import { Arn, ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createAccessLogs } from './access-logs.ts';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import type { BrokerFunction } from './broker-function.ts';
 import { FRAMES_PER_SECOND, STAGE_NAME } from './defaults.ts';
 import { createDomain } from './domain.ts';
 import type { AccessLogProps, DomainProps, ThrottleProps } from './props.ts';
@@ -58,12 +60,11 @@ export class GatewayApi {
       integration: new WebSocketLambdaIntegration('Integration', handler),
       returnResponse,
     });
-    if (routeKey !== '$connect') return;
-    Validations.of(route).acknowledge({
-      id: 'AwsSolutions-APIG4',
-      reason:
-        'The token of the handshake is checked by the function of $connect: an authorizer would be a second invocation, and a second cold start, for each connection.',
-    });
+    acknowledge(
+      route,
+      'AwsSolutions-APIG4',
+      'Only $connect can have an authorizer. Its function checks the token of the handshake itself: an authorizer would be a second invocation, and a second cold start, for each connection.',
+    );
   }
 
   createStage({ throttle, accessLogs, domain }: StageProps): GatewayStage {
@@ -71,23 +72,26 @@ export class GatewayApi {
   }
 
   /** Lets somebody post to the connections of this API's stage, and of no other. */
-  grantConnections(grantee: IGrantable, verbs: readonly ConnectionVerb[]): void {
-    const stack = Stack.of(this.#scope);
-    Grant.addToPrincipal({
-      grantee,
-      actions: ['execute-api:ManageConnections'],
-      resourceArns: verbs.map((verb) =>
-        Arn.format(
-          {
-            service: 'execute-api',
-            resource: this.api.apiId,
-            resourceName: `${STAGE_NAME}/${verb}/@connections/*`,
-            arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-          },
-          stack,
-        ),
-      ),
-    });
+  grantConnections(lambda: BrokerFunction, verbs: readonly ConnectionVerb[]): void {
+    const resourceArns = verbs.map((verb) => this.#connectionsArn(verb));
+    Grant.addToPrincipal({ grantee: lambda, actions: ['execute-api:ManageConnections'], resourceArns });
+    for (const arn of resourceArns) {
+      acknowledgeWildcard(
+        lambda.ownRole,
+        arn,
+        'It stands for connections, whose ids nobody knows beforehand.',
+      );
+    }
+  }
+
+  #connectionsArn(verb: ConnectionVerb): string {
+    const parts = {
+      service: 'execute-api',
+      resource: this.api.apiId,
+      resourceName: `${STAGE_NAME}/${verb}/@connections/*`,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    };
+    return Arn.format(parts, Stack.of(this.#scope));
   }
 }
 
@@ -115,13 +119,15 @@ export class GatewayStage {
     });
     this.url = domain === undefined ? this.stage.url : `wss://${domain.domainName}/${STAGE_NAME}`;
     this.domainTarget = domainName?.regionalDomainName;
-    if (accessLogs !== undefined) return;
-    Validations.of(this.stage).acknowledge({
-      id: 'AwsSolutions-APIG1',
-      reason:
-        'Access logs are a prop, off by default: a line for each frame costs half as much as the frame.',
-    });
+    if (accessLogs === undefined) acknowledgeMissingLogs(this.stage);
   }
+}
+
+function acknowledgeMissingLogs(stage: WebSocketStage): void {
+  const reason =
+    'Access logs are a prop, off by default: a line for each frame costs half as much as the frame.';
+  acknowledge(stage, 'AwsSolutions-APIG1', reason);
+  acknowledge(stage, 'Serverless-APIGWAccessLogging', reason);
 }
 
 function accessLogSettings(scope: Construct, props: AccessLogProps): IAccessLogSettings {

@@ -1,11 +1,11 @@
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Names, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification } from './authentication.ts';
@@ -36,11 +36,11 @@ export class ApusBroker extends Construct {
   /** What clients connect to: `wss://…/mqtt`. */
   readonly url: string;
   /** Sessions, subscriptions, queues and retained messages. */
-  readonly table: ITable;
+  readonly table: Table;
   /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
-  readonly tokenSecret: ISecret | undefined;
+  readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
-  readonly publishKeys: ISecret | undefined;
+  readonly publishKeys: Secret | undefined;
   /** Whom alarms tell; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
@@ -57,7 +57,7 @@ export class ApusBroker extends Construct {
     checkProps(this, props);
     Tags.of(this).add('apus:broker', this.node.path);
     const resources = this.#createResources(props);
-    const namespace = props.metricsNamespace ?? `Apus/${Names.uniqueResourceName(this, { separator: '-' })}`;
+    const namespace = props.metricsNamespace ?? namespaceOf(this);
     const defaults = {
       environment: sharedEnvironment(resources, props, namespace),
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
@@ -203,4 +203,10 @@ export class ApusBroker extends Construct {
 
 function removalPolicyOf({ removalPolicy }: ApusBrokerProps): RemovalPolicy {
   return removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+}
+
+/** One for each broker of an account and Region: `Apus/apus/Broker` for the broker of the stack `apus`. */
+function namespaceOf(broker: Construct): string {
+  const stack = Stack.of(broker);
+  return `Apus/${stack.stackName}/${broker.node.path.slice(stack.node.path.length + 1)}`;
 }

@@ -7,6 +7,7 @@ import { LambdaSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BREAKER_VARIABLES } from '../functions/breaker-variables.ts';
+import { acknowledge } from './acknowledge.ts';
 import type { GatewayStage } from './api.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
@@ -59,6 +60,11 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
   topic?.grantPublish(lambda);
   const trigger = new Topic(scope, 'BreakerTopic', { displayName: 'Apus: runaway', enforceSSL: true });
   trigger.addSubscription(new LambdaSubscription(lambda));
+  acknowledge(
+    lambda,
+    'Serverless-SNSRedrivePolicy',
+    'SNS tries for days to reach a function; when the function fails, an alarm of its own says so.',
+  );
   alarm.addAlarmAction(new SnsAction(trigger));
   return lambda;
 }

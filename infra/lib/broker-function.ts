@@ -10,8 +10,9 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
-import type { Construct } from 'constructs';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Construct, IConstruct } from 'constructs';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { BUNDLING } from './bundling.ts';
 
 /** The repository, as seen from here and from `dist/app.mjs` alike: both are two folders below it. */
@@ -32,6 +33,8 @@ export interface BrokerFunctionProps {
 /** A Lambda function as all of them are: arm64, one minified file, a role of its own that may write to its own log. */
 export class BrokerFunction extends NodejsFunction {
   readonly memorySizeMegabytes: number;
+  /** Its permissions, as a construct. */
+  readonly ownRole: Role;
 
   constructor(scope: Construct, id: string, props: BrokerFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
@@ -64,14 +67,21 @@ export class BrokerFunction extends NodejsFunction {
       }),
     });
     this.memorySizeMegabytes = props.memorySizeMegabytes;
-    acknowledgeWildcards(role);
+    this.ownRole = role;
+    acknowledgeFindings(this);
+    if (props.tracing) acknowledgeWildcard(role, '*', 'Traces have no resources to name.');
   }
 }
 
-function acknowledgeWildcards(role: Role): void {
-  Validations.of(role).acknowledge({
-    id: 'AwsSolutions-IAM5',
-    reason:
-      'Wildcards stand for the streams of the one log group of this function, for connections, whose ids nobody knows beforehand, and for traces, which have no resources.',
-  });
+function acknowledgeFindings(lambda: IConstruct): void {
+  acknowledge(
+    lambda,
+    'Serverless-LambdaDLQ',
+    'It is called by the gateway or for a queue, which has dead letters of its own; the sweep and the breaker, which nobody waits for, have alarms on their errors.',
+  );
+  acknowledge(
+    lambda,
+    'Serverless-LambdaTracing',
+    'Tracing is a prop, off by default: a million traces cost five times as much as a million frames.',
+  );
 }

@@ -99,6 +99,8 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
   });
   props.resources.state.grantScan(lambda);
+  // When a connection was last active, before its will is published.
+  props.resources.api.grantConnections(lambda, ['GET']);
   return lambda;
 }
 

@@ -1,6 +1,6 @@
 import { VARIABLES } from '@apus/cloud/lambda';
 import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createSecret, type SecretProps } from './authentication.ts';
@@ -22,7 +22,7 @@ export class HttpPublish {
   readonly lambda: BrokerFunction;
   readonly url: FunctionUrl;
   /** Holds the API keys, where requests carry them. */
-  readonly keys: ISecret | undefined;
+  readonly keys: Secret | undefined;
 
   constructor(scope: Construct, props: HttpPublishProps) {
     const { resources, protection, secretProps, environment, memorySizeMegabytes, logRetention, tracing } =
@@ -47,6 +47,6 @@ export class HttpPublish {
   }
 }
 
-function createKeys(scope: Construct, props: SecretProps): ISecret {
+function createKeys(scope: Construct, props: SecretProps): Secret {
   return createSecret(scope, 'PublishKeys', 'Apus: the key of backends that publish over HTTPS', props);
 }

@@ -1,5 +1,5 @@
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ConnectionVerb, GatewayApi } from './api.ts';
+import type { BrokerFunction } from './broker-function.ts';
 import type { QueuePair } from './queues.ts';
 import type { StateTable } from './table.ts';
 
@@ -15,7 +15,7 @@ export interface Resources {
  * What every function needs in which a broker runs: whatever makes it run, it may publish a will, which is routed,
  * posted, queued for workers, and may end sessions, which sets timers.
  */
-export function grantBroker(lambda: IFunction, resources: Resources): void {
+export function grantBroker(lambda: BrokerFunction, resources: Resources): void {
   const { state, fanOut, timers, api } = resources;
   const verbs: readonly ConnectionVerb[] = ['POST', 'DELETE'];
   state.grantUse(lambda);
@@ -25,7 +25,7 @@ export function grantBroker(lambda: IFunction, resources: Resources): void {
 }
 
 /** What a worker behind a queue needs beyond that; what it knows to be poison it puts aside by itself. */
-export function grantConsume(lambda: IFunction, { queue, deadLetters }: QueuePair): void {
+export function grantConsume(lambda: BrokerFunction, { queue, deadLetters }: QueuePair): void {
   queue.grantConsumeMessages(lambda);
   deadLetters.grantSendMessages(lambda);
 }

@@ -115,7 +115,7 @@ export interface ApusBrokerProps {
    */
   readonly tracing?: boolean;
 
-  /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/` and the construct's unique name */
+  /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
   readonly metricsNamespace?: string;
 }
 

@@ -6,8 +6,9 @@ import {
   QueueEncryption,
   type QueueProps,
 } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Validations } from 'aws-cdk-lib/core';
+import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import {
   DEAD_LETTER_RETENTION,
   RECEIVES_MAX,
@@ -45,10 +46,8 @@ function createPair(scope: Construct, id: string, timeout: Duration, props: Queu
     enforceSSL: true,
     retentionPeriod: DEAD_LETTER_RETENTION,
   });
-  Validations.of(deadLetters).acknowledge({
-    id: 'AwsSolutions-SQS3',
-    reason: 'It is the dead-letter queue of another one.',
-  });
+  acknowledge(deadLetters, 'AwsSolutions-SQS3', 'It is the dead-letter queue of another one.');
+  acknowledge(deadLetters, 'Serverless-SQSRedrivePolicy', 'It is the dead-letter queue of another one.');
   const queue = new Queue(scope, `${id}Queue`, {
     ...props,
     enforceSSL: true,

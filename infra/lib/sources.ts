@@ -2,6 +2,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKERS_MIN } from './defaults.ts';
 import type { Functions } from './functions.ts';
 import type { QueuePair } from './queues.ts';
@@ -37,18 +38,30 @@ export function connectSources(
     maxConcurrency: workers,
     reportBatchItemFailures: true,
   });
-  functions.timers.addEventSourceMapping('Source', {
+  const timers = functions.timers.addEventSourceMapping('Source', {
     eventSourceArn: queues.timers.queue.queueArn,
     batchSize: BATCH_SIZE,
     maxConcurrency: WORKERS_MIN,
     reportBatchItemFailures: true,
   });
-  new Rule(scope, 'SweepSchedule', {
+  for (const source of [fanOut, timers]) {
+    acknowledge(
+      source,
+      'Serverless-LambdaEventSourceMappingDestination',
+      'SQS sources have no destination for failures: the queue has dead letters.',
+    );
+  }
+  const schedule = new Rule(scope, 'SweepSchedule', {
     description: 'Apus: looks for what nothing else ended',
     schedule: Schedule.rate(SWEEP_INTERVAL),
     targets: [
       new LambdaFunction(functions.sweep, { event: RuleTargetInput.fromObject({}), retryAttempts: 0 }),
     ],
   });
+  acknowledge(
+    schedule,
+    'Serverless-EventBusDLQ',
+    'A sweep that was missed is made up for by the next, ten minutes later; there is an alarm for those that fail.',
+  );
   return { fanOut };
 }

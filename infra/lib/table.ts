@@ -7,8 +7,9 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import type { TableProps } from './props.ts';
 
 /** A new table takes 12,000 reads and 4,000 writes a second. */
@@ -40,11 +41,11 @@ export class StateTable {
       ...encryptionOf(props.encryptionKey),
       ...warmThroughputOf(props.warmWriteUnitsPerSecond),
     });
-    Validations.of(this.table).acknowledge({
-      id: 'AwsSolutions-DDB3',
-      reason:
-        'Point-in-time recovery is a prop, off by default: the table holds sessions and queues, which are worth little an hour later, and it would be billed by the GB.',
-    });
+    acknowledge(
+      this.table,
+      'AwsSolutions-DDB3',
+      'Point-in-time recovery is a prop, off by default: the table holds sessions and queues, which are worth little an hour later, and it would be billed by the GB.',
+    );
   }
 
   grantUse(grantee: IGrantable): void {

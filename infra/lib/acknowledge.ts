@@ -1,0 +1,21 @@
+import { Stack, Validations } from 'aws-cdk-lib/core';
+import type { IConstruct } from 'constructs';
+
+/** Says why a rule of cdk-nag does not hold for a construct and what is in it, to whoever runs it over their app. */
+export function acknowledge(construct: IConstruct, id: string, reason: string): void {
+  Validations.of(construct).acknowledge({ id, reason });
+}
+
+/** A wildcard in the resource of a policy, which cdk-nag wants named one by one. */
+export function acknowledgeWildcard(construct: IConstruct, resourceArn: string, reason: string): void {
+  const found = textOf(Stack.of(construct).resolve(resourceArn));
+  acknowledge(construct, `AwsSolutions-IAM5[Resource::${found}]`, reason);
+}
+
+/** An ARN as cdk-nag shows it: with `<LogicalId>` for what is only known at deployment. */
+function textOf(resolved: unknown): string {
+  if (typeof resolved === 'string') return resolved;
+  const { Ref, 'Fn::Join': join } = resolved as { Ref?: string; 'Fn::Join'?: [string, unknown[]] };
+  if (join !== undefined) return join[1].map(textOf).join(join[0]);
+  return `<${Ref}>`;
+}

@@ -1,0 +1,108 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { synthApp } from './support/synth.ts';
+
+describe('the app', () => {
+  it('says where to connect, and where the secret is that signs tokens', () => {
+    const outputs = synthApp().toJSON().Outputs;
+    expect(Object.keys(outputs)).toEqual([
+      'Url',
+      'TableName',
+      'TokenSecretArn',
+      'HttpPublishUrl',
+      'AlarmTopicArn',
+      'BreakerName',
+    ]);
+    expect(JSON.stringify(outputs.Url.Value)).toMatch(/wss:\/\/.*BrokerApi.*\.execute-api\..*\/mqtt/);
+  });
+
+  it('tags everything that can be tagged', () => {
+    const tags = Match.arrayWith([{ Key: 'apus:stack', Value: 'broker' }]);
+    synthApp().hasResourceProperties('AWS::DynamoDB::Table', { Tags: tags });
+    synthApp().hasResourceProperties('AWS::SQS::Queue', { Tags: tags });
+  });
+
+  it('takes settings from the context', () => {
+    const template = synthApp({
+      framesPerSecond: '50',
+      maxPostsPerSecond: 400,
+      messagesPerMinuteMax: '5000',
+      deliveriesPerMinuteMax: '7',
+      connectTimeoutSeconds: '60',
+      alarmEmail: 'ops@example.com',
+      dashboard: 'false',
+      retainData: false,
+      pointInTimeRecovery: 'true',
+      httpPublish: 'none',
+      logLevel: 'info',
+      memorySizeMegabytes: '1024',
+      tracing: true,
+      accessLogs: 'true',
+      jwksUrl: 'https://id.example.com/keys',
+      issuer: 'https://id.example.com',
+    });
+    template.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+      DefaultRouteSettings: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 },
+      AccessLogSettings: Match.anyValue(),
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 1_024,
+      TracingConfig: { Mode: 'Active' },
+      Environment: {
+        Variables: Match.objectLike({
+          APUS_CONNECT_TIMEOUT_SECONDS: '60',
+          APUS_DELIVERIES_PER_MINUTE_MAX: '7',
+          APUS_LOG_LEVEL: 'info',
+          APUS_TOKEN_ISSUER: 'https://id.example.com',
+        }),
+      },
+    });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'MessageCount',
+      Threshold: 5_000,
+    });
+    template.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: 'ops@example.com',
+    });
+    template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
+    template.resourceCountIs('AWS::Lambda::Url', 0);
+    template.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: Match.objectLike({
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      }),
+    });
+  });
+
+  it('takes a domain, and makes its record', () => {
+    const template = synthApp({
+      domainName: 'mqtt.example.com',
+      certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1',
+      hostedZoneId: 'Z1',
+    });
+    template.hasResourceProperties('AWS::Route53::RecordSet', {
+      Name: 'mqtt.example.com.',
+      HostedZoneId: 'Z1',
+    });
+    template.hasOutput('DomainTarget', {});
+  });
+
+  it.each([
+    [
+      { name: '1st' },
+      '--name begins with a letter and has up to 128 letters, digits and -; it is not "1st".',
+    ],
+    [{ framesPerSecond: 'many' }, '--frames-per-second is a whole number, not "many".'],
+    [{ dashboard: 'yes' }, '--dashboard is true or false, not "yes".'],
+    [{ logLevel: 'loud' }, '--log-level is one of error, warn, info, debug, not "loud".'],
+    [
+      { authentication: 'anonymous', jwksUrl: 'https://x' },
+      'Only one of --authentication, --token-secret-arn and --jwks-url can be given.',
+    ],
+    [{ jwksUrl: 'https://x.example.com' }, '--jwks-url needs --issuer: whose tokens are accepted.'],
+    [{ domainName: 'mqtt.example.com' }, '--domain-name and --certificate-arn need each other.'],
+  ])('says what is wrong with %j', (context, sentence) => {
+    expect(() => synthApp(context)).toThrow(sentence);
+  });
+});

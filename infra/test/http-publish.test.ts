@@ -1,0 +1,43 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { describe, expect, it } from 'vitest';
+import { synthBroker } from './support/synth.ts';
+
+describe('publishing over HTTPS', () => {
+  it('takes signed requests of those who were granted it', () => {
+    const { template } = synthBroker({}, (broker, stack) => {
+      broker.grantPublish(
+        new Role(stack, 'Backend', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }),
+      );
+    });
+    template.hasResourceProperties('AWS::Lambda::Url', { AuthType: 'AWS_IAM' });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('^Backend'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: 'lambda:InvokeFunctionUrl',
+            Resource: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BrokerPublish'), 'Arn'] },
+          }),
+        ]),
+      },
+    });
+  });
+
+  it('takes requests with a generated key', () => {
+    const { template, broker } = synthBroker({ httpPublish: 'keys' });
+    template.hasResourceProperties('AWS::Lambda::Url', { AuthType: 'NONE' });
+    template.resourceCountIs('AWS::SecretsManager::Secret', 2);
+    expect(broker.publishKeys).toBeDefined();
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Apus: publishes for backends over HTTPS',
+      Environment: { Variables: Match.objectLike({ APUS_PUBLISH_KEYS_SECRET_ARN: Match.anyValue() }) },
+    });
+  });
+
+  it('is not there when nobody wants it', () => {
+    const { template } = synthBroker({ httpPublish: false });
+    template.resourceCountIs('AWS::Lambda::Url', 0);
+    template.resourceCountIs('AWS::Lambda::Function', 6);
+  });
+});

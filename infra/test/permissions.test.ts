@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { permissionsOf } from './support/statements.ts';
+import { synthBroker } from './support/synth.ts';
+
+const { template } = synthBroker();
+
+const CONNECTIONS = 'arn:{AWS::Partition}:execute-api:{AWS::Region}:{AWS::AccountId}:{BrokerApi}/mqtt';
+
+const QUEUE_SEND = ['GetQueueAttributes', 'GetQueueUrl', 'SendMessage'];
+
+/** What every function needs in which a broker runs. */
+const BROKER = [
+  ...['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
+    (action) => `dynamodb:${action} {BrokerTable}`,
+  ),
+  `execute-api:ManageConnections ${CONNECTIONS}/DELETE/@connections/*`,
+  `execute-api:ManageConnections ${CONNECTIONS}/POST/@connections/*`,
+  ...QUEUE_SEND.map((action) => `sqs:${action} {BrokerFanOutQueue}`),
+  ...QUEUE_SEND.map((action) => `sqs:${action} {BrokerTimersQueue}`),
+];
+
+function logs(id: string): string[] {
+  return ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} {Broker${id}Logs}`);
+}
+
+function consume(id: string): string[] {
+  const receive = ['ChangeMessageVisibility', 'DeleteMessage', 'ReceiveMessage'];
+  return [
+    ...receive.map((action) => `sqs:${action} {Broker${id}Queue}`),
+    ...['GetQueueAttributes', 'GetQueueUrl'].map((action) => `sqs:${action} {Broker${id}Queue}`),
+    ...QUEUE_SEND.map((action) => `sqs:${action} {Broker${id}DeadLetters}`),
+  ];
+}
+
+const READ_SECRET = ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'].map(
+  (action) => `${action} {BrokerTokenSecret}`,
+);
+
+describe('each function may do what it does, and nothing else', () => {
+  it.each([
+    ['Gateway', [...BROKER, ...READ_SECRET]],
+    ['Disconnect', BROKER],
+    ['FanOut', [...BROKER, ...consume('FanOut')]],
+    ['Timers', [...BROKER, ...consume('Timers')]],
+    [
+      'Sweep',
+      [
+        ...BROKER,
+        'dynamodb:Scan {BrokerTable}',
+        `execute-api:ManageConnections ${CONNECTIONS}/GET/@connections/*`,
+      ],
+    ],
+    ['Publish', BROKER],
+    [
+      'Breaker',
+      [
+        'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
+        'apigateway:PATCH arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
+        'lambda:UpdateEventSourceMapping arn:{AWS::Partition}:lambda:{AWS::Region}:{AWS::AccountId}:event-source-mapping:{BrokerFanOutSource}',
+        'sns:Publish {BrokerAlarmTopic}',
+      ],
+    ],
+  ])('%s', (id, expected) => {
+    const permissions = new Set(permissionsOf(template, `Broker${id}Role`));
+    expect([...permissions]).toEqual([...new Set([...expected, ...logs(id)])].sort());
+  });
+
+  it('no role has a policy of AWS attached, and only Lambda may take one', () => {
+    for (const role of Object.values(template.findResources('AWS::IAM::Role'))) {
+      expect(role.Properties.ManagedPolicyArns).toBeUndefined();
+      expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+        { Action: 'sts:AssumeRole', Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' } },
+      ]);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { Template } from 'aws-cdk-lib/assertions';
+import { App, Stack } from 'aws-cdk-lib/core';
+import { ApusBroker } from '../../lib/apus-broker.ts';
+import { createApp } from '../../lib/create-app.ts';
+import type { ApusBrokerProps } from '../../lib/props.ts';
+
+const CDK_JSON = new URL('../../cdk.json', import.meta.url);
+
+/** The context of the real app: the feature flags change what is synthesized. No function is bundled. */
+export function testContext(): Record<string, unknown> {
+  const { context } = JSON.parse(readFileSync(CDK_JSON, 'utf8')) as { context: Record<string, unknown> };
+  return { ...context, 'aws:cdk:bundling-stacks': [] };
+}
+
+export interface Synthesized {
+  readonly app: App;
+  readonly stack: Stack;
+  readonly broker: ApusBroker;
+  readonly template: Template;
+}
+
+/** A stack of somebody's own with a broker in it. `more` is given the stack before the broker is made. */
+export function synthBroker(
+  props: ApusBrokerProps | ((stack: Stack) => ApusBrokerProps) = {},
+  use: (broker: ApusBroker, stack: Stack) => void = () => {},
+): Synthesized {
+  const app = new App({ context: testContext() });
+  const stack = new Stack(app, 'Test');
+  const broker = new ApusBroker(stack, 'Broker', typeof props === 'function' ? props(stack) : props);
+  use(broker, stack);
+  return { app, stack, broker, template: Template.fromStack(stack) };
+}
+
+/** The app as `cdk deploy -c …` would see it. */
+export function synthApp(context: Record<string, unknown> = {}): Template {
+  const { stack } = createApp({ context: { ...testContext(), ...context } });
+  return Template.fromStack(stack);
+}
