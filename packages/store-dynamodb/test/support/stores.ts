@@ -39,14 +39,18 @@ export interface Service {
   make(options?: MakeOptions): DynamoStores;
 }
 
-/**
- * Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. Where that cannot be started its
- * half of the file is skipped and says why; in CI it fails.
- */
+/** Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. */
 export async function withService(define: (service: Service) => void): Promise<void> {
   const emulated = await makeService(createDynamoDb().clientConfig(), { readUnitsFrom: 'service' });
   describe('in memory', () => define(emulated));
+  await withMinistack(define);
+}
 
+/**
+ * Runs `define` with a DynamoDB that is not ours. Where none can be started this is skipped and says why; in CI it
+ * fails.
+ */
+export async function withMinistack(define: (service: Service) => void): Promise<void> {
   let ministack: Ministack;
   try {
     ministack = await startMinistack();

@@ -1,6 +1,6 @@
 import { invalidValue, validationError } from '../errors.ts';
 import type { KeyClause } from '../expressions/key-condition.ts';
-import { emptyKeyMessage, type KeyAttribute, type KeySchema, partitionText } from '../storage/key-schema.ts';
+import { emptyKeyError, type KeyAttribute, type KeySchema, partitionText } from '../storage/key-schema.ts';
 import { compareSortKeys, type Partition, partitionPoint, type Stored } from '../storage/partition.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 
@@ -100,9 +100,7 @@ function checkValues({ comparator, values }: KeyClause, { name, type }: KeyAttri
   if (values.some((value) => value[type] === undefined)) {
     throw invalidValue('Condition parameter type does not match schema type');
   }
-  if (values.some(({ S, B }) => S === '' || B === '')) {
-    throw validationError(`One or more parameter values are not valid. ${emptyKeyMessage(name, type)}`);
-  }
+  if (values.some(({ S, B }) => S === '' || B === '')) throw emptyKeyError(name, type);
 }
 
 function missedElement(name: string) {

@@ -1,4 +1,4 @@
-import { invalidValue, validationError } from '../errors.ts';
+import { invalidValue, type ServiceError, validationError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { type AttributeValue, type Item, newItem, typeOf } from '../values/attribute-value.ts';
 import { valueBytes } from '../values/size.ts';
@@ -35,7 +35,7 @@ export function keyOf(schema: KeySchema, sent: Item): Key {
   for (const { name, type } of attributes) {
     const value = sent[name];
     if (value?.[type] === undefined) throw notThisSchema();
-    if (isEmpty(value)) throw invalidValue(emptyKeyMessage(name, type));
+    if (isEmpty(value)) throw emptyKeyError(name, type);
   }
   checkSizes(schema, sent);
   return keyIn(schema, sent);
@@ -49,9 +49,7 @@ export function keyOfItem(schema: KeySchema, item: Item): Key {
     if (value[type] === undefined) {
       throw invalidValue(`Type mismatch for key ${name} expected: ${type} actual: ${typeOf(value)}`);
     }
-    if (isEmpty(value)) {
-      throw validationError(`One or more parameter values are not valid. ${emptyKeyMessage(name, type)}`);
-    }
+    if (isEmpty(value)) throw emptyKeyError(name, type);
   }
   checkSizes(schema, item);
   return keyIn(schema, item);
@@ -87,9 +85,11 @@ function isEmpty(value: AttributeValue): boolean {
   return value.S === '' || value.B === '';
 }
 
-export function emptyKeyMessage(name: string, type: KeyType): string {
+export function emptyKeyError(name: string, type: KeyType): ServiceError {
   const what = type === 'S' ? 'string' : 'binary';
-  return `The AttributeValue for a key attribute cannot contain an empty ${what} value. Key: ${name}`;
+  return validationError(
+    `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ${what} value. Key: ${name}`,
+  );
 }
 
 function notThisSchema() {
