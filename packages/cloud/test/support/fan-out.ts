@@ -1,0 +1,383 @@
+import { createDynamoDb } from '@apus/emulator';
+import { type DynamoStores, defineTable } from '@apus/store-dynamodb';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { parser as createParser, generate, type Packet } from 'mqtt-packet';
+import { packetLength } from '../../../../test/support/packet-length.ts';
+import { readServerFrame } from '../../../../test/support/server-frame.ts';
+import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
+import type { FanOutCounts } from '../../src/fan-out-metrics.ts';
+import { createFanOutWorker, type FanOutWorker } from '../../src/fan-out-worker.ts';
+import type { FanOutWorkerLimits } from '../../src/fan-out-worker-limits.ts';
+import type { Frame } from '../../src/frame.ts';
+import type { JobQueue, QueueEntry } from '../../src/job-queue.ts';
+import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
+import type { PostAttempts, Poster, PostOutcome } from '../../src/poster.ts';
+import { QueuedFanOut } from '../../src/queued-fan-out.ts';
+import type { SqsBatchResponse, SqsRecord } from '../../src/sqs-events.ts';
+
+export const TABLE = 'apus';
+
+/** Time that passes only where somebody sleeps, or where the test says so. */
+export class FakeTime {
+  nowMs = Date.UTC(2026, 0, 1);
+
+  now = (): number => this.nowMs;
+
+  sleep = async (ms: number): Promise<void> => {
+    await new Promise(setImmediate);
+    this.nowMs += ms;
+  };
+}
+
+export interface ReceivedPacket {
+  readonly cmd: string;
+  readonly qos: number;
+  readonly dup: boolean;
+  readonly retain: boolean;
+  readonly messageId: number | undefined;
+  readonly text: string;
+  readonly subscriptionIdentifier?: number | number[] | undefined;
+  readonly sessionPresent?: boolean;
+  readonly reasonCode?: number | undefined;
+}
+
+export interface Attempt {
+  readonly connectionId: string;
+  readonly packets: readonly ReceivedPacket[];
+  /** Who posted. */
+  readonly by: string;
+}
+
+/** The gateway's @connections API, and all that its clients were sent. */
+export class FakeGateway {
+  /** What a try comes to. */
+  answer: (attempt: Attempt) => PostOutcome | Promise<PostOutcome> = () => 'sent';
+  readonly attempts: Attempt[] = [];
+  readonly posts: Attempt[] = [];
+  readonly deleted: string[] = [];
+
+  posterOf(by: string): Poster & PostAttempts {
+    const attempt = async (connectionId: string, frame: Frame | string): Promise<PostOutcome> => {
+      const packets = decodePackets(Buffer.from(typeof frame === 'string' ? frame : frame.text, 'base64'));
+      const post = { connectionId, packets, by };
+      this.attempts.push(post);
+      const outcome = await this.answer(post);
+      if (outcome === 'sent') this.posts.push(post);
+      return outcome;
+    };
+    return {
+      attempt,
+      post: attempt,
+      delete: async (connectionId) => void this.deleted.push(connectionId),
+      get: async () => 'unknown',
+    };
+  }
+
+  /** What a client has received, in its order. */
+  packetsTo(connectionId: string): ReceivedPacket[] {
+    return this.posts.filter((post) => post.connectionId === connectionId).flatMap(({ packets }) => packets);
+  }
+
+  textsTo(connectionId: string): string[] {
+    return this.packetsTo(connectionId).map(({ text }) => text);
+  }
+}
+
+function decodePackets(bytes: Buffer): ReceivedPacket[] {
+  const packets: ReceivedPacket[] = [];
+  const parser = createParser({ protocolVersion: 5 } as never);
+  parser.on('packet', (packet) => packets.push(receivedOf(packet)));
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = packetLength(bytes.subarray(offset));
+    if (length === 0) throw new Error('a post ends within a packet');
+    parser.parse(bytes.subarray(offset, offset + length));
+    offset += length;
+  }
+  return packets;
+}
+
+function receivedOf(packet: Packet): ReceivedPacket {
+  const { cmd, messageId } = packet;
+  if (packet.cmd !== 'publish') {
+    const sessionPresent = packet.cmd === 'connack' && packet.sessionPresent;
+    const reasonCode = 'reasonCode' in packet ? packet.reasonCode : undefined;
+    return { cmd, qos: 0, dup: false, retain: false, messageId, text: '', sessionPresent, reasonCode };
+  }
+  const { qos, dup, retain, payload, properties } = packet;
+  const { subscriptionIdentifier } = properties ?? {};
+  return { cmd, qos, dup, retain, messageId, text: String(payload), subscriptionIdentifier };
+}
+
+function readReply(text: string): Buffer {
+  const frame = readServerFrame(text);
+  if (frame.kind !== 'reply') throw new Error(`expected a reply, got: ${text}`);
+  return frame.bytes;
+}
+
+/** What was sent to a queue, as its consumers receive it. */
+export class FakeQueue implements JobQueue {
+  readonly entries: QueueEntry[] = [];
+  readonly #time: FakeTime;
+  #received = 0;
+  #sentAtMs: number[] = [];
+
+  constructor(time: FakeTime) {
+    this.#time = time;
+  }
+
+  async send(entries: readonly QueueEntry[]): Promise<void> {
+    for (const entry of entries) {
+      this.entries.push(entry);
+      this.#sentAtMs.push(this.#time.nowMs);
+    }
+  }
+
+  /** All that came since the last call, received for the first time. */
+  receive(): SqsRecord[] {
+    const records = this.entries
+      .slice(this.#received)
+      .map((entry, index) => this.#record(entry, this.#received + index));
+    this.#received = this.entries.length;
+    return records;
+  }
+
+  #record({ body, fifo }: QueueEntry, index: number): SqsRecord {
+    return {
+      messageId: `message-${index}`,
+      receiptHandle: `receipt-${index}`,
+      body,
+      attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: String(this.#sentAtMs[index]),
+        ApproximateFirstReceiveTimestamp: String(this.#time.nowMs),
+        SequenceNumber: String(index + 1),
+        ...(fifo !== undefined && { MessageGroupId: fifo.groupId }),
+      },
+    };
+  }
+}
+
+/** A call of a worker to DynamoDB: it reads of a shard or of sessions, or it writes how far it has come, or else. */
+export type Call = 'read' | 'claim' | 'other';
+
+/** What a test does at a worker's calls. An error that it throws is what the worker gets. */
+export interface Hooks {
+  before?(call: Call): Promise<void> | void;
+  /** The call has had its effect. */
+  after?(call: Call): Promise<void> | void;
+}
+
+export interface ProcessOptions {
+  readonly name?: string;
+  readonly hooks?: Hooks;
+  readonly limits?: Partial<FanOutWorkerLimits>;
+  /** What is left of the function's time; a number stays as it is. @default 30 s from the first call on */
+  readonly remainingMs?: () => number;
+  readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
+}
+
+/** One execution environment: stores, broker and worker of its own. */
+export interface Process {
+  readonly cloud: Cloud;
+  readonly counts: FanOutCounts[];
+  readonly log: { readonly level: string; readonly event: string; readonly fields: unknown }[];
+  readonly givenBack: { readonly messageIds: string[]; readonly afterSeconds: number }[];
+  work(records: readonly SqsRecord[]): Promise<SqsBatchResponse>;
+  /** Ids of the records that come again. */
+  failuresOf(records: readonly SqsRecord[]): Promise<string[]>;
+}
+
+const FUNCTION_MS = 30_000;
+
+/** A table, a gateway, a queue; and as many processes over them as a test wants. */
+export class World {
+  readonly time = new FakeTime();
+  readonly gateway = new FakeGateway();
+  readonly queue = new FakeQueue(this.time);
+  readonly deadLetters = new FakeQueue(this.time);
+  readonly #dynamo = createDynamoDb();
+  readonly #door: Process;
+  #ids = 0;
+  #connections = 0;
+
+  private constructor() {
+    this.#door = this.process({ name: 'door' });
+  }
+
+  static async create(): Promise<World> {
+    const world = new World();
+    await world.#client().send(new CreateTableCommand(defineTable(TABLE)));
+    return world;
+  }
+
+  get stores(): DynamoStores {
+    return this.#door.cloud.stores;
+  }
+
+  process(options: ProcessOptions = {}): Process {
+    const { name = `worker-${this.#ids++}`, hooks, limits, wrap = (poster) => poster } = options;
+    const log: Process['log'] = [];
+    const logAt = (level: string) => (event: string, fields?: unknown) =>
+      void log.push({ level, event, fields });
+    const logger = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+    const poster = wrap(this.gateway.posterOf(name));
+    const counts: FanOutCounts[] = [];
+    const givenBack: Process['givenBack'] = [];
+    const world = {
+      clock: this.time,
+      sleep: this.time.sleep,
+      random: () => 0.5,
+      randomId: () => `id-${(this.#ids++).toString(36).padStart(8, '0')}`,
+      log: logger,
+    };
+    const cloud = composeCloud({
+      ...world,
+      dynamo: this.#client(hooks),
+      tableName: TABLE,
+      fanOut: new QueuedFanOut(this.queue, { isFull: async () => false }),
+      timers: { set: () => {}, cancel: () => {} },
+      poster,
+      authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+      authorizer: { mayPublish: () => true, maySubscribe: () => true },
+      stores: { inlineSubscribersMax: 1 },
+    });
+    const worker: FanOutWorker = createFanOutWorker({
+      ...world,
+      environment: cloud.environment,
+      poster,
+      subscriptions: cloud.stores.subscriptions,
+      progress: cloud.stores.fanOutProgress,
+      deadLetters: this.deadLetters,
+      visibility: {
+        giveBack: async (records, afterSeconds) =>
+          void givenBack.push({ messageIds: records.map(({ messageId }) => messageId), afterSeconds }),
+      },
+      metrics: { record: (each) => void counts.push(each) },
+      ...(limits !== undefined && { limits }),
+    });
+    const work = (records: readonly SqsRecord[]) => {
+      const endMs = this.time.nowMs + FUNCTION_MS;
+      const { remainingMs = () => endMs - this.time.nowMs } = options;
+      return worker({ Records: records }, { getRemainingTimeInMillis: remainingMs });
+    };
+    return {
+      cloud,
+      counts,
+      log,
+      givenBack,
+      work,
+      failuresOf: async (records) =>
+        (await work(records)).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
+    };
+  }
+
+  /** Sends one frame of these packets and answers the packets of its reply. */
+  async frame(connectionId: string, ...packets: Fields[]): Promise<ReceivedPacket[]> {
+    const bytes = Buffer.concat(
+      packets.map((packet) => generate(packet as never, { protocolVersion: 5 } as never)),
+    );
+    const { body = '' } = await this.#door.cloud.routes.default(
+      {
+        requestContext: {
+          routeKey: '$default',
+          eventType: 'MESSAGE',
+          connectionId,
+          requestId: 'request',
+          apiId: 'api',
+          stage: 'mqtt',
+          domainName: 'example.com',
+          connectedAt: this.time.nowMs,
+          requestTimeEpoch: this.time.nowMs,
+        },
+        body: bytes.toString('base64'),
+      },
+      { getRemainingTimeInMillis: () => 5_000 },
+    );
+    return body === '' ? [] : decodePackets(readReply(body));
+  }
+
+  async connect(fields: Fields = {}): Promise<string> {
+    const connectionId = `connection-${this.#connections++}`;
+    await this.frame(connectionId, connect({ clientId: connectionId, ...fields }));
+    return connectionId;
+  }
+
+  /** Clients that hold the filter; the first of all stands in its head, the others in its shards. */
+  async subscribers(
+    count: number,
+    options: Fields = { qos: 1 },
+    fields: Fields = {},
+    filter = 'wide',
+  ): Promise<string[]> {
+    const connectionIds: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const connectionId = await this.connect(fields);
+      await this.frame(connectionId, subscribe(filter, options));
+      connectionIds.push(connectionId);
+    }
+    return connectionIds;
+  }
+
+  /** Publishes, a frame for each text. */
+  async publish(texts: readonly string[], fields: Fields = { qos: 1 }, topic = 'wide'): Promise<void> {
+    const connectionId = await this.connect();
+    for (const text of texts) await this.publishFrom(connectionId, [text], fields, topic);
+  }
+
+  /** Publishes one frame. */
+  async publishFrom(
+    connectionId: string,
+    texts: readonly string[],
+    fields: Fields = { qos: 1 },
+    topic = 'wide',
+  ): Promise<ReceivedPacket[]> {
+    const packets = texts.map((text, index) => publish(topic, text, { messageId: index + 1, ...fields }));
+    return await this.frame(connectionId, ...packets);
+  }
+
+  /** A client with a persistent session is back, and fetches its queue. */
+  async returns(clientId: string): Promise<{ readonly present: boolean; readonly queue: readonly string[] }> {
+    const connectionId = `connection-${this.#connections++}`;
+    const properties = { sessionExpiryInterval: 3_600 };
+    const [connack, ...first] = await this.frame(
+      connectionId,
+      connect({ clientId, clean: false, properties }),
+    );
+    return { present: connack?.sessionPresent === true, queue: first.map(({ text }) => text) };
+  }
+
+  #client(hooks?: Hooks): DynamoDBClient {
+    const client = new DynamoDBClient(this.#dynamo.clientConfig());
+    if (hooks === undefined) return client;
+    client.middlewareStack.add(
+      (next, context) => async (given) => {
+        const call = callOf(String(context.commandName), given.input);
+        await hooks.before?.(call);
+        const answer = await next(given);
+        await hooks.after?.(call);
+        return answer;
+      },
+      { step: 'initialize' },
+    );
+    return client;
+  }
+}
+
+function callOf(commandName: string, input: object): Call {
+  if (commandName === 'QueryCommand' || commandName === 'BatchGetItemCommand') return 'read';
+  return commandName === 'PutItemCommand' && JSON.stringify(input).includes('"progress"') ? 'claim' : 'other';
+}
+
+/** A process that is dead does not go on. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** A promise and its resolver, for a test that decides when something goes on. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
