@@ -1,9 +1,10 @@
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import type { AlarmProps } from './props.ts';
+import { createTopic } from './topic.ts';
 
 /** One alarm. Its id is the title of its section in docs/runbook.md, in words. */
 export interface AlarmDefinition {
@@ -36,7 +37,7 @@ export function anchorOf(id: string): string {
 
 /** The topic that alarms tell: the owner's, or one of the construct's. */
 export function createAlarmTopic(scope: Construct, { topic, email }: AlarmProps): ITopic {
-  const told = topic ?? new Topic(scope, 'AlarmTopic', { displayName: 'Apus: alarms', enforceSSL: true });
+  const told = topic ?? createTopic(scope, 'AlarmTopic', 'Apus: alarms');
   if (email !== undefined) told.addSubscription(new EmailSubscription(email));
   return told;
 }

@@ -2,7 +2,7 @@ import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { LambdaSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -12,6 +12,7 @@ import type { GatewayStage } from './api.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
+import { createTopic } from './topic.ts';
 
 /** The breaker waits for two services, and for the tries of their clients. */
 const TIMEOUT = Duration.seconds(60);
@@ -58,7 +59,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
     }),
   );
   topic?.grantPublish(lambda);
-  const trigger = new Topic(scope, 'BreakerTopic', { displayName: 'Apus: runaway', enforceSSL: true });
+  const trigger = createTopic(scope, 'BreakerTopic', 'Apus: runaway');
   trigger.addSubscription(new LambdaSubscription(lambda));
   acknowledge(
     lambda,

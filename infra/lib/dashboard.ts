@@ -1,11 +1,4 @@
-import {
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  type IWidget,
-  SingleValueWidget,
-  Stats,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Watched } from './broker-alarms.ts';
@@ -88,15 +81,8 @@ function trouble({ metrics, functions, state }: Watched): IWidget[] {
 
 function cost(watched: Watched): IWidget[] {
   const { state } = watched;
-  const dollars = dollarsPerHour(watched);
   return [
-    new SingleValueWidget({
-      title: 'Dollars an hour, now',
-      metrics: [dollars],
-      width: WIDTH,
-      height: HEIGHT,
-    }),
-    graph('Dollars an hour', [dollars]),
+    graph('Dollars an hour', [dollarsPerHour(watched)]),
     graph('DynamoDB units a minute', [
       state.table.metricConsumedReadCapacityUnits({ ...MINUTE, label: 'read' }),
       state.table.metricConsumedWriteCapacityUnits({ ...MINUTE, label: 'written' }),

@@ -1,0 +1,18 @@
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+/** A topic that alarms of this account may tell, over TLS. With a policy of its own it has lost the one that let them. */
+export function createTopic(scope: Construct, id: string, displayName: string): Topic {
+  const topic = new Topic(scope, id, { displayName, enforceSSL: true });
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+  return topic;
+}
