@@ -1,5 +1,6 @@
 import { Activity } from '../activity.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { clientConfigOf, type SdkClientConfig } from '../dynamodb/client-config.ts';
 import { Dice, type FaultName } from '../faults.ts';
 import { Random, randomSeed } from '../random.ts';
 import { Shuffler } from '../shuffler.ts';
@@ -40,11 +41,13 @@ export interface Sqs {
   /** How many messages a queue holds now, by their state. Throws QueueDoesNotExist. */
   depth(name: string): Depth;
   /**
-   * For `new SQSClient({ requestHandler, region, credentials, maxAttempts: 1 })`. Given an execution environment, its
+   * For `new SQSClient({ requestHandler, … })`. Given an execution environment, its
    * calls are held while it is frozen, never return once it is dead, and pass the checkpoints `sqs:ACTION:before` and
    * `sqs:ACTION:after`, where `killAtCheckpoint` may strike.
    */
   requestHandler(environment?: SqsCaller): SqsRequestHandler;
+  /** The same with all that goes with it: `new SQSClient(sqs.clientConfig(environment))` is ready, and quicker. */
+  clientConfig(environment?: SqsCaller): SdkClientConfig;
 }
 
 /** SQS by itself, without functions. */
@@ -64,7 +67,7 @@ export interface StandaloneSqs extends Sqs {
  * ```ts
  * const sqs = createSqs();
  * const { url: QueueUrl } = sqs.createQueue({ name: 'jobs.fifo', fifo: true });
- * const client = new SQSClient({ region: 'us-east-1', credentials, requestHandler: sqs.requestHandler() });
+ * const client = new SQSClient(sqs.clientConfig());
  * await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'hello', MessageGroupId: 'a', MessageDeduplicationId: '1' }));
  * ```
  */
@@ -101,6 +104,7 @@ export function createSqs(options: SqsOptions = {}): StandaloneSqs {
 }
 
 export function sqsOf(service: SqsService): Sqs {
+  const requestHandler = (environment?: SqsCaller) => new SqsRequestHandler(service, environment);
   return {
     createQueue(options) {
       const { arn, settings, url } = service.create(options).parts;
@@ -109,6 +113,10 @@ export function sqsOf(service: SqsService): Sqs {
     queueUrl: (name) => service.url(name),
     queueArn: (name) => service.arn(name),
     depth: (name) => service.find(name).depth,
-    requestHandler: (environment) => new SqsRequestHandler(service, environment),
+    requestHandler,
+    clientConfig: (environment) => ({
+      ...clientConfigOf(requestHandler(environment)),
+      region: service.parts.region,
+    }),
   };
 }

@@ -39,6 +39,8 @@ export interface SqsFaults {
   readonly sendFailsAfterwards?: Chance<SqsCall>;
   /** An entry of a batch is among `Failed`, and was not sent. */
   readonly sendEntryFails?: Chance<SqsEntry>;
+  /** From call to answer; the effect is somewhere in between. A long poll's waiting is not counted. */
+  readonly sqsLatencyMs?: Delay<SqsCall>;
   /** Any call is answered RequestThrottled. */
   readonly sqsThrottled?: Chance<SqsCall>;
   /**

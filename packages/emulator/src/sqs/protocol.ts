@@ -79,7 +79,7 @@ async function onQueue(
   act: QueueAction,
 ): Promise<object> {
   const { action, environmentId, pause, signals } = request;
-  const { dice, faults, tally } = service.parts;
+  const { dice, faults, random, tally } = service.parts;
   const queue = service.findByUrl(requiredText(input, 'QueueUrl'));
   const call: SqsCall = {
     action,
@@ -90,10 +90,14 @@ async function onQueue(
   const bill = (bytes: number): void => {
     payloadBytes = bytes;
   };
+  const latencyMs = dice.delayMs(faults.sqsLatencyMs, call);
+  const untilEffectMs = latencyMs > 0 ? random.next() * latencyMs : 0;
+  await service.sleep(untilEffectMs);
   try {
     if (dice.strikes('sqsThrottled', faults.sqsThrottled, call)) throw requestThrottled();
     return await act({ queue, input, call, signals, pause, bill, senderId: senderIdOf(environmentId) });
   } finally {
+    await service.sleep(latencyMs - untilEffectMs);
     const isEmpty = action === 'ReceiveMessage' && payloadBytes === 0;
     tally.request(queue.parts.settings.fifo ? 'fifo' : 'standard', action, payloadBytes, isEmpty);
   }

@@ -1,3 +1,9 @@
+import type {
+  SdkHandlerOptions,
+  SdkRequest,
+  SdkRequestHandler,
+  SdkResponse,
+} from '../dynamodb/request-handler.ts';
 import { uuid } from '../ids.ts';
 import { answer, type SqsAnswer } from './protocol.ts';
 import type { SqsService } from './service.ts';
@@ -11,30 +17,10 @@ export interface SqsCaller {
   checkpoint(name: string): Promise<void>;
 }
 
-/** What of a request of the SDK matters here. */
-export interface HandlerRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-export interface HandlerOptions {
-  // The SDK's own signal, or the platform's.
-  readonly abortSignal?: { readonly aborted: boolean; onabort?: unknown };
-}
-
-export interface HandlerResponse {
-  readonly response: {
-    statusCode: number;
-    reason?: string;
-    headers: Record<string, string>;
-    body?: Uint8Array;
-  };
-}
-
 const TARGET = 'AmazonSQS.';
 
 /** Stands where AWS's SDK has its HTTP client: requests end here, in the same process. */
-export class SqsRequestHandler {
+export class SqsRequestHandler implements SdkRequestHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #service: SqsService;
   readonly #caller: SqsCaller | undefined;
@@ -44,9 +30,9 @@ export class SqsRequestHandler {
     this.#caller = caller;
   }
 
-  async handle(request: HandlerRequest, options: HandlerOptions = {}): Promise<HandlerResponse> {
+  async handle(request: SdkRequest, options: SdkHandlerOptions = {}): Promise<{ response: SdkResponse }> {
     const abortSignal = options.abortSignal instanceof AbortSignal ? options.abortSignal : undefined;
-    if (options.abortSignal?.aborted) throw abortError();
+    if (abortSignal?.aborted) throw abortError();
     const call = this.#call(request, abortSignal);
     return abortSignal === undefined ? await call : await orAborted(call, abortSignal);
   }
@@ -60,7 +46,7 @@ export class SqsRequestHandler {
 
   destroy(): void {}
 
-  async #call(request: HandlerRequest, abortSignal: AbortSignal | undefined): Promise<HandlerResponse> {
+  async #call(request: SdkRequest, abortSignal: AbortSignal | undefined): Promise<{ response: SdkResponse }> {
     const target = headerOf(request, 'x-amz-target');
     const action = target.startsWith(TARGET) ? target.slice(TARGET.length) : target;
     const caller = this.#caller;
@@ -94,7 +80,7 @@ export class SqsRequestHandler {
     await caller.checkpoint(checkpoint);
   }
 
-  #respond({ status, headers, body }: SqsAnswer): HandlerResponse {
+  #respond({ status, headers, body }: SqsAnswer): { response: SdkResponse } {
     return {
       response: {
         statusCode: status,
@@ -109,7 +95,7 @@ export class SqsRequestHandler {
   }
 }
 
-function headerOf({ headers }: HandlerRequest, lowerCaseName: string): string {
+function headerOf({ headers }: SdkRequest, lowerCaseName: string): string {
   const entry = Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCaseName);
   return entry?.[1] ?? '';
 }

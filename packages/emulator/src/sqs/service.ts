@@ -80,6 +80,11 @@ export class SqsService {
     return `arn:aws:sqs:${this.parts.region}:${this.parts.accountId}:${name}`;
   }
 
+  /** By the clock, not the caller's: what is under way goes on while the caller is frozen. */
+  async sleep(ms: number): Promise<void> {
+    if (ms > 0) await new Promise<void>((resolve) => this.parts.clock.setTimer(ms, resolve));
+  }
+
   /** A few turns of the event loop later, out of turn. Counts as activity until it runs. */
   soon(run: () => void): void {
     const { activity, faults, random, shuffler } = this.parts;
