@@ -1,51 +1,73 @@
-import { AppShell, Burger, Group, Loader, NavLink, Text } from '@mantine/core';
+import { AppShell, Center, Loader } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Suspense } from 'react';
+import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useActiveProfile } from '../state/hooks.ts';
 import { useStore } from '../state/store.ts';
+import { Header } from './header.tsx';
+import { Navigation } from './navigation.tsx';
+import { Questions } from './questions.tsx';
+import classes from './shell.module.css';
+import { useShortcuts } from './shortcuts.ts';
+import { ViewBoundary } from './view-boundary.tsx';
 import { VIEWS } from './views.ts';
+
+const HEADER_HEIGHT = 44;
+const NAVBAR_WIDTH = 216;
 
 /** Header, navigation and the view that is open. */
 export function Shell() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
+  const isReady = useStore((state) => state.isReady);
   const viewId = useStore((state) => state.viewId);
+  const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
+  useShortcuts();
+  useEffect(() => {
+    document.title = t('app.title', {
+      view: t(`app.views.${viewId}`),
+      connection: profile?.name ?? t('app.name'),
+    });
+  }, [t, viewId, profile?.name]);
   return (
     <AppShell
-      header={{ height: 44 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      header={{ height: HEADER_HEIGHT }}
+      navbar={{ width: NAVBAR_WIDTH, breakpoint: 'sm', collapsed: { mobile: !opened } }}
     >
-      <AppShell.Header>
-        <Group h="100%" px="sm">
-          <Burger
-            opened={opened}
-            onClick={toggle}
-            hiddenFrom="sm"
-            size="sm"
-            aria-label={opened ? t('app.closeNavigation') : t('app.openNavigation')}
-          />
-          <Text fw={700}>{t('app.name')}</Text>
-        </Group>
+      <button type="button" className={classes.skip} onClick={skipToContent}>
+        {t('app.skip')}
+      </button>
+      <AppShell.Header className={classes.header}>
+        <Header isNavigationOpen={opened} toggleNavigation={toggle} />
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={t('app.navigation')}>
-        {VIEWS.map(({ id, icon: Icon }) => (
-          <NavLink
-            key={id}
-            href={`#/${id}`}
-            label={t(`app.views.${id}`)}
-            leftSection={<Icon size={18} stroke={1.5} />}
-            active={id === viewId}
-            onClick={() => {
-              useStore.setState({ viewId: id });
-              close();
-            }}
-          />
-        ))}
+      <AppShell.Navbar className={classes.navbar} aria-label={t('app.navigation')}>
+        <Navigation close={close} />
       </AppShell.Navbar>
-      <AppShell.Main>
-        <Suspense fallback={<Loader aria-label={t('app.loading')} />}>{view && <view.Component />}</Suspense>
+      <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
+        {isReady && view !== undefined && (
+          <ViewBoundary key={view.id}>
+            <Suspense fallback={<Loading />}>
+              <view.Component />
+            </Suspense>
+          </ViewBoundary>
+        )}
       </AppShell.Main>
+      <Questions />
     </AppShell>
+  );
+}
+
+/** No link: the part of the address behind the # names the view. */
+function skipToContent(): void {
+  document.getElementById('content')?.focus();
+}
+
+function Loading() {
+  const { t } = useTranslation();
+  return (
+    <Center h="100%">
+      <Loader size="sm" aria-label={t('app.loading')} />
+    </Center>
   );
 }

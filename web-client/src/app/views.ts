@@ -1,4 +1,4 @@
-import { IconHome, IconList } from '@tabler/icons-react';
+import { IconArrowsExchange, IconHome, IconList, IconPlugConnected } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
 /** What a view's icon takes; every icon of `@tabler/icons-react` fits. */
@@ -15,7 +15,7 @@ export interface View {
   readonly Component: LazyExoticComponent<ComponentType>;
 }
 
-export type ViewId = 'start' | 'messages';
+export type ViewId = 'start' | 'messages' | 'packets' | 'connection';
 
 /** In the order of the navigation. To add a view: its id above, a line here, its title in `i18n/en/app.ts`. */
 export const VIEWS: readonly View[] = [
@@ -29,7 +29,21 @@ export const VIEWS: readonly View[] = [
     icon: IconList,
     Component: view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
   },
+  {
+    id: 'packets',
+    icon: IconArrowsExchange,
+    Component: view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
+  },
+  {
+    id: 'connection',
+    icon: IconPlugConnected,
+    Component: view(() => import('../features/connections/connection-view.tsx'), 'ConnectionView'),
+  },
 ];
+
+export function isViewId(id: string): id is ViewId {
+  return VIEWS.some((view) => view.id === id);
+}
 
 /** Loads a view when it is first opened. */
 function view<Name extends string>(

@@ -2,11 +2,23 @@ import { create } from 'zustand';
 import type { ViewId } from '../app/views.ts';
 import type { ConnectionProfile, ConnectionStatus } from '../engine/types.ts';
 
+/** A question that stands over the page until it is answered. */
+export type Question =
+  /** Secrets that are needed and not stored. */
+  | { readonly type: 'secrets'; readonly id: string }
+  /** A connection that came with the page's address. */
+  | { readonly type: 'shared'; readonly profile: ConnectionProfile }
+  | { readonly type: 'share'; readonly id: string }
+  | { readonly type: 'delete'; readonly id: string }
+  | { readonly type: 'shortcuts' };
+
 /**
  * What the views share. Streams (messages, packets) are not in here: they are in the logs of a `LiveConnection`, which
  * tell once per frame that they have changed.
  */
 export interface AppState {
+  /** Whether what the browser remembers has been read. */
+  readonly isReady: boolean;
   /** In the order of the navigation. */
   readonly profiles: readonly ConnectionProfile[];
   /** The profile whose connection the views show. */
@@ -14,11 +26,14 @@ export interface AppState {
   readonly viewId: ViewId;
   /** By the profile's id. */
   readonly statuses: Readonly<Record<string, ConnectionStatus>>;
+  readonly question: Question | undefined;
 }
 
 export const useStore = create<AppState>(() => ({
+  isReady: false,
   profiles: [],
   activeId: undefined,
   viewId: 'start',
   statuses: {},
+  question: undefined,
 }));

@@ -211,7 +211,9 @@ export class HostConnection {
   }
 
   #closed(code: number, reason: string): void {
-    this.#trouble ??= trouble('closed', this.#environment.now(), code, String(reason));
+    // 1006 is what a browser says of a server that it cannot reach; of a connection that stood it means less.
+    const told = code === 1006 && this.#phase === 'connected' ? undefined : code;
+    this.#trouble ??= trouble('closed', this.#environment.now(), told, String(reason));
   }
 
   /** mqtt.js has lost its stream and will try again, if it was asked to. */

@@ -1,4 +1,13 @@
+import { messages } from '../../features/messages/strings.ts';
+import { packets } from '../../features/packets/strings.ts';
+import { publish } from '../../features/publish/strings.ts';
+import { start } from '../../features/start/strings.ts';
+import { subscriptions } from '../../features/subscriptions/strings.ts';
 import { app } from './app.ts';
+import { connections } from './connections.ts';
+import { reasons } from './reasons.ts';
+import { troubles } from './troubles.ts';
+import { ui } from './ui.ts';
 
 /**
  * Every string that people read, by area. A feature keeps its own beside its code (`features/<name>/strings.ts`) and
@@ -6,4 +15,13 @@ import { app } from './app.ts';
  */
 export const en = {
   app,
+  connections,
+  messages,
+  packets,
+  publish,
+  reasons,
+  start,
+  subscriptions,
+  troubles,
+  ui,
 } as const;

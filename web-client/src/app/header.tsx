@@ -1,0 +1,93 @@
+import { Badge, Burger, Group, Text, Tooltip } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconKeyboard } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { ConnectionControls } from '../features/connections/connection-controls.tsx';
+import { useActiveProfile, useStatus } from '../state/hooks.ts';
+import { useStore } from '../state/store.ts';
+import { formatRate } from '../ui/format.ts';
+import { IconButton } from '../ui/icon-button.tsx';
+import { StateDot } from '../ui/state-dot.tsx';
+import classes from './header.module.css';
+import { Logo } from './logo.tsx';
+import { ThemeMenu } from './theme-menu.tsx';
+
+interface HeaderProps {
+  readonly isNavigationOpen: boolean;
+  readonly toggleNavigation: () => void;
+}
+
+/** Which connection is shown, how it is, and what one does with it. */
+export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
+  const { t } = useTranslation();
+  return (
+    <Group h="100%" px="sm" gap="xs" wrap="nowrap">
+      <Burger
+        opened={isNavigationOpen}
+        onClick={toggleNavigation}
+        hiddenFrom="sm"
+        size="xs"
+        aria-label={isNavigationOpen ? t('app.closeNavigation') : t('app.openNavigation')}
+      />
+      <a className={classes.home} href="#/start">
+        <Logo />
+        <span className={classes.wordmark}>{t('app.name')}</span>
+      </a>
+      <ActiveConnection />
+      <Group gap={2} wrap="nowrap" ml="auto">
+        <Rates />
+        <IconButton
+          label={t('app.shortcuts.label')}
+          visibleFrom="sm"
+          onClick={() => useStore.setState({ question: { type: 'shortcuts' } })}
+        >
+          <IconKeyboard size={18} stroke={1.5} />
+        </IconButton>
+        <ThemeMenu />
+      </Group>
+    </Group>
+  );
+}
+
+function ActiveConnection() {
+  const { t } = useTranslation();
+  const profile = useActiveProfile();
+  const { phase, door } = useStatus(profile?.id);
+  if (profile === undefined) return null;
+  return (
+    <Group gap="xs" wrap="nowrap" className={classes.connection}>
+      <StateDot phase={phase} />
+      <Text fw={600} size="sm" truncate>
+        {profile.name === '' ? t('connections.unnamed') : profile.name}
+      </Text>
+      <Text size="xs" c="dimmed" truncate visibleFrom="md" ff="monospace">
+        {profile.url}
+      </Text>
+      {door !== undefined && (
+        <Badge variant="default" visibleFrom="lg">
+          {t(`connections.door.${door}`)}
+        </Badge>
+      )}
+      <Badge variant="default" visibleFrom="lg">
+        {t(`connections.version.v${profile.protocolVersion}`)}
+      </Badge>
+      <ConnectionControls profile={profile} />
+    </Group>
+  );
+}
+
+function Rates() {
+  const { t } = useTranslation();
+  const id = useStore((state) => state.activeId);
+  const { traffic, phase } = useStatus(id);
+  if (phase !== 'connected') return null;
+  return (
+    <Tooltip label={t('app.rates')}>
+      <Group gap={6} wrap="nowrap" visibleFrom="sm" className={classes.rates} data-testid="rates">
+        <IconArrowDown size={14} stroke={2} aria-hidden />
+        {t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}
+        <IconArrowUp size={14} stroke={2} aria-hidden />
+        {t('app.perSecond', { rate: formatRate(traffic.messagesOutPerSecond) })}
+      </Group>
+    </Tooltip>
+  );
+}

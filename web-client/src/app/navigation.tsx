@@ -1,0 +1,33 @@
+import { NavLink, ScrollArea } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { ConnectionList } from '../features/connections/connection-list.tsx';
+import { useStore } from '../state/store.ts';
+import classes from './navigation.module.css';
+import { VIEWS } from './views.ts';
+
+/** The connections, and the views of the one that is shown. */
+export function Navigation({ close }: { readonly close: () => void }) {
+  const { t } = useTranslation();
+  const viewId = useStore((state) => state.viewId);
+  return (
+    <ScrollArea className={classes.scroll} type="auto" scrollbarSize={8}>
+      <ConnectionList onSelect={close} />
+      <h2 className={classes.heading}>{t('app.viewsLabel')}</h2>
+      <ul className={classes.list}>
+        {VIEWS.map(({ id, icon: Icon }) => (
+          <li key={id}>
+            <NavLink
+              href={`#/${id}`}
+              label={t(`app.views.${id}`)}
+              leftSection={<Icon size={18} stroke={1.5} />}
+              active={id === viewId}
+              aria-current={id === viewId ? 'page' : undefined}
+              className={classes.link}
+              onClick={close}
+            />
+          </li>
+        ))}
+      </ul>
+    </ScrollArea>
+  );
+}

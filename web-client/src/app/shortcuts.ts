@@ -1,0 +1,60 @@
+import { type HotkeyItem, useHotkeys, useLocalStorage } from '@mantine/hooks';
+import { openView } from '../state/routes.ts';
+import { useStore } from '../state/store.ts';
+import { VIEWS } from './views.ts';
+
+/** What a view does when its key is pressed. A view that is not open does nothing. */
+export type ShortcutAction = 'filter' | 'pause' | 'subscribe' | 'publish';
+
+/** The keys by what they do, as the help shows them. */
+export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = {
+  filter: '/',
+  pause: 'Space',
+  subscribe: 'N',
+  publish: 'P',
+  help: '?',
+};
+
+const actions = new Map<ShortcutAction, () => void>();
+
+/** Gives an action its meaning. Returns how to take it back. */
+export function provideShortcut(action: ShortcutAction, run: () => void): () => void {
+  actions.set(action, run);
+  return () => {
+    if (actions.get(action) === run) actions.delete(action);
+  };
+}
+
+/** Single keys can be turned off: they get in the way of those who speak to their computer (WCAG 2.1.4). */
+export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
+  const [isEnabled, setEnabled] = useLocalStorage({ key: 'apus.shortcuts', defaultValue: true });
+  return [isEnabled, setEnabled];
+}
+
+export function useShortcuts(): void {
+  const [isEnabled] = useShortcutsEnabled();
+  const run =
+    (action: ShortcutAction) =>
+    (event: KeyboardEvent): void => {
+      // The space bar presses what has the focus.
+      if (
+        action === 'pause' &&
+        event.target instanceof HTMLElement &&
+        event.target.closest('button, a, [role]')
+      )
+        return;
+      const found = actions.get(action);
+      if (found === undefined) return;
+      event.preventDefault();
+      found();
+    };
+  const items: HotkeyItem[] = [
+    ['/', run('filter'), { preventDefault: false }],
+    ['Space', run('pause'), { preventDefault: false }],
+    ['N', run('subscribe'), { preventDefault: false }],
+    ['P', run('publish'), { preventDefault: false }],
+    ['shift+?', () => useStore.setState({ question: { type: 'shortcuts' } })],
+    ...VIEWS.slice(0, 9).map(({ id }, index): HotkeyItem => [String(index + 1), () => openView(id)]),
+  ];
+  useHotkeys(isEnabled ? items : []);
+}

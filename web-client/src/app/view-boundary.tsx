@@ -1,0 +1,36 @@
+import { Button, Center, Code, EmptyState } from '@mantine/core';
+import { IconMoodSad } from '@tabler/icons-react';
+import { Component, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+interface ViewBoundaryState {
+  readonly error: Error | undefined;
+}
+
+/** A view that fails takes nothing else with it: the connections go on, and it can be opened again. */
+export class ViewBoundary extends Component<{ readonly children: ReactNode }, ViewBoundaryState> {
+  override state: ViewBoundaryState = { error: undefined };
+
+  static getDerivedStateFromError(error: unknown): ViewBoundaryState {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return <Broken error={error} again={() => this.setState({ error: undefined })} />;
+  }
+}
+
+function Broken({ error, again }: { readonly error: Error; readonly again: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Center h="100%" p="md">
+      <EmptyState icon={<IconMoodSad />} title={t('app.broken')} description={<Code>{error.message}</Code>}>
+        <Button variant="default" onClick={again}>
+          {t('app.brokenAgain')}
+        </Button>
+      </EmptyState>
+    </Center>
+  );
+}

@@ -1,0 +1,117 @@
+import { Button, Group, Menu } from '@mantine/core';
+import {
+  IconCopy,
+  IconCut,
+  IconDots,
+  IconGrave,
+  IconPlayerStop,
+  IconPlugConnected,
+  IconPlugConnectedX,
+  IconSettings,
+  IconShare,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { connections } from '../../state/connections.ts';
+import { useStatus } from '../../state/hooks.ts';
+import { connectProfile, disconnectProfile, duplicateProfile } from '../../state/profiles.ts';
+import { openView } from '../../state/routes.ts';
+import { useStore } from '../../state/store.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+
+const ICON = { size: 16, stroke: 1.5 } as const;
+
+/** Connect, disconnect, and what else one does with a connection. */
+export function ConnectionControls({ profile }: { readonly profile: ConnectionProfile }) {
+  const { t } = useTranslation();
+  const { id } = profile;
+  const { phase } = useStatus(id);
+  const isOpen = phase !== 'idle' && phase !== 'failed';
+  return (
+    <Group gap={2} wrap="nowrap">
+      {isOpen ? (
+        <Button
+          variant="default"
+          size="compact-xs"
+          leftSection={
+            phase === 'connected' ? <IconPlugConnectedX {...ICON} /> : <IconPlayerStop {...ICON} />
+          }
+          onClick={() => disconnectProfile(id)}
+        >
+          {phase === 'connected' ? t('connections.disconnect') : t('connections.cancel')}
+        </Button>
+      ) : (
+        <Button
+          size="compact-xs"
+          leftSection={<IconPlugConnected {...ICON} />}
+          disabled={profile.url === ''}
+          onClick={() => connectProfile(id)}
+        >
+          {t('connections.connect')}
+        </Button>
+      )}
+      <ConnectionMenu profile={profile} isConnected={phase === 'connected'} />
+    </Group>
+  );
+}
+
+function ConnectionMenu({
+  profile,
+  isConnected,
+}: {
+  readonly profile: ConnectionProfile;
+  readonly isConnected: boolean;
+}) {
+  const { t } = useTranslation();
+  const { id, name } = profile;
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <IconButton label={t('connections.more')}>
+          <IconDots {...ICON} />
+        </IconButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconSettings {...ICON} />} onClick={() => openView('connection')}>
+          {t('connections.edit')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconCopy {...ICON} />}
+          onClick={() => void duplicateProfile(id, t('connections.copyName', { name }))}
+        >
+          {t('connections.duplicate')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconShare {...ICON} />}
+          onClick={() => useStore.setState({ question: { type: 'share', id } })}
+        >
+          {t('connections.share')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconGrave {...ICON} />}
+          disabled={!isConnected || profile.will === undefined}
+          onClick={() => disconnectProfile(id, true)}
+        >
+          {t('connections.disconnectWithWill')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconCut {...ICON} />}
+          disabled={!isConnected}
+          onClick={() => connections.get(id).cut()}
+        >
+          {t('connections.cut')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          color="red"
+          leftSection={<IconTrash {...ICON} />}
+          onClick={() => useStore.setState({ question: { type: 'delete', id } })}
+        >
+          {t('connections.delete')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,93 @@
+import { Button, Grid, Group, Text, Title } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { useActiveProfile, useStatus } from '../../state/hooks.ts';
+import { connectProfile, profileOf, saveProfile } from '../../state/profiles.ts';
+import { keepSecrets, secretsOf } from '../../state/secrets.ts';
+import { ConnectionFacts } from './connection-facts.tsx';
+import { type ConnectionForm, isUrlRight, savedForm } from './connection-form.ts';
+import classes from './connection-view.module.css';
+import { EmptyConnection } from './empty-connection.tsx';
+import { GeneralFields } from './general-fields.tsx';
+import { IdentityFields } from './identity-fields.tsx';
+import { SessionFields } from './session-fields.tsx';
+import { TroubleAlert } from './trouble-alert.tsx';
+import { WillFields } from './will-fields.tsx';
+
+/** A connection's whole configuration, and what the server answered to it. */
+export function ConnectionView() {
+  const profile = useActiveProfile();
+  if (profile === undefined) return <EmptyConnection />;
+  return <ConnectionEditor key={profile.id} profile={profile} />;
+}
+
+function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) {
+  const { t } = useTranslation();
+  const [form, setForm] = useState<ConnectionForm>(() => ({ profile, secrets: secretsOf(profile.id) }));
+  const [isChanged, setChanged] = useState(false);
+  const { phase, trouble } = useStatus(profile.id);
+  const isOpen = phase !== 'idle' && phase !== 'failed';
+
+  const change = (next: ConnectionForm): void => {
+    setForm(next);
+    setChanged(true);
+  };
+  const save = async (): Promise<ConnectionProfile> => {
+    const saved = savedForm(form);
+    // Subscriptions are changed in their own place, perhaps meanwhile.
+    const subscriptions = profileOf(profile.id)?.subscriptions ?? [];
+    const next = { ...saved.profile, subscriptions };
+    setForm({ ...saved, profile: next });
+    setChanged(false);
+    await keepSecrets(next, saved.secrets);
+    await saveProfile(next);
+    return next;
+  };
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (!isUrlRight(form.profile.url)) return;
+    const { id } = await save();
+    connectProfile(id);
+  };
+  const discard = (): void => {
+    setForm({ profile: profileOf(profile.id) ?? profile, secrets: secretsOf(profile.id) });
+    setChanged(false);
+  };
+
+  return (
+    <form className={classes.view} onSubmit={(event) => void submit(event)} noValidate>
+      <div className={classes.content}>
+        <Title order={1} size="h4" mb="sm">
+          {t('connections.editor.title')}
+        </Title>
+        {trouble !== undefined && phase !== 'connected' && <TroubleAlert trouble={trouble} />}
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, lg: 8 }}>
+            <GeneralFields form={form} onChange={change} />
+            <IdentityFields form={form} onChange={change} />
+            <SessionFields form={form} onChange={change} />
+            <WillFields form={form} onChange={change} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 4 }}>
+            <ConnectionFacts id={profile.id} />
+          </Grid.Col>
+        </Grid>
+      </div>
+      <Group className={classes.actions} gap="xs">
+        <Text size="xs" c="dimmed" mr="auto" role="status">
+          {isChanged ? t('connections.editor.unsaved') : ''}
+        </Text>
+        <Button variant="subtle" disabled={!isChanged} onClick={discard}>
+          {t('connections.editor.discard')}
+        </Button>
+        <Button variant="default" disabled={!isChanged} onClick={() => void save()}>
+          {t('connections.editor.save')}
+        </Button>
+        <Button type="submit" disabled={!isUrlRight(form.profile.url)}>
+          {isOpen ? t('connections.editor.saveAndReconnect') : t('connections.editor.saveAndConnect')}
+        </Button>
+      </Group>
+    </form>
+  );
+}

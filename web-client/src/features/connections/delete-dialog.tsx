@@ -1,0 +1,37 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { deleteProfile } from '../../state/profiles.ts';
+
+interface DialogProps {
+  readonly profile: ConnectionProfile;
+  readonly close: () => void;
+}
+
+export function DeleteDialog({ profile, close }: DialogProps) {
+  const { t } = useTranslation();
+  const remove = (): void => {
+    void deleteProfile(profile.id);
+    close();
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('connections.deleteTitle')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <Stack>
+        <Text size="sm">{t('connections.deleteText', { name: profile.name })}</Text>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={close} data-autofocus>
+            {t('connections.keep')}
+          </Button>
+          <Button color="red.9" onClick={remove}>
+            {t('connections.delete')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,19 @@
+import { Alert, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import type { Trouble } from '../../engine/types.ts';
+import { useTrouble } from '../../ui/trouble.ts';
+
+/** What went wrong: a title, what to do, and what the server said itself. */
+export function TroubleAlert({ trouble }: { readonly trouble: Trouble }) {
+  const { title, advice, detail } = useTrouble()(trouble);
+  return (
+    <Alert color="red" variant="light" icon={<IconAlertTriangle />} title={title} mb="md" role="alert" p="sm">
+      {advice !== '' && <Text size="sm">{advice}</Text>}
+      {detail !== '' && (
+        <Text size="xs" ff="monospace" mt={4}>
+          {detail}
+        </Text>
+      )}
+    </Alert>
+  );
+}

@@ -1,0 +1,195 @@
+import { FrameListeners, nextFrame, type Schedule } from '../../engine/log/frames.ts';
+import { Ring } from '../../engine/log/ring.ts';
+import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
+import type { Predicate } from './message-filter.ts';
+
+/** How long one step of looking through the log may take, so that no frame waits for it. */
+const SCAN_MS = 6;
+
+/** Messages that are looked at before the clock is. */
+const SCAN_STEP = 200;
+
+/**
+ * What the table shows of a log: the messages that fit a filter, newest first, live or held still. Without a filter it
+ * is the log itself and costs nothing; with one it keeps the sequences of what fits.
+ */
+export class MessageList {
+  readonly #log: MessageLog;
+  readonly #schedule: Schedule;
+  readonly #clock: () => number;
+  readonly #frames: FrameListeners;
+  readonly #stops: (() => void)[];
+  #predicate: Predicate | undefined;
+  /** What fits among the messages that came since the filter was set, ascending. */
+  #newer: Ring<number>;
+  /** What fits among those that were there, descending. */
+  #older: number[] = [];
+  /** Where the search through the old ones stands; it goes down. */
+  #scanned = 0;
+  #isScanning = false;
+  #held: readonly LoggedMessage[] | undefined;
+  #newWhileHeld = 0;
+  #version = 0;
+
+  constructor(
+    log: MessageLog,
+    schedule: Schedule = nextFrame,
+    clock: () => number = () => performance.now(),
+  ) {
+    this.#log = log;
+    this.#schedule = schedule;
+    this.#clock = clock;
+    this.#frames = new FrameListeners(schedule);
+    this.#newer = new Ring(log.limits.messagesMax);
+    this.#stops = [log.onAppend((messages) => this.#appended(messages)), log.onClear(() => this.#cleared())];
+  }
+
+  /** Different after every change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    if (this.#held !== undefined) return this.#held.length;
+    return this.#predicate === undefined ? this.#log.size : this.#newer.size + this.#older.length;
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** What fits and came since the list was held. */
+  get newWhileHeld(): number {
+    return this.#newWhileHeld;
+  }
+
+  /** Whether old messages are still being looked through. */
+  get isScanning(): boolean {
+    return this.#isScanning;
+  }
+
+  /** @param index 0 is the newest */
+  at(index: number): LoggedMessage | undefined {
+    if (this.#held !== undefined) return this.#held[index];
+    const { firstSequence, endSequence } = this.#log;
+    if (this.#predicate === undefined) return this.#log.at(endSequence - 1 - index);
+    const sequence =
+      index < this.#newer.size
+        ? this.#newer.at(this.#newer.end - 1 - index)
+        : this.#older[index - this.#newer.size];
+    return sequence === undefined || sequence < firstSequence ? undefined : this.#log.at(sequence);
+  }
+
+  /** Where a message is now, or undefined where it is not shown. */
+  indexOf(message: LoggedMessage): number | undefined {
+    const { size } = this;
+    let low = 0;
+    let high = size - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const sequence = this.at(middle)?.sequence;
+      if (sequence === message.sequence) return middle;
+      if (sequence !== undefined && sequence > message.sequence) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  setFilter(predicate: Predicate | undefined): void {
+    this.#predicate = predicate;
+    this.#newer.clear();
+    this.#older = [];
+    this.#held = undefined;
+    this.#newWhileHeld = 0;
+    this.#scanned = this.#log.endSequence;
+    this.#changed();
+    if (predicate !== undefined && !this.#isScanning) {
+      this.#isScanning = true;
+      this.#scan();
+    }
+  }
+
+  /** Stands still as it is. What is shown stays readable, whatever the log lets go. */
+  hold(): void {
+    if (this.#held !== undefined) return;
+    this.#held = Array.from({ length: this.size }, (_, index) => this.at(index)).filter(
+      (message) => message !== undefined,
+    );
+    this.#newWhileHeld = 0;
+    this.#changed();
+  }
+
+  release(): void {
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.#newWhileHeld = 0;
+    this.#changed();
+  }
+
+  onFrame(listener: () => void): () => void {
+    return this.#frames.add(listener);
+  }
+
+  dispose(): void {
+    this.#predicate = undefined;
+    for (const stop of this.#stops) stop();
+  }
+
+  #appended(messages: readonly LoggedMessage[]): void {
+    const predicate = this.#predicate;
+    let fitting = messages.length;
+    if (predicate !== undefined) {
+      fitting = 0;
+      for (const message of messages) {
+        if (!predicate(message)) continue;
+        this.#newer.push(message.sequence);
+        fitting += 1;
+      }
+      this.#forgetEvicted();
+    }
+    if (this.#held !== undefined) this.#newWhileHeld += fitting;
+    this.#changed();
+  }
+
+  #forgetEvicted(): void {
+    const { firstSequence } = this.#log;
+    while ((this.#older.at(-1) ?? Number.POSITIVE_INFINITY) < firstSequence) this.#older.pop();
+    while ((this.#newer.at(this.#newer.first) ?? Number.POSITIVE_INFINITY) < firstSequence)
+      this.#newer.shift();
+  }
+
+  /** Looks through what was there when the filter was set, newest first, a little at a time. */
+  #scan(): void {
+    const predicate = this.#predicate;
+    const { firstSequence } = this.#log;
+    const startedAt = this.#clock();
+    while (predicate !== undefined && this.#scanned > firstSequence) {
+      for (let step = 0; step < SCAN_STEP && this.#scanned > firstSequence; step += 1) {
+        this.#scanned -= 1;
+        const message = this.#log.at(this.#scanned);
+        if (message !== undefined && predicate(message)) this.#older.push(this.#scanned);
+      }
+      if (this.#clock() - startedAt >= SCAN_MS) {
+        this.#changed();
+        this.#schedule(() => this.#scan());
+        return;
+      }
+    }
+    this.#isScanning = false;
+    this.#changed();
+  }
+
+  #cleared(): void {
+    this.#newer.clear();
+    this.#older = [];
+    this.#scanned = this.#log.firstSequence;
+    this.#held = undefined;
+    this.#newWhileHeld = 0;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    this.#frames.changed();
+  }
+}

@@ -1,0 +1,168 @@
+import { Button, Center, EmptyState } from '@mantine/core';
+import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type UIEvent, useMemo, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { useStatus } from '../../state/hooks.ts';
+import type { MessageList } from './message-list.ts';
+import { MessageRow, type RowColors } from './message-row.tsx';
+import classes from './message-table.module.css';
+import { useMessageList } from './use-message-list.ts';
+
+/** All rows are as high: only so a hundred thousand of them need no measuring. */
+const ROW_HEIGHT = 26;
+
+/** Rows beyond the edges, so that a quick scroll shows no gaps. */
+const OVERSCAN = 6;
+
+interface MessageTableProps {
+  readonly profile: ConnectionProfile;
+  readonly list: MessageList;
+  readonly selected: LoggedMessage | undefined;
+  readonly onSelect: (message: LoggedMessage | undefined) => void;
+  readonly isFiltered: boolean;
+}
+
+/**
+ * The messages, newest at the top. Whoever scrolls down or goes through it by key wants to read: it is held still until
+ * they return to the top or resume.
+ */
+export function MessageTable({ profile, list, selected, onSelect, isFiltered }: MessageTableProps) {
+  const { t } = useTranslation();
+  const scroller = useRef<HTMLDivElement>(null);
+  useMessageList(list);
+  const colors = useMemo(
+    (): RowColors => new Map(profile.subscriptions.map(({ id, color }) => [id, color])),
+    [profile.subscriptions],
+  );
+  const virtualizer = useVirtualizer({
+    count: list.size,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
+    if (currentTarget.scrollTop > ROW_HEIGHT) list.hold();
+  };
+  const resume = (): void => {
+    scroller.current?.scrollTo({ top: 0 });
+    list.release();
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    const current = selected === undefined ? undefined : list.indexOf(selected);
+    const next = nextIndex(event.key, current, list.size);
+    if (event.key === 'Escape') onSelect(undefined);
+    if (next === undefined) return;
+    event.preventDefault();
+    list.hold();
+    onSelect(list.at(next));
+    virtualizer.scrollToIndex(next);
+  };
+  const items = virtualizer.getVirtualItems();
+  const active = selected && items.find(({ index }) => list.at(index)?.sequence === selected.sequence);
+  return (
+    <div className={classes.wrap}>
+      {list.isHeld && list.newWhileHeld > 0 && (
+        <Button
+          className={classes.pill}
+          size="compact-xs"
+          radius="xl"
+          leftSection={<IconPlayerPlay size={12} />}
+          onClick={resume}
+        >
+          {t('messages.heldNew', { count: list.newWhileHeld })}
+        </Button>
+      )}
+      <div
+        ref={scroller}
+        role="grid"
+        className={classes.scroller}
+        aria-label={t('messages.table')}
+        aria-rowcount={list.size + 1}
+        aria-colcount={7}
+        aria-activedescendant={active && rowId(active.index)}
+        tabIndex={0}
+        onScroll={scrolled}
+        onKeyDown={pressed}
+      >
+        <Head />
+        {list.size === 0 ? (
+          <Nothing id={profile.id} isFiltered={isFiltered} />
+        ) : (
+          <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
+            {items.map(({ index, start }) => {
+              const message = list.at(index);
+              return (
+                message !== undefined && (
+                  <MessageRow
+                    key={index - (items[0]?.index ?? 0)}
+                    id={rowId(index)}
+                    message={message}
+                    rowIndex={index + 2}
+                    top={start}
+                    colors={colors}
+                    isSelected={selected?.sequence === message.sequence}
+                    onSelect={onSelect}
+                  />
+                )
+              );
+            })}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function rowId(index: number): string {
+  return `message-row-${index}`;
+}
+
+function nextIndex(key: string, current: number | undefined, size: number): number | undefined {
+  if (size === 0) return undefined;
+  const at = current ?? -1;
+  const wanted: Readonly<Record<string, number>> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + 20,
+    PageUp: at - 20,
+    Home: 0,
+    End: size - 1,
+  };
+  const next = wanted[key];
+  return next === undefined ? undefined : Math.max(0, Math.min(size - 1, next));
+}
+
+const COLUMNS = ['time', 'topic', 'payload', 'qos', 'flags', 'size', 'latency'] as const;
+
+function Head() {
+  const { t } = useTranslation();
+  return (
+    <div role="row" className={classes.head} aria-rowindex={1}>
+      {COLUMNS.map((column) => (
+        <span role="columnheader" key={column} data-column={column}>
+          {t(`messages.columns.${column}`)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function Nothing({ id, isFiltered }: { readonly id: string; readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  const { phase } = useStatus(id);
+  const advice = phase === 'connected' ? t('messages.noneSubscribe') : t('messages.noneConnect');
+  return (
+    <Center className={classes.empty} role="row">
+      <div role="gridcell">
+        <EmptyState
+          size="sm"
+          icon={<IconInbox stroke={1.5} />}
+          title={isFiltered ? t('messages.noneFit') : t('messages.none')}
+          description={isFiltered ? '' : advice}
+        />
+      </div>
+    </Center>
+  );
+}

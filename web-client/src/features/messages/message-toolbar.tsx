@@ -1,0 +1,160 @@
+import { Button, Group, Pill, SegmentedControl, Select, Text, TextInput, Tooltip } from '@mantine/core';
+import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { provideShortcut } from '../../app/shortcuts.ts';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { useActiveConnection, useStatus } from '../../state/hooks.ts';
+import { formatBytes, formatCount } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { type MessageFilter, NO_FILTER } from './message-filter.ts';
+import type { MessageList } from './message-list.ts';
+import classes from './message-toolbar.module.css';
+import { setFilter } from './messages-store.ts';
+import { useMessageList } from './use-message-list.ts';
+
+const KINDS = ['text', 'regex', 'jsonpath'] as const;
+const DIRECTIONS = ['all', 'received', 'published'] as const;
+const ICON = { size: 15, stroke: 1.5 } as const;
+
+interface MessageToolbarProps {
+  readonly profile: ConnectionProfile;
+  readonly list: MessageList;
+  readonly filter: MessageFilter;
+  readonly problem: string | undefined;
+}
+
+/** Filters, pause and clear. */
+export function MessageToolbar({ profile, list, filter, problem }: MessageToolbarProps) {
+  const { t } = useTranslation();
+  const { id } = profile;
+  const topicInput = useRef<HTMLInputElement>(null);
+  useEffect(() => provideShortcut('filter', () => topicInput.current?.focus()), []);
+  const subscription = profile.subscriptions.find((known) => known.id === filter.subscriptionId);
+  return (
+    <div className={classes.toolbar}>
+      <Group gap={6} className={classes.filters}>
+        <TextInput
+          ref={topicInput}
+          className={classes.topic}
+          aria-label={t('messages.topic')}
+          placeholder={t('messages.topicHint')}
+          leftSection={<IconFilter {...ICON} />}
+          spellCheck={false}
+          value={filter.topic}
+          onChange={(event) => setFilter(id, { topic: event.currentTarget.value })}
+        />
+        <Group gap={0} wrap="nowrap" className={classes.query}>
+          <Select
+            className={classes.kind}
+            aria-label={t('messages.kind')}
+            data={KINDS.map((value) => ({ value, label: t(`messages.kinds.${value}`) }))}
+            value={filter.kind}
+            onChange={(value) => setFilter(id, { kind: KINDS.find((kind) => kind === value) ?? 'text' })}
+          />
+          <Tooltip label={problem} disabled={problem === undefined} color="red.9" position="bottom-start">
+            <TextInput
+              flex={1}
+              aria-label={t('messages.query')}
+              placeholder={t(`messages.queryHint.${filter.kind}`)}
+              leftSection={<IconSearch {...ICON} />}
+              spellCheck={false}
+              error={problem !== undefined}
+              aria-description={problem}
+              value={filter.query}
+              onChange={(event) => setFilter(id, { query: event.currentTarget.value })}
+            />
+          </Tooltip>
+        </Group>
+        <SegmentedControl
+          aria-label={t('messages.direction')}
+          data={DIRECTIONS.map((value) => ({ value, label: t(`messages.directions.${value}`) }))}
+          value={filter.direction}
+          onChange={(value) =>
+            setFilter(id, { direction: DIRECTIONS.find((direction) => direction === value) ?? 'all' })
+          }
+        />
+        <Button
+          variant={filter.retainedOnly ? 'light' : 'default'}
+          aria-pressed={filter.retainedOnly}
+          onClick={() => setFilter(id, { retainedOnly: !filter.retainedOnly })}
+        >
+          {t('messages.retainedOnly')}
+        </Button>
+        {subscription !== undefined && (
+          <Pill
+            withRemoveButton
+            onRemove={() => setFilter(id, { subscriptionId: undefined })}
+            removeButtonProps={{ 'aria-label': t('messages.clearFilter'), tabIndex: 0 }}
+          >
+            {t('messages.subscriptionFilter', { name: subscription.alias || subscription.filter })}
+          </Pill>
+        )}
+      </Group>
+      <ListControls id={id} list={list} isFiltered={filter !== NO_FILTER} />
+    </div>
+  );
+}
+
+/** Apart from the filters, since it renders with the stream. */
+function ListControls({
+  id,
+  list,
+  isFiltered,
+}: {
+  readonly id: string;
+  readonly list: MessageList;
+  readonly isFiltered: boolean;
+}) {
+  const { t } = useTranslation();
+  const log = useActiveConnection()?.messages;
+  useMessageList(list);
+  useEffect(() => provideShortcut('pause', () => (list.isHeld ? list.release() : list.hold())), [list]);
+  if (log === undefined) return null;
+  const { messagesMax, bytesMax } = log.limits;
+  const limits = { messages: formatCount(messagesMax), bytes: formatBytes(bytesMax) };
+  const kept =
+    log.evicted === 0
+      ? t('messages.limitShort', limits)
+      : t('messages.limit', { ...limits, evicted: formatCount(log.evicted) });
+  const shown = formatCount(list.size);
+  return (
+    <Group gap={4} wrap="nowrap" ml="auto">
+      <Skipped id={id} />
+      <Tooltip label={kept} multiline maw={280}>
+        <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
+          {isFiltered && list.size !== log.size
+            ? t('messages.countOf', { shown, total: formatCount(log.size) })
+            : t('messages.count', { shown })}
+        </Text>
+      </Tooltip>
+      {list.isHeld ? (
+        <Button
+          leftSection={<IconPlayerPlay {...ICON} />}
+          onClick={() => list.release()}
+          data-testid="resume"
+        >
+          {t('messages.resume')}
+        </Button>
+      ) : (
+        <Button variant="default" leftSection={<IconPlayerPause {...ICON} />} onClick={() => list.hold()}>
+          {t('messages.pause')}
+        </Button>
+      )}
+      <IconButton label={t('messages.clear')} onClick={() => log.clear()}>
+        <IconTrash size={16} stroke={1.5} />
+      </IconButton>
+    </Group>
+  );
+}
+
+function Skipped({ id }: { readonly id: string }) {
+  const { t } = useTranslation();
+  const { skipped } = useStatus(id).traffic;
+  if (skipped === 0) return null;
+  return (
+    <Text size="xs" c="var(--mantine-color-error)">
+      {t('messages.skipped', { count: skipped })}
+    </Text>
+  );
+}

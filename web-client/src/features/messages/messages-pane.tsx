@@ -1,0 +1,67 @@
+import { Drawer } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useEffect, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { MessageDetails } from './message-details.tsx';
+import { compileFilter } from './message-filter.ts';
+import type { MessageList } from './message-list.ts';
+import { MessageTable } from './message-table.tsx';
+import { MessageToolbar } from './message-toolbar.tsx';
+import { setMessagesState, useMessagesState } from './messages-store.ts';
+import classes from './messages-view.module.css';
+
+interface MessagesPaneProps {
+  readonly profile: ConnectionProfile;
+  readonly list: MessageList;
+}
+
+/** The table with its tools, and the details of the message that is selected. */
+export function MessagesPane({ profile, list }: MessagesPaneProps) {
+  const { t } = useTranslation();
+  const { filter, selected } = useMessagesState(profile.id);
+  const compiled = useMemo(() => compileFilter(filter), [filter]);
+  const isPhone = useMediaQuery('(max-width: 62em)');
+  useEffect(() => {
+    // A query that is not yet right leaves the list as it is.
+    if (compiled.problem === undefined) list.setFilter(compiled.predicate);
+  }, [list, compiled]);
+  const select = (message: LoggedMessage | undefined): void =>
+    setMessagesState(profile.id, { selected: message });
+  const details = selected !== undefined && (
+    <MessageDetails
+      key={selected.sequence}
+      profile={profile}
+      message={selected}
+      close={() => select(undefined)}
+    />
+  );
+  return (
+    <section className={classes.center} aria-label={t('messages.title')}>
+      <MessageToolbar profile={profile} list={list} filter={filter} problem={compiled.problem} />
+      <div className={classes.body}>
+        <MessageTable
+          profile={profile}
+          list={list}
+          selected={selected}
+          onSelect={select}
+          isFiltered={compiled.predicate !== undefined}
+        />
+        {details !== false && !isPhone && <aside className={classes.details}>{details}</aside>}
+        {details !== false && isPhone && (
+          <Drawer
+            opened
+            position="bottom"
+            size="85%"
+            withCloseButton={false}
+            padding={0}
+            onClose={() => select(undefined)}
+            aria-label={t('messages.details.title')}
+          >
+            {details}
+          </Drawer>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import { SegmentedControl } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { provideShortcut } from '../../app/shortcuts.ts';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { PublishPanel } from '../publish/publish-panel.tsx';
+import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
+import type { MessageList } from './message-list.ts';
+import { MessagesPane } from './messages-pane.tsx';
+import classes from './messages-view.module.css';
+
+const PANES = ['subscriptions', 'messages', 'publish'] as const;
+
+interface NarrowMessagesProps {
+  readonly profile: ConnectionProfile;
+  readonly list: MessageList;
+}
+
+/** On a phone: one part at a time. */
+export function NarrowMessages({ profile, list }: NarrowMessagesProps) {
+  const { t } = useTranslation();
+  const [pane, setPane] = useState<(typeof PANES)[number]>('messages');
+  useEffect(
+    () => (pane === 'publish' ? undefined : provideShortcut('publish', () => setPane('publish'))),
+    [pane],
+  );
+  return (
+    <div className={classes.narrow}>
+      <div className={classes.tabs}>
+        <SegmentedControl
+          fullWidth
+          aria-label={t('messages.pane')}
+          data={PANES.map((value) => ({ value, label: t(`messages.panes.${value}`) }))}
+          value={pane}
+          onChange={(value) => setPane(PANES.find((known) => known === value) ?? 'messages')}
+        />
+      </div>
+      {pane === 'subscriptions' && <SubscriptionPanel profile={profile} />}
+      {pane === 'messages' && <MessagesPane profile={profile} list={list} />}
+      {pane === 'publish' && <PublishPanel profile={profile} />}
+    </div>
+  );
+}

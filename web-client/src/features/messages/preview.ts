@@ -1,0 +1,20 @@
+import type { LoggedMessage } from '../../engine/types.ts';
+
+/** Characters of a payload in a row of the table: more does not fit on any screen. */
+const PREVIEW_CHARACTERS_MAX = 240;
+
+/** Bytes that are shown where the payload is no text. */
+const PREVIEW_BYTES_MAX = 48;
+
+/** Control characters other than white space, and what a decoder puts for bytes that are no text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const BINARY = /[\u0000-\u0008\u000e-\u001f\ufffd]/;
+
+/** A payload in one line: its text, or the first bytes in hexadecimal. */
+export function previewOf(message: LoggedMessage): string {
+  const text = message.text(PREVIEW_CHARACTERS_MAX);
+  if (!BINARY.test(text)) return text.replaceAll(/\s+/g, ' ');
+  return Array.from(message.payload.subarray(0, PREVIEW_BYTES_MAX), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join(' ');
+}

@@ -1,0 +1,33 @@
+import { PacketType } from '../../engine/inspect/packet-types.ts';
+import type { LoggedPacket, PacketLog } from '../../engine/types.ts';
+
+/** Packet types that a busy connection is full of. */
+const DELIVERY: ReadonlySet<number> = new Set([
+  PacketType.PUBLISH,
+  PacketType.PUBACK,
+  PacketType.PUBREC,
+  PacketType.PUBREL,
+  PacketType.PUBCOMP,
+]);
+const PINGS: ReadonlySet<number> = new Set([PacketType.PINGREQ, PacketType.PINGRESP]);
+
+export interface PacketFilter {
+  readonly hideDelivery: boolean;
+  readonly hidePings: boolean;
+}
+
+/** What of the timeline is shown, newest first. The log is small enough to be gone through. */
+export function shownPackets(
+  log: PacketLog,
+  { hideDelivery, hidePings }: PacketFilter,
+): readonly LoggedPacket[] {
+  const shown: LoggedPacket[] = [];
+  for (let sequence = log.endSequence - 1; sequence >= log.firstSequence; sequence -= 1) {
+    const packet = log.at(sequence);
+    if (packet === undefined) continue;
+    if (hideDelivery && DELIVERY.has(packet.type)) continue;
+    if (hidePings && PINGS.has(packet.type)) continue;
+    shown.push(packet);
+  }
+  return shown;
+}

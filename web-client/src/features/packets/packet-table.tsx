@@ -1,0 +1,145 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, memo, type UIEvent, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { inspectPacket } from '../../engine/inspect/inspect-packet.ts';
+import type { LoggedPacket } from '../../engine/types.ts';
+import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import classes from './packet-table.module.css';
+
+const ROW_HEIGHT = 26;
+const OVERSCAN = 6;
+const COLUMNS = ['time', 'since', 'direction', 'type', 'summary', 'size'] as const;
+
+interface PacketTableProps {
+  /** Newest first. */
+  readonly packets: readonly LoggedPacket[];
+  readonly protocolVersion: number;
+  readonly selected: LoggedPacket | undefined;
+  readonly onSelect: (packet: LoggedPacket | undefined) => void;
+  /** Somebody looks at older packets: they are not to move. */
+  readonly onScrollAway: () => void;
+}
+
+export function PacketTable(props: PacketTableProps) {
+  const { packets, protocolVersion, selected, onSelect, onScrollAway } = props;
+  const { t } = useTranslation();
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: packets.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
+    if (currentTarget.scrollTop > ROW_HEIGHT) onScrollAway();
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') onSelect(undefined);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    onScrollAway();
+    const current = selected === undefined ? -1 : packets.indexOf(selected);
+    const next = Math.max(0, Math.min(packets.length - 1, current + step));
+    onSelect(packets[next]);
+    virtualizer.scrollToIndex(next);
+  };
+  const items = virtualizer.getVirtualItems();
+  const active = items.find(({ index }) => packets[index] === selected);
+  return (
+    <div
+      ref={scroller}
+      role="grid"
+      className={classes.scroller}
+      aria-label={t('packets.table')}
+      aria-rowcount={packets.length + 1}
+      aria-activedescendant={active && rowId(active.index)}
+      tabIndex={0}
+      onScroll={scrolled}
+      onKeyDown={pressed}
+    >
+      <div role="row" className={classes.head} aria-rowindex={1}>
+        {COLUMNS.map((column) => (
+          <span role="columnheader" key={column} data-column={column}>
+            {t(`packets.columns.${column}`)}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const packet = packets[index];
+          return (
+            packet !== undefined && (
+              <PacketRow
+                key={packet.sequence}
+                id={rowId(index)}
+                packet={packet}
+                earlier={packets[index + 1]}
+                protocolVersion={protocolVersion}
+                rowIndex={index + 2}
+                top={start}
+                isSelected={packet === selected}
+                onSelect={onSelect}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function rowId(index: number): string {
+  return `packet-row-${index}`;
+}
+
+interface PacketRowProps {
+  readonly id: string;
+  readonly packet: LoggedPacket;
+  readonly earlier: LoggedPacket | undefined;
+  readonly protocolVersion: number;
+  readonly rowIndex: number;
+  readonly top: number;
+  readonly isSelected: boolean;
+  readonly onSelect: (packet: LoggedPacket) => void;
+}
+
+const PacketRow = memo(function PacketRow(props: PacketRowProps) {
+  const { id, packet, earlier, protocolVersion, rowIndex, top, isSelected, onSelect } = props;
+  const { t } = useTranslation();
+  const { name, summary } = inspectPacket(packet.bytes, protocolVersion);
+  const isOut = packet.direction === 'out';
+  return (
+    <div
+      role="row"
+      id={id}
+      className={classes.row}
+      aria-rowindex={rowIndex}
+      aria-selected={isSelected}
+      data-direction={packet.direction}
+      style={{ transform: `translateY(${top}px)` }}
+      onPointerDown={() => onSelect(packet)}
+    >
+      <Cell column="time">{formatTime(packet.atMs)}</Cell>
+      <Cell column="since">
+        {earlier === undefined ? '' : `+${formatDuration(packet.atMs - earlier.atMs)}`}
+      </Cell>
+      <Cell column="direction">
+        <span role="img" aria-label={t(`packets.${packet.direction}`)}>
+          {isOut ? '→' : '←'}
+        </span>
+      </Cell>
+      <Cell column="type">{name}</Cell>
+      <Cell column="summary">{summary}</Cell>
+      <Cell column="size">{formatBytes(packet.length)}</Cell>
+    </div>
+  );
+});
+
+function Cell({ column, children }: { readonly column: string; readonly children: React.ReactNode }) {
+  return (
+    <span role="gridcell" data-column={column}>
+      {children}
+    </span>
+  );
+}

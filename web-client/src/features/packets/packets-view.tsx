@@ -1,0 +1,198 @@
+import {
+  Button,
+  Center,
+  Checkbox,
+  Drawer,
+  EmptyState,
+  Group,
+  ScrollArea,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { provideShortcut } from '../../app/shortcuts.ts';
+import type { ConnectionProfile, LiveConnection, LoggedPacket } from '../../engine/types.ts';
+import { useActiveConnection, useActiveProfile, useLogEnd, useStatus } from '../../state/hooks.ts';
+import { formatBytes, formatCount } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { PacketInspector } from '../../ui/packet-inspector.tsx';
+import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { type PacketFilter, shownPackets } from './packet-list.ts';
+import { PacketTable } from './packet-table.tsx';
+import classes from './packets-view.module.css';
+
+const ICON = { size: 15, stroke: 1.5 } as const;
+
+/** The timeline of a connection, and each of its packets byte by byte. */
+export function PacketsView() {
+  const connection = useActiveConnection();
+  const profile = useActiveProfile();
+  if (connection === undefined || profile === undefined) return <EmptyConnection />;
+  return <Timeline key={profile.id} connection={connection} profile={profile} />;
+}
+
+interface TimelineProps {
+  readonly connection: LiveConnection;
+  readonly profile: ConnectionProfile;
+}
+
+function Timeline({ connection, profile }: TimelineProps) {
+  const { t } = useTranslation();
+  const log = connection.packets;
+  const [filter, setFilter] = useState<PacketFilter>({ hideDelivery: false, hidePings: false });
+  const [held, setHeld] = useState<readonly LoggedPacket[]>();
+  const [selected, setSelected] = useState<LoggedPacket>();
+  const isNarrow = useMediaQuery('(max-width: 62em)');
+  useLogEnd(log);
+  const packets = held ?? shownPackets(log, filter);
+  const change = (changes: Partial<PacketFilter>): void => {
+    setHeld(undefined);
+    setFilter({ ...filter, ...changes });
+  };
+  const details = selected && (
+    <Details packet={selected} profile={profile} close={() => setSelected(undefined)} />
+  );
+  return (
+    <section className={classes.view} aria-label={t('packets.title')}>
+      <div className={classes.toolbar}>
+        <Title order={1} size="sm">
+          {t('packets.title')}
+        </Title>
+        <Checkbox
+          label={t('packets.hidePublish')}
+          checked={!filter.hideDelivery}
+          onChange={(event) => change({ hideDelivery: !event.currentTarget.checked })}
+        />
+        <Checkbox
+          label={t('packets.hidePing')}
+          checked={!filter.hidePings}
+          onChange={(event) => change({ hidePings: !event.currentTarget.checked })}
+        />
+        <Controls
+          connection={connection}
+          shown={packets.length}
+          isHeld={held !== undefined}
+          toggle={() => setHeld(held === undefined ? packets : undefined)}
+          clear={() => {
+            setHeld(undefined);
+            log.clear();
+          }}
+        />
+      </div>
+      <GatewayNote id={profile.id} />
+      <div className={classes.body}>
+        {packets.length === 0 ? (
+          <Center>
+            <EmptyState
+              size="sm"
+              icon={<IconArrowsExchange stroke={1.5} />}
+              title={t('packets.none')}
+              description={t('packets.noneAdvice')}
+            />
+          </Center>
+        ) : (
+          <PacketTable
+            packets={packets}
+            protocolVersion={profile.protocolVersion}
+            selected={selected}
+            onSelect={setSelected}
+            onScrollAway={() => setHeld(packets)}
+          />
+        )}
+        {!isNarrow && (
+          <aside className={classes.details}>
+            {details ?? (
+              <Text size="xs" c="dimmed" p="md">
+                {t('packets.pick')}
+              </Text>
+            )}
+          </aside>
+        )}
+        {isNarrow && selected !== undefined && (
+          <Drawer
+            opened
+            position="bottom"
+            size="80%"
+            withCloseButton={false}
+            padding={0}
+            aria-label={t('packets.details')}
+            onClose={() => setSelected(undefined)}
+          >
+            {details}
+          </Drawer>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface ControlsProps {
+  readonly connection: LiveConnection;
+  readonly shown: number;
+  readonly isHeld: boolean;
+  readonly toggle: () => void;
+  readonly clear: () => void;
+}
+
+function Controls({ connection, shown, isHeld, toggle, clear }: ControlsProps) {
+  const { t } = useTranslation();
+  const { packetsMax, bytesMax } = connection.packets.limits;
+  useEffect(() => provideShortcut('pause', toggle), [toggle]);
+  return (
+    <Group gap={4} ml="auto" wrap="nowrap">
+      <Tooltip label={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}>
+        <Text size="xs" c="dimmed" px={6} className={classes.count}>
+          {t('packets.count', { shown: formatCount(shown) })}
+        </Text>
+      </Tooltip>
+      <Button
+        variant={isHeld ? 'filled' : 'default'}
+        leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
+        onClick={toggle}
+      >
+        {isHeld ? t('packets.resume') : t('packets.pause')}
+      </Button>
+      <IconButton label={t('packets.clear')} onClick={clear}>
+        <IconTrash size={16} stroke={1.5} />
+      </IconButton>
+    </Group>
+  );
+}
+
+function GatewayNote({ id }: { readonly id: string }) {
+  const { t } = useTranslation();
+  const { door } = useStatus(id);
+  if (door !== 'gateway') return null;
+  return (
+    <Text size="xs" c="dimmed" className={classes.note}>
+      {t('packets.gatewayNote')}
+    </Text>
+  );
+}
+
+interface DetailsProps {
+  readonly packet: LoggedPacket;
+  readonly profile: ConnectionProfile;
+  readonly close: () => void;
+}
+
+function Details({ packet, profile, close }: DetailsProps) {
+  const { t } = useTranslation();
+  return (
+    <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: 0 }}>
+      <Group justify="space-between" px="xs" pt={4} wrap="nowrap">
+        <Text size="xs" c="dimmed">
+          {t(`packets.${packet.direction}`)}
+        </Text>
+        <IconButton label={t('packets.close')} onClick={close}>
+          <IconX size={16} stroke={1.5} />
+        </IconButton>
+      </Group>
+      <PacketInspector bytes={packet.bytes} protocolVersion={profile.protocolVersion} />
+    </ScrollArea>
+  );
+}

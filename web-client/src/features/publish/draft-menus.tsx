@@ -1,0 +1,150 @@
+import { Button, Group, Menu, Modal, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { IconBookmark, IconBookmarkPlus, IconHistory, IconTrash, IconX } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { StoredDraft } from '../../state/database.ts';
+import { formatDateTime } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { clearHistory, deleteDraft, saveTemplate, useArchive } from './draft-archive.ts';
+import { currentDraft, setDraft } from './publish-store.ts';
+
+const ICON = { size: 16, stroke: 1.5 } as const;
+
+/** Characters of a payload in a menu. */
+const SHOWN_LENGTH_MAX = 60;
+
+/** What was published, and what is kept under a name. */
+export function DraftMenus({ id }: { readonly id: string }) {
+  return (
+    <>
+      <HistoryMenu id={id} />
+      <TemplateMenu id={id} />
+    </>
+  );
+}
+
+function HistoryMenu({ id }: { readonly id: string }) {
+  const { t } = useTranslation();
+  const drafts = useArchive('history');
+  return (
+    <Menu position="top-end" width={380}>
+      <Menu.Target>
+        <IconButton label={t('publish.history')}>
+          <IconHistory {...ICON} />
+        </IconButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {drafts.length === 0 && <Menu.Label>{t('publish.historyNone')}</Menu.Label>}
+        <ScrollArea.Autosize mah={320} type="auto">
+          {drafts.map((stored) => (
+            <Menu.Item key={stored.id} onClick={() => setDraft(id, stored.draft)}>
+              <DraftLine stored={stored} title={stored.draft.topic} />
+            </Menu.Item>
+          ))}
+        </ScrollArea.Autosize>
+        {drafts.length > 0 && (
+          <>
+            <Menu.Divider />
+            <Menu.Item leftSection={<IconTrash {...ICON} />} onClick={() => void clearHistory()}>
+              {t('publish.historyClear')}
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function TemplateMenu({ id }: { readonly id: string }) {
+  const { t } = useTranslation();
+  const drafts = useArchive('template');
+  const [isNaming, setNaming] = useState(false);
+  return (
+    <>
+      <Menu position="top-end" width={380}>
+        <Menu.Target>
+          <IconButton label={t('publish.templates')}>
+            <IconBookmark {...ICON} />
+          </IconButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconBookmarkPlus {...ICON} />} onClick={() => setNaming(true)}>
+            {t('publish.templateSave')}
+          </Menu.Item>
+          <Menu.Divider />
+          {drafts.length === 0 && <Menu.Label>{t('publish.templatesNone')}</Menu.Label>}
+          <ScrollArea.Autosize mah={320} type="auto">
+            {drafts.map((stored) => (
+              <Group key={stored.id} gap={0} wrap="nowrap">
+                <Menu.Item flex={1} miw={0} onClick={() => setDraft(id, stored.draft)}>
+                  <DraftLine stored={stored} title={stored.name} />
+                </Menu.Item>
+                <IconButton
+                  label={t('publish.templateDelete', { name: stored.name })}
+                  onClick={() => void deleteDraft(stored.id)}
+                >
+                  <IconX size={14} stroke={1.5} />
+                </IconButton>
+              </Group>
+            ))}
+          </ScrollArea.Autosize>
+        </Menu.Dropdown>
+      </Menu>
+      {isNaming && <TemplateDialog id={id} close={() => setNaming(false)} />}
+    </>
+  );
+}
+
+function DraftLine({ stored, title }: { readonly stored: StoredDraft; readonly title: string }) {
+  const { qos, retain, payload, topic } = stored.draft;
+  const about = [`QoS ${qos}`, ...(retain ? ['retain'] : []), formatDateTime(stored.atMs)].join(' · ');
+  return (
+    <>
+      <Text size="xs" fw={600} truncate>
+        {title === topic ? title : `${title} · ${topic}`}
+      </Text>
+      <Text size="xs" ff="monospace" truncate>
+        {payload.replaceAll(/\s+/g, ' ').slice(0, SHOWN_LENGTH_MAX)}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {about}
+      </Text>
+    </>
+  );
+}
+
+function TemplateDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    // React hands a dialog's events on to the form that opened it.
+    event.stopPropagation();
+    void saveTemplate(name, currentDraft(id));
+    close();
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('publish.templateSaveTitle')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label={t('publish.templateName')}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" disabled={name.trim() === ''}>
+              {t('publish.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

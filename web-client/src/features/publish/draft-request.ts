@@ -1,0 +1,134 @@
+import type { LoggedMessage, MessageProperties, PublishRequest } from '../../engine/types.ts';
+import type { Draft, DraftProperties, PayloadFormat } from '../../state/draft.ts';
+
+/** What cannot become bytes, and why. */
+export interface DraftProblem {
+  readonly field: 'payload' | 'topic';
+  readonly key: 'hex' | 'base64' | 'topicMissing';
+}
+
+const encoder = new TextEncoder();
+const strictDecoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Correlation data that is no text: `0x` and pairs of digits. */
+const HEX_BYTES = /^0x(?:[0-9a-f]{2})+$/i;
+
+/** The message of a draft, or what is wrong with it. */
+export function requestOf(draft: Draft, protocolVersion: number): PublishRequest | DraftProblem {
+  const { topic, qos, retain, properties } = draft;
+  if (topic === '' && properties.topicAlias === undefined) return { field: 'topic', key: 'topicMissing' };
+  const payload = payloadBytes(draft.payload, draft.format);
+  if (payload === undefined) {
+    return { field: 'payload', key: draft.format === 'hex' ? 'hex' : 'base64' };
+  }
+  const sent = protocolVersion === 5 ? propertiesOf(properties) : undefined;
+  return { topic, payload, qos, retain, properties: sent };
+}
+
+/** The bytes that the text in the editor stands for; undefined where it stands for none. */
+export function payloadBytes(text: string, format: PayloadFormat): Uint8Array | undefined {
+  if (format === 'hex') return hexBytes(text);
+  if (format === 'base64') return base64Bytes(text);
+  return encoder.encode(text);
+}
+
+/** What is wrong with the JSON; undefined where nothing is, and for an empty text. */
+export function jsonProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function propertiesOf(properties: DraftProperties): MessageProperties {
+  const { payloadFormatIndicator, contentType, responseTopic, correlationText, userProperties } = properties;
+  return {
+    payloadFormatIndicator: payloadFormatIndicator ? true : undefined,
+    messageExpiryIntervalSeconds: properties.messageExpiryIntervalSeconds,
+    topicAlias: properties.topicAlias,
+    contentType: contentType === '' ? undefined : contentType,
+    responseTopic: responseTopic === '' ? undefined : responseTopic,
+    correlationData: correlationText === '' ? undefined : correlationBytes(correlationText),
+    userProperties: userProperties.some(([name]) => name !== '')
+      ? userProperties.filter(([name]) => name !== '')
+      : undefined,
+  };
+}
+
+/** How many properties a draft sets. */
+export function propertyCount(properties: DraftProperties): number {
+  const { userProperties, ...single } = propertiesOf(properties);
+  return Object.values(single).filter((value) => value !== undefined).length + (userProperties?.length ?? 0);
+}
+
+/** A message as a draft: to be changed and published again. */
+export function draftOf(message: LoggedMessage): Draft {
+  const { payload, topic, qos, retain, properties } = message;
+  return {
+    topic,
+    ...textOf(payload),
+    qos,
+    retain,
+    properties: {
+      payloadFormatIndicator: properties.payloadFormatIndicator === true,
+      messageExpiryIntervalSeconds: properties.messageExpiryIntervalSeconds,
+      // An alias belongs to the connection that it came over.
+      topicAlias: undefined,
+      contentType: properties.contentType ?? '',
+      responseTopic: properties.responseTopic ?? '',
+      correlationText:
+        properties.correlationData === undefined ? '' : correlationTextOf(properties.correlationData),
+      userProperties: properties.userProperties ?? [],
+    },
+  };
+}
+
+export function correlationBytes(text: string): Uint8Array {
+  return HEX_BYTES.test(text) ? (hexBytes(text.slice(2)) ?? new Uint8Array()) : encoder.encode(text);
+}
+
+export function correlationTextOf(bytes: Uint8Array): string {
+  const text = utf8(bytes);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters cannot be typed
+  if (text !== undefined && !/[\u0000-\u001f]/.test(text) && !HEX_BYTES.test(text)) return text;
+  return `0x${hexText(bytes, '')}`;
+}
+
+function textOf(payload: Uint8Array): { readonly payload: string; readonly format: PayloadFormat } {
+  const text = utf8(payload);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are bytes, not text
+  if (text === undefined || /[\u0000-\u0008\u000e-\u001f]/.test(text)) {
+    return { payload: hexText(payload, ' '), format: 'hex' };
+  }
+  return { payload: text, format: jsonProblem(text) === undefined ? 'json' : 'text' };
+}
+
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function hexText(bytes: Uint8Array, between: string): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(between);
+}
+
+function hexBytes(text: string): Uint8Array | undefined {
+  const digits = text.replaceAll(/[\s:,]+/g, '');
+  if (!/^(?:[0-9a-f]{2})*$/i.test(digits)) return undefined;
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function base64Bytes(text: string): Uint8Array | undefined {
+  const standard = text.replaceAll(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  try {
+    return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

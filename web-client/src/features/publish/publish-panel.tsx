@@ -1,0 +1,96 @@
+import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
+import { IconAdjustmentsHorizontal, IconSend2 } from '@tabler/icons-react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { provideShortcut } from '../../app/shortcuts.ts';
+import type { ConnectionProfile, Qos } from '../../engine/types.ts';
+import { useStatus } from '../../state/hooks.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { DraftMenus } from './draft-menus.tsx';
+import { PayloadEditor } from './payload-editor.tsx';
+import classes from './publish-panel.module.css';
+import { PublishSections } from './publish-sections.tsx';
+import { setDraft, useDraft } from './publish-store.ts';
+import { SendingStatus } from './sending-status.tsx';
+import { useSend } from './use-send.ts';
+
+const LEVELS = [0, 1, 2] as const;
+const ICON = { size: 16, stroke: 1.5 } as const;
+
+/** Topic, payload, and what else a message has. */
+export function PublishPanel({ profile }: { readonly profile: ConnectionProfile }) {
+  const { t } = useTranslation();
+  const { id } = profile;
+  const draft = useDraft(id);
+  const { phase } = useStatus(id);
+  const [isWide, setWide] = useState(false);
+  const { sending, send } = useSend(profile);
+  const topicInput = useRef<HTMLInputElement>(null);
+  useEffect(() => provideShortcut('publish', () => topicInput.current?.focus()), []);
+  const isConnected = phase === 'connected';
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void send(draft);
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (isConnected) void send(draft);
+  };
+  const setQos = (qos: Qos): void => setDraft(id, { qos });
+  return (
+    <form
+      className={classes.panel}
+      aria-label={t('publish.title')}
+      onSubmit={submit}
+      onKeyDownCapture={pressed}
+    >
+      <Group gap={6} className={classes.head}>
+        <TextInput
+          ref={topicInput}
+          className={classes.topic}
+          aria-label={t('publish.topic')}
+          placeholder={t('publish.topicHint')}
+          spellCheck={false}
+          value={draft.topic}
+          onChange={(event) => setDraft(id, { topic: event.currentTarget.value })}
+        />
+        <SegmentedControl
+          aria-label={t('publish.qos')}
+          data={LEVELS.map((level) => ({ value: String(level), label: `QoS ${level}` }))}
+          value={String(draft.qos)}
+          onChange={(value) => setQos(LEVELS.find((level) => String(level) === value) ?? 0)}
+        />
+        <Checkbox
+          label={t('publish.retain')}
+          checked={draft.retain}
+          onChange={(event) => setDraft(id, { retain: event.currentTarget.checked })}
+        />
+        <Button
+          type="submit"
+          leftSection={<IconSend2 {...ICON} />}
+          disabled={!isConnected}
+          title={isConnected ? t('publish.sendHint') : t('publish.notConnected')}
+        >
+          {t('publish.send')}
+        </Button>
+        <Group gap={2} wrap="nowrap" ml="auto">
+          <DraftMenus id={id} />
+          <IconButton
+            label={isWide ? t('publish.hideSections') : t('publish.showSections')}
+            aria-expanded={isWide}
+            variant={isWide ? 'light' : 'subtle'}
+            onClick={() => setWide(!isWide)}
+          >
+            <IconAdjustmentsHorizontal {...ICON} />
+          </IconButton>
+        </Group>
+      </Group>
+      <div className={classes.body}>
+        <PayloadEditor id={id} draft={draft} />
+        {isWide && <PublishSections profile={profile} draft={draft} />}
+      </div>
+      <SendingStatus sending={sending} draft={draft} />
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+import { Tabs } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import type { Draft } from '../../state/draft.ts';
+import { BurstSection } from './burst-section.tsx';
+import { PropertiesSection } from './properties-section.tsx';
+import classes from './publish-panel.module.css';
+import { RequestSection } from './request-section.tsx';
+
+interface PublishSectionsProps {
+  readonly profile: ConnectionProfile;
+  readonly draft: Draft;
+}
+
+/** What most messages do without. */
+export function PublishSections({ profile, draft }: PublishSectionsProps) {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.sections}>
+      <Tabs defaultValue="properties" keepMounted>
+        <Tabs.List mb="xs" aria-label={t('publish.section')}>
+          <Tabs.Tab value="properties" px="xs" py={4} fz="xs">
+            {t('publish.sections.properties')}
+          </Tabs.Tab>
+          <Tabs.Tab value="request" px="xs" py={4} fz="xs">
+            {t('publish.sections.request')}
+          </Tabs.Tab>
+          <Tabs.Tab value="burst" px="xs" py={4} fz="xs">
+            {t('publish.sections.burst')}
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="properties">
+          <PropertiesSection profile={profile} draft={draft} />
+        </Tabs.Panel>
+        <Tabs.Panel value="request">
+          <RequestSection profile={profile} draft={draft} />
+        </Tabs.Panel>
+        <Tabs.Panel value="burst">
+          <BurstSection profile={profile} draft={draft} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}

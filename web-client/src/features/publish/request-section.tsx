@@ -1,0 +1,99 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { IconSend } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import type { Draft } from '../../state/draft.ts';
+import { useStatus } from '../../state/hooks.ts';
+import { formatDuration } from '../../ui/format.ts';
+import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
+import { useTrouble } from '../../ui/trouble.ts';
+import classes from './request-section.module.css';
+import { newResponseTopic, type RequestRecord, useRequests } from './use-requests.ts';
+
+const TIMEOUT_SECONDS = 10;
+
+interface RequestSectionProps {
+  readonly profile: ConnectionProfile;
+  readonly draft: Draft;
+}
+
+/** Publishes the message as a request and waits for its answer (4.10). */
+export function RequestSection({ profile, draft }: RequestSectionProps) {
+  const { t } = useTranslation();
+  const { phase, session } = useStatus(profile.id);
+  const [topic, setTopic] = useState(() => newResponseTopic(session?.responseInformation));
+  const [timeoutSeconds, setTimeoutSeconds] = useState(TIMEOUT_SECONDS);
+  const { requests, send } = useRequests(profile);
+  const isVersion5 = profile.protocolVersion === 5;
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        {isVersion5 ? t('publish.request.explain') : t('publish.request.only5')}
+      </Text>
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <TextInput
+          flex={1}
+          label={t('publish.request.responseTopic')}
+          spellCheck={false}
+          disabled={!isVersion5}
+          value={topic}
+          onChange={(event) => setTopic(event.currentTarget.value)}
+        />
+        <OptionalNumberInput
+          w={96}
+          label={t('publish.request.timeout')}
+          suffix={` ${t('publish.properties.seconds')}`}
+          min={1}
+          max={600}
+          disabled={!isVersion5}
+          value={timeoutSeconds}
+          onChange={(entered) => setTimeoutSeconds(entered ?? TIMEOUT_SECONDS)}
+        />
+      </Group>
+      <Button
+        w="fit-content"
+        leftSection={<IconSend size={16} stroke={1.5} />}
+        disabled={!isVersion5 || phase !== 'connected' || topic === ''}
+        onClick={() => void send(draft, topic, timeoutSeconds * 1_000)}
+      >
+        {t('publish.request.send')}
+      </Button>
+      {requests.length > 0 && (
+        <ul className={classes.list} aria-label={t('publish.request.list')}>
+          {requests.map((record) => (
+            <RequestLine key={record.id} record={record} />
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+function RequestLine({ record }: { readonly record: RequestRecord }) {
+  const { t } = useTranslation();
+  const words = useTrouble();
+  const { state } = record;
+  return (
+    <li className={classes.item} data-state={state.type}>
+      <Text size="xs" fw={600} truncate>
+        {record.topic}
+      </Text>
+      {state.type === 'pending' && <Text size="xs">{t('publish.request.pending')}</Text>}
+      {state.type === 'failed' && (
+        <Text size="xs">{t('publish.request.failed', { title: words(state.trouble).title })}</Text>
+      )}
+      {state.type === 'timed-out' && (
+        <Text size="xs">{t('publish.request.timedOut', { duration: formatDuration(state.afterMs) })}</Text>
+      )}
+      {state.type === 'answered' && (
+        <>
+          <Text size="xs">{t('publish.request.answered', { duration: formatDuration(state.afterMs) })}</Text>
+          <Text size="xs" ff="monospace" lineClamp={3}>
+            {state.reply.text(300)}
+          </Text>
+        </>
+      )}
+    </li>
+  );
+}

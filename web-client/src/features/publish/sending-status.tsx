@@ -1,0 +1,58 @@
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import type { Draft } from '../../state/draft.ts';
+import { formatDuration } from '../../ui/format.ts';
+import { troubleWords } from '../../ui/trouble.ts';
+import { jsonProblem } from './draft-request.ts';
+import classes from './publish-panel.module.css';
+import type { Sending } from './use-send.ts';
+
+/** MQTT 5's PUBACK says that nobody is subscribed. */
+const NO_MATCHING_SUBSCRIBERS = 0x10;
+
+interface SendingStatusProps {
+  readonly sending: Sending;
+  readonly draft: Draft;
+}
+
+/** What became of the last publish, or what is odd about the next one. */
+export function SendingStatus({ sending, draft }: SendingStatusProps) {
+  const { t } = useTranslation();
+  const { kind, text } = said(t, sending, draft);
+  return (
+    <div className={classes.status} data-kind={kind} role="status">
+      {text}
+    </div>
+  );
+}
+
+function said(
+  t: TFunction,
+  sending: Sending,
+  draft: Draft,
+): { readonly kind: string; readonly text: string } {
+  if (sending.type === 'sending') return { kind: 'sending', text: t('publish.outcome.sending') };
+  if (sending.type === 'problem') {
+    return { kind: 'problem', text: t(`publish.problems.${sending.problem.key}`) };
+  }
+  const problem = draft.format === 'json' ? jsonProblem(draft.payload) : undefined;
+  if (problem !== undefined) return { kind: 'hint', text: t('publish.problems.json', { problem }) };
+  if (sending.type === 'none') return { kind: 'none', text: '' };
+  const { outcome, qos } = sending;
+  if (outcome.trouble !== undefined) {
+    const { title, advice, detail } = troubleWords(t, outcome.trouble);
+    const text = [t('publish.outcome.failed', { title }), advice, detail]
+      .filter((part) => part !== '')
+      .join(' ');
+    return { kind: 'failed', text };
+  }
+  const duration = formatDuration(outcome.durationMs);
+  if (qos === 0) return { kind: 'done', text: t('publish.outcome.sent') };
+  if (outcome.reasonCode === NO_MATCHING_SUBSCRIBERS) {
+    return { kind: 'done', text: t('publish.outcome.nobody', { duration }) };
+  }
+  return {
+    kind: 'done',
+    text: t(qos === 1 ? 'publish.outcome.acknowledged' : 'publish.outcome.complete', { duration }),
+  };
+}

@@ -1,0 +1,224 @@
+import {
+  Button,
+  ColorSwatch,
+  Divider,
+  Fieldset,
+  Group,
+  Input,
+  Modal,
+  NumberInput,
+  Select,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { COLORS, newSubscription } from '../../engine/new-profile.ts';
+import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
+import { QosInput } from '../../ui/qos-input.tsx';
+import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
+import { filterProblem, isTaken } from './filter-problem.ts';
+import classes from './subscription-panel.module.css';
+
+/** The largest number that a Variable Byte Integer holds (1.5.5). */
+const IDENTIFIER_MAX = 268_435_455;
+
+const HANDLINGS = [0, 1, 2] as const;
+
+interface SubscriptionDialogProps {
+  readonly profile: ConnectionProfile;
+  /** Undefined for a new one. */
+  readonly subscription: Subscription | undefined;
+  readonly onSave: (subscription: Subscription) => void;
+  readonly close: () => void;
+}
+
+/** A subscription with all of its options. */
+export function SubscriptionDialog({ profile, subscription, onSave, close }: SubscriptionDialogProps) {
+  const { t } = useTranslation();
+  const [form, setForm] = useState<Subscription>(
+    () => subscription ?? newSubscription('', profile.subscriptions.length),
+  );
+  const [problem, setProblem] = useState<string>();
+  const set = (changes: Partial<Subscription>): void => setForm({ ...form, ...changes });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const found = isTaken(form.filter, profile.subscriptions, form.id)
+      ? t('subscriptions.duplicate')
+      : filterProblem(form.filter);
+    setProblem(found);
+    if (found !== undefined) return;
+    onSave({ ...form, noLocal: form.noLocal && !isShared(form.filter) });
+    close();
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={subscription === undefined ? t('subscriptions.newTitle') : t('subscriptions.editTitle')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label={t('subscriptions.filter')}
+            description={t('subscriptions.filterHint')}
+            data-autofocus
+            spellCheck={false}
+            value={form.filter}
+            error={problem}
+            onChange={(event) => {
+              set({ filter: event.currentTarget.value });
+              setProblem(undefined);
+            }}
+          />
+          <Group grow align="flex-start">
+            <TextInput
+              label={t('subscriptions.alias')}
+              placeholder={t('subscriptions.aliasHint')}
+              value={form.alias}
+              onChange={(event) => set({ alias: event.currentTarget.value })}
+            />
+            <QosInput label={t('subscriptions.qos')} value={form.qos} onChange={(qos) => set({ qos })} />
+          </Group>
+          <ColorInput value={form.color} onChange={(color) => set({ color })} />
+          {profile.protocolVersion === 5 && (
+            <>
+              <Divider label={t('subscriptions.options')} labelPosition="left" />
+              <OptionInputs form={form} set={set} />
+            </>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              {t('app.cancel')}
+            </Button>
+            <Button type="submit">
+              {subscription === undefined ? t('subscriptions.subscribe') : t('subscriptions.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function ColorInput({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (color: string) => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Input.Wrapper label={t('subscriptions.color')} labelElement="div">
+      <div className={classes.swatches} role="radiogroup" aria-label={t('subscriptions.color')}>
+        {COLORS.map((color) => (
+          <ColorSwatch
+            key={color}
+            component="button"
+            type="button"
+            role="radio"
+            aria-checked={color === value}
+            aria-label={t(`subscriptions.colors.${color}`)}
+            size={22}
+            color={`var(--mantine-color-${color}-6)`}
+            onClick={() => onChange(color)}
+          >
+            {color === value && <IconCheck size={14} color="#fff" />}
+          </ColorSwatch>
+        ))}
+      </div>
+    </Input.Wrapper>
+  );
+}
+
+interface OptionInputsProps {
+  readonly form: Subscription;
+  readonly set: (changes: Partial<Subscription>) => void;
+}
+
+function OptionInputs({ form, set }: OptionInputsProps) {
+  const { t } = useTranslation();
+  const isSharedFilter = isShared(form.filter);
+  return (
+    <>
+      <Group grow align="flex-start">
+        <Switch
+          label={t('subscriptions.noLocal')}
+          description={isSharedFilter ? t('subscriptions.noLocalShared') : t('subscriptions.noLocalHint')}
+          disabled={isSharedFilter}
+          checked={form.noLocal && !isSharedFilter}
+          onChange={(event) => set({ noLocal: event.currentTarget.checked })}
+        />
+        <Switch
+          label={t('subscriptions.retainAsPublished')}
+          description={t('subscriptions.retainAsPublishedHint')}
+          checked={form.retainAsPublished}
+          onChange={(event) => set({ retainAsPublished: event.currentTarget.checked })}
+        />
+      </Group>
+      <Select
+        label={t('subscriptions.retainHandling')}
+        data={HANDLINGS.map((value) => ({
+          value: String(value),
+          label: `${value} · ${t(`subscriptions.retainHandlings.h${value}`)}`,
+        }))}
+        value={String(form.retainHandling)}
+        onChange={(entered) =>
+          set({ retainHandling: HANDLINGS.find((value) => String(value) === entered) ?? 0 })
+        }
+      />
+      <IdentifierInput value={form.identifier} onChange={(identifier) => set({ identifier })} />
+      <Fieldset variant="unstyled">
+        <UserPropertiesInput
+          label={t('subscriptions.userProperties')}
+          value={form.userProperties}
+          onChange={(userProperties) => set({ userProperties })}
+        />
+      </Fieldset>
+    </>
+  );
+}
+
+interface IdentifierInputProps {
+  readonly value: Subscription['identifier'];
+  readonly onChange: (value: Subscription['identifier']) => void;
+}
+
+function IdentifierInput({ value, onChange }: IdentifierInputProps) {
+  const { t } = useTranslation();
+  const isNumber = typeof value === 'number';
+  return (
+    <Group grow align="flex-end">
+      <Select
+        label={t('subscriptions.identifier')}
+        data={[
+          { value: 'auto', label: t('subscriptions.identifierAuto') },
+          { value: 'none', label: t('subscriptions.identifierNone') },
+          { value: 'number', label: t('subscriptions.identifierNumber') },
+        ]}
+        value={isNumber ? 'number' : value}
+        onChange={(entered) => onChange(entered === 'number' ? 1 : entered === 'none' ? 'none' : 'auto')}
+      />
+      {isNumber && (
+        <NumberInput
+          label={t('subscriptions.identifierValue')}
+          min={1}
+          max={IDENTIFIER_MAX}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={value}
+          onChange={(entered) => onChange(typeof entered === 'number' && entered >= 1 ? entered : 1)}
+        />
+      )}
+    </Group>
+  );
+}
+
+/** No Local is a Protocol Error there [MQTT-3.8.3-4]. */
+function isShared(filter: string): boolean {
+  return filter.startsWith('$share/');
+}

@@ -1,0 +1,101 @@
+import { Group, Switch, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Subscription, SubscriptionState } from '../../engine/types.ts';
+import { formatCount, formatRate } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { useTrouble } from '../../ui/trouble.ts';
+import { setFilter, useMessagesState } from '../messages/messages-store.ts';
+import classes from './subscription-panel.module.css';
+
+interface SubscriptionItemProps {
+  readonly connectionId: string;
+  readonly subscription: Subscription;
+  readonly state: SubscriptionState | undefined;
+  readonly onChange: (subscription: Subscription) => void;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}
+
+export function SubscriptionItem(props: SubscriptionItemProps) {
+  const { connectionId, subscription, state, onChange, onEdit, onRemove } = props;
+  const { t } = useTranslation();
+  const { filter, alias, color, enabled } = subscription;
+  const { subscriptionId } = useMessagesState(connectionId).filter;
+  const isFiltering = subscriptionId === subscription.id;
+  return (
+    <div
+      className={classes.item}
+      style={{ borderInlineStartColor: `var(--mantine-color-${color}-6)` }}
+      data-filtering={isFiltering || undefined}
+      data-off={!enabled || undefined}
+    >
+      <Group gap={2} wrap="nowrap">
+        <Tooltip label={filter} openDelay={600}>
+          <UnstyledButton
+            className={classes.name}
+            aria-label={t('subscriptions.show', { filter })}
+            aria-pressed={isFiltering}
+            onClick={() =>
+              setFilter(connectionId, { subscriptionId: isFiltering ? undefined : subscription.id })
+            }
+          >
+            {alias === '' ? filter : alias}
+          </UnstyledButton>
+        </Tooltip>
+        <Switch
+          size="xs"
+          aria-label={t('subscriptions.on', { filter })}
+          checked={enabled}
+          onChange={(event) => onChange({ ...subscription, enabled: event.currentTarget.checked })}
+        />
+        <IconButton size="sm" label={t('subscriptions.edit', { filter })} onClick={onEdit}>
+          <IconPencil size={14} stroke={1.5} />
+        </IconButton>
+        <IconButton size="sm" label={t('subscriptions.remove', { filter })} onClick={onRemove}>
+          <IconTrash size={14} stroke={1.5} />
+        </IconButton>
+      </Group>
+      <SubscriptionFacts subscription={subscription} state={state} />
+    </div>
+  );
+}
+
+function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 'subscription' | 'state'>) {
+  const { t } = useTranslation();
+  const words = useTrouble();
+  if (state === undefined) {
+    return (
+      <div className={classes.facts}>
+        {subscription.enabled ? t('subscriptions.status.waiting') : t('subscriptions.status.off')}
+      </div>
+    );
+  }
+  const { status, grantedQos = 0, trouble, messages, messagesPerSecond } = state;
+  const said = trouble && words(trouble);
+  const isLower = status === 'granted' && grantedQos < subscription.qos;
+  return (
+    <div className={classes.facts}>
+      {isLower ? (
+        <span className={classes.warn}>
+          {t('subscriptions.granted', { granted: grantedQos, asked: subscription.qos })}
+        </span>
+      ) : (
+        <span className={status === 'refused' ? classes.warn : undefined}>
+          {t(`subscriptions.status.${status}`, { qos: grantedQos })}
+        </span>
+      )}
+      {subscription.alias !== '' && <span>{subscription.filter}</span>}
+      {subscription.filter.startsWith('$share/') && <span>{t('subscriptions.shared')}</span>}
+      {messages > 0 && <span>{t('subscriptions.count', { messages: formatCount(messages) })}</span>}
+      {messagesPerSecond > 0 && (
+        <span>{t('subscriptions.rate', { rate: formatRate(messagesPerSecond) })}</span>
+      )}
+      {said !== undefined && (
+        <span className={classes.warn} role="alert">
+          {[said.title, said.advice, said.detail].filter((part) => part !== '').join(' ')}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { sharedProfile } from '../engine/share.ts';
+import type { ConnectionProfile } from '../engine/types.ts';
+import { i18next } from '../i18n/index.ts';
+import { database } from './database.ts';
+import { type Endpoint, endpointProfile, endpointProfileId, loadEndpoints } from './endpoints.ts';
+import { connectProfile } from './profiles.ts';
+import { followAddress } from './routes.ts';
+import { loadSecrets } from './secrets.ts';
+import { useStore } from './store.ts';
+
+/** What is remembered of the last visit. */
+const ACTIVE_KEY = 'apus.active';
+
+/** Reads what the browser remembers, finds the broker that served the page, and connects to it. */
+export async function boot(): Promise<void> {
+  const page = new URL(location.href);
+  const [endpoints, stored] = await Promise.all([loadEndpoints(page), loadStored()]);
+  const served = endpoints.map((endpoint, index) => servedProfile(endpoint, index, stored));
+  const servedIds = new Set(served.map(({ id }) => id));
+  const own = stored.filter(({ id }) => !servedIds.has(id));
+  const profiles = [...served, ...own];
+  const last = localStorage.getItem(ACTIVE_KEY);
+  const active = profiles.find(({ id }) => id === last) ?? profiles[0];
+  useStore.setState({ isReady: true, profiles, activeId: active?.id });
+  useStore.subscribe(({ activeId }) => {
+    if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
+  });
+  const shared = sharedProfile(location.hash);
+  followAddress();
+  // Only its user decides to connect to where a link points.
+  if (shared !== undefined) useStore.setState({ question: { type: 'shared', profile: shared } });
+  else if (active !== undefined && servedIds.has(active.id)) connectProfile(active.id);
+}
+
+async function loadStored(): Promise<readonly ConnectionProfile[]> {
+  await loadSecrets();
+  const stored = await database.profiles.orderBy('position').toArray();
+  return stored.map(({ profile }) => profile);
+}
+
+/** What its owner changed stays; where the broker is, the broker says. */
+function servedProfile(
+  endpoint: Endpoint,
+  index: number,
+  stored: readonly ConnectionProfile[],
+): ConnectionProfile {
+  const id = endpointProfileId(endpoint.door, index);
+  const known = stored.find((profile) => profile.id === id);
+  if (known !== undefined) return { ...known, url: endpoint.url, door: endpoint.door };
+  const name = endpoint.name ?? i18next.t(`connections.served.${endpoint.door}`);
+  return endpointProfile(endpoint, id, name);
+}

@@ -1,0 +1,79 @@
+import { newId } from '../engine/new-profile.ts';
+import type { ConnectionProfile, Secrets, Subscription } from '../engine/types.ts';
+import { connections } from './connections.ts';
+import { database } from './database.ts';
+import { forgetSecrets, isMissingSecrets, keepSecrets, secretsOf } from './secrets.ts';
+import { useStore } from './store.ts';
+
+/** What one does with connections, wherever on the page it is done. */
+
+export function profileOf(id: string): ConnectionProfile | undefined {
+  return useStore.getState().profiles.find((profile) => profile.id === id);
+}
+
+/** Saves a profile, new or changed. It does not touch the connection. */
+export async function saveProfile(profile: ConnectionProfile): Promise<void> {
+  const { profiles } = useStore.getState();
+  const index = profiles.findIndex(({ id }) => id === profile.id);
+  const position = index === -1 ? profiles.length : index;
+  useStore.setState({ profiles: profiles.with(index === -1 ? profiles.length : index, profile) });
+  await database.profiles.put({ id: profile.id, position, profile });
+}
+
+export async function addProfile(profile: ConnectionProfile): Promise<void> {
+  const { profiles } = useStore.getState();
+  useStore.setState({ profiles: [...profiles, profile], activeId: profile.id });
+  await database.profiles.put({ id: profile.id, position: profiles.length, profile });
+}
+
+/** A copy under a new name, with the secrets that the page knows. */
+export async function duplicateProfile(id: string, name: string): Promise<void> {
+  const profile = profileOf(id);
+  if (profile === undefined) return;
+  const copy: ConnectionProfile = {
+    ...profile,
+    id: newId(),
+    name,
+    subscriptions: profile.subscriptions.map((subscription) => ({ ...subscription, id: newId() })),
+  };
+  await addProfile(copy);
+  await keepSecrets(copy, secretsOf(id));
+}
+
+export async function deleteProfile(id: string): Promise<void> {
+  connections.remove(id);
+  const profiles = useStore.getState().profiles.filter((profile) => profile.id !== id);
+  useStore.setState(({ activeId, statuses: { [id]: _gone, ...statuses } }) => ({
+    profiles,
+    statuses,
+    activeId: activeId === id ? profiles[0]?.id : activeId,
+  }));
+  await database.profiles.delete(id);
+  await forgetSecrets(id);
+}
+
+/** Connects, or asks for what is needed to. */
+export function connectProfile(id: string): void {
+  const profile = profileOf(id);
+  if (profile === undefined) return;
+  if (isMissingSecrets(profile)) useStore.setState({ question: { type: 'secrets', id } });
+  else connections.get(id).open(profile, secretsOf(id));
+}
+
+export function disconnectProfile(id: string, withWill = false): void {
+  connections.get(id).close(withWill);
+}
+
+export async function connectWithSecrets(profile: ConnectionProfile, secrets: Secrets): Promise<void> {
+  await saveProfile(profile);
+  await keepSecrets(profile, secrets);
+  connectProfile(profile.id);
+}
+
+/** Replaces a profile's subscriptions, here and, when it is connected, at the server. */
+export async function setSubscriptions(id: string, subscriptions: readonly Subscription[]): Promise<void> {
+  const profile = profileOf(id);
+  if (profile === undefined) return;
+  connections.get(id).setSubscriptions(subscriptions);
+  await saveProfile({ ...profile, subscriptions });
+}

@@ -1,0 +1,30 @@
+import type { ConnectionProfile, Secrets } from '../engine/types.ts';
+import { database } from './database.ts';
+
+/** Secrets live in memory, as long as the page does. Only those that their owner asked to store are stored. */
+const remembered = new Map<string, Secrets>();
+
+export function secretsOf(id: string): Secrets {
+  return remembered.get(id) ?? {};
+}
+
+/** Which secrets the profile needs and the page does not know. */
+export function isMissingSecrets({ id, needs }: ConnectionProfile): boolean {
+  const { password, token } = secretsOf(id);
+  return (needs.password && password === undefined) || (needs.token && token === undefined);
+}
+
+export async function keepSecrets({ id, storeSecrets }: ConnectionProfile, secrets: Secrets): Promise<void> {
+  remembered.set(id, secrets);
+  if (storeSecrets) await database.secrets.put({ id, secrets });
+  else await database.secrets.delete(id);
+}
+
+export async function forgetSecrets(id: string): Promise<void> {
+  remembered.delete(id);
+  await database.secrets.delete(id);
+}
+
+export async function loadSecrets(): Promise<void> {
+  for (const { id, secrets } of await database.secrets.toArray()) remembered.set(id, secrets);
+}

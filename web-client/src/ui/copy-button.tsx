@@ -1,0 +1,24 @@
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { IconButton } from './icon-button.tsx';
+
+interface CopyButtonProps {
+  /** The text, or how to make it when it is asked for. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+}
+
+export function CopyButton({ text, label }: CopyButtonProps) {
+  const { t } = useTranslation();
+  const { copy, copied } = useClipboard({ timeout: 1_500 });
+  const Icon = copied ? IconCheck : IconCopy;
+  return (
+    <IconButton
+      label={copied ? t('app.copied') : (label ?? t('app.copy'))}
+      onClick={() => copy(typeof text === 'string' ? text : text())}
+    >
+      <Icon size={16} stroke={1.5} />
+    </IconButton>
+  );
+}

@@ -1,0 +1,42 @@
+/** Numbers, sizes and times as people read them, in the browser's language. */
+
+const integer = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const oneDigit = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+export function formatCount(count: number): string {
+  return count < 100_000 ? integer.format(count) : compact.format(count);
+}
+
+/** A rate: a digit behind the point where it is small. */
+export function formatRate(perSecond: number): string {
+  return perSecond > 0 && perSecond < 10 ? oneDigit.format(perSecond) : formatCount(perSecond);
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < KIB) return `${integer.format(bytes)} B`;
+  if (bytes < MIB) return `${oneDigit.format(bytes / KIB)} KiB`;
+  return `${oneDigit.format(bytes / MIB)} MiB`;
+}
+
+/** A duration in milliseconds, or seconds where it is long. */
+export function formatDuration(ms: number): string {
+  if (Math.abs(ms) >= 10_000) return `${oneDigit.format(ms / 1_000)} s`;
+  return `${Math.abs(ms) < 10 ? oneDigit.format(ms) : integer.format(ms)} ms`;
+}
+
+/** `12:34:56.789`, in local time: a table needs every row as wide as the others. */
+export function formatTime(atMs: number): string {
+  const date = new Date(atMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${milliseconds}`;
+}
+
+export function formatDateTime(atMs: number): string {
+  return dateTime.format(atMs);
+}

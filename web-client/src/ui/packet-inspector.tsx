@@ -1,0 +1,125 @@
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { PacketField } from '../engine/inspect/field.ts';
+import { inspectPacket } from '../engine/inspect/inspect-packet.ts';
+import { CopyButton } from './copy-button.tsx';
+import { formatBytes } from './format.ts';
+import classes from './packet-inspector.module.css';
+
+/** Bytes that are drawn one by one; a larger packet is copied whole. */
+const SHOWN_BYTES_MAX = 2_048;
+
+const BYTES_PER_ROW = 16;
+
+/** Characters of a field's value that are shown. */
+const VALUE_LENGTH_MAX = 300;
+
+interface PacketInspectorProps {
+  readonly bytes: Uint8Array;
+  readonly protocolVersion: number;
+}
+
+/** A packet field by field, beside its bytes; pointing at one marks the other. */
+export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps) {
+  const { t } = useTranslation();
+  const { fields, name } = useMemo(() => inspectPacket(bytes, protocolVersion), [bytes, protocolVersion]);
+  const [marked, setMarked] = useState<PacketField | undefined>();
+  return (
+    <div className={classes.inspector}>
+      <table className={classes.fields}>
+        <caption className={classes.caption}>
+          {t('ui.packetCaption', { name, size: formatBytes(bytes.length) })}
+        </caption>
+        <tbody>
+          {fields.map((field) => (
+            <tr
+              key={`${field.offset}-${field.name}`}
+              data-marked={field === marked || undefined}
+              onPointerEnter={() => setMarked(field)}
+              onPointerLeave={() => setMarked(undefined)}
+            >
+              <th scope="row" style={{ paddingInlineStart: 8 + field.depth * 14 }}>
+                {field.name}
+              </th>
+              <td>{field.value.slice(0, VALUE_LENGTH_MAX)}</td>
+              <td className={classes.place}>
+                {t('ui.place', { offset: field.offset, length: field.length })}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div className={classes.bytesHead}>
+        <span>{t('ui.bytes')}</span>
+        <CopyButton text={() => hexOf(bytes)} label={t('ui.copyHex')} />
+      </div>
+      <Bytes bytes={bytes} fields={fields} marked={marked} onMark={setMarked} />
+      {bytes.length > SHOWN_BYTES_MAX && (
+        <p className={classes.more}>
+          {t('ui.moreBytes', { size: formatBytes(bytes.length - SHOWN_BYTES_MAX) })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface BytesProps {
+  readonly bytes: Uint8Array;
+  readonly fields: readonly PacketField[];
+  readonly marked: PacketField | undefined;
+  readonly onMark: (field: PacketField | undefined) => void;
+}
+
+function Bytes({ bytes, fields, marked, onMark }: BytesProps) {
+  const { t } = useTranslation();
+  const shown = bytes.subarray(0, SHOWN_BYTES_MAX);
+  const rows = Array.from(
+    { length: Math.ceil(shown.length / BYTES_PER_ROW) },
+    (_, index) => index * BYTES_PER_ROW,
+  );
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
+    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    <div className={classes.bytes} role="group" tabIndex={0} aria-label={t('ui.bytes')}>
+      {rows.map((start) => (
+        <div key={start} className={classes.byteRow}>
+          <span className={classes.address}>{start.toString(16).padStart(4, '0')}</span>
+          {Array.from(shown.subarray(start, start + BYTES_PER_ROW), (byte, index) => {
+            const at = start + index;
+            return (
+              <span
+                key={at}
+                data-marked={isIn(marked, at) || undefined}
+                data-odd={fieldIndexAt(fields, at) % 2 === 1 || undefined}
+                onPointerEnter={() => onMark(fields[fieldIndexAt(fields, at)])}
+                onPointerLeave={() => onMark(undefined)}
+              >
+                {byte.toString(16).padStart(2, '0')}
+              </span>
+            );
+          })}
+          <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + BYTES_PER_ROW))}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function isIn(field: PacketField | undefined, at: number): boolean {
+  return field !== undefined && at >= field.offset && at < field.offset + field.length;
+}
+
+/** Fields lie one behind the other. */
+function fieldIndexAt(fields: readonly PacketField[], at: number): number {
+  return fields.findLastIndex(({ offset, length }) => at >= offset && at < offset + length);
+}
+
+function asciiOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join(
+    '',
+  );
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
+}

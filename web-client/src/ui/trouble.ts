@@ -1,0 +1,77 @@
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import type { Trouble } from '../engine/types.ts';
+import { reasons } from '../i18n/en/reasons.ts';
+
+type ReasonKey = keyof typeof reasons;
+
+/** What went wrong, in words. */
+export interface TroubleWords {
+  readonly title: string;
+  /** What it means and what to do; '' where the title says it all. */
+  readonly advice: string;
+  /** What the server or a library said itself; '' where it said nothing. */
+  readonly detail: string;
+}
+
+/** Close codes of WebSocket that have words of their own (RFC 6455, 7.4). */
+const CLOSE_KEYS = {
+  1001: 'goingAway',
+  1003: 'binary',
+  1008: 'policy',
+  1009: 'tooLarge',
+  1011: 'serverError',
+  1012: 'restart',
+} as const;
+
+const KIND_KEYS = {
+  url: 'url',
+  'mixed-content': 'mixedContent',
+  'no-door': 'noDoor',
+  'connect-timeout': 'connectTimeout',
+  'keep-alive': 'keepAlive',
+  protocol: 'protocol',
+  transport: 'transport',
+  offline: 'offline',
+  invalid: 'invalid',
+} as const;
+
+export function useTrouble(): (trouble: Trouble) => TroubleWords {
+  const { t } = useTranslation();
+  return (trouble) => troubleWords(t, trouble);
+}
+
+export function troubleWords(t: TFunction, { kind, code, detail }: Trouble): TroubleWords {
+  if (kind === 'reason') return { ...reasonWords(t, code ?? 0x80), detail };
+  if (kind === 'closed') return { ...closeWords(t, code), detail };
+  const key = KIND_KEYS[kind];
+  return { title: t(`troubles.${key}.title`), advice: t(`troubles.${key}.advice`), detail };
+}
+
+/** A reason code in words, with its number in front. */
+export function reasonWords(t: TFunction, code: number): { readonly title: string; readonly advice: string } {
+  const hex = code.toString(16).padStart(2, '0');
+  const key = `x${hex}`;
+  if (!isReasonKey(key)) {
+    return {
+      title: t('troubles.unknownReason.title', { code: `0x${hex}` }),
+      advice: t('troubles.unknownReason.advice'),
+    };
+  }
+  return { title: `0x${hex.toUpperCase()} ${t(`reasons.${key}.title`)}`, advice: t(`reasons.${key}.advice`) };
+}
+
+function closeWords(
+  t: TFunction,
+  code: number | undefined,
+): { readonly title: string; readonly advice: string } {
+  if (code === undefined) return { title: t('troubles.lost.title'), advice: t('troubles.lost.advice') };
+  if (code === 1006)
+    return { title: t('troubles.unreachable.title'), advice: t('troubles.unreachable.advice') };
+  const key = Object.hasOwn(CLOSE_KEYS, code) ? CLOSE_KEYS[code as keyof typeof CLOSE_KEYS] : 'closed';
+  return { title: t(`troubles.${key}.title`, { code }), advice: t(`troubles.${key}.advice`) };
+}
+
+function isReasonKey(key: string): key is ReasonKey {
+  return Object.hasOwn(reasons, key);
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import type { MessageFields } from '../../src/engine/log/message.ts';
+import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
+import { compileFilter, type MessageFilter, NO_FILTER } from '../../src/features/messages/message-filter.ts';
+import { MessageList } from '../../src/features/messages/message-list.ts';
+
+function fields(topic: string, payload = '', changes: Partial<MessageFields> = {}): MessageFields {
+  const chunk = new TextEncoder().encode(payload);
+  return {
+    connectionId: 'c',
+    direction: 'received',
+    atMs: 0,
+    topic,
+    qos: 0,
+    retain: false,
+    dup: false,
+    packetId: undefined,
+    properties: {},
+    subscriptionIds: [],
+    chunk,
+    packetOffset: 0,
+    packetLength: chunk.length,
+    payloadOffset: 0,
+    latencyMs: undefined,
+    missingBefore: 0,
+    ...changes,
+  };
+}
+
+function setUp(messagesMax = 100) {
+  const log = new BoundedMessageLog({ messagesMax, bytesMax: 1_000_000 });
+  const waiting: (() => void)[] = [];
+  const list = new MessageList(
+    log,
+    (callback) => void waiting.push(callback),
+    () => 0,
+  );
+  const runAll = (): void => {
+    while (waiting.length > 0) waiting.shift()?.();
+  };
+  return { log, list, runAll };
+}
+
+function topics(list: MessageList): (string | undefined)[] {
+  return Array.from({ length: list.size }, (_, index) => list.at(index)?.topic);
+}
+
+describe('what a list shows', () => {
+  test('the newest first, and what the log lets go is gone', () => {
+    const { log, list } = setUp(3);
+    log.append(['a', 'b', 'c', 'd'].map((topic) => fields(topic)));
+    expect(topics(list)).toEqual(['d', 'c', 'b']);
+  });
+
+  test('with a filter: old and new messages that fit', () => {
+    const { log, list, runAll } = setUp();
+    log.append(['a/1', 'b/1', 'a/2'].map((topic) => fields(topic)));
+    list.setFilter(({ topic }) => topic.startsWith('a/'));
+    log.append(['b/2', 'a/3'].map((topic) => fields(topic)));
+    runAll();
+    expect(topics(list)).toEqual(['a/3', 'a/2', 'a/1']);
+    expect(list.isScanning).toBe(false);
+    list.setFilter(undefined);
+    expect(list.size).toBe(5);
+  });
+
+  test('with a filter it lets go what the log lets go', () => {
+    const { log, list, runAll } = setUp(4);
+    log.append(['a1', 'b', 'a2'].map((topic) => fields(topic)));
+    list.setFilter(({ topic }) => topic.startsWith('a'));
+    runAll();
+    log.append(['a3', 'b', 'a4'].map((topic) => fields(topic)));
+    expect(topics(list)).toEqual(['a4', 'a3', 'a2']);
+    log.append(['b', 'b', 'b'].map((topic) => fields(topic)));
+    expect(topics(list)).toEqual(['a4']);
+  });
+
+  test('held, it stands still and counts what comes; released, it goes on', () => {
+    const { log, list } = setUp(2);
+    log.append([fields('a'), fields('b')]);
+    list.hold();
+    log.append([fields('c'), fields('d')]);
+    expect(topics(list)).toEqual(['b', 'a']);
+    expect(list.newWhileHeld).toBe(2);
+    list.release();
+    expect(topics(list)).toEqual(['d', 'c']);
+    expect(list.newWhileHeld).toBe(0);
+  });
+
+  test('held with a filter, it counts only what fits', () => {
+    const { log, list, runAll } = setUp();
+    list.setFilter(({ topic }) => topic === 'a');
+    runAll();
+    log.append([fields('a')]);
+    list.hold();
+    log.append([fields('a'), fields('b')]);
+    expect(list.newWhileHeld).toBe(1);
+  });
+
+  test('it finds a message again, and not one that does not fit', () => {
+    const { log, list, runAll } = setUp();
+    log.append(['a', 'b', 'a', 'b', 'a'].map((topic) => fields(topic)));
+    list.setFilter(({ topic }) => topic === 'a');
+    runAll();
+    const [oldest, other] = [log.at(0), log.at(1)];
+    expect(oldest && list.indexOf(oldest)).toBe(2);
+    expect(other && list.indexOf(other)).toBeUndefined();
+  });
+
+  test('a cleared log leaves nothing', () => {
+    const { log, list, runAll } = setUp();
+    log.append([fields('a')]);
+    list.setFilter(() => true);
+    runAll();
+    list.hold();
+    log.clear();
+    expect(list.size).toBe(0);
+    log.append([fields('b')]);
+    expect(topics(list)).toEqual(['b']);
+  });
+
+  test('a new filter while the old messages are looked through begins anew', () => {
+    const { log, list, runAll } = setUp();
+    log.append(['a', 'b', 'c'].map((topic) => fields(topic)));
+    list.setFilter(({ topic }) => topic === 'a');
+    list.setFilter(({ topic }) => topic === 'b');
+    runAll();
+    expect(topics(list)).toEqual(['b']);
+  });
+});
+
+describe('what fits a filter', () => {
+  const log = new BoundedMessageLog({ messagesMax: 10, bytesMax: 1_000_000 });
+  log.append([
+    fields('home/kitchen/temperature', '{"value":21.5,"unit":"°C","tags":["a","b"]}', {
+      subscriptionIds: ['s'],
+    }),
+    fields('home/hall/light', 'ON', { retain: true }),
+    fields('home', '[1,2,3]', { direction: 'published' }),
+  ]);
+
+  function fitting(changes: Partial<MessageFilter>): (string | undefined)[] {
+    const { predicate, problem } = compileFilter({ ...NO_FILTER, ...changes });
+    expect(problem).toBeUndefined();
+    return [0, 1, 2]
+      .map((sequence) => log.at(sequence))
+      .filter((message) => message !== undefined && (predicate?.(message) ?? true))
+      .map((message) => message?.topic);
+  }
+  const [TEMPERATURE, LIGHT, HOME] = ['home/kitchen/temperature', 'home/hall/light', 'home'];
+
+  test.each<[Partial<MessageFilter>, string[]]>([
+    [{}, [TEMPERATURE, LIGHT, HOME]],
+    [{ direction: 'published' }, [HOME]],
+    [{ retainedOnly: true }, [LIGHT]],
+    [{ subscriptionId: 's' }, [TEMPERATURE]],
+    [{ topic: 'home/+/light' }, [LIGHT]],
+    [{ topic: 'home/#' }, [TEMPERATURE, LIGHT, HOME]],
+    [{ topic: 'KITCHEN' }, [TEMPERATURE]],
+    [{ query: 'on' }, [LIGHT]],
+    [{ query: '°c' }, [TEMPERATURE]],
+    [{ kind: 'regex', query: '^O[NM]$' }, [LIGHT]],
+    [{ kind: 'regex', query: '\\d\\.\\d' }, [TEMPERATURE]],
+    [{ kind: 'jsonpath', query: '$.unit' }, [TEMPERATURE]],
+    [{ kind: 'jsonpath', query: '$.value > 20' }, [TEMPERATURE]],
+    [{ kind: 'jsonpath', query: '$.value > 20 && $.unit == "°C"' }, [TEMPERATURE]],
+    [{ kind: 'jsonpath', query: '$.value > 22' }, []],
+    [{ kind: 'jsonpath', query: '$.unit == "$"' }, []],
+    [{ kind: 'jsonpath', query: '$[?@ == 2]' }, [HOME]],
+    [{ kind: 'jsonpath', query: '$.tags[0]' }, [TEMPERATURE]],
+    [{ topic: 'home/#', kind: 'jsonpath', query: '$.value', direction: 'received' }, [TEMPERATURE]],
+  ])('%j', (changes, expected) => {
+    expect(fitting(changes)).toEqual(expected);
+  });
+
+  test.each<Partial<MessageFilter>>([
+    { kind: 'regex', query: '(' },
+    { kind: 'jsonpath', query: '$.[' },
+    { kind: 'jsonpath', query: '$.a >' },
+  ])('what is wrong with it is told: %j', (changes) => {
+    const { problem } = compileFilter({ ...NO_FILTER, ...changes });
+    expect(problem).not.toBe('');
+    expect(problem).toBeDefined();
+  });
+});
