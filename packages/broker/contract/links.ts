@@ -16,6 +16,8 @@ const STATE: LinkState = {
     maximumPacketSize: 1000,
     topicAliasMaximum: 0,
     authenticationMethod: undefined,
+    connectedAtMs: 1_700_000_000_000,
+    willDelaySeconds: 0,
   },
 };
 

@@ -1,7 +1,6 @@
-import type { Will } from '@apus/mqtt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SessionStore } from '../src/index.ts';
-import { Client, copyOf, type MakeStores, NOW_MS, WILL } from './support.ts';
+import { Client, copyOf, type MakeStores, messageId, NOW_MS, WILL } from './support.ts';
 
 /** How a connection leaves its session, what becomes of its will, and how a session is forgotten. */
 export function sessionEndContract(makeStores: MakeStores): void {
@@ -34,12 +33,16 @@ export function sessionEndContract(makeStores: MakeStores): void {
   describe('detach', () => {
     it('answers the record as it then stands, and stores it', async () => {
       const { session } = await client.open({ will: WILL });
-      const detached = await sessions.detach(session, client.connectionId, 30, NOW_MS + 5);
+      const willDue = { atMs: NOW_MS + 9, isWithdrawnByReturn: true };
+      const detached = await client.detach({ expirySeconds: 30, nowMs: NOW_MS + 5, will: willDue });
       for (const record of [detached, await stored()]) {
         expect(record).toMatchObject({
+          lastConnectionId: client.connectionId,
+          attachedAtMs: NOW_MS,
           expirySeconds: 30,
           detachedAtMs: NOW_MS + 5,
           will: { topic: 'gone' },
+          willDue,
           identity: { name: 'somebody' },
         });
         expect(record?.attachment).toBeUndefined();
@@ -48,73 +51,26 @@ export function sessionEndContract(makeStores: MakeStores): void {
     });
 
     it('answers once', async () => {
-      const { session } = await client.open();
-      expect(await sessions.detach(session, client.connectionId, 60, NOW_MS)).toBeDefined();
-      expect(await sessions.detach(session, client.connectionId, 0, NOW_MS + 1)).toBeUndefined();
+      await client.open();
+      expect(await client.detach()).toBeDefined();
+      expect(await client.detach({ expirySeconds: 0, nowMs: NOW_MS + 1 })).toBeUndefined();
       expect(await stored()).toMatchObject({ expirySeconds: 60, detachedAtMs: NOW_MS });
     });
 
     it('takes a copy of the ref', async () => {
       const { session } = await client.open();
-      expect(await sessions.detach(copyOf(session), client.connectionId, 60, NOW_MS)).toBeDefined();
+      expect(await client.detach({ session: copyOf(session) })).toBeDefined();
     });
-  });
 
-  describe('takeWill', () => {
-    it('gives the will to exactly one caller [MQTT-3.1.2-10]', async () => {
+    it('discards the will of a client that says goodbye [MQTT-3.1.2-10]', async () => {
       const { session } = await client.open({ will: WILL });
-      const taken = await Promise.all([1, 2, 3].map(() => sessions.takeWill(session, client.connectionId)));
-      expect(taken.filter((will) => will !== undefined)).toEqual([
-        expect.objectContaining({ topic: 'gone', qos: 1 }),
-      ]);
+      const record = await client.detach({ will: 'discarded' });
+      expect(record).toMatchObject({ will: undefined, willDue: undefined });
       expect((await stored())?.will).toBeUndefined();
-    });
-
-    it('gives the whole will', async () => {
-      const will: Will = {
-        ...WILL,
-        retain: true,
-        properties: { willDelayInterval: 3, contentType: 'text' },
-      };
-      const { session } = await client.open({ will });
-      const taken = await sessions.takeWill(copyOf(session), client.connectionId);
-      expect({ ...taken, payload: Buffer.from(taken?.payload ?? []).toString() }).toEqual({
-        ...will,
-        payload: 'bye',
+      const { connectionId } = client;
+      expect(await sessions.beginWill(session, connectionId, messageId(1), NOW_MS)).toEqual({
+        state: 'none',
       });
-    });
-
-    it('finds the will of a connection that has ended, while its delay runs [MQTT-3.1.2-8]', async () => {
-      await client.open({ will: WILL });
-      const session = await client.lose();
-      expect(await sessions.takeWill(session, client.connectionId)).toMatchObject({ topic: 'gone' });
-    });
-
-    it('finds nothing where the connection brought none', async () => {
-      const { session } = await client.open();
-      expect(await sessions.takeWill(session, client.connectionId)).toBeUndefined();
-    });
-
-    it('does not give the will of one connection to the end of another', async () => {
-      const { session } = await client.open();
-      const lostConnection = client.connectionId;
-      await client.open({ will: WILL });
-      expect(await sessions.takeWill(session, lostConnection)).toBeUndefined();
-      expect(await sessions.takeWill(session, client.connectionId)).toMatchObject({ topic: 'gone' });
-    });
-
-    it.each([false, true])('finds none that `open` handed over (Clean Start %s)', async (cleanStart) => {
-      const { session } = await client.open({ will: WILL });
-      const lostConnection = client.connectionId;
-      const { previous } = await client.open({ cleanStart });
-      expect(previous?.will).toMatchObject({ topic: 'gone' });
-      expect(await sessions.takeWill(session, lostConnection)).toBeUndefined();
-    });
-
-    it('leaves none to hand over', async () => {
-      const { session } = await client.open({ will: WILL });
-      await sessions.takeWill(session, client.connectionId);
-      expect((await client.open()).previous?.will).toBeUndefined();
     });
   });
 
@@ -137,7 +93,10 @@ export function sessionEndContract(makeStores: MakeStores): void {
       await client.open({ will: WILL });
       const session = await client.lose();
       await sessions.remove(session);
-      expect(await sessions.takeWill(session, client.connectionId)).toBeUndefined();
+      const { connectionId } = client;
+      expect(await sessions.beginWill(session, connectionId, messageId(1), NOW_MS)).toEqual({
+        state: 'none',
+      });
     });
 
     it('leaves a session that has a connection', async () => {

@@ -32,11 +32,14 @@ export function sessionOpenContract(makeStores: MakeStores): void {
       const record = await stored();
       expect(record).toMatchObject({
         attachment: attachmentOf(client.connectionId),
+        lastConnectionId: client.connectionId,
+        attachedAtMs: NOW_MS,
         expirySeconds: 7,
         identity: { tenant: client.tenant, name: 'somebody' },
         will: { topic: 'gone', qos: 1 },
       });
       expect(record?.detachedAtMs).toBeUndefined();
+      expect(record?.willDue).toBeUndefined();
       expect(record?.session.incarnation).toBe(session.incarnation);
     });
 
@@ -47,9 +50,13 @@ export function sessionOpenContract(makeStores: MakeStores): void {
       expect(second.present).toBe(true);
       expect(second.session.incarnation).toBe(first.session.incarnation);
       expect(second.session.attachment?.connectionId).toBe(client.connectionId);
-      expect(second.previous).toMatchObject({ expirySeconds: 60, detachedAtMs: NOW_MS });
+      expect(second.previous).toMatchObject({
+        expirySeconds: 60,
+        attachedAtMs: NOW_MS,
+        detachedAtMs: NOW_MS,
+      });
       expect(second.previous?.attachment).toBeUndefined();
-      expect((await stored())?.detachedAtMs).toBeUndefined();
+      expect(await stored()).toMatchObject({ attachedAtMs: NOW_MS + 59_999, detachedAtMs: undefined });
     });
 
     it('takes expiry, identity and will of the new connection', async () => {
@@ -142,9 +149,9 @@ export function sessionOpenContract(makeStores: MakeStores): void {
 
     it('leaves the old connection nothing to detach', async () => {
       const { session } = await client.open();
-      const lostConnection = client.connectionId;
+      const connectionId = client.connectionId;
       await client.open();
-      expect(await sessions.detach(session, lostConnection, 0, NOW_MS)).toBeUndefined();
+      expect(await client.detach({ session, connectionId, expirySeconds: 0 })).toBeUndefined();
       expect(await stored()).toMatchObject({
         expirySeconds: 60,
         attachment: attachmentOf(client.connectionId),
@@ -153,9 +160,9 @@ export function sessionOpenContract(makeStores: MakeStores): void {
 
     it('leaves the old incarnation nothing to detach', async () => {
       const { session } = await client.open();
-      const lostConnection = client.connectionId;
+      const connectionId = client.connectionId;
       await client.open({ cleanStart: true });
-      expect(await sessions.detach(session, lostConnection, 0, NOW_MS)).toBeUndefined();
+      expect(await client.detach({ session, connectionId, expirySeconds: 0 })).toBeUndefined();
       expect((await stored())?.attachment?.connectionId).toBe(client.connectionId);
     });
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionEndContract } from './session-end.ts';
 import { sessionOpenContract } from './session-open.ts';
+import { sessionWillContract } from './session-will.ts';
 import { Client, type ContractOptions, type MakeStores } from './support.ts';
 
 /** What every `SessionStore` does. */
@@ -12,6 +13,7 @@ export function sessionStoreContract(
   describe(`${name}: SessionStore`, () => {
     sessionOpenContract(makeStores);
     sessionEndContract(makeStores);
+    sessionWillContract(makeStores);
 
     // A store that samples its numbers answers this one when it gets around to it.
     it.skipIf(!countsAreExact)('counts sessions, connected or not', async () => {

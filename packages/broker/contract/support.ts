@@ -4,10 +4,12 @@ import type {
   Attachment,
   Awaitable,
   Delivery,
+  DetachSession,
   Message,
   OpenedSession,
   OpenSession,
   Queued,
+  SessionRecord,
   SessionRef,
   Stores,
   Subscription,
@@ -110,6 +112,7 @@ export class Client {
   readonly tenant: string;
   readonly clientId: string;
   #connections = 0;
+  #hasWill = false;
 
   constructor(stores: Stores, tenant = unique('tenant'), clientId = unique('client')) {
     this.stores = stores;
@@ -125,6 +128,7 @@ export class Client {
   async open(fields: Partial<OpenSession> & { receiveMaximum?: number } = {}): Promise<OpenedSession> {
     const { receiveMaximum, ...request } = fields;
     this.#connections += 1;
+    this.#hasWill = fields.will !== undefined;
     return await this.stores.sessions.open({
       tenant: this.tenant,
       clientId: this.clientId,
@@ -134,6 +138,7 @@ export class Client {
       identity: { tenant: this.tenant, name: 'somebody' },
       will: undefined,
       nowMs: NOW_MS,
+      isWillOwed: () => false,
       ...request,
     });
   }
@@ -144,9 +149,22 @@ export class Client {
     return (record as NonNullable<typeof record>).session;
   }
 
+  /** The connection ends; a will that it brought is due at once. */
   async lose(nowMs = NOW_MS, expirySeconds = 60): Promise<SessionRef> {
-    await this.stores.sessions.detach(await this.session(), this.connectionId, expirySeconds, nowMs);
+    await this.detach({ nowMs, expirySeconds });
     return await this.session();
+  }
+
+  async detach(fields: Partial<DetachSession> = {}): Promise<SessionRecord | undefined> {
+    const { nowMs = NOW_MS } = fields;
+    return await this.stores.sessions.detach({
+      session: await this.session(),
+      connectionId: this.connectionId,
+      expirySeconds: 60,
+      nowMs,
+      will: this.#hasWill ? { atMs: nowMs, isWithdrawnByReturn: false } : undefined,
+      ...fields,
+    });
   }
 
   /** Connects again, as the broker does it. */

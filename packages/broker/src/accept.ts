@@ -1,6 +1,6 @@
 import type { PublishProperties, QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { deliver } from './deliver.ts';
+import { deliver, repeated } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MatchedFilter, WideFilter } from './ports/index.ts';
@@ -61,8 +61,15 @@ function owned(payload: Uint8Array): Uint8Array {
  *
  * Retained before matching, as a subscriber writes its subscription before it reads retained messages: whatever the
  * interleaving, it sees the newest value.
+ *
+ * `isRepeat`: the same message was accepted before, and whoever did so may not have come to its end.
  */
-export function* accept(context: Context, tenant: string, message: Message): Flow<AcceptOutcome> {
+export function* accept(
+  context: Context,
+  tenant: string,
+  message: Message,
+  isRepeat = false,
+): Flow<AcceptOutcome> {
   const isRetained = message.retain ? yield* retain(context, tenant, message) : true;
   if (!isRetained && message.qos > 0) return 'retained-quota-exceeded';
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
@@ -71,7 +78,7 @@ export function* accept(context: Context, tenant: string, message: Message): Flo
   // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
   if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return 'backlog-full';
   const deliveries = route(context, message, matched);
-  yield* deliver(context, message, deliveries);
+  yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 

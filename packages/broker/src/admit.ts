@@ -17,7 +17,7 @@ import { type Identity, NEVER_EXPIRES, type OpenedSession, type SessionRecord } 
 import { refuse } from './refuse.ts';
 import { because, fitted, reply } from './reply.ts';
 import type { Attachment } from './session.ts';
-import { publishWill } from './will.ts';
+import { isWillOwed, publishWillOrRemind, willDelaySecondsOf } from './will.ts';
 
 export interface Admission {
   /** With a client identifier: the client's, or the one assigned. */
@@ -32,9 +32,10 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
   const { packet, identity } = admission;
   const refusal = yield* refusalOf(context, admission);
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
-  const opened = yield* open(context, link, admission);
+  const nowMs = context.ports.clock.now();
+  const opened = yield* open(context, link, admission, nowMs);
   if (opened.previous !== undefined) yield* endPrevious(context, opened, opened.previous);
-  const connection = connectionOf(context, admission, opened);
+  const connection = connectionOf(context, admission, opened, nowMs);
   link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
   reply(link, connection, {
     type: 'connack',
@@ -51,7 +52,7 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
   });
   if (opened.present) yield* drain(context, link, connection);
   // Not before CONNACK: the client may subscribe to its own will.
-  if (opened.previous !== undefined) yield* publishPreviousWill(context, opened, opened.previous);
+  if (opened.owedWillOf !== undefined) yield* publishWillOrRemind(context, opened.session, opened.owedWillOf);
 }
 
 function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
@@ -77,7 +78,12 @@ function* quotaRefusal(context: Context, tenant: string, clientId: string): Flow
   return new Violation(ReasonCode.QuotaExceeded, `the limit of ${sessionsMax} sessions is reached`);
 }
 
-function open(context: Context, link: Link, { packet, identity }: Admission): Flow<OpenedSession> {
+function open(
+  context: Context,
+  link: Link,
+  { packet, identity }: Admission,
+  nowMs: number,
+): Flow<OpenedSession> {
   const { limits, ports } = context;
   const { receiveMaximum, maximumPacketSize } = packet.properties;
   return waitFor(
@@ -95,7 +101,8 @@ function open(context: Context, link: Link, { packet, identity }: Admission): Fl
       },
       identity,
       will: packet.will,
-      nowMs: ports.clock.now(),
+      nowMs,
+      isWillOwed: (previous, present) => isWillOwed(context, previous, present),
     }),
   );
 }
@@ -120,20 +127,12 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 
 /** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
 function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
-  const { attachment, session } = previous;
+  const { attachment, session, lastConnectionId: connectionId } = previous;
   const { connections, timers } = context.ports;
-  if (attachment !== undefined)
-    yield* waitFor(connections.close(attachment.connectionId, takenOver(attachment)));
-  if (!opened.present) return yield* discardState(context, session);
-  yield* waitFor(timers.cancel('will', session));
-  yield* waitFor(timers.cancel('session-expiry', session));
-}
-
-/** A client that is back in time withdraws its delayed will [MQTT-3.1.3-9]. */
-function* publishPreviousWill(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
-  const { attachment, will, session } = previous;
-  const isDue = attachment !== undefined && (will?.properties.willDelayInterval ?? 0) === 0;
-  if (will !== undefined && (isDue || !opened.present)) yield* publishWill(context, session, will);
+  if (attachment !== undefined) yield* waitFor(connections.close(connectionId, takenOver(attachment)));
+  yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
+  yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
+  if (!opened.present) yield* discardState(context, session);
 }
 
 /** What the old connection is told: nothing before MQTT 5.0, and nothing that is too large for it [MQTT-3.14.2-3]. */
@@ -148,7 +147,12 @@ function takenOver({ protocolVersion, maximumPacketSize }: Attachment): Disconne
   return fitted(disconnect, protocolVersion, maximumPacketSize);
 }
 
-function connectionOf(context: Context, { packet, identity }: Admission, opened: OpenedSession): Connection {
+function connectionOf(
+  context: Context,
+  { packet, identity }: Admission,
+  opened: OpenedSession,
+  connectedAtMs: number,
+): Connection {
   const { properties, protocolVersion } = packet;
   return {
     session: opened.session,
@@ -160,6 +164,8 @@ function connectionOf(context: Context, { packet, identity }: Admission, opened:
     maximumPacketSize: properties.maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
     topicAliasMaximum: properties.topicAliasMaximum ?? 0,
     authenticationMethod: properties.authenticationMethod,
+    connectedAtMs,
+    willDelaySeconds: willDelaySecondsOf(packet.will),
   };
 }
 

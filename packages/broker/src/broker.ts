@@ -1,9 +1,13 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
+import type { Loss } from './loss.ts';
 import type { Message } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
 import type { MatchedFilter, Timer } from './ports/index.ts';
+import type { ConnectionId } from './session.ts';
+
+export type { Loss };
 
 /** A message that does not come from an MQTT client: over HTTP, or from the program that runs the broker. */
 export interface PublishRequest {
@@ -24,7 +28,17 @@ export interface Broker {
   /** Handles one packet, or the violation that the decoder found instead of one. */
   receive(link: Link, packet: Packet | Violation): Awaitable<void>;
   /** The network connection ended, whoever ended it. `why` is for the log. */
-  lost(link: Link, why: string): Awaitable<void>;
+  lost(link: Link, why: string, loss?: Loss): Awaitable<void>;
+  /**
+   * A network connection ended without anybody telling its session: for whoever finds it still attached there. Does
+   * nothing and answers false when the session has another connection, or knows.
+   */
+  lostUnnoticed(
+    tenant: string,
+    clientId: string,
+    connectionId: ConnectionId,
+    loss?: Loss,
+  ): Awaitable<boolean>;
   /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
   /** The link is ready again: sends what waits for its session. */

@@ -6,7 +6,7 @@ import type { Broker, PublishRequest } from './broker.ts';
 import { connect } from './connect.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
-import { clientDisconnect, disconnect, lost, violate } from './end.ts';
+import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
@@ -34,7 +34,9 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
     messageClock: context.messageClock,
     receive: (link, packet) => run(receive(context, link, packet)),
     serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
-    lost: (link, why) => run(lost(context, link, why)),
+    lost: (link, why, loss = {}) => run(lost(context, link, why, loss)),
+    lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
+      run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),
     disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),
     drain: (link) => run(drainLink(context, link)),
     ring: (timer) => run(ring(context, timer)),
@@ -82,7 +84,7 @@ function receiveAuthenticating(
   if (packet.type === 'auth') return continueAuthentication(context, link, state, packet);
   if (packet.type === 'disconnect') {
     link.close('client');
-    return lost(context, link, 'disconnect while authenticating');
+    return lost(context, link, 'disconnect while authenticating', {});
   }
   return violate(context, link, unexpected(packet, 'only AUTH or DISCONNECT may be sent before CONNACK'));
 }

@@ -21,6 +21,16 @@ export function* deliver(context: Context, message: Message, deliveries: readonl
   if (failures !== undefined) yield* settleFailures(context, message, failures);
 }
 
+/**
+ * Deliveries of a message that some of the recipients may have: at QoS 0 it is not sent again, at QoS 1 it comes under
+ * its old packet id with DUP, and a queue knows the message by its id.
+ */
+export function repeated(deliveries: readonly Delivery[]): readonly Delivery[] {
+  const kept = deliveries.filter(({ qos }) => qos > 0);
+  for (const delivery of kept) delivery.dup = true;
+  return kept;
+}
+
 interface SortedDeliveries {
   /** QoS 0 to connections that take it, and QoS 1 to those that keep nothing. */
   readonly direct: Delivery[];

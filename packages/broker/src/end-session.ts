@@ -2,20 +2,16 @@ import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type ConnectionId, deliveryOf, type QueuedPublish, type SessionRef } from './session.ts';
-import { publishWillOf } from './will.ts';
 
-/** The session ends: its will, if it still has one, is sent now [MQTT-3.1.2-8], and all it owned is forgotten. */
+/** The session ends, and all it owned is forgotten. Its will has been published before, or is owed. */
 export function* endSession(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
-  yield* publishWillOf(context, session, connectionId);
   const isRemoved = yield* waitFor(context.ports.sessions.remove(session, connectionId));
   if (isRemoved) yield* discardState(context, session);
 }
 
 /** Forgets what an ended incarnation owned [MQTT-3.1.2-4]; messages of shared subscriptions go to other members. */
 export function* discardState(context: Context, session: SessionRef): Flow<void> {
-  const { subscriptions, queues, received, timers } = context.ports;
-  yield* waitFor(timers.cancel('will', session));
-  yield* waitFor(timers.cancel('session-expiry', session));
+  const { subscriptions, queues, received } = context.ports;
   yield* waitFor(subscriptions.clear(session));
   yield* waitFor(received.clear(session));
   const unacknowledged = yield* waitFor(queues.clear(session));

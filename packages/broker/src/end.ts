@@ -1,12 +1,13 @@
 import { type DisconnectPacket, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { type Departure, leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
-import { NEVER_EXPIRES, type SessionRecord } from './ports/index.ts';
+import { graceOf, type Loss, NO_GRACE } from './loss.ts';
 import { refuseConnect, sayDisconnect } from './reply.ts';
-import { publishWillOf } from './will.ts';
+import type { ConnectionId } from './session.ts';
+import { willDelaySecondsOf } from './will.ts';
 
 /**
  * The client broke a rule: it is told which, the connection is closed, and its will is sent. Before CONNACK the answer
@@ -41,10 +42,12 @@ export function* disconnect(context: Context, link: Link, reasonCode: number, re
   }
   sayDisconnect(link, state.connection, reasonCode, reason);
   link.close('server');
-  yield* detach(context, link, state.connection, {
-    expirySeconds: state.connection.expirySeconds,
-    sendWill: true,
-    graceSeconds: 0,
+  const { connection } = state;
+  link.state = { phase: 'closed' };
+  yield* leave(context, departureOf(link, connection), {
+    atMs: context.ports.clock.now(),
+    expirySeconds: connection.expirySeconds,
+    will: NO_GRACE,
   });
 }
 
@@ -62,73 +65,54 @@ export function* clientDisconnect(
   }
   const expirySeconds = Math.min(asked ?? connection.expirySeconds, context.limits.sessionExpirySecondsMax);
   // Reason code 0x00 withdraws the will [MQTT-3.14.4-3]; every other one leaves it.
-  const sendWill = packet.reasonCode !== ReasonCode.NormalDisconnection;
+  const will = packet.reasonCode === ReasonCode.NormalDisconnection ? 'discarded' : NO_GRACE;
+  const atMs = context.ports.clock.now();
   link.close('client');
-  yield* detach(context, link, connection, { expirySeconds, sendWill, graceSeconds: 0 });
+  link.state = { phase: 'closed' };
+  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, will });
 }
 
 /** The network connection ended by itself. */
-export function* lost(context: Context, link: Link, why: string): Flow<void> {
+export function* lost(context: Context, link: Link, why: string, loss: Loss): Flow<void> {
   const { state } = link;
   link.state = { phase: 'closed' };
   if (state.phase !== 'connected') return;
   const { connection } = state;
+  const { connectedAtMs, expirySeconds } = connection;
   context.ports.log.debug('connection-lost', {
     connectionId: link.id,
     clientId: connection.session.clientId,
     why,
   });
-  const graceSeconds = context.options.lossGraceSeconds;
-  yield* detach(context, link, connection, {
-    expirySeconds: connection.expirySeconds,
-    sendWill: true,
-    graceSeconds,
-  });
+  const atMs = loss.atMs ?? context.ports.clock.now();
+  const will = graceOf(context.options, connectedAtMs, atMs, loss);
+  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, will });
 }
 
-interface Ending {
-  readonly expirySeconds: number;
-  readonly sendWill: boolean;
-  /** Seconds that the will and the end of the session wait at least. */
-  readonly graceSeconds: number;
+/**
+ * The network connection ended, and the session does not know: whoever noticed died before it could say so, or nobody
+ * noticed. False when the session has gone on without it.
+ */
+export function* lostUnnoticed(
+  context: Context,
+  tenant: string,
+  clientId: string,
+  connectionId: ConnectionId,
+  loss: Loss,
+): Flow<boolean> {
+  const { sessions, clock, log } = context.ports;
+  const record = yield* waitFor(sessions.get(tenant, clientId));
+  if (record?.attachment?.connectionId !== connectionId) return false;
+  log.info('connection-lost-unnoticed', { connectionId, clientId });
+  const { session, attachedAtMs, expirySeconds } = record;
+  const willDelaySeconds = willDelaySecondsOf(record.will);
+  const atMs = loss.atMs ?? clock.now();
+  const will = graceOf(context.options, attachedAtMs, atMs, loss);
+  const departure = { session, connectionId, connectedAtMs: attachedAtMs, willDelaySeconds };
+  return yield* leave(context, departure, { atMs, expirySeconds, will });
 }
 
-function* detach(context: Context, link: Link, connection: Connection, ending: Ending): Flow<void> {
-  link.state = { phase: 'closed' };
-  const { sessions, clock } = context.ports;
-  const { session } = connection;
-  const record = yield* waitFor(sessions.detach(session, link.id, ending.expirySeconds, clock.now()));
-  if (!ending.sendWill) {
-    // Also when the loss of this very connection was noticed first: its will still waits for this.
-    yield* waitFor(sessions.takeWill(session, link.id));
-  }
-  // Taken over: whoever took it has settled the will and the session.
-  if (record === undefined) return;
-  if (ending.sendWill && record.will !== undefined)
-    yield* settleWill(context, link, record, ending.graceSeconds);
-  yield* settleSession(context, link, record, ending);
-}
-
-/** Sends the will now, or after its delay; a session that ends before takes it along [MQTT-3.1.3-9]. */
-function* settleWill(context: Context, link: Link, record: SessionRecord, graceSeconds: number): Flow<void> {
-  const { timers, clock } = context.ports;
-  const { session } = record;
-  const asked = Math.min(record.will?.properties.willDelayInterval ?? 0, record.expirySeconds);
-  const delaySeconds = Math.max(asked, graceSeconds);
-  if (delaySeconds === 0) return yield* publishWillOf(context, session, link.id);
-  const dueAtMs = clock.now() + delaySeconds * 1000;
-  yield* waitFor(timers.set({ kind: 'will', session, connectionId: link.id }, dueAtMs));
-}
-
-function* settleSession(context: Context, link: Link, record: SessionRecord, ending: Ending): Flow<void> {
-  const { session, expirySeconds } = record;
-  if (expirySeconds === NEVER_EXPIRES) return;
-  // Without a will nothing depends on the grace.
-  const graceSeconds = record.will === undefined || !ending.sendWill ? 0 : ending.graceSeconds;
-  const delaySeconds = Math.max(expirySeconds, graceSeconds);
-  if (delaySeconds === 0) return yield* endSession(context, session, link.id);
-  const dueAtMs = context.ports.clock.now() + delaySeconds * 1000;
-  yield* waitFor(
-    context.ports.timers.set({ kind: 'session-expiry', session, connectionId: link.id }, dueAtMs),
-  );
+function departureOf({ id }: Link, connection: Connection): Departure {
+  const { session, connectedAtMs, willDelaySeconds } = connection;
+  return { session, connectionId: id, connectedAtMs, willDelaySeconds };
 }

@@ -67,4 +67,13 @@ export interface BrokerOptions {
    * process may still be committing the client's DISCONNECT.
    */
   readonly lossGraceSeconds: number;
+  /** Set on a door whose platform cuts every connection at some age. */
+  readonly connectionLife?: ConnectionLife | undefined;
+}
+
+/** A cut for age is the platform's doing and no loss: the client comes straight back. */
+export interface ConnectionLife {
+  readonly seconds: number;
+  /** The will of a connection that was cut waits so long, and a client that is back before withdraws it. */
+  readonly graceSeconds: number;
 }

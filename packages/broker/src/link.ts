@@ -16,6 +16,10 @@ export interface Connection {
   /** The client's Topic Alias Maximum: how many aliases a door may set towards it. 0: none. */
   readonly topicAliasMaximum: number;
   readonly authenticationMethod: string | undefined;
+  /** When CONNECT was accepted, in ms since the epoch. */
+  readonly connectedAtMs: number;
+  /** The Will Delay Interval of the will that CONNECT brought, 0 where it has none; undefined: it brought no will. */
+  readonly willDelaySeconds: number | undefined;
 }
 
 /** Retained messages on their way to one new subscription, as far as the connection and the window take them. */

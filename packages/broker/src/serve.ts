@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { deliver } from './deliver.ts';
+import { deliver, repeated } from './deliver.ts';
 import type { Flow } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
@@ -7,8 +7,7 @@ import { route } from './route.ts';
 
 /**
  * Delivers a message that `FanOut` took to some of the subscribers of a wide filter. A repeat may have reached any of
- * them already: at QoS 0 it is not sent again, at QoS 1 it comes under its old packet id with DUP, and a queue
- * knows the message by its id.
+ * them already.
  */
 export function* serve(
   context: Context,
@@ -17,8 +16,5 @@ export function* serve(
   isRepeat: boolean,
 ): Flow<void> {
   const deliveries = route(context, message, [subscribers]);
-  if (!isRepeat) return yield* deliver(context, message, deliveries);
-  const repeated = deliveries.filter(({ qos }) => qos > 0);
-  for (const delivery of repeated) delivery.dup = true;
-  yield* deliver(context, message, repeated);
+  yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
 }

@@ -2,24 +2,86 @@ import type { Will } from '@apus/mqtt';
 import { accept, createMessage } from './accept.ts';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { wasCutForAge } from './loss.ts';
+import type { MessageId } from './message.ts';
+import type { SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
-/** Publishes the will that this connection brought, unless it has been published or discarded already. */
-export function* publishWillOf(
+/** A will that meets workers which are too far behind is tried again so much later. */
+const BACKLOG_PAUSE_MS = 10_000;
+
+/**
+ * Whether the will that a returning client left behind is published [MQTT-3.1.2-8], or withdrawn because the client
+ * is back before its delay has passed, and its session goes on [MQTT-3.1.3-9]. A connection that the platform cut for
+ * its age is no loss: a client that comes straight back takes its will with it.
+ */
+export function isWillOwed(
+  { options, ports }: Context,
+  { will, willDue, attachedAtMs }: SessionRecord,
+  present: boolean,
+): boolean {
+  const nowMs = ports.clock.now();
+  if (willDue !== undefined) return willDue.atMs <= nowMs || !(present || willDue.isWithdrawnByReturn);
+  // A take-over: the client may have come before the end of its old connection was noticed.
+  if (wasCutForAge(options, attachedAtMs, nowMs)) return false;
+  return !present || willDelaySecondsOf(will) === 0;
+}
+
+/** Publishes the will that this connection has left, and reminds itself where that cannot be done yet. */
+export function* publishWillOrRemind(
   context: Context,
   session: SessionRef,
   connectionId: ConnectionId,
 ): Flow<void> {
-  const will = yield* waitFor(context.ports.sessions.takeWill(session, connectionId));
-  if (will !== undefined) yield* publishWill(context, session, will);
+  const againAtMs = yield* publishWillOf(context, session, connectionId);
+  if (againAtMs === undefined) return;
+  yield* waitFor(context.ports.timers.set({ kind: 'will', session, connectionId }, againAtMs));
 }
 
-/** Publishes a will that the caller has taken: nobody else has it [MQTT-3.1.2-8]. It was authorised at CONNECT. */
-export function* publishWill(context: Context, session: SessionRef, will: Will): Flow<void> {
+/**
+ * Publishes the will that this connection has left, unless that has been done. It was authorised at CONNECT. Answers
+ * when to try again: its time has not come, or nobody takes it now.
+ *
+ * It is begun, published and then done with: a process that dies between leaves it to the next that asks, which repeats
+ * the publication as the same message.
+ *
+ *     timer                              timer again, or the sweep
+ *     beginWill: message id m
+ *     some recipients have m
+ *     dies
+ *                                        beginWill: m, a repeat: the others get it, and who has it knows it
+ *                                        doneWill
+ */
+export function* publishWillOf(
+  context: Context,
+  session: SessionRef,
+  connectionId: ConnectionId,
+): Flow<number | undefined> {
+  const { sessions, clock } = context.ports;
+  const messageId = context.messageClock.next();
+  const claim = yield* waitFor(sessions.beginWill(session, connectionId, messageId, clock.now()));
+  if (claim.state === 'none') return undefined;
+  if (claim.state === 'not-due') return claim.dueAtMs;
+  const message = messageOf(context, session, claim.will, claim.messageId);
+  const outcome = yield* accept(context, session.tenant, message, claim.isRepeat);
+  if (outcome === 'backlog-full') return clock.now() + BACKLOG_PAUSE_MS;
+  context.ports.log.debug('will-published', {
+    clientId: session.clientId,
+    topic: message.topic,
+    isRepeat: claim.isRepeat,
+  });
+  yield* waitFor(sessions.doneWill(session, connectionId));
+  return undefined;
+}
+
+/** The Will Delay Interval, 0 where the will names none; undefined without a will. */
+export function willDelaySecondsOf(will: Will | undefined): number | undefined {
+  return will && (will.properties.willDelayInterval ?? 0);
+}
+
+function messageOf(context: Context, session: SessionRef, will: Will, id: MessageId) {
   const { topic, payload, qos, retain } = will;
   const { willDelayInterval: _, ...properties } = will.properties;
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
-  const message = createMessage(context, draft, context.messageClock.next());
-  context.ports.log.debug('will-published', { clientId: session.clientId, topic });
-  yield* accept(context, session.tenant, message);
+  return createMessage(context, draft, id);
 }

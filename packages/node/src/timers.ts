@@ -1,4 +1,4 @@
-import type { Awaitable, SessionRef, Timer, Timers } from '@apus/broker';
+import type { Awaitable, Timer, Timers } from '@apus/broker';
 import { DueHeap } from './due-heap.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -17,13 +17,13 @@ export class NodeTimers implements Timers {
   }
 
   set(timer: Timer, dueAtMs: number): Awaitable<void> {
-    this.#due.set(keyOf(timer.kind, timer.session), dueAtMs, timer);
+    this.#due.set(keyOf(timer), dueAtMs, timer);
     this.#arm();
   }
 
-  cancel(kind: Timer['kind'], session: SessionRef): Awaitable<void> {
+  cancel(timer: Timer): Awaitable<void> {
     // A wake-up that finds nothing due is cheaper than arming anew at every cancel.
-    this.#due.delete(keyOf(kind, session));
+    this.#due.delete(keyOf(timer));
   }
 
   stop(): void {
@@ -52,6 +52,6 @@ export class NodeTimers implements Timers {
   }
 }
 
-function keyOf(kind: Timer['kind'], session: SessionRef): string {
-  return `${kind}\0${session.key}`;
+function keyOf({ kind, session, connectionId }: Timer): string {
+  return `${kind}\0${connectionId}\0${session.key}`;
 }

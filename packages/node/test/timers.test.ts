@@ -4,7 +4,7 @@ import { systemScheduler } from '../src/scheduler.ts';
 import { NodeTimers } from '../src/timers.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 
-function timer(clientId: string, kind: Timer['kind'] = 'will'): Timer {
+function timer(clientId: string, kind: Timer['kind'] = 'will', connectionId = '1'): Timer {
   const session: SessionRef = {
     key: `default\0${clientId}`,
     tenant: 'default',
@@ -12,7 +12,7 @@ function timer(clientId: string, kind: Timer['kind'] = 'will'): Timer {
     incarnation: '1',
     attachment: undefined,
   };
-  return { kind, session, connectionId: `connection of ${clientId}` };
+  return { kind, session, connectionId };
 }
 
 function timers() {
@@ -34,7 +34,7 @@ test('rings each in the order of their times, at them and not before', () => {
   expect(rung).toEqual(['will early', 'will late']);
 });
 
-test('a later call for the same kind and session replaces the earlier one', () => {
+test('a later call for the same kind, session and connection replaces the earlier one', () => {
   const { scheduler, rung, subject, startMs } = timers();
   subject.set(timer('a'), startMs + 1000);
   subject.set(timer('a', 'session-expiry'), startMs + 1500);
@@ -45,12 +45,21 @@ test('a later call for the same kind and session replaces the earlier one', () =
   expect(rung).toEqual(['session-expiry a', 'will a']);
 });
 
+test('the wills of two connections of one session ring each', () => {
+  const { scheduler, rung, subject, startMs } = timers();
+  subject.set(timer('a', 'will', '1'), startMs + 1000);
+  subject.set(timer('a', 'will', '2'), startMs + 1000);
+  subject.cancel(timer('a', 'will', '3'));
+  scheduler.advance(1000);
+  expect(rung).toEqual(['will a', 'will a']);
+});
+
 test('what was cancelled does not ring, and what is behind it does', () => {
   const { scheduler, rung, subject, startMs } = timers();
   const first = timer('first');
   subject.set(first, startMs + 1000);
   subject.set(timer('second'), startMs + 2000);
-  subject.cancel('will', first.session);
+  subject.cancel(first);
   scheduler.advance(5000);
   expect(rung).toEqual(['will second']);
 });

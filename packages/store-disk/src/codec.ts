@@ -1,4 +1,13 @@
-import type { ConnectionId, Delivery, Identity, Message, ShareName, Subscription } from '@apus/broker';
+import type {
+  ConnectionId,
+  Delivery,
+  Identity,
+  Message,
+  MessageId,
+  ShareName,
+  Subscription,
+  WillDue,
+} from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
 import { Packr } from 'msgpackr';
 
@@ -13,6 +22,19 @@ export interface StoredSession {
   readonly detachedAtMs: number | undefined;
   /** The last one, which also brought the will. */
   readonly connectionId: ConnectionId;
+  readonly attachedAtMs: number | undefined;
+  readonly willDue: WillDue | undefined;
+  /** The message that the will has been begun as. */
+  readonly willMessageId: MessageId | undefined;
+}
+
+/** A will that is owed, of a connection that is not the last of its session any more or whose session is gone. */
+export interface StoredOwedWill {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly connectionId: ConnectionId;
+  readonly will: Will;
+  readonly messageId: MessageId | undefined;
 }
 
 /** A message that waits or is inflight. Its session is in the key. */
@@ -94,9 +116,20 @@ export const retainedCodec: Codec<StoredRetained> = codecOf(
 );
 
 export const sessionCodec: Codec<StoredSession> = codecOf(
-  ({ tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId }) =>
-    tuple(tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId),
-  (tenant, clientId, expirySeconds, identity, will, detachedAtMs, connectionId) => ({
+  (session) =>
+    tuple(
+      session.tenant,
+      session.clientId,
+      session.expirySeconds,
+      session.identity,
+      session.will,
+      session.detachedAtMs,
+      session.connectionId,
+      session.attachedAtMs,
+      session.willDue,
+      session.willMessageId,
+    ),
+  (
     tenant,
     clientId,
     expirySeconds,
@@ -104,6 +137,32 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
     will,
     detachedAtMs,
     connectionId,
+    attachedAtMs,
+    willDue,
+    willMessageId,
+  ) => ({
+    tenant,
+    clientId,
+    expirySeconds,
+    identity,
+    will,
+    detachedAtMs,
+    connectionId,
+    attachedAtMs,
+    willDue,
+    willMessageId,
+  }),
+);
+
+export const owedWillCodec: Codec<StoredOwedWill> = codecOf(
+  ({ tenant, clientId, connectionId, will, messageId }) =>
+    tuple(tenant, clientId, connectionId, will, messageId),
+  (tenant, clientId, connectionId, will, messageId) => ({
+    tenant,
+    clientId,
+    connectionId,
+    will,
+    messageId,
   }),
 );
 

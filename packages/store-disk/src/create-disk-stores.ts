@@ -77,7 +77,7 @@ async function compose(
   let closed: Promise<void> | undefined;
   return {
     ...restored,
-    sessions: new DiskSessions(memory.sessions, durables, writer),
+    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(memory.retained, sweep, writer),
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),

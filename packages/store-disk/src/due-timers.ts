@@ -7,17 +7,12 @@ export interface DueTimer {
   readonly dueAtMs: number;
 }
 
-/**
- * What a restored session still has to come, counted from the end of its last connection. No will is due before
- * `willsFromMs`: while the broker was away no client could return in time.
- */
-export function dueTimersOf(session: LiveSession, willsFromMs: number): DueTimer[] {
-  const { will, expirySeconds, detachedAtMs = 0, lastConnectionId: connectionId = '' } = session.state;
+/** What a restored session still has to come, counted from the end of its last connection. */
+export function dueTimersOf(session: LiveSession): DueTimer[] {
+  const { will, expirySeconds, detachedAtMs = 0, lastConnectionId: connectionId } = session.state;
   const timers: DueTimer[] = [];
-  if (will !== undefined) {
-    const delaySeconds = Math.min(will.will.properties.willDelayInterval ?? 0, expirySeconds);
-    const dueAtMs = Math.max(detachedAtMs + delaySeconds * 1000, willsFromMs);
-    timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs });
+  if (will?.due !== undefined) {
+    timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: will.due.atMs });
   }
   if (expirySeconds !== NEVER_EXPIRES) {
     const dueAtMs = detachedAtMs + expirySeconds * 1000;

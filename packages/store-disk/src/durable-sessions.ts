@@ -3,6 +3,7 @@ import type { MemoryStores } from '@apus/store-memory';
 import { sessionCodec } from './codec.ts';
 import { DurableQueue } from './durable-queue.ts';
 import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
+import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
 import { SharedMessages } from './shared-messages.ts';
 import type { Unsettled } from './unsettled.ts';
@@ -28,6 +29,7 @@ export interface DurableSession {
 /** Which sessions are on the disk. A session with expiry 0 ends with its connection and never is. */
 export class DurableSessions {
   readonly sharedMessages: SharedMessages;
+  readonly owedWills: OwedWills;
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
   readonly #unsettled: Unsettled;
@@ -39,6 +41,7 @@ export class DurableSessions {
     this.#writer = writer;
     this.#unsettled = unsettled;
     this.sharedMessages = new SharedMessages(writer, () => this.#nextNumber());
+    this.owedWills = new OwedWills(writer, () => this.#nextNumber());
   }
 
   /** Also one that has ended and has not been cleared. */
@@ -74,7 +77,7 @@ export class DurableSessions {
   /** Writes the session's own record as it stands. */
   save({ number, live }: DurableSession): void {
     const { tenant, clientId, state } = live;
-    const { expirySeconds, identity, will, detachedAtMs, lastConnectionId = '' } = state;
+    const { expirySeconds, identity, will, attachedAtMs, detachedAtMs, lastConnectionId } = state;
     const record = {
       tenant,
       clientId,
@@ -83,6 +86,9 @@ export class DurableSessions {
       will: will?.will,
       detachedAtMs,
       connectionId: lastConnectionId,
+      attachedAtMs,
+      willDue: will?.due,
+      willMessageId: will?.messageId,
     };
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }
@@ -129,7 +135,7 @@ export class DurableSessions {
     return durable;
   }
 
-  /** For sessions, messages and places in queues alike. */
+  /** For sessions, messages, places in queues and wills alike. */
   #nextNumber(): number {
     this.#lastNumber += 1;
     return this.#lastNumber;

@@ -12,6 +12,7 @@ export const Kind = {
   Inflight: 'i',
   Receipt: 'r',
   Retained: 't',
+  OwedWill: 'w',
 } as const;
 
 export type Kind = (typeof Kind)[keyof typeof Kind];
@@ -45,6 +46,10 @@ export function receiptKey(session: number, packetId: PacketId): string {
 
 export function sharedMessageKey(number: number): string {
   return Kind.SharedMessage + hex(number, NUMBER_DIGITS);
+}
+
+export function owedWillKey(number: number): string {
+  return Kind.OwedWill + hex(number, NUMBER_DIGITS);
 }
 
 export function retainedKey(tenant: string, topic: string): string {

@@ -1,12 +1,22 @@
-import { type Clock, isExpired, type Message, type MessageId, type Queued } from '@apus/broker';
-import type { PacketId } from '@apus/mqtt';
+import {
+  type Clock,
+  isExpired,
+  type Message,
+  type MessageId,
+  type Queued,
+  sessionKey,
+  type WillDue,
+} from '@apus/broker';
+import type { PacketId, Will } from '@apus/mqtt';
 import type { MemoryStores } from '@apus/store-memory';
 import {
   messageCodec,
+  owedWillCodec,
   queuedCodec,
   receiptCodec,
   retainedCodec,
   type StoredInflight,
+  type StoredOwedWill,
   type StoredSession,
   sessionCodec,
   subscriptionCodec,
@@ -54,6 +64,7 @@ class Restore {
 
   run(): Restored {
     this.#eachOf(Kind.Session, (number, bytes) => this.#session(number, sessionCodec.decode(bytes)));
+    this.#eachOf(Kind.OwedWill, (number, bytes) => this.#owedWill(number, owedWillCodec.decode(bytes)));
     this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
     // Receipts before queues: those that are pending want to know who has the message.
     this.#eachOf(Kind.Receipt, (number, bytes, key) => this.#receipt(number, bytes, secondNumberOf(key)));
@@ -72,21 +83,21 @@ class Restore {
   }
 
   #session(number: number, stored: StoredSession): boolean {
-    const { clock, willGraceSeconds } = this.#context;
-    const nowMs = clock.now();
+    const nowMs = this.#context.clock.now();
     const live = this.#open(stored, stored.detachedAtMs ?? nowMs);
     if (live === undefined) return false;
     const durable = this.#context.durables.restore(live, number);
     this.#sessions.set(number, durable);
     // A connection that a crash has cut counts as lost from now on, and a second crash does not change that.
     if (stored.detachedAtMs === undefined) this.#context.durables.save(durable);
-    this.#timers.push(...dueTimersOf(live, nowMs + willGraceSeconds * 1000));
+    this.#timers.push(...dueTimersOf(live));
+    if (stored.willMessageId !== undefined) this.#begunWill(stored.willMessageId);
     return true;
   }
 
   /** As if its client had connected and gone. */
   #open(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
-    const { tenant, clientId, expirySeconds, identity, will, connectionId } = stored;
+    const { tenant, clientId, expirySeconds, identity, will, connectionId, attachedAtMs } = stored;
     const { sessions } = this.#context.memory;
     const { session } = sessions.open({
       tenant,
@@ -102,10 +113,48 @@ class Restore {
       },
       identity,
       will,
-      nowMs: detachedAtMs,
+      nowMs: attachedAtMs ?? detachedAtMs,
+      isWillOwed: () => false,
     });
-    sessions.detach(session, connectionId, expirySeconds, detachedAtMs);
-    return sessions.live(session);
+    const due = will && this.#willDue(stored, will, detachedAtMs);
+    sessions.detach({ session, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
+    const live = sessions.live(session);
+    if (live?.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
+    return live;
+  }
+
+  /** Not in the first moments: while the broker was away no client could return in time. */
+  #willDue({ willDue, expirySeconds }: StoredSession, will: Will, detachedAtMs: number): WillDue {
+    const delaySeconds = Math.min(will.properties.willDelayInterval ?? 0, expirySeconds);
+    const atMs = willDue?.atMs ?? detachedAtMs + delaySeconds * 1000;
+    return {
+      atMs: Math.max(atMs, this.#willsFromMs),
+      isWithdrawnByReturn: willDue?.isWithdrawnByReturn ?? false,
+    };
+  }
+
+  get #willsFromMs(): number {
+    const { clock, willGraceSeconds } = this.#context;
+    return clock.now() + willGraceSeconds * 1000;
+  }
+
+  #owedWill(number: number, stored: StoredOwedWill): boolean {
+    const { tenant, clientId, connectionId, will, messageId } = stored;
+    const { durables, memory } = this.#context;
+    durables.observe(number);
+    durables.owedWills.restore(number, stored);
+    memory.sessions.restoreOwedWill({ will, connectionId, due: undefined, messageId });
+    const key = sessionKey(tenant, clientId);
+    const session = { key, tenant, clientId, incarnation: '', attachment: undefined };
+    this.#timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: this.#willsFromMs });
+    if (messageId !== undefined) this.#begunWill(messageId);
+    return true;
+  }
+
+  /** It is published again, to those who have not got it. */
+  #begunWill(messageId: MessageId): void {
+    this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    this.#observe(messageId);
   }
 
   #subscription(number: number, bytes: Buffer): boolean {

@@ -1,29 +1,34 @@
 import {
   type Awaitable,
   type ConnectionId,
+  type DetachSession,
+  type MessageId,
   type OpenedSession,
   type OpenSession,
   type SessionRecord,
   type SessionRef,
   type SessionStore,
   sessionKey,
+  type WillClaim,
 } from '@apus/broker';
-import type { Will } from '@apus/mqtt';
 import type { MemorySessions } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 /** Sessions in memory, and those that outlive their connection on the disk as well. */
 export class DiskSessions implements SessionStore {
   readonly #memory: MemorySessions;
   readonly #durables: DurableSessions;
+  readonly #unsettled: Unsettled;
   readonly #writer: Writer;
   /** Sessions whose connection waits for the disk, by key. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
-  constructor(memory: MemorySessions, durables: DurableSessions, writer: Writer) {
+  constructor(memory: MemorySessions, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
     this.#memory = memory;
     this.#durables = durables;
+    this.#unsettled = unsettled;
     this.#writer = writer;
   }
 
@@ -49,26 +54,50 @@ export class DiskSessions implements SessionStore {
     return this.#memory.get(tenant, clientId);
   }
 
-  detach(
-    session: SessionRef,
-    connectionId: ConnectionId,
-    expirySeconds: number,
-    nowMs: number,
-  ): Awaitable<SessionRecord | undefined> {
-    const record = this.#memory.detach(session, connectionId, expirySeconds, nowMs);
-    return record === undefined ? undefined : this.#saved(session, record);
+  detach(request: DetachSession): Awaitable<SessionRecord | undefined> {
+    const record = this.#memory.detach(request);
+    return record === undefined ? undefined : this.#saved(request.session, record);
   }
 
-  takeWill(session: SessionRef, connectionId: ConnectionId): Awaitable<Will | undefined> {
-    const will = this.#memory.takeWill(session, connectionId);
-    return will === undefined ? undefined : this.#saved(session, will);
+  /**
+   * That it has been begun need not be durable before it is published: what a crash leaves of the publication was
+   * written after this.
+   */
+  beginWill(
+    session: SessionRef,
+    connectionId: ConnectionId,
+    messageId: MessageId,
+    nowMs: number,
+  ): Awaitable<WillClaim> {
+    const claim = this.#memory.beginWill(session, connectionId, messageId, nowMs);
+    if (claim.state !== 'begun' || claim.isRepeat || !this.#saveWill(session, connectionId)) return claim;
+    this.#unsettled.begin(messageId, this.#writer.position);
+    return this.#writer.settled(claim);
+  }
+
+  doneWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void> {
+    const held = this.#memory.willOf(session, connectionId);
+    if (held?.messageId === undefined) return;
+    this.#memory.doneWill(session, connectionId);
+    this.#unsettled.end(held.messageId);
+    this.#saveWill(session, connectionId);
+    return this.#writer.settled(undefined);
+  }
+
+  discardWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void> {
+    if (this.#memory.willOf(session, connectionId) === undefined) return;
+    this.#memory.discardWill(session, connectionId);
+    this.#saveWill(session, connectionId);
+    return this.#writer.settled(undefined);
   }
 
   remove(session: SessionRef, lastConnectionId?: ConnectionId): Awaitable<boolean> {
-    const isRemoved = this.#memory.remove(session, lastConnectionId);
     const durable = this.#durables.living(session);
+    const held = durable?.live.state.will;
+    const isRemoved = this.#memory.remove(session, lastConnectionId);
     if (!isRemoved || durable === undefined) return isRemoved;
     this.#durables.end(durable);
+    if (held?.messageId !== undefined) this.#durables.owedWills.save(session, held);
     return this.#writer.settled(isRemoved);
   }
 
@@ -76,8 +105,11 @@ export class DiskSessions implements SessionStore {
     return this.#memory.count();
   }
 
-  #write({ expirySeconds }: OpenSession, { session, present, previous }: OpenedSession): void {
+  #write({ expirySeconds }: OpenSession, opened: OpenedSession): void {
+    const { session, present, previous, owedWillOf } = opened;
     const last = previous && this.#durables.living(previous.session);
+    const owed = last && owedWillOf && this.#memory.willOf(session, owedWillOf);
+    if (owed) this.#durables.owedWills.save(session, owed);
     if (present) {
       if (last !== undefined) this.#continue(last);
       return;
@@ -114,6 +146,22 @@ export class DiskSessions implements SessionStore {
     });
     this.#opening.set(key, opening);
     return opening;
+  }
+
+  /** Writes what has become of a will. False where it is of a session that is only in memory. */
+  #saveWill(session: SessionRef, connectionId: ConnectionId): boolean {
+    const { owedWills } = this.#durables;
+    if (owedWills.has(connectionId)) {
+      const held = this.#memory.willOf(session, connectionId);
+      if (held === undefined) owedWills.remove(connectionId);
+      else owedWills.save(session, held);
+      return true;
+    }
+    const current = this.#memory.get(session.tenant, session.clientId)?.session;
+    const durable = current && this.#durables.living(current);
+    if (durable === undefined) return false;
+    this.#durables.save(durable);
+    return true;
   }
 
   #saved<T>(session: SessionRef, answer: T): Awaitable<T> {

@@ -5,6 +5,7 @@ import { temporaryDirectory } from './support/directory.ts';
 import {
   attachmentOf,
   deliveryTo,
+  detachOf,
   messageId,
   messageOf,
   NOW_MS,
@@ -33,8 +34,7 @@ const open = async (clientId: string, fields: Partial<OpenSession> = {}) =>
   (await stores.sessions.open(openOf(clientId, fields))).session;
 const offer = (message: Message, deliveries: readonly Delivery[], hold?: ReadonlySet<Delivery>) =>
   stores.queues.offer(message, deliveries, ROOMY, hold);
-const lose = async (session: SessionRef) =>
-  await stores.sessions.detach(session, session.attachment?.connectionId ?? '', 60, NOW_MS);
+const lose = async (session: SessionRef) => await stores.sessions.detach(detachOf(session));
 const isLate = (answer: unknown) => answer instanceof Promise;
 const subscription = {
   topicFilter: 'a/+',
@@ -180,7 +180,7 @@ describe('what promises nothing is answered at once', () => {
       stores.received.settle(session, 1),
       stores.received.release(session, 1),
       stores.subscriptions.remove(session, [subscription]),
-      stores.sessions.detach(session, 'a:1', 0, NOW_MS),
+      stores.sessions.detach(detachOf(session, { connectionId: 'a:1', expirySeconds: 0 })),
       stores.sessions.remove(session),
       stores.subscriptions.clear(session),
       stores.received.clear(session),
@@ -200,8 +200,12 @@ describe('what promises nothing is answered at once', () => {
       stores.retained.put(TENANT, messageOf(2, { qos: 0 }), 10),
       stores.retained.match(TENANT, '#', NOW_MS, undefined, PAGE),
       stores.subscriptions.match(TENANT, 'a/b'),
-      stores.sessions.takeWill(session, 'a:1'),
-      stores.sessions.detach(session, 'a:1', 60, NOW_MS),
+      stores.sessions.detach(
+        detachOf(session, { connectionId: 'a:1', will: { atMs: NOW_MS, isWithdrawnByReturn: false } }),
+      ),
+      stores.sessions.beginWill(session, 'a:1', messageId(3), NOW_MS),
+      stores.sessions.doneWill(session, 'a:1'),
+      stores.sessions.discardWill(session, 'a:1'),
       stores.sessions.remove(session),
     ];
     expect(answers.filter(isLate)).toEqual([]);

@@ -1,9 +1,18 @@
-import type { OpenSession } from '@apus/broker';
+import type { OpenSession, WillDue } from '@apus/broker';
 import type { Will } from '@apus/mqtt';
 import { createDiskStores } from '@apus/store-disk';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/directory.ts';
-import { NOW_MS, openOf } from './support/values.ts';
+import {
+  attachmentOf,
+  deliveryTo,
+  detachOf,
+  messageOf,
+  NOW_MS,
+  openOf,
+  PAGE,
+  ROOMY,
+} from './support/values.ts';
 
 const WILL: Will = { topic: 'gone', payload: Buffer.from('bye'), qos: 1, retain: false, properties: {} };
 const RESTART_MS = NOW_MS + 1_000_000;
@@ -17,6 +26,11 @@ beforeEach(() => {
 
 const openAt = (nowMs: number) =>
   createDiskStores({ directory, clock: { now: () => nowMs }, willGraceSeconds: GRACE_SECONDS });
+
+function dueOf(will: Will | undefined, lostAtMs: number): WillDue | undefined {
+  if (will === undefined) return undefined;
+  return { atMs: lostAtMs + (will.properties.willDelayInterval ?? 0) * 1000, isWithdrawnByReturn: false };
+}
 
 /** What is due after a restart, in seconds from it. */
 async function dueAfterRestart(restartMs = RESTART_MS): Promise<string[]> {
@@ -32,7 +46,14 @@ async function leave(fields: Partial<OpenSession>, lostAtMs?: number): Promise<v
   const stores = await openAt(NOW_MS);
   const { session } = await stores.sessions.open(openOf('a', fields));
   if (lostAtMs !== undefined)
-    await stores.sessions.detach(session, 'a:1', fields.expirySeconds ?? 60, lostAtMs);
+    await stores.sessions.detach(
+      detachOf(session, {
+        connectionId: 'a:1',
+        expirySeconds: fields.expirySeconds ?? 60,
+        nowMs: lostAtMs,
+        will: dueOf(fields.will, lostAtMs),
+      }),
+    );
   await stores.close();
 }
 
@@ -88,26 +109,106 @@ describe('a session that was offline', () => {
   });
 });
 
-it('finds the will, and who brought it, when the timer rings', async () => {
-  await leave({ will: WILL });
-  const stores = await openAt(RESTART_MS);
+/** After a restart, when the will's timer has rung. */
+async function afterGrace() {
+  const restartMs = RESTART_MS;
+  const stores = await openAt(restartMs);
   const [due] = stores.dueTimers;
   if (due === undefined) throw new Error('expected a timer');
   const { session, connectionId } = due.timer;
-  expect(await stores.sessions.takeWill(session, connectionId)).toEqual(WILL);
+  return { stores, session, connectionId, nowMs: restartMs + GRACE_SECONDS * 1000 };
+}
+
+it('finds the will, and who brought it, when the timer rings', async () => {
+  await leave({ will: WILL });
+  const { stores, session, connectionId, nowMs } = await afterGrace();
+  expect(await stores.sessions.beginWill(session, connectionId, 'm', nowMs - 1)).toEqual({
+    state: 'not-due',
+    dueAtMs: nowMs,
+  });
+  const claim = { state: 'begun', will: WILL, messageId: 'm', isRepeat: false };
+  expect(await stores.sessions.beginWill(session, connectionId, 'm', nowMs)).toEqual(claim);
+  await stores.sessions.doneWill(session, connectionId);
   expect(await stores.sessions.remove(session, connectionId)).toBe(true);
   await stores.close();
   expect(await dueAfterRestart()).toEqual([]);
 });
 
-it('hands the will to a client that is back in time', async () => {
+it('withdraws the will of a client that is back in time', async () => {
   await leave({ will: WILL });
   const stores = await openAt(RESTART_MS);
-  const { previous, present } = await stores.sessions.open(openOf('a'));
-  expect({ present, will: previous?.will, attachment: previous?.attachment }).toEqual({
+  const { previous, present, owedWillOf } = await stores.sessions.open(openOf('a'));
+  expect({ present, will: previous?.will, attachment: previous?.attachment, owedWillOf }).toEqual({
     present: true,
     will: WILL,
     attachment: undefined,
+    owedWillOf: undefined,
   });
   await stores.close();
+});
+
+describe('a process that dies while it publishes a will', () => {
+  /** Begins the will of `a` and offers its message to `b`; then the process ends. */
+  async function die(owed: 'no' | 'taken over' | 'removed'): Promise<void> {
+    const stores = await openAt(NOW_MS);
+    const { sessions, queues } = stores;
+    const b = (await sessions.open(openOf('b'))).session;
+    await sessions.detach(detachOf(b, { connectionId: 'b:1' }));
+    const { session } = await sessions.open(openOf('a', { will: WILL }));
+    const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
+    await sessions.detach(detachOf(session, { connectionId: 'a:1', will: due }));
+    await sessions.beginWill(session, 'a:1', messageOf(1).id, NOW_MS);
+    await queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2 })], ROOMY);
+    if (owed === 'taken over') await sessions.open(openOf('a', { attachment: attachmentOf('a:2') }));
+    if (owed === 'removed') await sessions.remove(session);
+    await stores.close();
+  }
+
+  it.each(['no', 'taken over', 'removed'] as const)(
+    'leaves it to the next, as the same message, which nobody gets twice (owed: %s)',
+    async (owed) => {
+      await die(owed);
+      const stores = await openAt(RESTART_MS);
+      const timer = stores.dueTimers.find(
+        ({ timer: { kind, connectionId } }) => kind === 'will' && connectionId === 'a:1',
+      )?.timer;
+      if (timer === undefined) throw new Error('expected a timer');
+      const lateMs = RESTART_MS + 1_000_000;
+      const claim = await stores.sessions.beginWill(timer.session, 'a:1', 'another', lateMs);
+      expect(claim).toEqual({
+        state: 'begun',
+        will: WILL,
+        messageId: messageOf(1).id,
+        isRepeat: true,
+      });
+      const { session: b } = (await stores.sessions.get('tenant', 'b')) ?? {};
+      if (b === undefined) throw new Error('expected a session');
+      await stores.queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2 })], ROOMY);
+      await stores.sessions.doneWill(timer.session, 'a:1');
+      const { session: back } = await stores.sessions.open(openOf('b', { nowMs: NOW_MS }));
+      expect(await stores.queues.next(back, PAGE, NOW_MS)).toHaveLength(1);
+      await stores.close();
+      const again = await openAt(RESTART_MS);
+      expect(await again.sessions.beginWill(timer.session, 'a:1', 'x', lateMs)).toEqual({ state: 'none' });
+      await again.close();
+    },
+  );
+});
+
+it('a will that is owed and was not begun is sent after a restart', async () => {
+  const stores = await openAt(NOW_MS);
+  await stores.sessions.open(openOf('a', { will: WILL }));
+  await stores.sessions.open(
+    openOf('a', {
+      attachment: attachmentOf('a:2'),
+      isWillOwed: () => true,
+      will: { ...WILL, topic: 'second' },
+    }),
+  );
+  await stores.close();
+  expect(await dueAfterRestart()).toEqual([
+    `will of a by a:2 in ${GRACE_SECONDS}`,
+    'session-expiry of a by a:2 in 60',
+    `will of a by a:1 in ${GRACE_SECONDS}`,
+  ]);
 });

@@ -1,14 +1,38 @@
-import type { OpenedSession, OpenSession } from '@apus/broker';
+import type { ConnectionId, OpenedSession, OpenSession } from '@apus/broker';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ContentionError } from './errors.ts';
 import { sessionItemKey } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
-import { FOREVER_MS, NONE, recordOf, settledJson, willJson } from './session-item.ts';
+import {
+  FOREVER_MS,
+  hasWill,
+  NONE,
+  nameValue,
+  owedWillsOf,
+  owedWillValue,
+  recordOf,
+  settledJson,
+  willJson,
+} from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import type { Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
 /** `clean`: a new incarnation whatever stands there; `begin`: one where no session continues; `continue`: none. */
 type Mode = 'clean' | 'begin' | 'continue';
+
+/** A will that was seen where the session is opened, and what becomes of it. */
+interface SeenWill {
+  readonly item: Item;
+  readonly connectionId: ConnectionId;
+  readonly isOwed: boolean;
+}
+
+/** How the next write is tried. Whether a session continues, and whether a will stands there, is guessed at first. */
+interface Guess {
+  readonly mode: Mode;
+  readonly will: SeenWill | undefined;
+}
 
 /**
  * Take-over is one conditional write, whose answer is what stood there before:
@@ -20,45 +44,83 @@ type Mode = 'clean' | 'begin' | 'continue';
  *     `o` is b: A takes over from B. Had B not come, `o` would be a: A has won already,
  *     and finds in the item's own memory what it had replaced.
  *
- * Whether a session continues is guessed, as it cannot be decided within a write; a wrong guess costs one more.
+ * A will that stands there is withdrawn or moved to those that are owed by the same write. It names the will as it was
+ * seen, so nothing can have become of that meanwhile:
+ *
+ *     CONNECT(B)                        will timer of A
+ *     reads: A's will stands, withdraw it
+ *                                       beginWill: under message id m
+ *     open: fails, the will has been begun. Again: it is owed, under m
+ *
+ * A wrong guess costs one write more.
  */
 export async function openSession(table: Table, request: OpenSession): Promise<OpenedSession> {
   const nonce = table.settings.randomId();
   const incarnation = table.settings.randomId();
-  let mode: Mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
+  const mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
+  let guess: Guess = { mode, will: undefined };
   for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-    const { ok, old } = await write(table, request, mode, nonce, incarnation);
-    if (ok) return opened(request, mode === 'continue' ? textOf(old, 'i') : incarnation, old, 'now');
-    if (old !== undefined && textOf(old, 'o') === nonce)
-      return opened(request, textOf(old, 'i'), old, 'before');
-    if (mode !== 'clean') mode = (numberOf(old, 'u') ?? 0) > request.nowMs ? 'continue' : 'begin';
+    const { ok, old } = await write(table, request, guess, nonce, incarnation);
+    const owed = guess.will?.isOwed === true ? guess.will.connectionId : undefined;
+    if (ok)
+      return opened(request, guess.mode === 'continue' ? textOf(old, 'i') : incarnation, owed, old, 'now');
+    if (old !== undefined && textOf(old, 'o') === nonce) {
+      return opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
+    }
+    guess = guessFrom(request, old);
   }
   throw new ContentionError('the session', DECISIONS_MAX);
 }
 
-async function write(table: Table, request: OpenSession, mode: Mode, nonce: string, incarnation: string) {
+function guessFrom(request: OpenSession, item: Item | undefined): Guess {
+  const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
+  const mode = request.cleanStart ? 'clean' : continues ? 'continue' : 'begin';
+  if (item === undefined || !hasWill(item)) return { mode, will: undefined };
+  const previous = recordOf(item, request.tenant, request.clientId);
+  // What has been begun is brought to its end; so is whatever stands in an item that is kept for its wills.
+  const isOwed =
+    item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
+  return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
+}
+
+async function write(
+  table: Table,
+  request: OpenSession,
+  { mode, will: seen }: Guess,
+  nonce: string,
+  incarnation: string,
+) {
   const { tenant, clientId, attachment, expirySeconds, will, nowMs } = request;
   const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
   const continues = 'u > :now';
   const hasEnded = '(attribute_not_exists(u) OR u <= :now)';
-  const condition = {
-    clean: isNotMine,
-    begin: `${isNotMine} AND ${hasEnded}`,
-    continue: `${isNotMine} AND ${continues}`,
+  const conditions = {
+    clean: [isNotMine],
+    begin: [isNotMine, hasEnded],
+    continue: [isNotMine, continues],
   }[mode];
-  return await table.update(sessionItemKey(tenant, clientId), `SET ${assignments(mode)} REMOVE t`, {
-    condition,
+  const key = sessionItemKey(tenant, clientId);
+  const name = nameValue(key, tenant, clientId);
+  const settled = seen === undefined ? NO_WILL : settleWill(seen);
+  const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
+  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr`, {
+    condition: [...conditions, ...settled.conditions].join(' AND '),
+    ...(settled.names !== undefined && { names: settled.names }),
     values: {
       ':nonce': text(nonce),
       ':none': text(NONE),
       ':zero': number(0),
       ':connection': text(attachment.connectionId),
+      ':attached': number(nowMs),
       ':settled': text(settledJson(request)),
       ':expiry': number(expirySeconds),
       ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
       ':will': text(willJson(will)),
       ':version': number(VERSION),
       ':phase': text(mode === 'continue' ? 'S' : 'L'),
+      ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
+      ...settled.values,
+      ...(name !== undefined && { ':name': name }),
       ...(mode !== 'clean' && { ':now': number(nowMs) }),
       ...(mode !== 'continue' && { ':incarnation': text(incarnation) }),
     },
@@ -66,18 +128,21 @@ async function write(table: Table, request: OpenSession, mode: Mode, nonce: stri
   });
 }
 
-function assignments(mode: Mode): string {
+function assignments(mode: Mode): string[] {
   const before = [
     'pi = if_not_exists(i, :none)',
+    'pl = if_not_exists(l, :none)',
+    'pa = if_not_exists(a, :zero)',
     'pr = if_not_exists(r, :none)',
     'px = if_not_exists(x, :zero)',
     'pz = if_not_exists(z, :zero)',
-    'pw = if_not_exists(w, :none)',
+    'po = :owed',
   ];
   const after = [
     'o = :nonce',
     'c = :connection',
     'l = :connection',
+    'a = :attached',
     'r = :settled',
     'x = :expiry',
     'z = :zero',
@@ -88,13 +153,55 @@ function assignments(mode: Mode): string {
     'q = :phase',
   ];
   const anew = ['i = :incarnation', 'rn = :zero', 'rb = :zero'];
-  return [...before, ...after, ...(mode === 'continue' ? [] : anew)].join(', ');
+  return [...before, ...after, ...(mode === 'continue' ? [] : anew)];
+}
+
+/** The part of the write that is about the will that stands there. */
+interface SettledWill {
+  readonly set: readonly string[];
+  readonly conditions: readonly string[];
+  readonly names?: Record<string, string>;
+  readonly values: Readonly<Record<string, AttributeValue>>;
+}
+
+const NO_WILL: SettledWill = {
+  set: [],
+  conditions: ['(attribute_not_exists(w) OR w = :none)'],
+  values: {},
+};
+
+function settleWill({ item, connectionId, isOwed }: SeenWill): SettledWill {
+  const messageId = textOf(item, 'wm');
+  const stands = 'w <> :none';
+  const isOfSameConnection = 'l = :last';
+  const isAsAttached = 'z = :detached';
+  const isAsBegun = messageId === undefined ? 'attribute_not_exists(wm)' : 'wm = :begun';
+  const same = [stands, isOfSameConnection, isAsAttached, isAsBegun];
+  const values = {
+    ':last': text(connectionId),
+    ':detached': number(numberOf(item, 'z') ?? 0),
+    ...(messageId !== undefined && { ':begun': text(messageId) }),
+  };
+  if (!isOwed) return { set: [], conditions: same, values };
+  const moved = owedWillValue(textOf(item, 'w') ?? NONE, messageId);
+  if (owedWillsOf(item) === undefined) {
+    const isFirst = 'attribute_not_exists(ow)';
+    const first = { M: { [connectionId]: moved } };
+    return { set: ['ow = :moved'], conditions: [...same, isFirst], values: { ...values, ':moved': first } };
+  }
+  return {
+    set: ['ow.#last = :moved'],
+    conditions: [...same, 'attribute_exists(ow)'],
+    names: { '#last': connectionId },
+    values: { ...values, ':moved': moved },
+  };
 }
 
 /** `when`: whether the item tells what stood there as its present or as its past. */
 function opened(
   { tenant, clientId, attachment }: OpenSession,
   incarnation: string | undefined,
+  owedWillOf: ConnectionId | undefined,
   item: Item | undefined,
   when: 'now' | 'before',
 ): OpenedSession {
@@ -103,5 +210,6 @@ function opened(
     session: new SessionSnapshot({ tenant, clientId, incarnation: incarnation ?? NONE }, attachment),
     present: previous?.session.incarnation === incarnation,
     previous,
+    owedWillOf,
   };
 }

@@ -1,21 +1,29 @@
 import {
   type Attachment,
+  type ConnectionId,
   type Identity,
   NEVER_EXPIRES,
   type OpenSession,
   type SessionRecord,
+  type WillDue,
 } from '@apus/broker';
 import type { Will } from '@apus/mqtt';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ItemTooLargeError } from './errors.ts';
+import type { Key } from './keys.ts';
 import { WILL_BYTES_MAX } from './limits.ts';
 import { type QueuePhase, SessionSnapshot } from './session-ref.ts';
-import { fromJson, type Item, numberOf, textOf, toJson } from './values.ts';
+import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts';
 
 /*
- * A session item. `i` incarnation, `o` nonce of the open that made it what it is, `c` connection (absent while
- * offline), `l` last connection, `r` attachment and identity, `x` expiry in seconds, `z` detached at (0: attached),
- * `u` continues until, `w` will (empty: none), `q` queue phase, `rn` and `rb` what left the queue.
- * `pi`, `pr`, `px`, `pz`, `pw` are `i`, `r`, `x`, `z`, `w` as they were before the last open, and `pc` the connection.
+ * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
+ * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
+ * identity, `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `rn` and `rb` what
+ * left the queue, `n` tenant and client identifier where the key could not hold them whole.
+ * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
+ * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection.
+ * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
+ * connection whose will that open has left owed.
  */
 
 /** Later than any moment: a session that does not expire, or has its connection. */
@@ -43,6 +51,11 @@ export const LETTER_OF: Readonly<Record<QueuePhase, string>> = {
   crowded: 'X',
 };
 
+/** Tenant and client identifier, where the key holds only the beginning of them and a hash. */
+export function nameValue({ p }: Key, tenant: string, clientId: string): AttributeValue | undefined {
+  return p.endsWith(`\0${tenant}\0${clientId}`) ? undefined : text(JSON.stringify([tenant, clientId]));
+}
+
 export function settledJson({ attachment, identity }: OpenSession): string {
   return toJson({ attachment, identity });
 }
@@ -52,6 +65,23 @@ export function willJson(will: Will | undefined): string {
   const json = toJson(will);
   if (json.length > WILL_BYTES_MAX) throw new ItemTooLargeError('a will', json.length, WILL_BYTES_MAX);
   return json;
+}
+
+/** A will that is owed after its connection was the last of its session. */
+export function owedWillValue(json: string, messageId: string | undefined): AttributeValue {
+  return { M: { w: text(json), ...(messageId !== undefined && { m: text(messageId) }) } };
+}
+
+/** By connection. Undefined: there never was one. */
+export function owedWillsOf(item: Item | undefined): Readonly<Record<ConnectionId, Item>> | undefined {
+  const wills = item?.ow?.M;
+  if (wills === undefined) return undefined;
+  return Object.fromEntries(Object.entries(wills).map(([connectionId, { M = {} }]) => [connectionId, M]));
+}
+
+/** A will stands where the last connection left it, or brought it. */
+export function hasWill(item: Item | undefined): boolean {
+  return (textOf(item, 'w') ?? NONE) !== NONE;
 }
 
 export function willOf(json: string | undefined): Will | undefined {
@@ -64,7 +94,7 @@ export function continuesUntilMs(expirySeconds: number, detachedAtMs: number): n
   return expirySeconds === 0 ? 0 : detachedAtMs + expirySeconds * 1_000;
 }
 
-/** The record of an item as it stands, or as it stood before the last `open`. */
+/** The record of an item as it stands, or as it stood before the last `open`: then without its will. */
 export function recordOf(
   item: Item,
   tenant: string,
@@ -78,14 +108,23 @@ export function recordOf(
   const detachedAtMs = numberOf(item, at('z')) ?? 0;
   const attachment = detachedAtMs === 0 ? settled : undefined;
   const standing = when === 'now' ? standingOf(item) : undefined;
+  const will = when === 'now' ? willOf(textOf(item, 'w')) : undefined;
   return {
     session: new SessionSnapshot({ tenant, clientId, incarnation }, attachment, standing),
     attachment,
+    lastConnectionId: textOf(item, at('l')) ?? NONE,
+    attachedAtMs: numberOf(item, at('a')) ?? 0,
     expirySeconds: numberOf(item, at('x')) ?? 0,
     identity,
-    will: willOf(textOf(item, at('w'))),
+    will,
+    willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
   };
+}
+
+function willDueOf(item: Item): WillDue | undefined {
+  const atMs = numberOf(item, 'wd');
+  return atMs === undefined ? undefined : { atMs, isWithdrawnByReturn: numberOf(item, 'wr') === 1 };
 }
 
 function standingOf(item: Item) {

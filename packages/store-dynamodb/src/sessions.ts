@@ -1,35 +1,34 @@
 import type {
   ConnectionId,
+  DetachSession,
   OpenedSession,
   OpenSession,
   SessionRecord,
   SessionRef,
   SessionStore,
 } from '@apus/broker';
-import type { Will } from '@apus/mqtt';
 import { sessionItemKey } from './keys.ts';
 import { TTL_SLACK_SECONDS } from './limits.ts';
 import { openSession } from './open-session.ts';
 import type { SampledCount } from './sampled-count.ts';
-import { continuesUntilMs, FOREVER_MS, NONE, recordOf, willOf } from './session-item.ts';
+import { continuesUntilMs, FOREVER_MS, NONE, recordOf } from './session-item.ts';
 import type { Table } from './table.ts';
 import { type Item, number, text, textOf } from './values.ts';
+import { Wills } from './wills.ts';
 
 /** The sessions of all tenants are counted together, as the port does. */
 const ALL_TENANTS = '';
-
-/** Connections whose will is known to be settled: asking for it once more needs no write. */
-const WILLS_REMEMBERED_MAX = 1_000;
 
 /** Sessions and who owns them: one item each, one conditional write for each decision. */
 export class DynamoSessions implements SessionStore {
   readonly #table: Table;
   readonly #count: SampledCount;
-  readonly #withoutWill = new Set<string>();
+  readonly #wills: Wills;
 
   constructor(table: Table, count: SampledCount) {
     this.#table = table;
     this.#count = count;
+    this.#wills = new Wills(table);
   }
 
   async open(request: OpenSession): Promise<OpenedSession> {
@@ -48,105 +47,98 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     detach: fails, B owns it
    */
-  async detach(
-    session: SessionRef,
-    connectionId: ConnectionId,
-    expirySeconds: number,
-    nowMs: number,
-  ): Promise<SessionRecord | undefined> {
+  async detach(request: DetachSession): Promise<SessionRecord | undefined> {
+    const { session, connectionId, will } = request;
     const { tenant, clientId, incarnation } = session;
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
-    const untilMs = continuesUntilMs(expirySeconds, nowMs);
-    const expires = untilMs !== FOREVER_MS;
+    const changes = detachedFields(request);
+    const removed = will === 'discarded' ? ['c', 'wd', 'wr'] : ['c'];
+    const set = Object.keys(changes).map((name) => `${name} = :${name}`);
     const { ok, old, isRetry } = await this.#table.update(
       sessionItemKey(tenant, clientId),
-      `SET z = :now, x = :expiry, u = :until${expires ? ', t = :ttl' : ''} REMOVE c`,
+      `SET ${set.join(', ')} REMOVE ${removed.join(', ')}`,
       {
         condition: `${isThisIncarnation} AND ${isOwner}`,
         values: {
           ':incarnation': text(incarnation),
           ':connection': text(connectionId),
-          ':now': number(nowMs),
-          ':expiry': number(expirySeconds),
-          ':until': number(untilMs),
-          ...(expires && { ':ttl': number(ttlSeconds(expirySeconds, nowMs)) }),
+          ...Object.fromEntries(Object.entries(changes).map(([name, value]) => [`:${name}`, value])),
         },
         returnsOld: true,
       },
     );
     if (old === undefined || !(ok || (isRetry && isDetachedBy(old, session, connectionId)))) return undefined;
-    const detached: Item = { ...old, z: number(nowMs), x: number(expirySeconds) };
-    const record = recordOf(detached, tenant, clientId);
-    if (record?.will === undefined) this.#rememberNoWill(session, connectionId);
-    return record;
+    return recordOf({ ...old, ...changes }, tenant, clientId);
   }
 
-  /**
-   *     will timer                    DISCONNECT
-   *     takeWill: will := none
-   *                                   takeWill: fails, there is none
-   */
-  async takeWill(session: SessionRef, connectionId: ConnectionId): Promise<Will | undefined> {
-    if (this.#withoutWill.has(willName(session, connectionId))) return undefined;
-    const isThisIncarnation = 'i = :incarnation';
-    const isBrought = 'l = :connection';
-    const isThere = 'w <> :none';
-    const nonce = this.#table.settings.randomId();
-    const { ok, old } = await this.#table.update(
-      sessionItemKey(session.tenant, session.clientId),
-      // `tw` keeps what `tn` took: a retry whose first answer was lost finds it there.
-      'SET tw = w, tn = :nonce, w = :none',
-      {
-        condition: `${isThisIncarnation} AND ${isBrought} AND ${isThere}`,
-        values: {
-          ':incarnation': text(session.incarnation),
-          ':connection': text(connectionId),
-          ':nonce': text(nonce),
-          ':none': text(NONE),
-        },
-        returnsOld: true,
-      },
-    );
-    this.#rememberNoWill(session, connectionId);
-    if (ok) return willOf(textOf(old, 'w'));
-    return textOf(old, 'tn') === nonce ? willOf(textOf(old, 'tw')) : undefined;
-  }
+  beginWill: SessionStore['beginWill'] = (...call) => this.#wills.begin(...call);
+  doneWill: SessionStore['doneWill'] = (...call) => this.#wills.done(...call);
+  discardWill: SessionStore['discardWill'] = (...call) => this.#wills.discard(...call);
 
   /**
    *     session-expiry timer          CONNECT(B)
    *                                   open: connection := B
    *     remove: fails, it is attached (or, gone again, B was the last)
+   *
+   * An item with wills that have been begun, or are owed, stays without an incarnation until TTL comes.
    */
   async remove(session: SessionRef, lastConnectionId?: ConnectionId): Promise<boolean> {
+    const key = sessionItemKey(session.tenant, session.clientId);
     const isThisIncarnation = 'i = :incarnation';
     const isOffline = 'attribute_not_exists(c)';
-    const isLast = lastConnectionId === undefined ? '' : ' AND l = :last';
-    const { ok, old, isRetry } = await this.#table.delete(sessionItemKey(session.tenant, session.clientId), {
-      condition: `${isThisIncarnation} AND ${isOffline}${isLast}`,
-      values: {
-        ':incarnation': text(session.incarnation),
-        ...(lastConnectionId !== undefined && { ':last': text(lastConnectionId) }),
-      },
+    const isLast = lastConnectionId === undefined ? [] : ['l = :last'];
+    const mayGo = [isThisIncarnation, isOffline, ...isLast];
+    const values = {
+      ':incarnation': text(session.incarnation),
+      ...(lastConnectionId !== undefined && { ':last': text(lastConnectionId) }),
+    };
+    const hasNothingBegun = 'attribute_not_exists(wm)';
+    const owesNothing = '(attribute_not_exists(ow) OR size(ow) = :zero)';
+    const { ok, old, isRetry } = await this.#table.delete(key, {
+      condition: [...mayGo, hasNothingBegun, owesNothing].join(' AND '),
+      values: { ...values, ':zero': number(0) },
     });
-    const isRemoved = ok || (isRetry && old === undefined);
-    if (isRemoved) await this.#count.add(ALL_TENANTS, -1);
-    return isRemoved;
+    if (ok || (isRetry && old === undefined)) return await this.#removed();
+    if (textOf(old, 'i') !== session.incarnation || old?.c !== undefined) return false;
+    const isBegun = old?.wm !== undefined;
+    const kept = await this.#table.update(
+      key,
+      `SET i = :none, u = :zero, t = :ttl${isBegun ? '' : ', w = :none'}`,
+      {
+        condition: [...mayGo, ...(isBegun ? [] : [hasNothingBegun])].join(' AND '),
+        values: {
+          ...values,
+          ':none': text(NONE),
+          ':zero': number(0),
+          ':ttl': number(this.#table.nowSeconds() + TTL_SLACK_SECONDS),
+        },
+      },
+    );
+    return (kept.ok || kept.isRetry) && (await this.#removed());
   }
 
   async count(): Promise<number> {
     return await this.#count.read(ALL_TENANTS);
   }
 
-  /** A connection brings its will when it opens, or never: once there is none, there will be none. */
-  #rememberNoWill(session: SessionRef, connectionId: ConnectionId): void {
-    if (this.#withoutWill.size >= WILLS_REMEMBERED_MAX) this.#withoutWill.clear();
-    this.#withoutWill.add(willName(session, connectionId));
+  async #removed(): Promise<true> {
+    await this.#count.add(ALL_TENANTS, -1);
+    return true;
   }
 }
 
-function willName({ key, incarnation }: SessionRef, connectionId: ConnectionId): string {
-  return `${key}\0${incarnation}\0${connectionId}`;
+/** What `detach` writes. */
+function detachedFields({ expirySeconds, nowMs, will }: DetachSession): Item {
+  const untilMs = continuesUntilMs(expirySeconds, nowMs);
+  return {
+    z: number(nowMs),
+    x: number(expirySeconds),
+    u: number(untilMs),
+    ...(untilMs !== FOREVER_MS && { t: number(ttlSeconds(expirySeconds, nowMs)) }),
+    ...(will === 'discarded' && { w: text(NONE) }),
+    ...(typeof will === 'object' && { wd: number(will.atMs), wr: number(will.isWithdrawnByReturn ? 1 : 0) }),
+  };
 }
 
 function isDetachedBy(item: Item, { incarnation }: SessionRef, connectionId: ConnectionId): boolean {

@@ -1,6 +1,6 @@
 import type { QueueLimits } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
-import { deliveryTo, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
 import { FakeClock, NOW_MS, withService } from './support/stores.ts';
 
 await withService((service) => {
@@ -27,7 +27,7 @@ await withService((service) => {
       const stores = service.make({ fakeClock, queueSecondsMax: 100 });
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
-      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await detach(stores, session, 'c:1');
       await stores.queues.offer(messageOf(1), [deliveryTo(session)], ROOMY);
       expect(await stores.queues.length(session)).toBe(1);
       fakeClock.nowMs += 100_000;
@@ -38,7 +38,7 @@ await withService((service) => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
-      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await detach(stores, session, 'c:1');
       const limits: QueueLimits = { ...ROOMY, queueLengthMax: 5 };
       for (let number = 1; number <= 12; number += 1) {
         const offline = (await stores.sessions.get(tenant, 'c'))?.session ?? session;
@@ -51,7 +51,7 @@ await withService((service) => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
-      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await detach(stores, session, 'c:1');
       for (const number of [5, 6, 2]) {
         await stores.queues.offer(messageOf(number), [deliveryTo({ ...session })], ROOMY);
       }
@@ -75,7 +75,7 @@ await withService((service) => {
       const packetId = await offer();
       expect(await offer()).toBe(packetId);
       expect(await stores.queues.clear(session)).toHaveLength(1);
-      await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      await detach(stores, session, 'c:1');
       await offer();
       await offer();
       expect(await stores.queues.clear(session)).toHaveLength(1);
@@ -97,7 +97,7 @@ await withService((service) => {
       expect(await stores.queues.release(session, packetId)).toBe('done');
       expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('done');
       expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('unknown');
-      if (isOffline) await stores.sessions.detach(session, 'c:1', 3_600, NOW_MS);
+      if (isOffline) await detach(stores, session, 'c:1');
       expect(await offer(1)).toBe(0);
       const back = await open(stores, tenant, 'c', {
         connectionId: 'c:2',
@@ -147,6 +147,7 @@ await withService((service) => {
       identity: { tenant: 't', name: '' },
       will: { topic: 'w', payload: Buffer.alloc(200_000), qos: 0, retain: false, properties: {} },
       nowMs: NOW_MS,
+      isWillOwed: () => false,
     });
     await expect(opened).rejects.toMatchObject({ name: 'ItemTooLargeError', reasonCode: 0x95 });
   });

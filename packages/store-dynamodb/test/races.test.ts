@@ -1,8 +1,9 @@
-import type { Queued, SessionRef } from '@apus/broker';
+import type { Queued, SessionRef, Stores } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import {
   attachmentOf,
   deliveryTo,
+  detach,
   messageOf,
   open,
   PAGE,
@@ -62,7 +63,7 @@ await withService((service) => {
         ({ session } = await open(client, tenant, 'c', { connectionId, attachment: { receiveMaximum } }));
         return session;
       },
-      lose: async () => await client.sessions.detach(session, `c:${connections}`, 3600, NOW_MS),
+      lose: async () => await detach(client, session, `c:${connections}`),
       /** Pages until nothing comes, as the broker draws them. */
       drain: async () => {
         const drawn: Queued[] = [];
@@ -242,23 +243,57 @@ await withService((service) => {
       },
     );
 
-    it('a will is still taken', async () => {
-      const { stores, lose } = losing();
-      const tenant = unique('tenant');
-      const will = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
-      const { session } = await stores.sessions.open({
+    const WILL = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
+    const openWith = async (stores: Stores, tenant: string, connectionId: string, will?: typeof WILL) =>
+      await stores.sessions.open({
         tenant,
         clientId: 'c',
         cleanStart: true,
         expirySeconds: 0,
-        attachment: attachmentOf('1'),
+        attachment: attachmentOf(connectionId),
         identity: { tenant, name: '' },
         will,
         nowMs: NOW_MS,
+        isWillOwed: () => true,
+      });
+
+    it('a will is begun, and is not taken for a repeat; then it is done with', async () => {
+      const { stores, lose } = losing();
+      const { session } = await openWith(stores, unique('tenant'), '1', WILL);
+      const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
+      const left = { session, connectionId: '1', expirySeconds: 0, nowMs: NOW_MS, will: due };
+      lose();
+      expect(await stores.sessions.detach(left)).toMatchObject({ will: { topic: 'w' }, willDue: due });
+      lose();
+      expect(await stores.sessions.beginWill(session, '1', 'm', NOW_MS)).toMatchObject({
+        state: 'begun',
+        messageId: 'm',
+        isRepeat: false,
       });
       lose();
-      expect(await stores.sessions.takeWill(session, '1')).toMatchObject({ topic: 'w' });
-      expect(await service.make().sessions.takeWill(session, '1')).toBeUndefined();
+      await stores.sessions.doneWill(session, '1');
+      expect(await service.make().sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
+    });
+
+    it('a will that was taken over is owed, begun and done with', async () => {
+      const { stores, lose } = losing();
+      const tenant = unique('tenant');
+      await openWith(stores, tenant, '1', WILL);
+      // The first write is a guess that no will stands there, and fails: the next has its effect, and no answer.
+      let writes = 0;
+      const hooks: Hooks = {
+        after: (operation) => {
+          if (operation === 'UpdateItem' && ++writes === 1) throw failure('TimeoutError');
+        },
+      };
+      const { session, owedWillOf } = await openWith(service.make({ hooks }), tenant, '2');
+      expect(writes).toBe(1);
+      expect(owedWillOf).toBe('1');
+      lose();
+      expect(await stores.sessions.beginWill(session, '1', 'm', NOW_MS)).toMatchObject({ isRepeat: false });
+      lose();
+      await stores.sessions.doneWill(session, '1');
+      expect(await stores.sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
     });
 
     it('a subscription is new, a detached connection detached, an acknowledged message done', async () => {
@@ -277,7 +312,7 @@ await withService((service) => {
       lose();
       expect(await stores.received.begin(session, 1, 'id', 5)).toMatchObject({ state: 'new' });
       lose();
-      expect(await stores.sessions.detach(session, 'c:1', 60, NOW_MS)).toBeDefined();
+      expect(await detach(stores, session, 'c:1')).toBeDefined();
       lose();
       expect(await stores.sessions.remove(session)).toBe(true);
     });

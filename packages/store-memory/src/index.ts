@@ -6,6 +6,7 @@ import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
+export type { HeldWill } from './memory-session.ts';
 export { bytesOf, Page } from './page.ts';
 export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 

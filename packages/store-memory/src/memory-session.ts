@@ -2,22 +2,36 @@ import {
   type Attachment,
   type ConnectionId,
   type Identity,
+  type MessageId,
   type SessionRecord,
   type SessionRef,
   sessionKey,
+  type WillDue,
 } from '@apus/broker';
 import type { Will } from '@apus/mqtt';
 import type { HeldSubscriptions } from './held-subscriptions.ts';
 import type { Receipt } from './received.ts';
 import type { SessionQueue } from './session-queue.ts';
 
+/** The will that a connection brought. */
+export interface HeldWill {
+  readonly will: Will;
+  readonly connectionId: ConnectionId;
+  /** Set when the connection has ended. */
+  due: WillDue | undefined;
+  /** Set when it has been begun. */
+  messageId: MessageId | undefined;
+}
+
 /** What the store keeps of a session beside its name. An idle session has none of the optional parts. */
 export interface SessionState {
   expirySeconds: number;
   identity: Identity;
-  will: { readonly will: Will; readonly connectionId: ConnectionId } | undefined;
+  /** Of the last connection. */
+  will: HeldWill | undefined;
+  attachedAtMs: number;
   detachedAtMs: number | undefined;
-  lastConnectionId: ConnectionId | undefined;
+  lastConnectionId: ConnectionId;
   /** Removed, or discarded for a newer incarnation. It takes no connection and no subscription any more. */
   hasEnded: boolean;
   queue: SessionQueue | undefined;
@@ -51,8 +65,9 @@ export class MemorySession implements SessionRef {
       expirySeconds: 0,
       identity,
       will: undefined,
+      attachedAtMs: 0,
       detachedAtMs: undefined,
-      lastConnectionId: undefined,
+      lastConnectionId: '',
       hasEnded: false,
       queue: undefined,
       subscriptions: undefined,
@@ -70,13 +85,16 @@ export class MemorySession implements SessionRef {
   }
 
   record(): SessionRecord {
-    const { expirySeconds, identity, will, detachedAtMs } = this.#state;
+    const { lastConnectionId, attachedAtMs, expirySeconds, identity, will, detachedAtMs } = this.#state;
     return {
       session: this,
       attachment: this.attachment,
+      lastConnectionId,
+      attachedAtMs,
       expirySeconds,
       identity,
       will: will?.will,
+      willDue: will?.due,
       detachedAtMs,
     };
   }

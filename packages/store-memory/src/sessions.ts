@@ -1,5 +1,7 @@
 import {
   type ConnectionId,
+  type DetachSession,
+  type MessageId,
   NEVER_EXPIRES,
   type OpenedSession,
   type OpenSession,
@@ -7,54 +9,80 @@ import {
   type SessionRef,
   type SessionStore,
   sessionKey,
+  type WillClaim,
 } from '@apus/broker';
-import type { Will } from '@apus/mqtt';
-import { MemorySession } from './memory-session.ts';
+import { type HeldWill, MemorySession } from './memory-session.ts';
 
 /** Sessions in memory. Every call runs to its end in one turn, so every call is atomic. */
 export class MemorySessions implements SessionStore {
   readonly #byKey = new Map<string, MemorySession>();
   /** Ended incarnations whose belongings have not been cleared yet. */
   readonly #ended = new Map<string, MemorySession>();
+  /** Wills of connections that were not the last of their session any more, or whose session has been removed. */
+  readonly #owedWills = new Map<ConnectionId, HeldWill>();
   #incarnations = 0;
 
   open(request: OpenSession): OpenedSession {
     const { tenant, clientId, nowMs } = request;
     const found = this.#byKey.get(sessionKey(tenant, clientId));
-    const previous = found?.record();
-    if (found !== undefined && !request.cleanStart && outlivesConnection(found, nowMs)) {
+    if (found === undefined)
+      return { session: this.#begin(request), present: false, previous: undefined, owedWillOf: undefined };
+    const previous = found.record();
+    const present = !request.cleanStart && outlivesConnection(found, nowMs);
+    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, present));
+    if (present) {
       attach(found, request);
-      return { session: found, present: true, previous };
+      return { session: found, present, previous, owedWillOf };
     }
-    if (found !== undefined) this.#end(found);
-    const session = this.#begin(request);
-    return { session, present: false, previous };
+    this.#end(found);
+    return { session: this.#begin(request), present, previous, owedWillOf };
   }
 
   get(tenant: string, clientId: string): SessionRecord | undefined {
     return this.#byKey.get(sessionKey(tenant, clientId))?.record();
   }
 
-  detach(
-    ref: SessionRef,
-    connectionId: ConnectionId,
-    expirySeconds: number,
-    nowMs: number,
-  ): SessionRecord | undefined {
-    const session = this.live(ref);
+  detach(request: DetachSession): SessionRecord | undefined {
+    const { connectionId, expirySeconds, nowMs, will } = request;
+    const session = this.live(request.session);
     if (session === undefined || session.attachment?.connectionId !== connectionId) return undefined;
+    const { state } = session;
     session.attachment = undefined;
-    session.state.expirySeconds = expirySeconds;
-    session.state.detachedAtMs = nowMs;
+    state.expirySeconds = expirySeconds;
+    state.detachedAtMs = nowMs;
+    if (will === 'discarded') state.will = undefined;
+    else if (state.will !== undefined) state.will.due = will;
     return session.record();
   }
 
-  takeWill(ref: SessionRef, connectionId: ConnectionId): Will | undefined {
-    const session = this.live(ref);
-    if (session === undefined || session.state.will?.connectionId !== connectionId) return undefined;
-    const { will } = session.state.will;
-    session.state.will = undefined;
-    return will;
+  beginWill(ref: SessionRef, connectionId: ConnectionId, messageId: MessageId, nowMs: number): WillClaim {
+    const held = this.willOf(ref, connectionId);
+    // One that is owed is due; any other has no time while its connection is there.
+    const dueAtMs = this.#owedWills.has(connectionId) ? 0 : held?.due?.atMs;
+    if (held === undefined || dueAtMs === undefined) return { state: 'none' };
+    if (dueAtMs > nowMs) return { state: 'not-due', dueAtMs };
+    const isRepeat = held.messageId !== undefined;
+    held.messageId ??= messageId;
+    return { state: 'begun', will: held.will, messageId: held.messageId, isRepeat };
+  }
+
+  doneWill(ref: SessionRef, connectionId: ConnectionId): void {
+    if (this.willOf(ref, connectionId)?.messageId !== undefined) this.#forgetWill(ref, connectionId);
+  }
+
+  discardWill(ref: SessionRef, connectionId: ConnectionId): void {
+    if (this.willOf(ref, connectionId)?.messageId === undefined) this.#forgetWill(ref, connectionId);
+  }
+
+  /** The will that a connection brought, as long as something may become of it. */
+  willOf({ key }: SessionRef, connectionId: ConnectionId): HeldWill | undefined {
+    const last = this.#byKey.get(key)?.state.will;
+    return last?.connectionId === connectionId ? last : this.#owedWills.get(connectionId);
+  }
+
+  /** A will that is owed, found after a restart. */
+  restoreOwedWill(held: HeldWill): void {
+    this.#owedWills.set(held.connectionId, held);
   }
 
   remove(ref: SessionRef, lastConnectionId?: ConnectionId): boolean {
@@ -63,6 +91,7 @@ export class MemorySessions implements SessionStore {
     if (session.attachment !== undefined) return false;
     const { lastConnectionId: last } = session.state;
     if (lastConnectionId !== undefined && lastConnectionId !== last) return false;
+    this.#settleWill(session, ({ messageId }) => messageId !== undefined);
     this.#byKey.delete(session.key);
     this.#end(session);
     return true;
@@ -100,12 +129,37 @@ export class MemorySessions implements SessionStore {
     return session;
   }
 
+  /** Puts a will that is owed where it stays although its session goes on, or ends. Answers whose it is. */
+  #settleWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
+    const held = session.state.will;
+    if (held === undefined || !isOwed(held)) return undefined;
+    this.#owedWills.set(held.connectionId, held);
+    session.state.will = undefined;
+    return held.connectionId;
+  }
+
+  #forgetWill({ key }: SessionRef, connectionId: ConnectionId): void {
+    const session = this.#byKey.get(key);
+    if (session?.state.will?.connectionId === connectionId) session.state.will = undefined;
+    else this.#owedWills.delete(connectionId);
+  }
+
   #end(session: MemorySession): void {
     session.attachment = undefined;
     session.state.hasEnded = true;
     session.state.will = undefined;
     if (session.ownsSomething) this.#ended.set(session.incarnation, session);
   }
+}
+
+/** One that has been begun is brought to its end. */
+function isOwed(
+  { messageId }: HeldWill,
+  request: OpenSession,
+  previous: SessionRecord,
+  present: boolean,
+): boolean {
+  return messageId !== undefined || request.isWillOwed(previous, present);
 }
 
 /** Expiry 0 ends with the connection, whether it is still there or not [MQTT-4.1.0-2]. */
@@ -116,12 +170,16 @@ function outlivesConnection({ state }: MemorySession, nowMs: number): boolean {
   return nowMs < detachedAtMs + expirySeconds * 1000;
 }
 
-function attach(session: MemorySession, { attachment, expirySeconds, identity, will }: OpenSession): void {
+function attach(session: MemorySession, request: OpenSession): void {
+  const { attachment, expirySeconds, identity, will, nowMs } = request;
+  const { connectionId } = attachment;
+  const { state } = session;
   session.attachment = attachment;
-  session.state.lastConnectionId = attachment.connectionId;
-  session.state.queue?.rewind();
-  session.state.expirySeconds = expirySeconds;
-  session.state.identity = identity;
-  session.state.will = will === undefined ? undefined : { will, connectionId: attachment.connectionId };
-  session.state.detachedAtMs = undefined;
+  state.lastConnectionId = connectionId;
+  state.queue?.rewind();
+  state.expirySeconds = expirySeconds;
+  state.identity = identity;
+  state.will = will && { will, connectionId, due: undefined, messageId: undefined };
+  state.attachedAtMs = nowMs;
+  state.detachedAtMs = undefined;
 }

@@ -17,6 +17,7 @@ const request: OpenSession = {
   identity: { tenant: 't', name: '' },
   will: undefined,
   nowMs: 0,
+  isWillOwed: () => false,
 };
 const again: OpenSession = { ...request, attachment: { ...request.attachment, connectionId: '2' } };
 const subscription = {
@@ -64,7 +65,6 @@ describe('what the memory store hands out', () => {
     const answers: unknown[] = [
       sessions.get('t', 'c'),
       sessions.count(),
-      sessions.takeWill(session, '1'),
       subscriptions.put(session, [subscription], 1),
       subscriptions.match('t', 'a'),
       subscriptions.members('t', filter),
@@ -84,7 +84,10 @@ describe('what the memory store hands out', () => {
       received.settle(session, 1),
       received.release(session, 1),
       received.clear(session),
-      sessions.detach(session, '1', 0, 0),
+      sessions.detach({ session, connectionId: '1', expirySeconds: 0, nowMs: 0, will: undefined }),
+      sessions.beginWill(session, '1', 'id', 0),
+      sessions.doneWill(session, '1'),
+      sessions.discardWill(session, '1'),
       sessions.remove(session),
     ];
     expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
@@ -94,7 +97,7 @@ describe('what the memory store hands out', () => {
     const { session } = open();
     const seen = () => session.attachment?.connectionId;
     expect(seen()).toBe('1');
-    stores.sessions.detach(session, '1', 60, 0);
+    stores.sessions.detach({ session, connectionId: '1', expirySeconds: 60, nowMs: 0, will: undefined });
     expect(seen()).toBeUndefined();
     expect(open(again).session).toBe(session);
     expect(seen()).toBe('2');

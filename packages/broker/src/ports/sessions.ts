@@ -1,5 +1,6 @@
 import type { Will } from '@apus/mqtt';
 import type { Awaitable } from '../flow.ts';
+import type { MessageId } from '../message.ts';
 import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
 import type { Identity } from './authentication.ts';
 
@@ -11,12 +12,26 @@ export interface SessionRecord {
   readonly session: SessionRef;
   /** The connection at the moment of the call: a snapshot, where `session.attachment` may be live. */
   readonly attachment: Attachment | undefined;
+  /** The connection of now, or the last one: it brought the will. */
+  readonly lastConnectionId: ConnectionId;
+  /** When that connection began, in ms since the epoch. */
+  readonly attachedAtMs: number;
   readonly expirySeconds: number;
   readonly identity: Identity;
-  /** The will of the connection, or of the last one while its delay runs. */
+  /** The will of that connection, until it has been published or discarded. */
   readonly will: Will | undefined;
-  /** When the last connection ended, in ms since the epoch; undefined while there is one. */
+  /** Set when the connection has ended and left its will. */
+  readonly willDue: WillDue | undefined;
+  /** When the connection ended, in ms since the epoch; undefined while it is there. */
   readonly detachedAtMs: number | undefined;
+}
+
+/** When the will that a connection has left is published. */
+export interface WillDue {
+  /** In ms since the epoch. */
+  readonly atMs: number;
+  /** A client that is back before withdraws the will although its session may not continue. */
+  readonly isWithdrawnByReturn: boolean;
 }
 
 export interface OpenSession {
@@ -28,6 +43,12 @@ export interface OpenSession {
   readonly identity: Identity;
   readonly will: Will | undefined;
   readonly nowMs: number;
+  /**
+   * Decides on a will that stands where the session is opened: whether it is to be published now, or withdrawn by the
+   * client's return. `present`: the session continues. Part of the one decision that `open` is: it may be asked more
+   * than once and has no effects.
+   */
+  isWillOwed(previous: SessionRecord, present: boolean): boolean;
 }
 
 export interface OpenedSession {
@@ -39,7 +60,37 @@ export interface OpenedSession {
    * for its client, or past its expiry and not yet removed.
    */
   readonly previous: SessionRecord | undefined;
+  /**
+   * Whose will the caller is to publish now. It is owed until `doneWill`, whatever becomes of the caller and of the
+   * session: `beginWill` finds it.
+   */
+  readonly owedWillOf: ConnectionId | undefined;
 }
+
+export interface DetachSession {
+  readonly session: SessionRef;
+  readonly connectionId: ConnectionId;
+  /** Replaces the session's. */
+  readonly expirySeconds: number;
+  /** When the connection ended, in ms since the epoch. */
+  readonly nowMs: number;
+  /** What becomes of the will that the connection brought. Undefined: it brought none. */
+  readonly will: WillDue | 'discarded' | undefined;
+}
+
+/** What `beginWill` finds. */
+export type WillClaim =
+  | {
+      readonly state: 'begun';
+      readonly will: Will;
+      /** That of the first call. */
+      readonly messageId: MessageId;
+      /** Not the first call: some recipients may have it already. */
+      readonly isRepeat: boolean;
+    }
+  | { readonly state: 'not-due'; readonly dueAtMs: number }
+  /** The connection is there, it brought none, or the will has been published, withdrawn or discarded. */
+  | { readonly state: 'none' };
 
 /**
  * Sessions and who owns them. Each call is one atomic decision: two CONNECTs with one client identifier get an
@@ -55,33 +106,40 @@ export interface SessionStore {
    * From this call on the window of a session that continues is empty and all that was inflight has to be sent again,
    * before anything new: see `QueueStore.next`.
    *
-   * Expiry, identity and will become the request's either way. A will that stood there is handed over in `previous`:
-   * it is the caller's to publish or to discard, and `takeWill` does not find it any more.
+   * Expiry, identity and will become the request's either way. A will that stood there and has been begun is owed; of
+   * any other the request decides.
    */
   open(request: OpenSession): Awaitable<OpenedSession>;
 
   get(tenant: string, clientId: string): Awaitable<SessionRecord | undefined>;
 
   /**
-   * The connection has ended. `expirySeconds` replaces the session's. Answers the record as it then stands, still
-   * with its will; undefined when the connection no longer owns the session: it was taken over, or this call was
-   * made before.
+   * The connection has ended. Answers the record as it then stands; undefined, and nothing changed, when the
+   * connection no longer owns the session: it was taken over, or this call was made before.
    */
-  detach(
+  detach(request: DetachSession): Awaitable<SessionRecord | undefined>;
+
+  /**
+   * The will that this connection has left is about to be published, as the message `messageId`. It stays until
+   * `doneWill`. Asked again it answers the same will under the same message id, so that a publication which may have
+   * been cut off is repeated and whoever has it already knows it.
+   */
+  beginWill(
     session: SessionRef,
     connectionId: ConnectionId,
-    expirySeconds: number,
+    messageId: MessageId,
     nowMs: number,
-  ): Awaitable<SessionRecord | undefined>;
+  ): Awaitable<WillClaim>;
+
+  /** The will has been handed to its recipients. Does nothing when it was not begun, or is done. */
+  doneWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void>;
+
+  /** The client has said goodbye: its will is forgotten, unless it has been begun. */
+  discardWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void>;
 
   /**
-   * Takes the will away, so that exactly one caller publishes or discards it. Only a will that the given connection
-   * brought is taken; undefined when there is none (any more).
-   */
-  takeWill(session: SessionRef, connectionId: ConnectionId): Awaitable<Will | undefined>;
-
-  /**
-   * Forgets an incarnation: the record and its will, unless a newer incarnation stands there or it has a connection.
+   * Forgets an incarnation with its will, unless a newer incarnation stands there or it has a connection. A will that
+   * has been begun, or is owed, stays until `doneWill`.
    * With `lastConnectionId` it is also left alone when another connection has been there since that one.
    * Whether its time has come is the caller's to know. Returns false when there was nothing to forget. What the
    * session owns in the other ports is removed by the caller, before or after.

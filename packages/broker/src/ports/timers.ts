@@ -18,8 +18,8 @@ export interface Timer {
 }
 
 export interface Timers {
-  /** Rings once at or after `dueAtMs`. A later call for the same kind and session replaces the earlier one. */
+  /** Rings once at or after `dueAtMs`. A later call for the same kind, session and connection replaces the earlier one. */
   set(timer: Timer, dueAtMs: number): Awaitable<void>;
   /** Best effort. */
-  cancel(kind: Timer['kind'], session: SessionRef): Awaitable<void>;
+  cancel(timer: Timer): Awaitable<void>;
 }

@@ -69,11 +69,11 @@ class FakeTimers implements Timers {
   readonly #due = new Map<string, { timer: Timer; dueAtMs: number }>();
 
   set(timer: Timer, dueAtMs: number): void {
-    this.#due.set(nameOf(timer.kind, timer.session.key), { timer, dueAtMs });
+    this.#due.set(nameOf(timer), { timer, dueAtMs });
   }
 
-  cancel(kind: Timer['kind'], session: { key: string }): void {
-    this.#due.delete(nameOf(kind, session.key));
+  cancel(timer: Timer): void {
+    this.#due.delete(nameOf(timer));
   }
 
   /** The next timer that is due, which is then forgotten. */
@@ -87,8 +87,8 @@ class FakeTimers implements Timers {
   }
 }
 
-function nameOf(kind: Timer['kind'], key: string): string {
-  return `${kind} ${key}`;
+function nameOf({ kind, session, connectionId }: Timer): string {
+  return `${kind} ${session.key} ${connectionId}`;
 }
 
 export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> {

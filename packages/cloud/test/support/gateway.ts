@@ -158,8 +158,8 @@ function worldOf(time: BrokerTime, randomId: () => string): Omit<Ports, keyof Me
   return {
     clock: time,
     timers: {
-      set: (timer, dueAtMs) => void time.timers.set(`${timer.kind} ${timer.session.key}`, { timer, dueAtMs }),
-      cancel: (kind, session) => void time.timers.delete(`${kind} ${session.key}`),
+      set: (timer, dueAtMs) => void time.timers.set(nameOf(timer), { timer, dueAtMs }),
+      cancel: (timer) => void time.timers.delete(nameOf(timer)),
     },
     log: silent,
     authenticator: { authenticate: ({ username }) => authenticate(username) },
@@ -167,6 +167,10 @@ function worldOf(time: BrokerTime, randomId: () => string): Omit<Ports, keyof Me
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
     randomId,
   };
+}
+
+function nameOf({ kind, session, connectionId }: Timer): string {
+  return `${kind} ${session.key} ${connectionId}`;
 }
 
 /** Everybody but `mallory`. */

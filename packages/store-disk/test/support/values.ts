@@ -1,4 +1,12 @@
-import type { Attachment, Delivery, Message, OpenSession, QueueLimits, SessionRef } from '@apus/broker';
+import type {
+  Attachment,
+  Delivery,
+  DetachSession,
+  Message,
+  OpenSession,
+  QueueLimits,
+  SessionRef,
+} from '@apus/broker';
 
 export const NOW_MS = 1_700_000_000_000;
 export const TENANT = 'tenant';
@@ -29,6 +37,19 @@ export function openOf(clientId: string, fields: Partial<OpenSession> = {}): Ope
     identity: { tenant: TENANT, name: 'somebody', claims: { may: ['a/#'] } },
     will: undefined,
     nowMs: NOW_MS,
+    isWillOwed: () => false,
+    ...fields,
+  };
+}
+
+/** The end of a connection that brought no will. */
+export function detachOf(session: SessionRef, fields: Partial<DetachSession> = {}): DetachSession {
+  return {
+    session,
+    connectionId: session.attachment?.connectionId ?? '',
+    expirySeconds: 60,
+    nowMs: NOW_MS,
+    will: undefined,
     ...fields,
   };
 }

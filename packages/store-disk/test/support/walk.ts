@@ -1,9 +1,19 @@
-import type { Delivery, Queued, SessionRef, Stores, Subscription } from '@apus/broker';
+import type {
+  Delivery,
+  OpenedSession,
+  OpenSession,
+  Queued,
+  SessionRecord,
+  SessionRef,
+  Stores,
+  Subscription,
+} from '@apus/broker';
 import type { QoS, Will } from '@apus/mqtt';
 import fc from 'fast-check';
 import {
   attachmentOf,
   deliveryTo,
+  detachOf,
   messageId,
   messageOf,
   NOW_MS,
@@ -18,9 +28,17 @@ const TOPICS = ['x', 'x/y', 'z'];
 
 /** One call, or a few that belong together. `reopen` ends every connection, as a crash does. */
 export type Step =
-  | { do: 'open'; client: string; cleanStart: boolean; expirySeconds: number; will: Will | undefined }
+  | {
+      do: 'open';
+      client: string;
+      cleanStart: boolean;
+      expirySeconds: number;
+      will: Will | undefined;
+      isWillOwed: boolean;
+    }
   | { do: 'lose'; client: string; expirySeconds: number }
-  | { do: 'takeWill' | 'remove'; client: string }
+  | { do: 'remove'; client: string }
+  | { do: 'beginWill' | 'doneWill' | 'discardWill'; nth: number }
   | { do: 'subscribe'; client: string; subscription: Subscription }
   | { do: 'unsubscribe'; client: string; topicFilter: string; shareGroup: string | undefined }
   | { do: 'offer'; clients: readonly string[]; qos: QoS; payload: Uint8Array }
@@ -64,10 +82,18 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       cleanStart,
       expirySeconds,
       will: fc.option(will, { nil: undefined }),
+      isWillOwed: fc.boolean(),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: named('lose'), client, expirySeconds }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('takeWill', 'takeWill', 'remove'), client }) },
+  { weight: 1, arbitrary: fc.record({ do: named('remove'), client }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('beginWill', 'doneWill', 'discardWill'),
+      nth: fc.nat({ max: 3 }),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ do: named('subscribe'), client, subscription }) },
   {
     weight: 2,
@@ -111,6 +137,17 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: named('reopen') }) },
 );
 
+/** Later than any will is due after a restart. */
+const WILLS_DUE_MS = NOW_MS + 1_000_000_000;
+
+/** A connection that brought a will. */
+interface Mortal {
+  readonly connectionId: string;
+  readonly session: SessionRef;
+  /** Its session is on the disk, and with it the will. */
+  readonly isDurable: boolean;
+}
+
 interface Sent {
   readonly packetId: number;
   readonly messageId: string;
@@ -121,6 +158,9 @@ export class Walk {
   stores: Stores;
   #connections = 0;
   #messages = 0;
+  readonly #mortals: Mortal[] = [];
+  /** Clients whose session is on the disk. */
+  readonly #durable = new Set<string>();
   /** Sent and not complete, as each client knows it: packet ids may differ between two walks. */
   readonly #sent = new Map<string, Sent[]>();
 
@@ -142,6 +182,10 @@ export class Walk {
       }
       case 'unretain':
         return await this.stores.retained.delete(TENANT, each.topic, messageId(this.#messages));
+      case 'beginWill':
+      case 'doneWill':
+      case 'discardWill':
+        return await this.#settleWill(each.do, this.#mortals.at(-1 - each.nth));
       default:
         return await this.#ofClient(each);
     }
@@ -152,12 +196,10 @@ export class Walk {
     for (const clientId of CLIENTS) {
       const record = await this.stores.sessions.get(TENANT, clientId);
       if (record === undefined) continue;
-      if (record.attachment !== undefined) {
-        const { expirySeconds: expiry, session } = record;
-        await this.stores.sessions.detach(session, record.attachment.connectionId, expiry, nowMs);
-      }
+      if (record.attachment !== undefined) await this.#detach(record, record.expirySeconds, nowMs);
       if (record.expirySeconds === 0) await this.#end(record.session);
     }
+    for (const mortal of this.#mortals) if (!mortal.isDurable) await this.#publishWill(mortal);
   }
 
   /** Forgets everything, as the broker does when sessions end and topics are cleared. */
@@ -168,31 +210,35 @@ export class Walk {
       if (record !== undefined) await this.#end(record.session);
     }
     for (const topic of TOPICS) await this.stores.retained.delete(TENANT, topic, messageId(this.#messages));
+    for (const mortal of this.#mortals) await this.#publishWill(mortal);
   }
 
   /** All that can be seen of the stores; reading it connects every client. */
   async state(): Promise<unknown> {
+    const wills = [];
+    for (const { session, connectionId } of this.#mortals)
+      wills.push(
+        plain(await this.stores.sessions.beginWill(session, connectionId, messageId(0), WILLS_DUE_MS)),
+      );
     const clients = [];
     for (const clientId of CLIENTS) clients.push(await this.#stateOf(clientId));
     const retained = await this.stores.retained.match(TENANT, '#', NOW_MS, undefined, PAGE);
-    return { clients, retained: retained.messages.map(plain).sort(byJson) };
+    return { wills, clients, retained: retained.messages.map(plain).sort(byJson) };
   }
 
   async #stateOf(clientId: string): Promise<unknown> {
     const record = await this.stores.sessions.get(TENANT, clientId);
     if (record === undefined) return undefined;
-    const { session, attachment, ...rest } = record;
+    // After a restart no will is due at once.
+    const { session, attachment, willDue: _, ...rest } = record;
     const subscriptions = (await this.stores.subscriptions.list(session)).map(plain).sort(byJson);
     const receipts = [];
     for (const packetId of [1, 2])
       receipts.push(await this.stores.received.begin(session, packetId, 'probe', 0));
     const length = await this.stores.queues.length(session);
-    const { session: opened, present } = await this.#connect(
-      clientId,
-      false,
-      record.expirySeconds,
-      undefined,
-    );
+    const { session: opened, present } = await this.#connect(clientId, {
+      expirySeconds: record.expirySeconds,
+    });
     const queued = await this.stores.queues.next(opened, PAGE, NOW_MS);
     return {
       ...(plain({
@@ -207,25 +253,55 @@ export class Walk {
     };
   }
 
-  async #open({
-    client: clientId,
-    cleanStart,
-    expirySeconds: expiry,
-    will: last,
-  }: Extract<Step, { do: 'open' }>) {
-    const { present, previous } = await this.#connect(clientId, cleanStart, expiry, last);
+  async #open({ client: clientId, do: _, ...each }: Extract<Step, { do: 'open' }>) {
+    const { present, previous, session } = await this.#connect(clientId, {
+      ...each,
+      isWillOwed: () => each.isWillOwed,
+    });
+    if (!present && each.expirySeconds > 0) this.#durable.add(clientId);
+    else if (!present) this.#durable.delete(clientId);
+    if (each.will !== undefined) {
+      const { key, tenant, incarnation } = session;
+      this.#mortals.push({
+        connectionId: `connection-${this.#connections}`,
+        session: { key, tenant, clientId, incarnation, attachment: undefined },
+        isDurable: this.#durable.has(clientId),
+      });
+    }
     if (present || previous === undefined) return;
     await this.#clear(previous.session);
   }
 
-  #connect(clientId: string, cleanStart: boolean, expiry: number, last: Will | undefined) {
+  #connect(clientId: string, fields: Partial<OpenSession>): Promise<OpenedSession> {
     this.#connections += 1;
     const attachment = attachmentOf(`connection-${this.#connections}`);
-    return Promise.resolve(
-      this.stores.sessions.open(
-        openOf(clientId, { cleanStart, expirySeconds: expiry, attachment, will: last }),
-      ),
+    return Promise.resolve(this.stores.sessions.open(openOf(clientId, { ...fields, attachment })));
+  }
+
+  async #detach({ session, will: held }: SessionRecord, expiry: number, nowMs: number): Promise<void> {
+    await this.stores.sessions.detach(
+      detachOf(session, {
+        expirySeconds: expiry,
+        nowMs,
+        will: held && { atMs: nowMs, isWithdrawnByReturn: false },
+      }),
     );
+  }
+
+  async #settleWill(what: 'beginWill' | 'doneWill' | 'discardWill', mortal: Mortal | undefined) {
+    this.#messages += 1;
+    if (mortal === undefined) return;
+    const { sessions } = this.stores;
+    const { session, connectionId } = mortal;
+    if (what === 'beginWill')
+      await sessions.beginWill(session, connectionId, messageId(this.#messages), WILLS_DUE_MS);
+    else if (what === 'doneWill') await sessions.doneWill(session, connectionId);
+    else await sessions.discardWill(session, connectionId);
+  }
+
+  async #publishWill(mortal: Mortal): Promise<void> {
+    await this.#settleWill('beginWill', mortal);
+    await this.#settleWill('doneWill', mortal);
   }
 
   async #offer({ clients, qos: level, payload: bytes }: Extract<Step, { do: 'offer' }>): Promise<void> {
@@ -254,15 +330,7 @@ export class Walk {
     switch (each.do) {
       case 'lose':
         if (attachment === undefined) return;
-        await sessions.detach(
-          session,
-          attachment.connectionId,
-          record.expirySeconds === 0 ? 0 : each.expirySeconds,
-          NOW_MS,
-        );
-        return;
-      case 'takeWill':
-        await sessions.takeWill(session, `connection-${this.#connections}`);
+        await this.#detach(record, record.expirySeconds === 0 ? 0 : each.expirySeconds, NOW_MS);
         return;
       case 'remove':
         if (await sessions.remove(session)) await this.#clear(session);

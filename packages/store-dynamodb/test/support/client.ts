@@ -4,6 +4,7 @@ import type {
   Message,
   OpenedSession,
   QueueLimits,
+  SessionRecord,
   SessionRef,
   Stores,
   Subscription,
@@ -51,6 +52,23 @@ export async function open(
     identity: { tenant, name: 'somebody' },
     will: undefined,
     nowMs: NOW_MS,
+    isWillOwed: () => false,
+  });
+}
+
+/** The connection ends, and brought no will. */
+export async function detach(
+  stores: Stores,
+  session: SessionRef,
+  connectionId: string,
+  expirySeconds = 3600,
+): Promise<SessionRecord | undefined> {
+  return await stores.sessions.detach({
+    session,
+    connectionId,
+    expirySeconds,
+    nowMs: NOW_MS,
+    will: undefined,
   });
 }
 

@@ -1,0 +1,86 @@
+import type { Context } from './context.ts';
+import { endSession } from './end-session.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Grace } from './loss.ts';
+import { NEVER_EXPIRES, type SessionRecord, type WillDue } from './ports/index.ts';
+import type { ConnectionId, SessionRef } from './session.ts';
+import { publishWillOrRemind } from './will.ts';
+
+/** A connection that has ended, as its session sees it. */
+export interface Departure {
+  readonly session: SessionRef;
+  readonly connectionId: ConnectionId;
+  /** When its CONNECT was accepted, in ms since the epoch. */
+  readonly connectedAtMs: number;
+  /** The Will Delay Interval; undefined: the connection brought no will. */
+  readonly willDelaySeconds: number | undefined;
+}
+
+/** How it ended. */
+export interface Ending {
+  readonly atMs: number;
+  readonly expirySeconds: number;
+  /** The client has withdrawn its will, or how long that waits at least. */
+  readonly will: 'discarded' | Grace;
+}
+
+/**
+ * The session goes on without its connection, or ends with it, and so does the will, at once or later. False when
+ * somebody else has settled both: the connection was taken over, or its end was noticed before.
+ */
+export function* leave(context: Context, departure: Departure, ending: Ending): Flow<boolean> {
+  const { sessions } = context.ports;
+  const { session, connectionId } = departure;
+  const { expirySeconds, atMs } = ending;
+  const will = willOf(departure, ending);
+  const record = yield* waitFor(sessions.detach({ session, connectionId, expirySeconds, nowMs: atMs, will }));
+  if (record === undefined) {
+    // The loss of this very connection may have been noticed first: its will still waits for the goodbye.
+    if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
+    return false;
+  }
+  if (record.willDue !== undefined) yield* settleWill(context, connectionId, record, record.willDue);
+  yield* settleSession(context, connectionId, record);
+  return true;
+}
+
+/** A session that ends before the delay takes the will along [MQTT-3.1.3-9]. */
+function willOf(
+  { willDelaySeconds }: Departure,
+  { will, expirySeconds, atMs }: Ending,
+): WillDue | 'discarded' | undefined {
+  if (willDelaySeconds === undefined) return undefined;
+  if (will === 'discarded') return will;
+  const seconds = Math.max(Math.min(willDelaySeconds, expirySeconds), will.seconds);
+  return { atMs: atMs + seconds * 1000, isWithdrawnByReturn: will.isWithdrawnByReturn };
+}
+
+function* settleWill(
+  context: Context,
+  connectionId: ConnectionId,
+  { session }: SessionRecord,
+  { atMs }: WillDue,
+): Flow<void> {
+  const { timers, clock } = context.ports;
+  if (atMs <= clock.now()) return yield* publishWillOrRemind(context, session, connectionId);
+  yield* waitFor(timers.set({ kind: 'will', session, connectionId }, atMs));
+}
+
+function* settleSession(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
+  const { timers, clock } = context.ports;
+  const { session } = record;
+  const endsAtMs = sessionEndsAtMs(record);
+  if (endsAtMs === undefined) return;
+  // The will was due before, and has been published.
+  if (endsAtMs <= clock.now()) return yield* endSession(context, session, connectionId);
+  yield* waitFor(timers.set({ kind: 'session-expiry', session, connectionId }, endsAtMs));
+}
+
+/**
+ * When the session ends if its client stays away: not before its will is due, which may have a grace of its own.
+ * Undefined while it is connected, and if it never ends.
+ */
+export function sessionEndsAtMs({ detachedAtMs, expirySeconds, willDue }: SessionRecord): number | undefined {
+  if (detachedAtMs === undefined || expirySeconds === NEVER_EXPIRES) return undefined;
+  return Math.max(detachedAtMs + expirySeconds * 1000, willDue?.atMs ?? 0);
+}
