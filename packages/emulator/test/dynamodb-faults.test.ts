@@ -89,6 +89,8 @@ describe('a fault', () => {
     left = new Set(['a', 'd']);
     const none = send('BatchGetItem', { RequestItems: { [TABLE]: { Keys } } });
     await expect(none).rejects.toMatchObject({ name: 'ProvisionedThroughputExceededException' });
+    const nothing = send('BatchWriteItem', { RequestItems: { [TABLE]: [requests[0], requests[3]] } });
+    await expect(nothing).rejects.toMatchObject({ name: 'ProvisionedThroughputExceededException' });
   });
 
   it('strikes the same calls for the same seed, and others for another', async () => {
@@ -144,6 +146,8 @@ describe('latency', () => {
     await expect(putting).rejects.toMatchObject({ name: 'AbortError' });
     await clock.advance(100);
     expect((await send('Scan')).Count).toBe(1);
+    const late = client.send(command, { abortSignal: controller.signal });
+    await expect(late).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 

@@ -49,7 +49,7 @@ export function createRequestHandler(
   return {
     handle: async (request, { abortSignal } = {}) =>
       abortSignal instanceof AbortSignal
-        ? await Promise.race([handle(request), rejectWhenAborted(abortSignal)])
+        ? await unlessAborted(abortSignal, handle(request))
         : await handle(request),
     updateHttpClientConfig() {},
     httpHandlerConfigs: () => ({}),
@@ -79,10 +79,17 @@ function responseOf({ status, body, requestId }: Answer): SdkResponse {
   };
 }
 
-async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
-  return await new Promise((_, reject) => {
-    const abort = () => reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }));
+/** Whoever gives up does not hear of the answer any more; what was asked for happens all the same. */
+async function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }));
     if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    else signal.addEventListener('abort', abort);
   });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

@@ -28,8 +28,8 @@ export function compareNumbers(left: string, right: string): number {
 }
 
 /**
- * Bytes of a canonical number: one for each pair of digits about the decimal point, once zeroes at both ends are gone,
- * one more, and one for a minus.
+ * Bytes of a canonical number: one for each pair of digits, counted from the decimal point, once zeroes at both ends
+ * are gone; one more; and one for a minus. The documentation says "approximately" and no more; so others measured it.
  */
 export function numberBytes(text: string): number {
   const { c: digits, e: exponent, s: sign } = new Big(text);
