@@ -1,6 +1,6 @@
 import { flush, forsake } from './after.ts';
 import type { InvocationContext } from './events.ts';
-import { batchOf, bytesOf, lastSequence, type Task, type TaskGroup } from './fan-out-batch.ts';
+import { batchOf, bytesOf, type Task, type TaskGroup } from './fan-out-batch.ts';
 import { type GroupResult, GroupWork } from './fan-out-group.ts';
 import { jobIdOf } from './fan-out-job.ts';
 import { type BehindMarks, lagMsOf } from './fan-out-lag.ts';
@@ -141,7 +141,7 @@ export class BatchWork {
       remainingMs: () => this.#context.getRemainingTimeInMillis(),
       giveUp: (tasks: readonly Task[], why: string) => this.#giveUp(tasks, why),
     };
-    return new GroupWork(context, group, lastSequence(group));
+    return new GroupWork(context, group);
   }
 
   #subscribersMax(tasks: readonly Task[]): number {

@@ -28,9 +28,9 @@ export function bytesOf(tasks: readonly Task[]): number {
 /** Sequence numbers have up to 128 bits; as strings of one length they compare as numbers. */
 const SEQUENCE_DIGITS = 39;
 
-/** SQS's number of the last job; empty where it says none. */
-export function lastSequence({ tasks }: TaskGroup): string {
-  const number = tasks.at(-1)?.records[0]?.attributes.SequenceNumber;
+/** SQS's number of the job; empty where it says none. */
+export function sequenceOf({ records }: Task): string {
+  const number = records[0]?.attributes.SequenceNumber;
   return number === undefined ? '' : number.padStart(SEQUENCE_DIGITS, '0');
 }
 

@@ -57,11 +57,11 @@ export class GroupWork {
   readonly #tasks: readonly Task[];
   readonly #ledger: Ledger;
 
-  constructor(context: GroupContext, { shard, tasks }: TaskGroup, sequence: string) {
+  constructor(context: GroupContext, { shard, tasks }: TaskGroup) {
     this.#context = context;
     this.#shard = shard;
     this.#tasks = tasks;
-    this.#ledger = new Ledger(context.progress, shard, context.randomId(), sequence);
+    this.#ledger = new Ledger(context.progress, shard, context.randomId());
   }
 
   async serve(): Promise<GroupResult> {
@@ -143,7 +143,7 @@ export class GroupWork {
       const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
       const slice = await shards.readShard(this.#shard, range);
       if (!(await this.#post(tasks, slice, true))) return 'no-time';
-      if (slice.next === undefined) return 'done';
+      if (slice.next === undefined || slice.next === end) return 'done';
       from = slice.next;
     }
   }

@@ -1,5 +1,5 @@
 import type { Claim, Cohort, FanOutProgress, FanOutState, ShardName } from '@apus/store-dynamodb';
-import type { Task } from './fan-out-batch.ts';
+import { sequenceOf, type Task } from './fan-out-batch.ts';
 
 /** Jobs that go through the shard together, from where they stand. */
 export interface Run {
@@ -20,29 +20,22 @@ export class Ledger {
   readonly #progress: Pick<FanOutProgress, 'begin' | 'advance'>;
   readonly #shard: ShardName;
   readonly #owner: string;
-  readonly #sequence: string;
   /** As it stands in the table; undefined before this worker has read or written it. */
   #state: FanOutState | undefined;
   /** As it will be written next. */
   #cohorts: readonly Cohort[] = [];
 
-  constructor(
-    progress: Pick<FanOutProgress, 'begin' | 'advance'>,
-    shard: ShardName,
-    owner: string,
-    sequence: string,
-  ) {
+  constructor(progress: Pick<FanOutProgress, 'begin' | 'advance'>, shard: ShardName, owner: string) {
     this.#progress = progress;
     this.#shard = shard;
     this.#owner = owner;
-    this.#sequence = sequence;
   }
 
   /** Says that these jobs are about to be posted to this slice, and that everything before it has been. */
   async claim(tasks: readonly Task[], claim: Claim, attempts: number): Promise<ClaimOutcome> {
     const jobs = tasks.map(({ name }) => name);
     const cohorts = [...without(this.#cohorts, jobs), { jobs, claim, attempts, isDone: false }];
-    const to = this.#next(cohorts);
+    const to = this.#next(cohorts, tasks);
     if (this.#state === undefined) {
       const begun = await this.#progress.begin(this.#shard, to);
       if (begun.outcome === 'interrupted') {
@@ -95,15 +88,13 @@ export class Ledger {
     return runs;
   }
 
-  #next(cohorts: readonly Cohort[]): FanOutState {
-    const { sequence: seen = '' } = this.#state ?? {};
-    const isLater = this.#sequence > seen;
-    return {
-      owner: this.#owner,
-      claims: (this.#state?.claims ?? 0) + 1,
-      sequence: isLater ? this.#sequence : seen,
-      cohorts,
-    };
+  /** The number is that of the last job which is begun, not of the last in the batch: those between are to come. */
+  #next(cohorts: readonly Cohort[], begun: readonly Task[]): FanOutState {
+    const { claims = 0, sequence: earlier = '' } = this.#state ?? {};
+    const last = begun.at(-1);
+    const sequence = last === undefined ? '' : sequenceOf(last);
+    const isLater = sequence > earlier;
+    return { owner: this.#owner, claims: claims + 1, sequence: isLater ? sequence : earlier, cohorts };
   }
 }
 

@@ -31,7 +31,7 @@ export interface FanOutState {
   readonly owner: string;
   /** Counts the writes of the state. */
   readonly claims: number;
-  /** SQS's number of the last job: a batch that comes after it has a higher one. Empty: not known. */
+  /** SQS's number of the last job that was begun: those after it have higher ones. Empty: not known. */
   readonly sequence: string;
   readonly cohorts: readonly Cohort[];
 }

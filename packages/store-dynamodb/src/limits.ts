@@ -69,8 +69,11 @@ export const COMPLETED_SECONDS = 60 * 60;
 /** How far a shard's workers have come is kept as long as SQS can keep a message. */
 export const PROGRESS_SECONDS = 14 * 24 * 60 * 60;
 
-/** No function lives longer (Lambda's maximum): whoever began a batch longer ago than this is not there any more. */
-export const WORKER_LIFE_MS_MAX = 15 * 60 * 1_000;
+/**
+ * A worker's function times out before this, its visibility too: whoever wrote longer ago is not there any more. It
+ * ends the wait for a queue that was made anew and counts from the beginning.
+ */
+export const WORKER_LIFE_MS_MAX = 60_000;
 
 /** A filter whose workers are behind refuses publishers for so long; whoever is still behind then says so again. */
 export const BEHIND_MS = 5_000;
