@@ -27,7 +27,7 @@ await withService((service) => {
       expect(await topicsOf(stores, tenant, '#')).toEqual([]);
     });
 
-    it.each([300_000, 2 * 1024 * 1024])(
+    it.each([300_000, 2 * 1024 * 1024, 7 * 1024 * 1024])(
       'of %i bytes is stored in pieces, which go with it',
       async (length) => {
         const stores = service.make();
