@@ -35,6 +35,17 @@ export function fifoQueues(bench: Bench): void {
       expect(bodies(await receiveTen(url))).toEqual(['a2']);
     });
 
+    it('answers a long poll as soon as a group is free', async () => {
+      const url = await createFifo();
+      await sendTo(url, 'a', '1');
+      await sendTo(url, 'a', '2');
+      const [first] = await receive(url);
+      const polled = receive(url, { WaitTimeSeconds: 20 });
+      await passSeconds(1);
+      await remove(url, first ?? {});
+      expect(bodies(await polled)).toEqual(['2']);
+    });
+
     it('gives a group again from its first message when the timeout is over', async () => {
       const url = await createFifo({ VisibilityTimeout: '1' });
       for (const body of ['1', '2', '3']) await sendTo(url, 'a', body);

@@ -126,12 +126,12 @@ export function standardQueues(bench: Bench): void {
       const url = await createQueue();
       const sent = await send(url, 'hello', {
         MessageAttributes: {
-          city: { DataType: 'String', StringValue: 'Any City' },
           'trace.id': { DataType: 'Binary', BinaryValue: Buffer.from([1, 2, 3]) },
           'trace.depth': { DataType: 'Number', StringValue: '7' },
+          city: { DataType: 'String', StringValue: 'Any City' },
         },
       });
-      expect(sent.MD5OfMessageAttributes).toMatch(/^[0-9a-f]{32}$/);
+      expect(sent.MD5OfMessageAttributes).toBe('26f9d75c3a275615ccb7f46bc471315f');
       const [message] = await receive(url, { MessageAttributeNames: ['All'] });
       expect(message?.MD5OfMessageAttributes).toBe(sent.MD5OfMessageAttributes);
       expect(message?.MessageAttributes).toMatchObject({
