@@ -7,6 +7,7 @@ import {
   createTheme,
   Input,
   InputBase,
+  InputWrapper,
   Menu,
   Modal,
   MultiSelect,
@@ -27,6 +28,21 @@ const small = { defaultProps: { size: 'xs' } } as const;
 /** Dense: the client is a tool that people look at all day. */
 export const theme = createTheme({
   primaryColor: 'indigo',
+  colors: {
+    // Mantine's own is a neutral grey; this one leans to the blue of the surfaces.
+    dark: [
+      '#d5d8df',
+      '#b3b8c3',
+      '#8d939e',
+      '#656b78',
+      '#40454f',
+      '#2e323b',
+      '#262a32',
+      '#1c1f26',
+      '#16181d',
+      '#101216',
+    ],
+  },
   primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'sm',
   cursorType: 'pointer',
@@ -41,8 +57,15 @@ export const theme = createTheme({
     Checkbox: Checkbox.extend(small),
     Input: Input.extend(small),
     InputBase: InputBase.extend(small),
+    // What explains a field stands below it, so that fields side by side are in line.
+    InputWrapper: InputWrapper.extend({
+      defaultProps: { size: 'xs', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
+    }),
     Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, padding: 'md' } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, padding: 'md' },
+      styles: { title: { fontWeight: 650 } },
+    }),
     MultiSelect: MultiSelect.extend(small),
     NumberInput: NumberInput.extend(small),
     PasswordInput: PasswordInput.extend(small),

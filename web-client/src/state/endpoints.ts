@@ -1,4 +1,4 @@
-import { newProfile } from '../engine/new-profile.ts';
+import { newProfile, newSubscription } from '../engine/new-profile.ts';
 import type { ConnectionProfile, Door } from '../engine/types.ts';
 
 /** Where the page's own broker can be reached, as `config.json` beside the page says. */
@@ -41,11 +41,21 @@ function endpointFrom(entry: unknown, page: URL): readonly Endpoint[] {
   return [{ url: own.href, door, name: shownName }];
 }
 
+/** What the lines of code on the first page publish to. */
+const FIRST_FILTER = 'hello/#';
+
+const SERVED_PREFIX = 'served-';
+
 /** The profile of an endpoint has a fixed identifier, so that it is found again. */
 export function endpointProfileId(door: Door, index: number): string {
-  return `served-${door}-${index}`;
+  return `${SERVED_PREFIX}${door}-${index}`;
+}
+
+/** Whether the profile is that of the broker which belongs to this page. */
+export function isServed(id: string): boolean {
+  return id.startsWith(SERVED_PREFIX);
 }
 
 export function endpointProfile({ url, door }: Endpoint, id: string, name: string): ConnectionProfile {
-  return { ...newProfile(url, name), id, door };
+  return { ...newProfile(url, name), id, door, subscriptions: [newSubscription(FIRST_FILTER)] };
 }

@@ -1,6 +1,6 @@
 import { json } from '@codemirror/lang-json';
 import { useComputedColorScheme } from '@mantine/core';
-import CodeMirror, { EditorView, type Extension } from '@uiw/react-codemirror';
+import CodeMirror, { EditorView, type Extension, Prec } from '@uiw/react-codemirror';
 import { useMemo } from 'react';
 
 interface CodeEditorProps {
@@ -23,7 +23,7 @@ export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) 
   const scheme = useComputedColorScheme('light');
   const extensions = useMemo(
     (): Extension[] => [
-      look,
+      Prec.highest(look),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
       ...(isJson ? [json()] : []),

@@ -1,3 +1,4 @@
+import { useElementSize } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PacketField } from '../engine/inspect/field.ts';
@@ -9,7 +10,11 @@ import classes from './packet-inspector.module.css';
 /** Bytes that are drawn one by one; a larger packet is copied whole. */
 const SHOWN_BYTES_MAX = 2_048;
 
-const BYTES_PER_ROW = 16;
+/** Bytes in a row, where there is room for sixteen and where not. */
+const BYTES_PER_ROW = { wide: 16, narrow: 8 } as const;
+
+/** Sixteen bytes, their address and their characters. */
+const WIDE_PX = 500;
 
 /** Characters of a field's value that are shown. */
 const VALUE_LENGTH_MAX = 300;
@@ -24,8 +29,9 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
   const { t } = useTranslation();
   const { fields, name } = useMemo(() => inspectPacket(bytes, protocolVersion), [bytes, protocolVersion]);
   const [marked, setMarked] = useState<PacketField | undefined>();
+  const { ref, width } = useElementSize();
   return (
-    <div className={classes.inspector}>
+    <div className={classes.inspector} ref={ref}>
       <table className={classes.fields}>
         <caption className={classes.caption}>
           {t('ui.packetCaption', { name, size: formatBytes(bytes.length) })}
@@ -53,7 +59,13 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
         <span>{t('ui.bytes')}</span>
         <CopyButton text={() => hexOf(bytes)} label={t('ui.copyHex')} />
       </div>
-      <Bytes bytes={bytes} fields={fields} marked={marked} onMark={setMarked} />
+      <Bytes
+        bytes={bytes}
+        fields={fields}
+        marked={marked}
+        onMark={setMarked}
+        perRow={width >= WIDE_PX ? BYTES_PER_ROW.wide : BYTES_PER_ROW.narrow}
+      />
       {bytes.length > SHOWN_BYTES_MAX && (
         <p className={classes.more}>
           {t('ui.moreBytes', { size: formatBytes(bytes.length - SHOWN_BYTES_MAX) })}
@@ -68,15 +80,13 @@ interface BytesProps {
   readonly fields: readonly PacketField[];
   readonly marked: PacketField | undefined;
   readonly onMark: (field: PacketField | undefined) => void;
+  readonly perRow: number;
 }
 
-function Bytes({ bytes, fields, marked, onMark }: BytesProps) {
+function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
   const { t } = useTranslation();
   const shown = bytes.subarray(0, SHOWN_BYTES_MAX);
-  const rows = Array.from(
-    { length: Math.ceil(shown.length / BYTES_PER_ROW) },
-    (_, index) => index * BYTES_PER_ROW,
-  );
+  const rows = Array.from({ length: Math.ceil(shown.length / perRow) }, (_, index) => index * perRow);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
@@ -84,7 +94,7 @@ function Bytes({ bytes, fields, marked, onMark }: BytesProps) {
       {rows.map((start) => (
         <div key={start} className={classes.byteRow}>
           <span className={classes.address}>{start.toString(16).padStart(4, '0')}</span>
-          {Array.from(shown.subarray(start, start + BYTES_PER_ROW), (byte, index) => {
+          {Array.from(shown.subarray(start, start + perRow), (byte, index) => {
             const at = start + index;
             return (
               <span
@@ -98,7 +108,7 @@ function Bytes({ bytes, fields, marked, onMark }: BytesProps) {
               </span>
             );
           })}
-          <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + BYTES_PER_ROW))}</span>
+          <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + perRow))}</span>
         </div>
       ))}
     </div>

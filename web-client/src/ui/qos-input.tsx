@@ -14,7 +14,7 @@ const LEVELS = [0, 1, 2] as const;
 export function QosInput({ label, value, onChange, disabled = false }: QosInputProps) {
   const id = useId();
   return (
-    <Input.Wrapper label={label} labelElement="div" labelProps={{ id }} w="fit-content">
+    <Input.Wrapper label={label} labelElement="div" labelProps={{ id, display: 'block' }} w="fit-content">
       <SegmentedControl
         aria-labelledby={id}
         disabled={disabled}

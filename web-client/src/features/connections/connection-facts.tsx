@@ -58,7 +58,14 @@ function SessionList({ session }: { readonly session: SessionFacts }) {
       <Fact label={t('connections.facts.keepAlive')} value={seconds(session.keepAliveSeconds)} />
       <Fact label={t('connections.facts.maximumQos')} value={String(session.maximumQos)} />
       <Fact label={t('connections.facts.receiveMaximum')} value={limit(session.receiveMaximum)} />
-      <Fact label={t('connections.facts.maximumPacketSize')} value={limit(session.maximumPacketSizeBytes)} />
+      <Fact
+        label={t('connections.facts.maximumPacketSize')}
+        value={
+          session.maximumPacketSizeBytes === undefined
+            ? t('connections.facts.unlimited')
+            : formatBytes(session.maximumPacketSizeBytes)
+        }
+      />
       <Fact
         label={t('connections.facts.topicAliasMaximum')}
         value={formatCount(session.topicAliasMaximum ?? 0)}

@@ -48,7 +48,6 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
       />
       <PasswordInput
         label={t('connections.editor.authData')}
-        description={' '}
         autoComplete="off"
         disabled={!isVersion5 || profile.authenticationMethod === ''}
         value={secrets.authenticationData ?? ''}

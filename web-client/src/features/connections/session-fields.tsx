@@ -40,7 +40,6 @@ export function SessionFields({ form, onChange }: FieldsProps) {
       />
       <OptionalNumberInput
         label={t('connections.editor.maximumPacketSize')}
-        description={' '}
         suffix={` ${t('connections.editor.bytes')}`}
         min={1}
         max={UINT32_MAX}
@@ -93,7 +92,6 @@ function OptionalFlag({ label, disabled, value, onChange }: OptionalFlagProps) {
   return (
     <Select
       label={label}
-      description={' '}
       disabled={disabled}
       data={[
         { value: 'unset', label: t('connections.editor.requestUnset') },

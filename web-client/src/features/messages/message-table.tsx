@@ -1,7 +1,8 @@
 import { Button, Center, EmptyState } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
 import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type UIEvent, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
@@ -10,8 +11,11 @@ import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
 import { useMessageList } from './use-message-list.ts';
 
-/** All rows are as high: only so a hundred thousand of them need no measuring. */
-const ROW_HEIGHT = 26;
+/** All rows are as high: only so a hundred thousand of them need no measuring. On a phone they have two lines. */
+const ROW_HEIGHT = { wide: 26, narrow: 44 } as const;
+
+/** Where the style sheet begins to use two lines. */
+const NARROW_PX = 480;
 
 /** Rows beyond the edges, so that a quick scroll shows no gaps. */
 const OVERSCAN = 6;
@@ -36,14 +40,19 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
     (): RowColors => new Map(profile.subscriptions.map(({ id, color }) => [id, color])),
     [profile.subscriptions],
   );
+  const { ref: sizer, width } = useElementSize();
+  const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
   const virtualizer = useVirtualizer({
     count: list.size,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: OVERSCAN,
   });
+  useEffect(() => {
+    if (rowHeight > 0) virtualizer.measure();
+  }, [virtualizer, rowHeight]);
   const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
-    if (currentTarget.scrollTop > ROW_HEIGHT) list.hold();
+    if (currentTarget.scrollTop > rowHeight) list.hold();
   };
   const resume = (): void => {
     scroller.current?.scrollTo({ top: 0 });
@@ -62,7 +71,7 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
   const items = virtualizer.getVirtualItems();
   const active = selected && items.find(({ index }) => list.at(index)?.sequence === selected.sequence);
   return (
-    <div className={classes.wrap}>
+    <div className={classes.wrap} ref={sizer}>
       {list.isHeld && list.newWhileHeld > 0 && (
         <Button
           className={classes.pill}

@@ -1,3 +1,31 @@
+import { Title } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useActiveProfile, useStatus } from '../../state/hooks.ts';
+import { TroubleAlert } from '../connections/trouble-alert.tsx';
+import { DemoCard } from './demo-card.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import classes from './start-view.module.css';
+
+/** The first minute: what MQTT does, live, and the lines to do it in one's own app. */
 export function StartView() {
-  return null;
+  const { t } = useTranslation();
+  const profile = useActiveProfile();
+  const { phase, trouble } = useStatus(profile?.id);
+  return (
+    <div className={classes.view}>
+      <div className={classes.column}>
+        {profile === undefined ? (
+          <EndpointForm />
+        ) : (
+          <>
+            <Title order={1} className={classes.title}>
+              {t('start.title')}
+            </Title>
+            {phase !== 'connected' && trouble !== undefined && <TroubleAlert trouble={trouble} />}
+            <DemoCard key={profile.id} profile={profile} />
+          </>
+        )}
+      </div>
+    </div>
+  );
 }

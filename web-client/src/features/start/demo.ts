@@ -1,0 +1,193 @@
+import { create } from 'zustand';
+import { newId, newSubscription } from '../../engine/new-profile.ts';
+import type {
+  ConnectionProfile,
+  LoggedMessage,
+  LoggedPacket,
+  Outcome,
+  Qos,
+  Trouble,
+} from '../../engine/types.ts';
+import { connections } from '../../state/connections.ts';
+import { secretsOf } from '../../state/secrets.ts';
+import { useStore } from '../../state/store.ts';
+
+/** The two clients of the example. They are connections like any other, but for the list, and end with it. */
+export const CLIENT_A = 'example-a';
+export const CLIENT_B = 'example-b';
+
+export const STEPS = ['subscribe', 'qos0', 'qos1', 'qos2', 'retain', 'newcomer'] as const;
+export type DemoStep = (typeof STEPS)[number];
+
+/** Messages that each client shows. */
+const SHOWN_MAX = 6;
+
+/** Between the steps, so that one can follow. Nothing waits for it. */
+const PACE_MS = 350;
+
+/** How long a step may take. */
+const STEP_TIMEOUT_MS = 10_000;
+
+export interface DemoState {
+  readonly phase: 'idle' | 'running' | 'done' | 'failed';
+  readonly topic: string;
+  /** How long each step took that is done. */
+  readonly done: Readonly<Partial<Record<DemoStep, number>>>;
+  readonly trouble: Trouble | undefined;
+  readonly receivedA: readonly LoggedMessage[];
+  readonly receivedB: readonly LoggedMessage[];
+}
+
+const IDLE: DemoState = {
+  phase: 'idle',
+  topic: '',
+  done: {},
+  trouble: undefined,
+  receivedA: [],
+  receivedB: [],
+};
+
+export const useDemo = create<DemoState>(() => IDLE);
+
+const encoder = new TextEncoder();
+let run = 0;
+
+/** Why a run stops early: somebody began another one, or left. */
+class Superseded extends Error {}
+
+class StepFailed extends Error {
+  readonly trouble: Trouble | undefined;
+
+  constructor(trouble: Trouble | undefined) {
+    super('a step of the example failed');
+    this.trouble = trouble;
+  }
+}
+
+/** A topic of its own for each page, so that two of them do not disturb each other. */
+const demoTopic = `apus/example/${newId().slice(0, 6)}`;
+
+export async function runDemo(profile: ConnectionProfile): Promise<void> {
+  run += 1;
+  const mine = run;
+  useDemo.setState({ ...IDLE, phase: 'running', topic: demoTopic });
+  const step = async (name: DemoStep, work: () => Promise<unknown>): Promise<void> => {
+    const startedAt = performance.now();
+    await work();
+    if (mine !== run) throw new Superseded();
+    const ms = performance.now() - startedAt;
+    useDemo.setState(({ done }) => ({ done: { ...done, [name]: ms } }));
+    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+    if (mine !== run) throw new Superseded();
+  };
+  try {
+    await step('subscribe', () => join(CLIENT_A, profile));
+    await step('qos0', () => say('This one was sent once and not acknowledged', 0, false));
+    await step('qos1', () => say('This one was acknowledged', 1, false));
+    await step('qos2', () => say('This one came exactly once', 2, false));
+    await step('retain', () => say('This one is kept for those who come later', 1, true));
+    await step('newcomer', () => join(CLIENT_B, profile));
+    useDemo.setState({ phase: 'done' });
+  } catch (error) {
+    if (error instanceof Superseded || mine !== run) return;
+    useDemo.setState({ phase: 'failed', trouble: error instanceof StepFailed ? error.trouble : undefined });
+  }
+}
+
+/** Publishes as client A. */
+export async function say(text: string, qos: Qos, retain: boolean): Promise<void> {
+  const topic = `${demoTopic}/${retain ? 'kept' : `qos${qos}`}`;
+  const outcome = await connections
+    .get(CLIENT_A)
+    .publish({ topic, payload: encoder.encode(text), qos, retain });
+  checkOutcome(outcome);
+}
+
+/** Client B goes and comes again, and gets what is retained. */
+export async function comeAgain(profile: ConnectionProfile): Promise<void> {
+  useDemo.setState({ receivedB: [] });
+  await join(CLIENT_B, profile).catch((error: unknown) => {
+    if (error instanceof StepFailed) useDemo.setState({ trouble: error.trouble });
+  });
+}
+
+/** Removes the retained message and ends both clients. */
+export async function stopDemo(): Promise<void> {
+  run += 1;
+  const a = connections.get(CLIENT_A);
+  const clear = { topic: `${demoTopic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
+  await a.publish(clear);
+  connections.get(CLIENT_B).close();
+  a.close();
+  useDemo.setState(IDLE);
+}
+
+/** The last packets between client A and the server, oldest first. Pings and the handshake tell nothing here. */
+export function ladder(countMax: number): readonly LoggedPacket[] {
+  const log = connections.get(CLIENT_A).packets;
+  const packets: LoggedPacket[] = [];
+  for (let at = log.endSequence - 1; at >= log.firstSequence && packets.length < countMax; at -= 1) {
+    const packet = log.at(at);
+    if (packet !== undefined && packet.type < 12) packets.unshift(packet);
+  }
+  return packets;
+}
+
+async function join(id: string, profile: ConnectionProfile): Promise<void> {
+  const connection = connections.get(id);
+  const subscription = { ...newSubscription(`${demoTopic}/#`), qos: 2 as const };
+  connection.messages.clear();
+  connection.packets.clear();
+  follow(id);
+  const { will: _will, ...bare } = profile;
+  connection.open(
+    {
+      ...bare,
+      id,
+      name: id,
+      clientId: '',
+      cleanStart: true,
+      reconnect: false,
+      subscriptions: [subscription],
+    },
+    secretsOf(profile.id),
+  );
+  await subscribed(id, subscription.id);
+}
+
+const following = new Set<string>();
+
+/** Keeps the last messages of a client. Its log lives as long as the page does. */
+function follow(id: string): void {
+  if (following.has(id)) return;
+  following.add(id);
+  connections.get(id).messages.onAppend((messages) => {
+    const received = messages.filter(({ direction }) => direction === 'received');
+    const key = id === CLIENT_A ? 'receivedA' : 'receivedB';
+    useDemo.setState((state) => ({ [key]: [...state[key], ...received].slice(-SHOWN_MAX) }));
+  });
+}
+
+/** Resolves when the server has granted the subscription; rejects when that is not going to happen. */
+function subscribed(id: string, subscriptionId: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      stop();
+      end();
+    };
+    const look = (): void => {
+      const status = useStore.getState().statuses[id];
+      const subscription = status?.subscriptions[subscriptionId];
+      if (subscription?.status === 'granted') settle(resolve);
+      else if (subscription?.status === 'refused') settle(() => reject(new StepFailed(subscription.trouble)));
+      else if (status?.phase === 'failed') settle(() => reject(new StepFailed(status.trouble)));
+    };
+    const timer = setTimeout(() => settle(() => reject(new StepFailed(undefined))), STEP_TIMEOUT_MS);
+    const stop = useStore.subscribe(look);
+  });
+}
+
+function checkOutcome({ trouble }: Outcome): void {
+  if (trouble !== undefined) throw new StepFailed(trouble);
+}

@@ -1,0 +1,64 @@
+import { Button, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconPlugConnected } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { newProfile } from '../../engine/new-profile.ts';
+import { addProfile, connectProfile } from '../../state/profiles.ts';
+import { keepSecrets } from '../../state/secrets.ts';
+import { isUrlRight, savedForm } from '../connections/connection-form.ts';
+import classes from './start-view.module.css';
+
+/** Asks where the broker is: a page on static files does not know. */
+export function EndpointForm() {
+  const { t } = useTranslation();
+  const [url, setUrl] = useState('');
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const { profile, secrets } = savedForm({ profile: newProfile(url.trim(), nameOf(url)), secrets: {} });
+    await addProfile(profile);
+    await keepSecrets(profile, secrets);
+    connectProfile(profile.id);
+  };
+  return (
+    <form className={`${classes.card} ${classes.endpoint}`} onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <Title order={1} className={classes.title}>
+          {t('start.endpoint')}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t('start.endpointText')}
+        </Text>
+        <TextInput
+          size="sm"
+          type="url"
+          label={t('start.endpointUrl')}
+          placeholder="wss://broker.example/mqtt"
+          spellCheck={false}
+          autoFocus
+          value={url}
+          error={
+            url === '' || isUrlRight(url) || 'wss://'.startsWith(url) || 'ws://'.startsWith(url)
+              ? undefined
+              : t('connections.editor.urlWrong')
+          }
+          onChange={(event) => setUrl(event.currentTarget.value)}
+        />
+        <Button
+          type="submit"
+          size="sm"
+          leftSection={<IconPlugConnected size={16} />}
+          disabled={!isUrlRight(url)}
+        >
+          {t('start.endpointConnect')}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {t('start.endpointMore')}
+        </Text>
+      </Stack>
+    </form>
+  );
+}
+
+function nameOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url;
+}

@@ -1,0 +1,48 @@
+import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Qos } from '../../engine/types.ts';
+import { say } from './demo.ts';
+
+const LEVELS = [0, 1, 2] as const;
+
+/** Says something as client A. */
+export function OwnMessage({ isReady }: { readonly isReady: boolean }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState('');
+  const [qos, setQos] = useState<Qos>(1);
+  const [retain, setRetain] = useState(false);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    // What becomes of it is seen in the other two cards.
+    void say(text, qos, retain).catch(() => {});
+    setText('');
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        label={t('start.own')}
+        placeholder={t('start.ownPlaceholder')}
+        mt="xs"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Group gap="xs" mt={6}>
+        <SegmentedControl
+          aria-label={t('start.ownQos')}
+          data={LEVELS.map((level) => ({ value: String(level), label: `QoS ${level}` }))}
+          value={String(qos)}
+          onChange={(value) => setQos(LEVELS.find((level) => String(level) === value) ?? 0)}
+        />
+        <Checkbox
+          label={t('start.ownRetain')}
+          checked={retain}
+          onChange={(event) => setRetain(event.currentTarget.checked)}
+        />
+        <Button type="submit" disabled={!isReady || text === ''} ml="auto">
+          {t('start.ownSend')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
