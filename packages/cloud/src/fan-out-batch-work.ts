@@ -1,7 +1,7 @@
 import { flush, forsake } from './after.ts';
 import type { InvocationContext } from './events.ts';
 import { batchOf, bytesOf, type Task, type TaskGroup } from './fan-out-batch.ts';
-import { type GroupResult, GroupWork } from './fan-out-group.ts';
+import { GroupWork, type LeftBecause } from './fan-out-group.ts';
 import { jobIdOf } from './fan-out-job.ts';
 import { type BehindMarks, lagMsOf } from './fan-out-lag.ts';
 import { type FanOutCounts, noCounts } from './fan-out-metrics.ts';
@@ -44,7 +44,7 @@ export class BatchWork {
       () => context.getRemainingTimeInMillis() > half / 2,
     );
     this.#posts = new FanOutPosts(
-      { ...options, attempts: options.poster },
+      options,
       state.gateway,
       this.#counts,
       options.clock.now() + remainingMs - half,
@@ -55,12 +55,15 @@ export class BatchWork {
   async serve(records: readonly SqsRecord[]): Promise<SqsBatchResponse> {
     const { groups, undecodable } = batchOf(records);
     for (const record of undecodable) await this.#bury(record);
-    for (const group of groups) await this.#serveGroup(group);
+    const works: [TaskGroup, GroupWork][] = [];
+    for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
     await this.#posts.settle();
+    for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();
     await this.#flushRest();
     await this.#giveBack();
+    this.#counts.handedBack = this.#left.size;
     this.#options.metrics?.record(this.#counts);
     return {
       batchItemFailures: [...this.#left.keys()].map(({ messageId }) => ({ itemIdentifier: messageId })),
@@ -78,29 +81,29 @@ export class BatchWork {
     }
   }
 
-  async #serveGroup(group: TaskGroup): Promise<void> {
-    const { log, clock } = this.#options;
+  async #serveGroup(group: TaskGroup): Promise<GroupWork> {
     await this.#lookAtLag(group);
-    const { done, left } = await this.#workFor(group).serve();
-    if (left === 'nothing') return;
-    log.info('fan-out-handed-back', {
-      ...group.shard,
-      left,
-      done,
-      of: group.tasks.length,
-      atMs: clock.now(),
-    });
-    this.#leave(group.tasks.slice(done), left);
+    const work = this.#workFor(group);
+    const { done, left } = await work.serve();
+    if (left !== 'nothing') this.#leave(group, done, left);
+    return work;
   }
 
-  #leave(tasks: readonly Task[], why: GroupResult['left']): void {
+  async #review(group: TaskGroup, work: GroupWork): Promise<void> {
+    const done = await work.review();
+    if (done !== undefined) this.#leave(group, done, 'no-time');
+  }
+
+  #leave({ shard, tasks }: TaskGroup, done: number, why: LeftBecause): void {
+    this.#options.log.info('fan-out-handed-back', { ...shard, why, done, of: tasks.length });
     const afterSeconds = this.#secondsUntil(why);
-    for (const { records } of tasks) for (const record of records) this.#left.set(record, afterSeconds);
-    this.#counts.handedBack += tasks.length;
+    for (const { records } of tasks.slice(done)) {
+      for (const record of records) if (!this.#left.has(record)) this.#left.set(record, afterSeconds);
+    }
   }
 
   /** Time alone is had at once; what does not answer needs a moment. */
-  #secondsUntil(why: GroupResult['left']): number | undefined {
+  #secondsUntil(why: LeftBecause): number | undefined {
     const { gateway } = this.#state;
     if (why === 'lost') return undefined;
     if (why === 'no-time' && !gateway.refusals.isThrottled(this.#options.clock.now())) return 0;
@@ -132,7 +135,7 @@ export class BatchWork {
       progress,
       posts: {
         subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
-        flush: () => this.#posts.post(environment.postbag.take()),
+        flush: (onUnfinished: () => void) => this.#posts.post(environment.postbag.take(), onUnfinished),
       },
       counts: this.#counts,
       limits: this.#state.limits,

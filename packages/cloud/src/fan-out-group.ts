@@ -14,8 +14,11 @@ export interface ShardReader {
 export interface SlicePosts {
   /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
   subscribersMax(tasks: readonly Task[]): number;
-  /** False when the time ran out before everything was sent, or given up. Never rejects. */
-  flush(): Promise<boolean>;
+  /**
+   * `onUnfinished` is called when the time runs out with something left that has to arrive, perhaps while later slices
+   * are served. Never rejects.
+   */
+  flush(onUnfinished: () => void): Promise<void>;
 }
 
 export interface GroupContext {
@@ -50,12 +53,19 @@ export type LeftBecause =
 
 type RunOutcome = 'done' | 'interrupted' | LeftBecause;
 
+interface ClaimedSlice {
+  readonly tasks: readonly Task[];
+  readonly claim: Claim;
+  isUnfinished: boolean;
+}
+
 /** Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted. */
 export class GroupWork {
   readonly #context: GroupContext;
   readonly #shard: ShardName;
   readonly #tasks: readonly Task[];
   readonly #ledger: Ledger;
+  readonly #claimed: ClaimedSlice[] = [];
 
   constructor(context: GroupContext, { shard, tasks }: TaskGroup) {
     this.#context = context;
@@ -81,6 +91,31 @@ export class GroupWork {
       runs = others;
     }
     return { done, left: 'nothing' };
+  }
+
+  /**
+   * When all posts have come to their end: goes back to the first slice that has not, which was passed while some of its
+   * connections were tried again. What has been claimed since is a repeat too. Answers the number of tasks that are done
+   * with, if it is fewer than was thought. Never rejects.
+   */
+  async review(): Promise<number | undefined> {
+    const first = this.#claimed.find(({ isUnfinished }) => isUnfinished);
+    if (first === undefined) return undefined;
+    const { tasks, claim } = first;
+    const last = this.#claimed.findLast((slice) => slice.tasks === tasks)?.claim ?? claim;
+    if (last !== claim) {
+      await this.#quietly(() => this.#ledger.claim(tasks, { ...last, after: claim.after }, 0));
+    }
+    return this.#tasks.findIndex((task) => tasks.includes(task));
+  }
+
+  /** What fails here has been counted as an attempt of its jobs, at worst. */
+  async #quietly(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#context.log.warn('fan-out-progress-unavailable', { ...this.#shard, reason: String(error) });
+    }
   }
 
   /** Never rejects: what cannot be done now is left, and the groups beside it are served. */
@@ -119,7 +154,7 @@ export class GroupWork {
       if (!(error instanceof Unavailable)) throw error;
     }
     if (outcome !== 'no-time' && outcome !== 'unavailable') return outcome;
-    await this.#ledger.claim(tasks, claim, attempts - 1);
+    await this.#quietly(() => this.#ledger.claim(tasks, claim, attempts - 1));
     return outcome;
   }
 
@@ -140,6 +175,7 @@ export class GroupWork {
       const { outcome } = await this.#ledger.claim(tasks, claim, isFirst ? attempts : 0);
       if (outcome !== 'claimed') return outcome;
       counts.repeatedSlices += 1;
+      this.#claimed.push({ tasks, claim, isUnfinished: false });
       const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
       const slice = await shards.readShard(this.#shard, range);
       if (!(await this.#post(tasks, slice, true))) return 'no-time';
@@ -159,6 +195,7 @@ export class GroupWork {
         const { outcome } = await this.#ledger.claim(tasks, claim, 0);
         if (outcome !== 'claimed') return outcome;
         counts.slices += 1;
+        this.#claimed.push({ tasks, claim, isUnfinished: false });
         if (!(await this.#post(tasks, slice, false))) return 'no-time';
       }
       if (slice.next === undefined) return 'done';
@@ -170,16 +207,19 @@ export class GroupWork {
   async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
     const { broker, posts } = this.#context;
     const matched = { topicFilter: this.#shard.topicFilter, subscribers };
-    let isSent = false;
+    const slice = this.#claimed.at(-1);
+    const onUnfinished = () => {
+      if (slice !== undefined) slice.isUnfinished = true;
+    };
     try {
       for (const { job } of tasks) {
         for (const message of job.messages) await broker.serve(message, matched, isRepeat);
       }
     } finally {
       // Also what was gathered before a failure: a repeat would leave out its QoS 0 messages.
-      isSent = await posts.flush();
+      await posts.flush(onUnfinished);
     }
-    return isSent;
+    return slice?.isUnfinished !== true;
   }
 
   /** For a slice, and for ending what it began. */

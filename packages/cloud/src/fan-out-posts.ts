@@ -4,7 +4,7 @@ import type { Frame } from './frame.ts';
 import { Pace } from './pace.ts';
 import type { PacketSequence } from './packet-sequence.ts';
 import { type FailedPost, PARALLEL_POSTS_MAX } from './postbag.ts';
-import type { PostAttempts, PostOutcome } from './poster.ts';
+import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 import { Refusals, triesAt } from './refusals.ts';
 import { SlowConsumers } from './slow-consumers.ts';
 
@@ -12,7 +12,7 @@ import { SlowConsumers } from './slow-consumers.ts';
 const RETRY_DELAYS_MS = [25, 75, 200];
 
 export interface FanOutPostsOptions {
-  readonly attempts: PostAttempts;
+  readonly poster: PostAttempts & Pick<Poster, 'get'>;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
@@ -41,8 +41,8 @@ interface Delivery {
   tries: number;
   /** The share of all posts that was refused then. */
   share: number;
-  /** The slice that it belongs to. */
-  slice: number;
+  /** What to do when there is no time to come to its end: each slice that it belongs to has to come again. */
+  readonly onUnfinished: (() => void)[];
 }
 
 type AttemptOutcome = PostOutcome | 'no-time';
@@ -61,8 +61,6 @@ export class FanOutPosts {
   readonly #retried = new Map<ConnectionId, { readonly delivery: Delivery; readonly ended: Promise<void> }>();
   /** Gone, or to be closed: nothing may come to them out of order. */
   readonly #ended = new Set<ConnectionId>();
-  #slice = 0;
-  #isComplete = true;
 
   constructor(
     options: Omit<FanOutPostsOptions, 'postsPerSecond'>,
@@ -78,17 +76,19 @@ export class FanOutPosts {
     this.#onFailed = onFailed;
   }
 
-  /** Posts a slice. False when the time ran out before everything was sent or given up. Never rejects. */
-  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>): Promise<boolean> {
-    this.#slice += 1;
-    this.#isComplete = true;
+  /**
+   * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `settle` does, when the time
+   * runs out with something left that has to arrive. Never rejects.
+   */
+  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: () => void): Promise<void> {
     const waiting = bag.entries();
     const serve = async () => {
-      for (const [connectionId, packets] of waiting) await this.#begin(connectionId, packets.frames());
+      for (const [connectionId, packets] of waiting) {
+        await this.#begin(connectionId, packets.frames(), onUnfinished);
+      }
     };
     await Promise.all(Array.from({ length: Math.min(PARALLEL_POSTS_MAX, bag.size) }, serve));
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
-    return this.#isComplete;
   }
 
   /** Waits for the connections that are still being tried. */
@@ -96,16 +96,20 @@ export class FanOutPosts {
     for (const { ended } of [...this.#retried.values()]) await ended;
   }
 
-  async #begin(connectionId: ConnectionId, frames: readonly Frame[]): Promise<void> {
+  async #begin(
+    connectionId: ConnectionId,
+    frames: readonly Frame[],
+    onUnfinished: () => void,
+  ): Promise<void> {
     if (this.#ended.has(connectionId)) return;
     const retried = this.#retried.get(connectionId)?.delivery;
     if (retried === undefined) {
-      const delivery = { connectionId, frames, index: 0, tries: 0, share: 0, slice: this.#slice };
+      const delivery = { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished: [onUnfinished] };
       return await this.#serve(delivery);
     }
     // Behind what it has not taken yet.
     retried.frames = [...retried.frames, ...frames];
-    retried.slice = this.#slice;
+    retried.onUnfinished.push(onUnfinished);
   }
 
   /** Until the first refusal; what follows it happens beside. */
@@ -113,25 +117,31 @@ export class FanOutPosts {
     while (delivery.index < delivery.frames.length) {
       const outcome = await this.#attempt(delivery);
       if (outcome === 'sent') continue;
-      if (!this.#mayBeTriedAgain(delivery, outcome)) return;
-      const ended = this.#retry(delivery).finally(() => this.#retried.delete(delivery.connectionId));
+      if (outcome === 'no-time') return this.#outOfTime(delivery);
+      const ended = this.#retry(delivery, outcome).finally(() => this.#retried.delete(delivery.connectionId));
       this.#retried.set(delivery.connectionId, { delivery, ended });
       return;
     }
   }
 
-  async #retry(delivery: Delivery): Promise<void> {
-    while (delivery.index < delivery.frames.length) {
-      const delayMs = RETRY_DELAYS_MS[Math.min(delivery.tries, RETRY_DELAYS_MS.length) - 1] ?? 0;
-      if (delivery.tries > 0) await this.#options.sleep(delayMs * (0.5 + this.#options.random()));
-      const outcome = await this.#attempt(delivery);
-      if (outcome !== 'sent' && !this.#mayBeTriedAgain(delivery, outcome)) return;
+  async #retry(delivery: Delivery, refusedBy: Exclude<PostOutcome, 'sent'>): Promise<void> {
+    let outcome: AttemptOutcome = refusedBy;
+    while (outcome === 'sent' || (await this.#mayBeTriedAgain(delivery, outcome))) {
+      if (delivery.index === delivery.frames.length) return;
+      if (delivery.tries > 0) await this.#options.sleep(this.#delayMs(delivery));
+      outcome = await this.#attempt(delivery);
+      if (outcome === 'no-time') return this.#outOfTime(delivery);
     }
+  }
+
+  #delayMs({ tries }: Delivery): number {
+    const delayMs = RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length) - 1] ?? 0;
+    return delayMs * (0.5 + this.#options.random());
   }
 
   /** Sends the frame that is next, when the pace lets it. */
   async #attempt(delivery: Delivery): Promise<AttemptOutcome> {
-    const { clock, sleep, attempts } = this.#options;
+    const { clock, sleep, poster } = this.#options;
     const { pace, refusals } = this.#gateway;
     const frame = delivery.frames[delivery.index];
     const nowMs = clock.now();
@@ -139,7 +149,7 @@ export class FanOutPosts {
     const waitMs = pace.take(nowMs);
     if (nowMs + waitMs >= this.#deadlineMs) return 'no-time';
     if (waitMs > 0) await sleep(waitMs);
-    const outcome = await attempts.attempt(delivery.connectionId, frame);
+    const outcome = await poster.attempt(delivery.connectionId, frame);
     const isRefused = outcome === 'throttled' || outcome === 'unsent' || outcome === 'failed';
     if (delivery.tries === 0) refusals.note(isRefused, nowMs);
     if (outcome === 'throttled') this.#counts.throttled += 1;
@@ -154,16 +164,25 @@ export class FanOutPosts {
   }
 
   /** Decides over a post that was not taken. */
-  #mayBeTriedAgain(delivery: Delivery, outcome: Exclude<AttemptOutcome, 'sent'>): boolean {
+  async #mayBeTriedAgain(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
     const { refusals, slow } = this.#gateway;
     const nowMs = this.#options.clock.now();
-    if (outcome === 'no-time') return this.#outOfTime(delivery);
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
     delivery.tries += 1;
     delivery.share = Math.max(delivery.share, refusals.share(nowMs));
-    const isSlow = slow.has(delivery.connectionId, nowMs);
-    if (isSlow || delivery.tries >= triesAt(delivery.share)) return this.#giveUp(delivery, outcome);
+    if (slow.has(delivery.connectionId, nowMs)) return this.#giveUp(delivery, outcome);
+    return delivery.tries < triesAt(delivery.share) || (await this.#isGatewayAtFault(delivery, outcome));
+  }
+
+  /**
+   * The last word has the gateway: a call about this connection that is no post is refused to a throttled account, and
+   * not for a client that does not read. Nobody is given up while the gateway does not answer.
+   */
+  async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
+    const status = await this.#options.poster.get(delivery.connectionId);
+    if (status !== 'unknown') return this.#giveUp(delivery, status === 'gone' ? 'gone' : outcome);
+    delivery.tries = 0;
     return true;
   }
 
@@ -181,11 +200,11 @@ export class FanOutPosts {
     return repeat !== undefined;
   }
 
-  /** The slice is left, and comes again; unless it counts as served already: then its connection is given up. */
-  #outOfTime(delivery: Delivery): boolean {
-    if (delivery.slice !== this.#slice) return this.#giveUp(delivery, 'throttled');
-    this.#isComplete = false;
-    return false;
+  /** The slice comes again, as a repeat: what is only QoS 0 would not be sent then either. */
+  #outOfTime({ frames, index, onUnfinished }: Delivery): void {
+    const left = frames.slice(index);
+    if (left.some(({ mustArrive }) => mustArrive)) for (const tell of onUnfinished) tell();
+    else this.#countDropped(left);
   }
 
   /** False, for whoever asks whether it may be tried again. */
@@ -199,8 +218,12 @@ export class FanOutPosts {
       this.#onFailed({ connectionId, outcome, isLoss });
       return false;
     }
-    this.#counts.dropped += left.reduce((sum, { packets }) => sum + packets, 0);
+    this.#countDropped(left);
     if (outcome !== 'too-large') this.#gateway.slow.remember(connectionId, this.#options.clock.now());
     return false;
+  }
+
+  #countDropped(frames: readonly Frame[]): void {
+    this.#counts.dropped += frames.reduce((sum, { packets }) => sum + packets, 0);
   }
 }

@@ -9,7 +9,7 @@ import type { FanOutMetrics } from './fan-out-metrics.ts';
 import { GatewayState } from './fan-out-posts.ts';
 import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './fan-out-worker-limits.ts';
 import type { JobQueue } from './job-queue.ts';
-import type { PostAttempts } from './poster.ts';
+import type { PostAttempts, Poster } from './poster.ts';
 import type { SqsBatchResponse, SqsEvent } from './sqs-events.ts';
 import type { Visibility } from './visibility.ts';
 
@@ -18,7 +18,7 @@ export interface FanOutWorkerOptions {
   /** Of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
   readonly environment: Environment;
   /** The environment's `SignedPoster`: here each post is tried by itself. */
-  readonly poster: PostAttempts;
+  readonly poster: PostAttempts & Pick<Poster, 'get'>;
   /** `stores.subscriptions`. */
   readonly subscriptions: ShardReader & HeadMarks;
   /** `stores.fanOutProgress`. */

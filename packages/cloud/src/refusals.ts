@@ -26,7 +26,7 @@ const TRIES_MIN = 4;
  *     30 %              8
  *     50 %              14
  *     90 %              88
- *     all               never: nobody is given up when the gateway takes nothing at all
+ *     nearly all        more than there is time for
  */
 export class Refusals {
   #startMs = 0;
@@ -63,6 +63,5 @@ export class Refusals {
 
 /** How often a connection is tried while this share of all posts is refused. */
 export function triesAt(share: number): number {
-  if (share >= 1) return Number.POSITIVE_INFINITY;
   return Math.max(TRIES_MIN, share <= 0 ? 0 : Math.ceil(Math.log(CHANCE) / Math.log(share)));
 }

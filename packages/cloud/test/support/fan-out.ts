@@ -9,6 +9,7 @@ import type { FanOutCounts } from '../../src/fan-out-metrics.ts';
 import { createFanOutWorker, type FanOutWorker } from '../../src/fan-out-worker.ts';
 import type { FanOutWorkerLimits } from '../../src/fan-out-worker-limits.ts';
 import type { Frame } from '../../src/frame.ts';
+import type { ConnectionStatus } from '../../src/get-connection.ts';
 import type { JobQueue, QueueEntry } from '../../src/job-queue.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../../src/poster.ts';
@@ -52,6 +53,8 @@ export interface Attempt {
 export class FakeGateway {
   /** What a try comes to. */
   answer: (attempt: Attempt) => PostOutcome | Promise<PostOutcome> = () => 'sent';
+  /** What GetConnection answers. */
+  status: (connectionId: string) => ConnectionStatus = () => 'unknown';
   readonly attempts: Attempt[] = [];
   readonly posts: Attempt[] = [];
   readonly deleted: string[] = [];
@@ -69,7 +72,7 @@ export class FakeGateway {
       attempt,
       post: attempt,
       delete: async (connectionId) => void this.deleted.push(connectionId),
-      get: async () => 'unknown',
+      get: async (connectionId) => this.status(connectionId),
     };
   }
 
