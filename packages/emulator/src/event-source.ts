@@ -27,6 +27,7 @@ export class EventSource {
   #running = 0;
   #isAwake = false;
   #window: 'closed' | 'open' | 'over' = 'closed';
+  #cancelWindow = (): void => {};
   #cancelRetry = (): void => {};
 
   constructor(
@@ -89,19 +90,19 @@ export class EventSource {
     const { available } = this.#queue.depth;
     if (batchWindowSeconds === 0 || available === 0) return false;
     if (available >= batchSize || this.#window === 'over') {
+      this.#cancelWindow();
       this.#window = 'closed';
       return false;
     }
     if (this.#window === 'closed') {
       this.#window = 'open';
-      this.#queue.parts.clock.setTimer(batchWindowSeconds * 1000, () => this.#endWindow());
+      const { clock } = this.#queue.parts;
+      this.#cancelWindow = clock.setTimer(batchWindowSeconds * 1000, () => this.#endWindow());
     }
     return true;
   }
 
   #endWindow(): void {
-    // A full batch has left meanwhile: what waits now has a window of its own.
-    if (this.#window !== 'open') return;
     this.#window = 'over';
     this.#wake();
   }

@@ -140,6 +140,24 @@ describe('a standard queue', () => {
     expect(batches[2]?.bodies).toEqual(['third']);
   });
 
+  test('opens a new window after a batch that was full before its own was over', async () => {
+    const { batches, emulator, send, settle } = await startWorker({
+      source: { batchSize: 20, batchWindowSeconds: 10 },
+    });
+    await send('first');
+    await emulator.clock.advance(5_000);
+    await Promise.all(digits(19).map((body) => send(body)));
+    await settle();
+    expect(batches[0]?.bodies).toHaveLength(20);
+    await send('later');
+    await emulator.clock.advance(9_999);
+    await settle();
+    expect(batches).toHaveLength(1);
+    await emulator.clock.advance(1);
+    await settle();
+    expect(batches[1]?.bodies).toEqual(['later']);
+  });
+
   test('waits where the account has no concurrency left: the messages come again', async () => {
     const { batches, emulator, send, settle } = await startWorker({
       source: { batchSize: 1 },
