@@ -1,3 +1,6 @@
 import { createApp } from './lib/create-app.ts';
+import { emulatorEndpoint, pointAtEmulator } from './lib/emulated.ts';
 
-createApp();
+const { stack } = createApp();
+const endpoint = emulatorEndpoint(process.env);
+if (endpoint !== undefined) pointAtEmulator(stack, endpoint);

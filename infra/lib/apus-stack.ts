@@ -28,7 +28,11 @@ export class ApusStack extends Stack {
   readonly broker: ApusBroker;
 
   constructor(scope: Construct, id: string, { broker = {}, ...props }: ApusStackProps = {}) {
-    super(scope, id, { description: 'Apus: an MQTT broker over WebSocket', ...props });
+    super(scope, id, {
+      description: 'Apus: an MQTT broker over WebSocket',
+      ...props,
+      tags: { ...props.tags, [STACK_TAG.key]: STACK_TAG.value },
+    });
     Tags.of(this).add(STACK_TAG.key, STACK_TAG.value);
     const brokerProps = typeof broker === 'function' ? broker(this) : broker;
     this.broker = new ApusBroker(this, 'Broker', brokerProps);

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../lib/create-app.ts';
+import { readContext } from './cdk-json.ts';
+import { CommandError } from './command-error.ts';
+import { main } from './main.ts';
+import { ensurePythonPackage } from './venv.ts';
+
+const CFN_LINT = '1.58.0';
+/** Its script names the interpreter by the path that it was installed at first. */
+const CFN_LINT_MAIN = 'import sys; from cfnlint.runner import main; sys.exit(main())';
+
+/** CDK says that a function depends on its role although it refers to it as well: harmless, and none of ours. */
+const IGNORED = ['W3005'];
+
+/** The app as it is by default, and with everything switched on. */
+const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  default: {},
+  full: {
+    httpPublish: 'keys',
+    accessLogs: true,
+    tracing: true,
+    pointInTimeRecovery: true,
+    alarmEmail: 'ops@example.com',
+    domainName: 'mqtt.example.com',
+    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/00000000-0000-0000-0000-000000000000',
+    hostedZoneId: 'Z0123456789ABCDEFGHIJ',
+  },
+};
+
+await main(checkTemplate);
+
+/** cfn-lint over the synthesized templates. */
+async function checkTemplate(): Promise<void> {
+  const python = await ensurePythonPackage('cfn-lint', CFN_LINT);
+  const folder = await mkdtemp(join(tmpdir(), 'apus-template-'));
+  try {
+    const templates = Object.entries(VARIANTS).map(([name, context]) =>
+      synthesize(join(folder, name), context),
+    );
+    const { status } = spawnSync(
+      python,
+      ['-c', CFN_LINT_MAIN, '--ignore-checks', ...IGNORED, '--', ...templates],
+      { stdio: 'inherit' },
+    );
+    if (status !== 0) throw new CommandError(`cfn-lint ${CFN_LINT} finds the template wrong.`);
+    console.log(`cfn-lint ${CFN_LINT}: ${templates.length} templates are right.`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the functions are made of does not matter here: they are not bundled. */
+function synthesize(outdir: string, context: Readonly<Record<string, unknown>>): string {
+  const { app } = createApp({
+    outdir,
+    context: { ...readContext(), 'aws:cdk:bundling-stacks': [], ...context },
+  });
+  return join(app.synth().directory, 'Apus.template.json');
+}

@@ -1,0 +1,4 @@
+/** Something that the user can understand and change went wrong: its message, and exit code 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}

@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { STSClient } from '@aws-sdk/client-sts';
+import { targetOf } from '../lib/context.ts';
+import { SETTING_NAMES, Settings } from '../lib/settings.ts';
+import { type Account, accountOf, regionOf } from './account.ts';
+import { cdk } from './cdk.ts';
+import { CommandError } from './command-error.ts';
+import { contextArguments, type Flags, helpOfFlags, parseFlags } from './flags.ts';
+import { main } from './main.ts';
+import { findStack, repair, repairOf, requireOurs } from './stack-state.ts';
+import { type Outputs, summaryOf } from './summary.ts';
+
+const EXTRAS = { help: { help: 'Shows this.' } };
+
+const HELP = `npm run deploy -- [flags]
+
+Deploys the broker to AWS, or brings a deployed one up to date, and says where it is. What a flag means in full, and
+what it costs: docs/deploy.md.
+
+${helpOfFlags(SETTING_NAMES, EXTRAS)}
+
+For example: npm run deploy -- --region eu-west-1 --alarm-email ops@example.com`;
+
+/** The stack that the CDK's command line needs in an account and Region. */
+const BOOTSTRAP_STACK = 'CDKToolkit';
+
+await main(deploy);
+
+async function deploy(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args, SETTING_NAMES, EXTRAS);
+  if (flags.extras.has('help')) {
+    console.log(HELP);
+    return;
+  }
+  const {
+    stackName,
+    account: wantedAccount,
+    region: wantedRegion,
+  } = targetOf(new Settings((name) => flags.settings.get(name)));
+  const given = wantedRegion === undefined ? {} : { region: wantedRegion };
+  const sts = new STSClient(given);
+  const region = await regionOf(() => sts.config.region());
+  const account = await accountOf(sts, region, wantedAccount);
+  const client = new CloudFormationClient({ region });
+  await prepareStack(client, stackName);
+  await bootstrap(client, account);
+  const outputs = await deployStack(flags, account, stackName);
+  console.log(summaryOf(outputs, { ...account, stackName }));
+}
+
+/** A second run recovers from what the first has left. */
+async function prepareStack(client: CloudFormationClient, stackName: string): Promise<void> {
+  const stack = await findStack(client, stackName);
+  if (stack === undefined) return;
+  const needed = repairOf(stack, stackName);
+  // A stack that was never filled has no tags of its own yet.
+  if (stack.StackStatus !== 'REVIEW_IN_PROGRESS') requireOurs(stack, stackName);
+  if (needed === 'none') return;
+  console.error(
+    `An earlier run has left the stack "${stackName}" as ${stack.StackStatus}: cleaning up first …`,
+  );
+  await repair(client, stackName, needed);
+}
+
+async function bootstrap(client: CloudFormationClient, { accountId, region }: Account): Promise<void> {
+  if ((await findStack(client, BOOTSTRAP_STACK)) !== undefined) return;
+  console.error(`Preparing ${region} of the account ${accountId} for the CDK (once) …`);
+  const code = await cdk(['bootstrap', `aws://${accountId}/${region}`], environmentOf(region));
+  if (code !== 0) {
+    throw new CommandError(
+      `The CDK could not prepare the account (exit code ${code}; the lines above say why). It needs the right to make roles and a bucket; somebody who has it can run: npx cdk bootstrap aws://${accountId}/${region}`,
+    );
+  }
+}
+
+async function deployStack(flags: Flags, { region }: Account, stackName: string): Promise<Outputs> {
+  const folder = await mkdtemp(join(tmpdir(), 'apus-deploy-'));
+  const file = join(folder, 'outputs.json');
+  try {
+    const options = ['--require-approval', 'never', '--outputs-file', file];
+    const code = await cdk(
+      ['deploy', ...options, ...contextArguments(flags.settings)],
+      environmentOf(region),
+    );
+    if (code !== 0) {
+      throw new CommandError(
+        `The deployment has failed (exit code ${code}); the lines above say why. Nothing that was deployed before is lost, and the same command tries again.`,
+      );
+    }
+    const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs>;
+    return outputs[stackName] ?? {};
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function environmentOf(region: string): Readonly<Record<string, string>> {
+  return { AWS_REGION: region, AWS_DEFAULT_REGION: region };
+}

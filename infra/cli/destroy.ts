@@ -1,0 +1,84 @@
+import {
+  CloudFormationClient,
+  DeleteStackCommand,
+  DescribeStackEventsCommand,
+  waitUntilStackDeleteComplete,
+} from '@aws-sdk/client-cloudformation';
+import { STSClient } from '@aws-sdk/client-sts';
+import { targetOf } from '../lib/context.ts';
+import { type SettingName, Settings } from '../lib/settings.ts';
+import { accountOf, regionOf } from './account.ts';
+import { CommandError } from './command-error.ts';
+import { helpOfFlags, parseFlags } from './flags.ts';
+import { main } from './main.ts';
+import { deleteData, type Retained, retainedBy } from './retained.ts';
+import { findStack, requireOurs } from './stack-state.ts';
+
+const NAMES: readonly SettingName[] = ['name', 'account', 'region'];
+const EXTRAS = {
+  'delete-data': {
+    help: 'Deletes the table and the secrets as well, for good: sessions, messages, every token.',
+  },
+  help: { help: 'Shows this.' },
+};
+
+const HELP = `npm run destroy -- [flags]
+
+Takes a deployed broker away. The table and the secrets stay unless you say otherwise.
+
+${helpOfFlags(NAMES, EXTRAS)}`;
+
+/** Event source mappings and a domain take minutes. */
+const WAIT_SECONDS_MAX = 30 * 60;
+
+await main(destroy);
+
+async function destroy(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args, NAMES, EXTRAS);
+  if (flags.extras.has('help')) {
+    console.log(HELP);
+    return;
+  }
+  const { stackName, account, region: wanted } = targetOf(new Settings((name) => flags.settings.get(name)));
+  const sts = new STSClient(wanted === undefined ? {} : { region: wanted });
+  const region = await regionOf(() => sts.config.region());
+  const { accountId } = await accountOf(sts, region, account);
+  const client = new CloudFormationClient({ region });
+  const stack = await findStack(client, stackName);
+  if (stack === undefined) {
+    console.log(`There is no stack "${stackName}" in ${region} of the account ${accountId}.`);
+    return;
+  }
+  requireOurs(stack, stackName);
+  const retained = await retainedBy(client, stackName);
+  console.error(`Deleting the stack "${stackName}"; this takes some minutes …`);
+  await deleteStack(client, stackName);
+  const left = flags.extras.has('delete-data') ? await deleteData(retained, region) : retained;
+  console.log(summaryOf(stackName, left));
+}
+
+async function deleteStack(client: CloudFormationClient, stackName: string): Promise<void> {
+  await client.send(new DeleteStackCommand({ StackName: stackName }));
+  try {
+    await waitUntilStackDeleteComplete({ client, maxWaitTime: WAIT_SECONDS_MAX }, { StackName: stackName });
+  } catch (error) {
+    const reasons = await reasonsOf(client, stackName);
+    throw new CommandError(
+      ['The stack could not be deleted; the same command tries again.', ...reasons].join('\n'),
+      { cause: error },
+    );
+  }
+}
+
+async function reasonsOf(client: CloudFormationClient, stackName: string): Promise<readonly string[]> {
+  const { StackEvents = [] } = await client.send(new DescribeStackEventsCommand({ StackName: stackName }));
+  return StackEvents.filter(({ ResourceStatus }) => ResourceStatus === 'DELETE_FAILED').map(
+    ({ LogicalResourceId, ResourceStatusReason }) => `  ${LogicalResourceId}: ${ResourceStatusReason}`,
+  );
+}
+
+function summaryOf(stackName: string, left: readonly Retained[]): string {
+  if (left.length === 0) return `The stack "${stackName}" is gone, and nothing is left of it.`;
+  const lines = left.map(({ type, physicalId }) => `  ${type} ${physicalId}`);
+  return [`The stack "${stackName}" is gone. Kept, as you asked when you deployed it:`, ...lines].join('\n');
+}

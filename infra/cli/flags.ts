@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { flagOf, type Setting, SettingError, type SettingName, settingOf } from '../lib/settings.ts';
+
+/** A flag of a command that is no setting of the app. */
+export interface Extra {
+  readonly help: string;
+}
+
+/** What was given on the command line. */
+export interface Flags {
+  readonly settings: ReadonlyMap<SettingName, string>;
+  readonly extras: ReadonlySet<string>;
+}
+
+/**
+ * Reads `--frames-per-second 50 --tracing`. A switch without a value is true.
+ *
+ * @throws {SettingError} for a flag that is unknown or lacks its value
+ */
+export function parseFlags(
+  args: readonly string[],
+  names: readonly SettingName[],
+  extras: Readonly<Record<string, Extra>>,
+): Flags {
+  const switches = new Set(names.filter((name) => settingOf(name).kind === 'switch').map(flagOf));
+  const options = Object.fromEntries([
+    ...names.map((name) => [flagOf(name).slice(2), { type: 'string' as const }]),
+    ...Object.keys(extras).map((name) => [name, { type: 'boolean' as const }]),
+  ]);
+  const values = parse(withValues(args, switches), options);
+  const settings = names.flatMap((name) => {
+    const value = values[flagOf(name).slice(2)];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return {
+    settings: new Map(settings),
+    extras: new Set(Object.keys(extras).filter((name) => values[name] === true)),
+  };
+}
+
+/** `--tracing --name x` becomes `--tracing=true --name x`. */
+function withValues(args: readonly string[], switches: ReadonlySet<string>): string[] {
+  return args.map((arg, index) => {
+    const next = args[index + 1];
+    return switches.has(arg) && next !== 'true' && next !== 'false' ? `${arg}=true` : arg;
+  });
+}
+
+type Options = Record<string, { readonly type: 'string' | 'boolean' }>;
+
+function parse(args: string[], options: Options): Record<string, string | boolean | undefined> {
+  try {
+    return parseArgs({ args, options, strict: true }).values as Record<string, string | boolean | undefined>;
+  } catch (error) {
+    // Node's messages go on with advice about `--` that rarely is what is meant.
+    const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/, 1);
+    throw new SettingError(`${sentence.replace(/\.$/, '')}. --help shows all flags.`);
+  }
+}
+
+/** The flags with their help, for people. */
+export function helpOfFlags(names: readonly SettingName[], extras: Readonly<Record<string, Extra>>): string {
+  const rows = [
+    ...names.map((name) => helpOf(flagOf(name), settingOf(name))),
+    ...Object.entries(extras).map(([name, extra]) => helpOf(`--${name}`, extra)),
+  ];
+  return rows.join('\n');
+}
+
+function helpOf(flag: string, { help, value, choices, preset, kind }: Partial<Setting> & Extra): string {
+  const shown = kind === 'switch' ? '[true|false]' : (choices?.join('|') ?? value ?? '');
+  const more = preset === undefined ? '' : ` Default: ${preset}.`;
+  return `  ${`${flag} ${shown}`.trimEnd()}\n      ${help}${more}`;
+}
+
+/** As `-c name=value` for the CDK's command line. */
+export function contextArguments(settings: ReadonlyMap<SettingName, string>): readonly string[] {
+  return [...settings].flatMap(([name, value]) => ['--context', `${name}=${value}`]);
+}

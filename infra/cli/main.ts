@@ -1,0 +1,13 @@
+import { SettingError } from '../lib/settings.ts';
+import { CommandError } from './command-error.ts';
+
+/** Runs a command, shows what the user can change as one sentence, and sets the exit code. */
+export async function main(command: (args: readonly string[]) => Promise<void>): Promise<void> {
+  try {
+    await command(process.argv.slice(2));
+  } catch (error) {
+    const isTheirs = error instanceof CommandError || error instanceof SettingError;
+    console.error(isTheirs ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,65 @@
+import {
+  type CloudFormationClient,
+  GetTemplateCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
+import { DeleteTableCommand, DynamoDBClient, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
+import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+
+const WAIT_SECONDS_MAX = 10 * 60;
+
+/** Something that outlives its stack. */
+export interface Retained {
+  readonly type: string;
+  /** Its name or ARN. */
+  readonly physicalId: string;
+}
+
+/** What of a stack will be kept when it is deleted. */
+export async function retainedBy(
+  client: CloudFormationClient,
+  stackName: string,
+): Promise<readonly Retained[]> {
+  const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: stackName }));
+  const { Resources = {} } = JSON.parse(TemplateBody) as {
+    Resources?: Readonly<Record<string, { readonly DeletionPolicy?: string }>>;
+  };
+  const retained: Retained[] = [];
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+    { client },
+    { StackName: stackName },
+  )) {
+    for (const { LogicalResourceId = '', PhysicalResourceId, ResourceType = '' } of StackResourceSummaries) {
+      const isRetained = Resources[LogicalResourceId]?.DeletionPolicy?.startsWith('Retain') ?? false;
+      if (isRetained && PhysicalResourceId !== undefined) {
+        retained.push({ type: ResourceType, physicalId: PhysicalResourceId });
+      }
+    }
+  }
+  return retained;
+}
+
+/** Deletes tables and secrets for good. What else is retained belongs to the account and not to the broker. */
+export async function deleteData(
+  retained: readonly Retained[],
+  region: string,
+): Promise<readonly Retained[]> {
+  const left: Retained[] = [];
+  for (const each of retained) {
+    if (each.type === 'AWS::DynamoDB::Table') await deleteTable(each.physicalId, region);
+    else if (each.type === 'AWS::SecretsManager::Secret') await deleteSecret(each.physicalId, region);
+    else left.push(each);
+  }
+  return left;
+}
+
+async function deleteTable(tableName: string, region: string): Promise<void> {
+  const client = new DynamoDBClient({ region });
+  await client.send(new DeleteTableCommand({ TableName: tableName }));
+  await waitUntilTableNotExists({ client, maxWaitTime: WAIT_SECONDS_MAX }, { TableName: tableName });
+}
+
+async function deleteSecret(secretId: string, region: string): Promise<void> {
+  const client = new SecretsManagerClient({ region });
+  await client.send(new DeleteSecretCommand({ SecretId: secretId, ForceDeleteWithoutRecovery: true }));
+}

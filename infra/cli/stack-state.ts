@@ -1,0 +1,67 @@
+import {
+  type CloudFormationClient,
+  ContinueUpdateRollbackCommand,
+  DeleteStackCommand,
+  DescribeStacksCommand,
+  type Stack,
+  waitUntilStackDeleteComplete,
+  waitUntilStackRollbackComplete,
+} from '@aws-sdk/client-cloudformation';
+import { STACK_TAG } from '../lib/apus-stack.ts';
+import { CommandError } from './command-error.ts';
+
+/** A deletion or a rollback waits for the slowest resource; the mapping of an event source takes minutes. */
+const WAIT_SECONDS_MAX = 30 * 60;
+
+/** The stack of that name; undefined when there is none. */
+export async function findStack(
+  client: Pick<CloudFormationClient, 'send'>,
+  stackName: string,
+): Promise<Stack | undefined> {
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return Stacks[0];
+  } catch (error) {
+    // CloudFormation has no error of its own for it.
+    if (error instanceof Error && /does not exist/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws {CommandError} for a stack that is somebody else's */
+export function requireOurs(stack: Stack, stackName: string): void {
+  const isOurs = stack.Tags?.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
+  if (isOurs) return;
+  throw new CommandError(
+    `The name is taken: the stack "${stackName}" is not a broker's. Say --name and another one.`,
+  );
+}
+
+/** What has to be done to a stack before it can be deployed to. */
+export type Repair = 'none' | 'delete' | 'continue-rollback';
+
+/** What an earlier deployment has left. @throws {CommandError} while somebody else is at it */
+export function repairOf(stack: Stack, stackName: string): Repair {
+  const status = stack.StackStatus ?? '';
+  if (status === 'UPDATE_ROLLBACK_FAILED') return 'continue-rollback';
+  if (['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'].includes(status))
+    return 'delete';
+  // What is left of a deployment that was interrupted before anything was made.
+  if (status === 'REVIEW_IN_PROGRESS') return 'delete';
+  if (!status.endsWith('_IN_PROGRESS')) return 'none';
+  throw new CommandError(
+    `Somebody is changing the stack "${stackName}" (${status}). Try again when that is over; CloudFormation's console shows it.`,
+  );
+}
+
+export async function repair(client: CloudFormationClient, stackName: string, what: Repair): Promise<void> {
+  const waiting = { client, maxWaitTime: WAIT_SECONDS_MAX };
+  if (what === 'delete') {
+    await client.send(new DeleteStackCommand({ StackName: stackName }));
+    await waitUntilStackDeleteComplete(waiting, { StackName: stackName });
+  }
+  if (what === 'continue-rollback') {
+    await client.send(new ContinueUpdateRollbackCommand({ StackName: stackName }));
+    await waitUntilStackRollbackComplete(waiting, { StackName: stackName });
+  }
+}

@@ -1,0 +1,211 @@
+"""MiniStack with the WebSocket door that API Gateway has.
+
+MiniStack 1.5.33 is lenient where API Gateway is strict, and its functions take turns where Lambda's run side by side.
+A program that works there could fail in the cloud, and one that works in the cloud could not be deployed there at
+all. Each `mend_…` below replaces one piece of it. They reach into its internals, so the version is fixed; a piece
+that is not where it was is an error at the start, and never a mend that silently does nothing.
+"""
+
+import contextvars
+import importlib.metadata
+import json
+import sys
+
+VERSION = "1.5.33"
+FRAME_BYTES_MAX = 32 * 1024
+UNSUPPORTED_DATA = 1003
+MESSAGE_TOO_BIG = 1009
+
+if importlib.metadata.version("ministack") != VERSION:
+    sys.exit(f"this launcher is for ministack=={VERSION}")
+
+from ministack import app  # noqa: E402
+from ministack.core import lambda_runtime  # noqa: E402
+from ministack.services import apigateway  # noqa: E402
+from ministack.services.cloudformation import provisioners  # noqa: E402
+
+
+class Handshake:
+    """What one connection has come to, between the two layers that are wrapped below."""
+
+    def __init__(self):
+        self.subprotocol = None
+        self.refusal = None
+        self.close_code = None
+
+
+HANDSHAKE = contextvars.ContextVar("handshake")
+
+
+def mend_route_responses():
+    """CloudFormation creates `AWS::ApiGatewayV2::RouteResponse`, which MiniStack has, but not as a type."""
+
+    def create(logical_id, properties, stack_name):
+        api_id, route_id = properties["ApiId"], properties["RouteId"].split("/")[-1]
+        given = {"routeResponseKey": properties["RouteResponseKey"]}
+        answer = apigateway._create_route_response(api_id, route_id, given)
+        if answer[0] >= 300:
+            raise ValueError(answer[2])
+        return json.loads(answer[2])["routeResponseId"], {}
+
+    def delete(physical_id, properties):
+        route_id = properties["RouteId"].split("/")[-1]
+        responses = apigateway._route_responses.get(properties["ApiId"], {})
+        responses.get(route_id, {}).pop(physical_id, None)
+
+    handlers = provisioners._RESOURCE_HANDLERS
+    handlers["AWS::ApiGatewayV2::RouteResponse"] = {"create": create, "delete": delete}
+
+
+def mend_concurrency():
+    """Each frame that is handled at the same time as another has an execution environment to itself.
+
+    MiniStack's door leases an environment and gives it back before it uses it, so that frames of all connections wait
+    for each other in one process.
+    """
+
+    class Leased:
+        def __init__(self, *lease, **options):
+            self.lease, self.options = lease, options
+
+        def invoke(self, *arguments, **more):
+            worker, reason = lambda_runtime.acquire_worker(*self.lease, **self.options)
+            if worker is None:
+                raise RuntimeError(f"no execution environment: {reason}")
+            try:
+                return worker.invoke(*arguments, **more)
+            finally:
+                lambda_runtime.release_worker(worker)
+
+    require(lambda_runtime, "get_or_create_worker")
+    lambda_runtime.get_or_create_worker = Leased
+
+
+def mend_pace():
+    """A handler that logs nothing is not waited for: MiniStack gives its first line 50 ms, at each frame."""
+    drain = require(lambda_runtime.Worker, "_drain_stderr_bounded")
+
+    def drain_at_once(worker, **waits):
+        return drain(worker, **{**waits, "first_line_wait": 0.001, "idle_confirm": 0.001})
+
+    lambda_runtime.Worker._drain_stderr_bounded = drain_at_once
+
+
+def mend_answers():
+    """What a function answers reaches the client as API Gateway passes it on.
+
+    The subprotocol of `$connect` is echoed, and its status refuses the handshake; a body is sent only where the route
+    has a response; a function that fails is the gateway's own JSON, and not what it threw.
+    """
+    invoke = require(apigateway, "_invoke_ws_lambda")
+
+    async def invoke_as_the_gateway(*arguments, **more):
+        route, connection_id, event_type, request_id = (arguments[at] for at in (3, 5, 6, 7))
+        answer = await invoke(*arguments, **more)
+        if event_type == "CONNECT":
+            note_handshake(answer)
+        if event_type == "MESSAGE" and isinstance(answer, dict):
+            return frame_answer(answer, route, connection_id, request_id)
+        return answer
+
+    apigateway._invoke_ws_lambda = invoke_as_the_gateway
+
+
+def note_handshake(answer):
+    handshake = HANDSHAKE.get()
+    answer = answer or {}
+    headers = {name.lower(): value for name, value in (answer.get("headers") or {}).items()}
+    handshake.subprotocol = headers.get("sec-websocket-protocol")
+    status = int(answer.get("statusCode", 500))
+    if not 200 <= status < 300:
+        # A function that failed is a failure of the gateway, as 502; what it threw is nobody's business.
+        failed = status == 500 and set(answer) == {"statusCode", "body"}
+        handshake.refusal = (502, "") if failed else (status, answer.get("body") or "")
+
+
+def frame_answer(answer, route, connection_id, request_id):
+    if answer.get("statusCode") == 500 and set(answer) == {"statusCode", "body"}:
+        error = {"message": "Internal server error", "connectionId": connection_id, "requestId": request_id}
+        return {"statusCode": 500, "body": json.dumps(error)}
+    if not route.get("routeResponseSelectionExpression"):
+        return {"statusCode": answer.get("statusCode", 200)}
+    return answer
+
+
+def mend_door():
+    """Binary frames close with 1003 and those above 32 KB with 1009; a refused handshake has its status."""
+    handle = require(apigateway, "handle_websocket")
+
+    async def handle_strictly(scope, receive, send, *arguments, **more):
+        handshake = Handshake()
+        token = HANDSHAKE.set(handshake)
+        try:
+            return await handle(scope, receiving(receive, send, handshake), sending(scope, send, handshake), *arguments, **more)
+        finally:
+            HANDSHAKE.reset(token)
+
+    apigateway.handle_websocket = handle_strictly
+
+
+def receiving(receive, send, handshake):
+    async def receive_strictly():
+        message = await receive()
+        if message.get("type") != "websocket.receive":
+            return message
+        handshake.close_code = fault_of(message)
+        if handshake.close_code is None:
+            return message
+        await send({"type": "websocket.close", "code": handshake.close_code})
+        return {"type": "websocket.disconnect", "code": handshake.close_code}
+
+    return receive_strictly
+
+
+def fault_of(message):
+    text = message.get("text")
+    if text is None:
+        return UNSUPPORTED_DATA
+    return MESSAGE_TOO_BIG if len(text.encode()) > FRAME_BYTES_MAX else None
+
+
+def sending(scope, send, handshake):
+    async def send_strictly(message):
+        if message["type"] == "websocket.accept" and handshake.subprotocol is not None:
+            return await send({**message, "subprotocol": handshake.subprotocol})
+        if message["type"] != "websocket.close":
+            return await send(message)
+        if handshake.close_code is not None:
+            return None
+        if handshake.refusal is not None and "websocket.http.response" in (scope.get("extensions") or {}):
+            return await refuse(send, *handshake.refusal)
+        return await send(message)
+
+    return send_strictly
+
+
+async def refuse(send, status, body):
+    await send({"type": "websocket.http.response.start", "status": status, "headers": []})
+    await send({"type": "websocket.http.response.body", "body": str(body).encode()})
+
+
+def mend_transport():
+    """The loopback counts as TLS: queues and topics refuse everything else, and a certificate would prove nothing here."""
+    pin = require(app, "pin_request_origin")
+    app.pin_request_origin = lambda source_ip, is_secure: pin(source_ip, True)
+
+
+def require(holder, name):
+    piece = getattr(holder, name, None)
+    if piece is None:
+        sys.exit(f"ministack=={VERSION} has no {holder.__name__}.{name} any more")
+    return piece
+
+
+mend_route_responses()
+mend_concurrency()
+mend_pace()
+mend_answers()
+mend_door()
+mend_transport()
+
+app.main()

@@ -1,0 +1,38 @@
+import { VARIABLES } from '@apus/cloud/lambda';
+import { CfnOutput } from 'aws-cdk-lib/core';
+import { type ApusStack, OUTPUTS } from './apus-stack.ts';
+import { BrokerFunction } from './broker-function.ts';
+import { STAGE_NAME } from './defaults.ts';
+
+/** Where an emulator answers for an API; names below `amazonaws.com` do not lead there. */
+const API_PATH = '/_aws/execute-api';
+
+/** The address of an AWS that is not AWS: programs of AWS's honour this variable, and so does the app. */
+export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undefined {
+  const endpoint = environment.AWS_ENDPOINT_URL;
+  if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
+  return /\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname)
+    ? undefined
+    : endpoint.replace(/\/$/, '');
+}
+
+/**
+ * All that is different where the stack is deployed to an emulator (MiniStack): addresses. Everything else is the
+ * template that goes to AWS.
+ *
+ * 1. The functions find @connections at the emulator.
+ * 2. The outputs say where clients and backends find it.
+ */
+export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
+  const api = `${API_PATH}/${stack.broker.apiId}/${STAGE_NAME}`;
+  for (const construct of stack.node.findAll()) {
+    if (construct instanceof BrokerFunction)
+      construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${api}`);
+  }
+  setOutput(stack, OUTPUTS.url, `${endpoint.replace(/^http/, 'ws')}${api}`);
+}
+
+function setOutput(stack: ApusStack, name: string, value: string): void {
+  const output = stack.node.tryFindChild(name);
+  if (output instanceof CfnOutput) output.value = value;
+}
