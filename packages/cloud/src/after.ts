@@ -1,4 +1,4 @@
-import type { ConnectionId } from '@apus/broker';
+import type { ConnectionId, Loss } from '@apus/broker';
 import type { Environment } from './environment.ts';
 import { GatewayLink } from './gateway-link.ts';
 import type { FailedPost } from './postbag.ts';
@@ -11,18 +11,22 @@ const ROUNDS_MAX = 4;
  * then is anything marked as done. Rejects when a job may not be in its queue.
  */
 export async function flush(environment: Environment): Promise<void> {
-  await send(environment);
-  for (const each of environment.doneAfterFlush) await each.settleAll();
+  const hasAllLeft = await send(environment);
+  for (const each of environment.doneAfterFlush) {
+    if (hasAllLeft) await each.settleAll();
+    else each.drop();
+  }
 }
 
-async function send(environment: Environment): Promise<void> {
+async function send(environment: Environment): Promise<boolean> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await environment.fanOut?.flush();
     const failed = await environment.postbag.flush();
-    if (failed.length === 0) return;
+    if (failed.length === 0) return true;
     for (const failure of failed) await settle(environment, failure);
   }
   environment.log.warn('lost-connections-left', { rounds: ROUNDS_MAX });
+  return false;
 }
 
 /** The event has failed: nothing that it began counts as done, and what is not in a queue yet is not promised. */
@@ -48,8 +52,9 @@ export async function loseConnection(
   { links, broker }: Environment,
   connectionId: ConnectionId,
   why: string,
+  loss: Loss = {},
 ): Promise<void> {
   const state = await links.end(connectionId);
   if (state === undefined) return;
-  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why);
+  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
 }

@@ -5,14 +5,27 @@ import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
 const KEEP_ALIVE_SECONDS_MAX = 540;
 
 /** As long as a handler may live: a DISCONNECT may still be committing when the loss is noticed. */
-const LOSS_GRACE_SECONDS = 5;
+export const LOSS_GRACE_SECONDS = 5;
 
-/** What the gateway door demands of the broker, over the given limits. */
-export function gatewayBrokerOptions(options: BrokerOptions): BrokerOptions {
+/** API Gateway cuts every connection at this age. */
+export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
+
+/**
+ * The will of a connection that was cut at that age waits so long: its client comes back at once, unless it is one of
+ * many that share the new connections a second of the account.
+ */
+const CUT_GRACE_SECONDS = 60;
+
+/** What the gateway door demands of the broker, over the given limits. A test may have no time for the grace. */
+export function gatewayBrokerOptions(
+  options: BrokerOptions,
+  lossGraceSeconds: number = LOSS_GRACE_SECONDS,
+): BrokerOptions {
   return {
     ...options,
     ephemeralSessionsKeep: 'nothing',
-    lossGraceSeconds: LOSS_GRACE_SECONDS,
+    lossGraceSeconds,
+    connectionLife: { seconds: CONNECTION_SECONDS_MAX, graceSeconds: CUT_GRACE_SECONDS },
     limits: {
       ...options.limits,
       maximumPacketSize: Math.min(options.limits.maximumPacketSize, CLIENT_PACKET_BYTES_MAX),

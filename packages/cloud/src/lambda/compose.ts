@@ -12,14 +12,15 @@ import {
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
-import { gatewayBrokerOptions } from '../options.ts';
+import { Liveness } from '../liveness.ts';
+import { LivenessSessions } from '../liveness-sessions.ts';
+import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
 import type { Poster } from '../poster.ts';
 import type { QueuedFanOut } from '../queued-fan-out.ts';
 import { ReceivedAfterFlush } from '../received-after-flush.ts';
+import type { SqsTimers } from '../sqs-timers.ts';
 import type { TokenVerifier } from '../tokens/token-verifier.ts';
-
-/** API Gateway cuts every connection after two hours. */
-const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
+import { WillsAfterFlush } from '../wills-after-flush.ts';
 
 /** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
 export interface CloudOptions {
@@ -27,6 +28,8 @@ export interface CloudOptions {
   readonly tableName: string;
   readonly fanOut: QueuedFanOut;
   readonly timers: Timers;
+  /** Where connections that hold a will have a timer that looks after them. @default they wait for the sweep */
+  readonly livenessTimers?: SqsTimers;
   readonly poster: Poster;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
@@ -47,6 +50,8 @@ export interface Cloud {
   readonly stores: DynamoStores;
   readonly environment: Environment;
   readonly routes: Handlers;
+  /** For the function of the timer queue. Present where it has timers. */
+  readonly liveness: Liveness | undefined;
 }
 
 /** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
@@ -64,6 +69,11 @@ export function composeCloud(options: CloudOptions): Cloud {
     ...options.stores,
   });
   const received = new ReceivedAfterFlush(stores.received);
+  const wills = new WillsAfterFlush(stores.sessions);
+  const { livenessTimers } = options;
+  const liveness =
+    livenessTimers && new Liveness({ environment: () => environment, timers: livenessTimers, clock, log });
+  const sessions = liveness === undefined ? wills : new LivenessSessions(wills, liveness);
   const brokerOptions = gatewayBrokerOptions({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     overlapping: options.overlapping ?? 'one',
@@ -75,6 +85,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     createBroker(
       {
         ...stores,
+        sessions,
         received,
         fanOut,
         connections,
@@ -96,10 +107,10 @@ export function composeCloud(options: CloudOptions): Cloud {
     makeBroker,
     maximumPacketSize: brokerOptions.limits.maximumPacketSize,
     fanOut,
-    doneAfterFlush: [received],
+    doneAfterFlush: [received, wills],
     frameReader: stores,
     ...(tokens !== undefined && { tokens }),
   };
-  const environment = createEnvironment(handlerOptions);
-  return { stores, environment, routes: createRouteHandlers(environment, tokens) };
+  const environment: Environment = createEnvironment(handlerOptions);
+  return { stores, environment, routes: createRouteHandlers(environment, tokens), liveness };
 }

@@ -86,7 +86,7 @@ export class FakeGateway {
   }
 }
 
-function decodePackets(bytes: Buffer): ReceivedPacket[] {
+export function decodePackets(bytes: Buffer): ReceivedPacket[] {
   const packets: ReceivedPacket[] = [];
   const parser = createParser({ protocolVersion: 5 } as never);
   parser.on('packet', (packet) => packets.push(receivedOf(packet)));
@@ -111,7 +111,7 @@ function receivedOf(packet: Packet): ReceivedPacket {
   return { cmd, qos, dup, retain, messageId, text: String(payload), subscriptionIdentifier };
 }
 
-function readReply(text: string): Buffer {
+export function readReply(text: string): Buffer {
   const frame = readServerFrame(text);
   if (frame.kind !== 'reply') throw new Error(`expected a reply, got: ${text}`);
   return frame.bytes;

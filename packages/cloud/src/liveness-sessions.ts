@@ -1,0 +1,30 @@
+import type { OpenedSession, OpenSession, SessionStore } from '@apus/broker';
+import type { Liveness } from './liveness.ts';
+
+/**
+ * Sessions whose connections are looked after where they bring a will. The timer is armed before the session is opened:
+ * a will without one might wait for the sweep, and a timer that finds no such connection ends by itself.
+ */
+export class LivenessSessions implements SessionStore {
+  readonly #store: SessionStore;
+  readonly #liveness: Liveness;
+
+  constructor(store: SessionStore, liveness: Liveness) {
+    this.#store = store;
+    this.#liveness = liveness;
+  }
+
+  async open(request: OpenSession): Promise<OpenedSession> {
+    const { tenant, clientId, attachment, will } = request;
+    if (will !== undefined) await this.#liveness.arm({ tenant, clientId }, attachment.connectionId);
+    return await this.#store.open(request);
+  }
+
+  get: SessionStore['get'] = (...call) => this.#store.get(...call);
+  detach: SessionStore['detach'] = (...call) => this.#store.detach(...call);
+  beginWill: SessionStore['beginWill'] = (...call) => this.#store.beginWill(...call);
+  doneWill: SessionStore['doneWill'] = (...call) => this.#store.doneWill(...call);
+  discardWill: SessionStore['discardWill'] = (...call) => this.#store.discardWill(...call);
+  remove: SessionStore['remove'] = (...call) => this.#store.remove(...call);
+  count: SessionStore['count'] = () => this.#store.count();
+}

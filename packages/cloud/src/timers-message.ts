@@ -1,0 +1,53 @@
+import type { ConnectionId, Timer } from '@apus/broker';
+
+/** Version of the layout of a timer's message. Those of the version before are still read after a deployment. */
+const VERSION = 1;
+
+/** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
+const NOT_XML = /[\ufffe\uffff]/g;
+
+/** The broker's timers, and those that look after a connection: see `Liveness`. */
+export type TimerKind = Timer['kind'] | 'liveness';
+
+/** Whose session: what a timer needs to know to find it again. */
+export interface TimerSession {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly incarnation: string;
+}
+
+/** What waits in the queue until it is due. */
+export interface TimerMessage {
+  readonly kind: TimerKind;
+  readonly session: TimerSession;
+  readonly connectionId: ConnectionId;
+  /** In ms since the epoch, by the clock of whoever set it. */
+  readonly dueAtMs: number;
+}
+
+export function encodeTimer({ kind, session, connectionId, dueAtMs }: TimerMessage): string {
+  const { tenant, clientId, incarnation } = session;
+  const json = JSON.stringify({ v: VERSION, kind, tenant, clientId, incarnation, connectionId, dueAtMs });
+  return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
+}
+
+/** Undefined for what is no timer of a version that is understood: it will not become one by being tried again. */
+export function decodeTimer(body: string): TimerMessage | undefined {
+  const fields = parse(body);
+  if (fields?.v !== VERSION) return undefined;
+  const { kind, tenant, clientId, incarnation, connectionId, dueAtMs } = fields;
+  if (kind !== 'will' && kind !== 'session-expiry' && kind !== 'liveness') return undefined;
+  if (typeof tenant !== 'string' || typeof clientId !== 'string' || typeof incarnation !== 'string')
+    return undefined;
+  if (typeof connectionId !== 'string' || typeof dueAtMs !== 'number') return undefined;
+  return { kind, session: { tenant, clientId, incarnation }, connectionId, dueAtMs };
+}
+
+function parse(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
