@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { accountOf, regionOf } from '../cli/account.ts';
+
+/** STS as it answers, or fails with an error of that name. */
+function sts(answer: { readonly Account?: string } | { readonly error: Error }) {
+  const send = async () => {
+    if ('error' in answer) throw answer.error;
+    return answer;
+  };
+  return { send } as never;
+}
+
+function named(name: string, message = '', code?: string): Error {
+  return Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
+}
+
+describe('the Region', () => {
+  it('is whatever is configured', async () => {
+    expect(await regionOf(async () => 'eu-west-1')).toBe('eu-west-1');
+  });
+
+  it('is asked for when nothing is configured', async () => {
+    await expect(regionOf(() => Promise.reject(new Error('Region is missing')))).rejects.toThrow(
+      'No Region is set. Say --region eu-west-1',
+    );
+  });
+
+  it('is one that exists, and those nearby are named', async () => {
+    await expect(regionOf(async () => 'eu-wast-1')).rejects.toThrow(
+      /^"eu-wast-1" is no Region of AWS that is known here\. There are .*eu-west-1/,
+    );
+    await expect(regionOf(async () => 'nowhere')).rejects.toThrow(
+      /^"nowhere" is no Region of AWS that is known here\.$/,
+    );
+  });
+});
+
+describe('the account', () => {
+  it('is whose the credentials are', async () => {
+    const account = await accountOf(sts({ Account: '123456789012' }), 'eu-west-1', undefined);
+    expect(account).toEqual({ accountId: '123456789012', region: 'eu-west-1' });
+  });
+
+  it('is the one that was named, or nothing is done', async () => {
+    await expect(accountOf(sts({ Account: '123456789012' }), 'eu-west-1', '1')).rejects.toThrow(
+      'Your credentials are for the account 123456789012, and --account says 1. Nothing was changed.',
+    );
+  });
+
+  it.each([
+    [named('CredentialsProviderError'), 'No credentials for AWS were found. Set AWS_PROFILE'],
+    [named('ExpiredTokenException'), 'Your credentials have expired: log in again.'],
+    [named('InvalidClientTokenId'), 'AWS does not know the access key'],
+    [named('SignatureDoesNotMatch'), 'The secret does not belong to the access key'],
+    [named('Error', '', 'ENOTFOUND'), 'AWS cannot be reached in eu-west-1 (ENOTFOUND).'],
+    [named('Odd', 'who knows'), 'Odd: who knows'],
+  ])('%s is said in a sentence', async (error, sentence) => {
+    await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(sentence);
+  });
+});

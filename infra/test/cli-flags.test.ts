@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { contextArguments, helpOfFlags, parseFlags } from '../cli/flags.ts';
+import { summaryOf } from '../cli/summary.ts';
+import { flagOf, SETTING_NAMES } from '../lib/settings.ts';
+
+const EXTRAS = { help: { help: 'Shows this.' } };
+
+describe('flags', () => {
+  it('become context under their names in camel case', () => {
+    const { settings } = parseFlags(['--frames-per-second', '50', '--name=mine'], SETTING_NAMES, EXTRAS);
+    expect(contextArguments(settings)).toEqual(['--context', 'name=mine', '--context', 'framesPerSecond=50']);
+  });
+
+  it('that are switches need no value', () => {
+    const { settings } = parseFlags(
+      ['--tracing', '--dashboard', 'false', '--access-logs'],
+      SETTING_NAMES,
+      EXTRAS,
+    );
+    expect(Object.fromEntries(settings)).toEqual({ tracing: 'true', dashboard: 'false', accessLogs: 'true' });
+  });
+
+  it.each([
+    [['--nmae', 'x'], "Unknown option '--nmae'. --help shows all flags."],
+    [['--name'], "Option '--name <value>' argument missing. --help shows all flags."],
+    [['now'], "Unexpected argument 'now'. This command does not take positional arguments"],
+  ])('%j is refused', (args, sentence) => {
+    expect(() => parseFlags(args, SETTING_NAMES, EXTRAS)).toThrow(sentence.split('. ')[0]);
+  });
+
+  it('are all in the help', () => {
+    const help = helpOfFlags(SETTING_NAMES, EXTRAS);
+    for (const name of SETTING_NAMES) expect(help).toContain(`  ${flagOf(name)} `);
+  });
+});
+
+describe('what is said after a deployment', () => {
+  const deployed = { stackName: 'apus', accountId: '1', region: 'eu-west-1' };
+
+  it('is where to connect, and how to come by a token', () => {
+    const text = summaryOf({ Url: 'wss://x/mqtt', TokenSecretArn: 'arn:secret' }, deployed);
+    expect(text).toContain('  wss://x/mqtt\n');
+    expect(text).toContain('apus token --secret-id arn:secret ');
+  });
+
+  it('leaves out what there is not', () => {
+    const text = summaryOf({ Url: 'wss://x/mqtt' }, deployed);
+    expect(text).not.toContain('token');
+    expect(text).not.toContain('Backends');
+  });
+});

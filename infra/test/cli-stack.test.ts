@@ -1,0 +1,83 @@
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { describe, expect, it } from 'vitest';
+import { findStack, repair, repairOf, requireOurs } from '../cli/stack-state.ts';
+
+/** CloudFormation with one answer for each command, by its name; what was sent is kept. */
+function cloudFormation(answers: Readonly<Record<string, () => unknown>>) {
+  const sent: string[] = [];
+  const send = async (command: { readonly constructor: { readonly name: string } }) => {
+    sent.push(command.constructor.name);
+    return answers[command.constructor.name]?.() ?? {};
+  };
+  return { sent, client: { send, config: {} } as never };
+}
+
+function stackOf(StackStatus: string): Stack {
+  return { StackName: 'apus', CreationTime: new Date(0), StackStatus: StackStatus as never };
+}
+
+function gone(): never {
+  throw Object.assign(new Error('Stack with id apus does not exist'), { name: 'ValidationError' });
+}
+
+describe('a stack', () => {
+  it('that is not there is none', async () => {
+    const { client } = cloudFormation({ DescribeStacksCommand: gone });
+    expect(await findStack(client, 'apus')).toBeUndefined();
+  });
+
+  it('that cannot be asked about is an error', async () => {
+    const denied = () => {
+      throw new Error('not authorized');
+    };
+    const { client } = cloudFormation({ DescribeStacksCommand: denied });
+    await expect(findStack(client, 'apus')).rejects.toThrow('not authorized');
+  });
+
+  it('of somebody else is left alone', () => {
+    expect(() => requireOurs(stackOf('CREATE_COMPLETE'), 'apus')).toThrow('The name is taken');
+    const ours = { ...stackOf('CREATE_COMPLETE'), Tags: [{ Key: 'apus:stack', Value: 'broker' }] };
+    expect(() => requireOurs(ours, 'apus')).not.toThrow();
+  });
+});
+
+describe('what an earlier run has left', () => {
+  it.each([
+    ['CREATE_COMPLETE', 'none'],
+    ['UPDATE_COMPLETE', 'none'],
+    ['UPDATE_ROLLBACK_COMPLETE', 'none'],
+    ['ROLLBACK_COMPLETE', 'delete'],
+    ['ROLLBACK_FAILED', 'delete'],
+    ['DELETE_FAILED', 'delete'],
+    ['REVIEW_IN_PROGRESS', 'delete'],
+    ['UPDATE_ROLLBACK_FAILED', 'continue-rollback'],
+  ])('%s: %s', (status, what) => {
+    expect(repairOf(stackOf(status), 'apus')).toBe(what);
+  });
+
+  it('is waited for while somebody is at it', () => {
+    expect(() => repairOf(stackOf('UPDATE_IN_PROGRESS'), 'apus')).toThrow(
+      'Somebody is changing the stack "apus" (UPDATE_IN_PROGRESS). Try again when that is over',
+    );
+  });
+
+  it('is deleted before a new start', async () => {
+    const { client, sent } = cloudFormation({ DescribeStacksCommand: gone });
+    await repair(client, 'apus', 'delete');
+    expect(sent[0]).toBe('DeleteStackCommand');
+  });
+
+  it('is rolled back to the end', async () => {
+    const { client, sent } = cloudFormation({
+      DescribeStacksCommand: () => ({ Stacks: [stackOf('UPDATE_ROLLBACK_COMPLETE')] }),
+    });
+    await repair(client, 'apus', 'continue-rollback');
+    expect(sent[0]).toBe('ContinueUpdateRollbackCommand');
+  });
+
+  it('is nothing, mostly', async () => {
+    const { client, sent } = cloudFormation({});
+    await repair(client, 'apus', 'none');
+    expect(sent).toEqual([]);
+  });
+});
