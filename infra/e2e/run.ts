@@ -1,9 +1,49 @@
+import { main } from '../cli/main.ts';
+import { describeDeployment } from './describe-deployment.ts';
 import { startMinistack } from './ministack.ts';
+import { type Program, runProgram } from './run-program.ts';
+import { requireLeft } from './what-is-left.ts';
 
-const m = await startMinistack();
-console.log(m.endpoint);
-process.on('SIGINT', async () => {
-  await m.stop();
-  process.exit(0);
-});
-setInterval(() => {}, 1000);
+const STACK_NAME = 'apus-e2e';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+await main(endToEnd);
+
+/** Deploys the broker as its owner would, drives it as its clients would, takes it away, and looks at what is left. */
+async function endToEnd(args: readonly string[]): Promise<void> {
+  const ministack = await startMinistack();
+  const stop = async (signal: NodeJS.Signals) => {
+    await ministack.stop();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, stop);
+  try {
+    Object.assign(process.env, ministack.environment);
+    await step('Deploying', command('The deployment', 'deploy'));
+    await step('Testing', {
+      title: 'A test',
+      command: 'npx',
+      args: ['vitest', 'run', '--config', 'e2e/vitest.config.ts', ...args],
+      environment: await describeDeployment(STACK_NAME),
+      isLoud: true,
+    });
+    await step('Destroying', command('The removal', 'destroy'));
+    await requireLeft({ tables: 1, secrets: 1 });
+    await step('Destroying what is not there', command('The second removal', 'destroy'));
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+    await ministack.stop();
+  }
+  console.log('End to end: deployed, used, destroyed; the table and the secret are kept, as by default.');
+}
+
+function command(title: string, name: 'deploy' | 'destroy'): Program {
+  return { title, command: 'node', args: ['run.mjs', `cli/${name}.ts`, '--name', STACK_NAME] };
+}
+
+async function step(title: string, program: Program): Promise<void> {
+  console.log(`${title} …`);
+  const startedAtMs = Date.now();
+  await runProgram(program);
+  console.log(`${title}: ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
+}

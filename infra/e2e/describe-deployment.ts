@@ -1,0 +1,27 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CommandError } from '../cli/command-error.ts';
+import { findStack } from '../cli/stack-state.ts';
+import { OUTPUTS } from '../lib/apus-stack.ts';
+import { E2E_VARIABLES } from './support/deployed.ts';
+
+/** What the tests have to know of a deployed stack, as environment variables. */
+export async function describeDeployment(stackName: string): Promise<Readonly<Record<string, string>>> {
+  const stack = await findStack(new CloudFormationClient(), stackName);
+  const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const output = (name: string): string => {
+    const value = outputs.get(name);
+    if (value === undefined) throw new CommandError(`The stack "${stackName}" has no output ${name}.`);
+    return value;
+  };
+  const { SecretString = '' } = await new SecretsManagerClient().send(
+    new GetSecretValueCommand({ SecretId: output(OUTPUTS.tokenSecretArn) }),
+  );
+  return {
+    [E2E_VARIABLES.stackName]: stackName,
+    [E2E_VARIABLES.url]: output(OUTPUTS.url),
+    [E2E_VARIABLES.secret]: SecretString,
+    [E2E_VARIABLES.breakerName]: output(OUTPUTS.breakerName),
+    [E2E_VARIABLES.httpPublishUrl]: output(OUTPUTS.httpPublishUrl),
+  };
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { CommandError } from '../cli/command-error.ts';
+
+/** The folder `infra`, as seen from `dist` and from here alike. */
+const INFRA = fileURLToPath(new URL('../', import.meta.url));
+
+export interface Program {
+  /** What is said when it fails: `${title} has failed`. */
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Shows what it says at once; otherwise only when it fails. */
+  readonly isLoud?: boolean;
+}
+
+/** Runs a program to its end. @throws {CommandError} when it fails, after what it has said */
+export async function runProgram(program: Program): Promise<void> {
+  const { title, command, args, environment = {}, isLoud = false } = program;
+  const child = spawn(command, args, {
+    cwd: INFRA,
+    stdio: ['ignore', isLoud ? 'inherit' : 'pipe', isLoud ? 'inherit' : 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  const said: Buffer[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => said.push(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => said.push(bytes));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code === 0) return;
+  process.stderr.write(Buffer.concat(said));
+  throw new CommandError(`${title} has failed (exit code ${code}).`);
+}

@@ -1,0 +1,34 @@
+/** The environment variables through which the tests know what was deployed. */
+export const E2E_VARIABLES = {
+  url: 'APUS_E2E_URL',
+  /** Signs tokens. */
+  secret: 'APUS_E2E_SECRET',
+  stackName: 'APUS_E2E_STACK_NAME',
+  breakerName: 'APUS_E2E_BREAKER_NAME',
+  httpPublishUrl: 'APUS_E2E_HTTP_PUBLISH_URL',
+} as const;
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: these tests are run by npm run test:e2e`);
+  return value;
+}
+
+/** The deployed broker under test. */
+export const deployed = {
+  get url(): string {
+    return required(E2E_VARIABLES.url);
+  },
+  get secret(): Uint8Array {
+    return new TextEncoder().encode(required(E2E_VARIABLES.secret));
+  },
+  get stackName(): string {
+    return required(E2E_VARIABLES.stackName);
+  },
+  get breakerName(): string {
+    return required(E2E_VARIABLES.breakerName);
+  },
+  get httpPublishUrl(): string {
+    return required(E2E_VARIABLES.httpPublishUrl);
+  },
+};

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { deployed } from './deployed.ts';
+
+/** How a handshake ended: with an open socket, or with an HTTP status. */
+export type Handshake = { readonly socket: WebSocket } | { readonly status: number | undefined };
+
+/** A bare WebSocket, as a program would open it that knows nothing of the transport. */
+export async function openSocket(token: string | undefined, subprotocols: string[]): Promise<Handshake> {
+  const url = new URL(deployed.url);
+  if (token !== undefined) url.searchParams.set('token', token);
+  const socket = new WebSocket(url, subprotocols);
+  onTestFinished(() => socket.terminate());
+  const refused = once(socket, 'unexpected-response').then(([, response]) => ({
+    status: response.statusCode,
+  }));
+  const opened = once(socket, 'open').then(() => ({ socket }));
+  // Whichever does not happen is rejected by the error that follows, and nobody waits for it any more.
+  refused.catch(() => {});
+  opened.catch(() => {});
+  return await Promise.race([refused, opened]);
+}
+
+/** The code with which the other side closes. */
+export async function closeCodeOf(socket: WebSocket): Promise<number> {
+  const [code] = await once(socket, 'close');
+  return code;
+}

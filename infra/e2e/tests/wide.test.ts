@@ -1,0 +1,67 @@
+import { ApiGatewayV2Client, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
+import { GetEventSourceMappingCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { expect, it } from 'vitest';
+import { invoke, physicalIdOf, until } from '../support/aws.ts';
+import { connectClient, type TestClient, unique } from '../support/client.ts';
+import { deployed } from '../support/deployed.ts';
+
+/** More than the eight that stand in a filter's head: the rest are served by workers. */
+const SUBSCRIBERS = 24;
+const COUNT = 10;
+
+async function subscribeMany(topic: string, qos: 0 | 1): Promise<readonly TestClient[]> {
+  const clients: TestClient[] = [];
+  for (let index = 0; index < SUBSCRIBERS; index += 1) {
+    const client = await connectClient();
+    await client.mqtt.subscribeAsync(topic, { qos });
+    clients.push(client);
+  }
+  return clients;
+}
+
+function numbered(prefix: string): readonly string[] {
+  return Array.from({ length: COUNT }, (_, index) => `${prefix} ${index}`);
+}
+
+it.each([0, 1] as const)(
+  'a message of QoS %i for many subscribers reaches each of them, in order',
+  async (qos) => {
+    const topic = unique('wide');
+    const subscribers = await subscribeMany(topic, qos);
+    const publisher = await connectClient();
+    const texts = numbered('message');
+    await Promise.all(texts.map((text) => publisher.mqtt.publishAsync(topic, text, { qos })));
+    for (const subscriber of subscribers) expect(await subscriber.texts(COUNT)).toEqual(texts);
+  },
+);
+
+async function stateOfBreaker(): Promise<{ rate: number | undefined; source: string | undefined }> {
+  const apiId = await physicalIdOf('BrokerApi', 'AWS::ApiGatewayV2::Api');
+  const source = await physicalIdOf('BrokerFanOutSource', 'AWS::Lambda::EventSourceMapping');
+  const { DefaultRouteSettings } = await new ApiGatewayV2Client().send(
+    new GetStageCommand({ ApiId: apiId, StageName: 'mqtt' }),
+  );
+  const { State } = await new LambdaClient().send(new GetEventSourceMappingCommand({ UUID: source }));
+  return { rate: DefaultRouteSettings?.ThrottlingRateLimit, source: State };
+}
+
+it('a runaway trips the breaker: workers stop, their jobs wait, and go on when it is closed again', async () => {
+  const topic = unique('runaway');
+  const subscribers = await subscribeMany(topic, 1);
+  const publisher = await connectClient();
+  const alarmName = await physicalIdOf('BrokerRunawayAlarm', 'AWS::CloudWatch::Alarm');
+  await new CloudWatchClient().send(
+    new SetAlarmStateCommand({ AlarmName: alarmName, StateValue: 'ALARM', StateReason: 'a test says so' }),
+  );
+  await until(stateOfBreaker, ({ rate, source }) => rate === 1 && source === 'Disabled');
+
+  const texts = numbered('waited');
+  await Promise.all(texts.map((text) => publisher.mqtt.publishAsync(topic, text, { qos: 1 })));
+  // The publisher has its PUBACKs: the messages are safe in the queue, and reach those in the shards when it goes on.
+  expect(subscribers.some(({ received }) => received.length < COUNT)).toBe(true);
+
+  expect(await invoke(deployed.breakerName, { action: 'reset' })).toEqual({ state: 'closed' });
+  for (const subscriber of subscribers) expect(await subscriber.texts(COUNT)).toEqual(texts);
+  await until(stateOfBreaker, ({ rate, source }) => rate === 500 && source === 'Enabled');
+});
