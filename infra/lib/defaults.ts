@@ -21,10 +21,10 @@ export const TIMERS_TIMEOUT = Duration.seconds(30);
 /** AWS asks for six times the function's timeout: a throttled poller tries again meanwhile. */
 export const VISIBILITY_TIMEOUTS = 6;
 /**
- * Every hand-back counts as a receive, and a healthy job may be handed back often. The workers themselves know poison
- * by its lack of progress; this is for a worker that cannot even say so.
+ * The most that SQS takes: every hand-back counts as a receive, and a healthy job may be handed back often. The workers
+ * themselves know poison by its lack of progress; this is for a worker that cannot even say so.
  */
-export const RECEIVES_MAX = 100;
+export const RECEIVES_MAX = 1_000;
 /** Time for people to look at what has failed: as long as SQS keeps anything. */
 export const DEAD_LETTER_RETENTION = Duration.days(14);
 /** What SQS hands to a worker of a FIFO queue at most. */

@@ -9,7 +9,7 @@ import {
   TIMERS_TIMEOUT,
   WORKER_TIMEOUT,
 } from './defaults.ts';
-import { grantBroker, grantConsume, type Resources } from './permissions.ts';
+import { grantBroker, grantConsume, grantLook, type Resources } from './permissions.ts';
 
 /** What is the same for all functions. */
 export type FunctionDefaults = Pick<
@@ -75,6 +75,7 @@ function createFanOut(scope: Construct, props: FunctionsProps): BrokerFunction {
     },
   });
   grantConsume(lambda, fanOut);
+  grantLook(lambda, props.resources);
   return lambda;
 }
 
@@ -88,6 +89,7 @@ function createTimers(scope: Construct, props: FunctionsProps): BrokerFunction {
     environment: { [VARIABLES.deadLetterQueueUrl]: timers.deadLetters.queueUrl },
   });
   grantConsume(lambda, timers);
+  grantLook(lambda, props.resources);
   return lambda;
 }
 
@@ -99,8 +101,7 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
   });
   props.resources.state.grantScan(lambda);
-  // When a connection was last active, before its will is published.
-  props.resources.api.grantConnections(lambda, ['GET']);
+  grantLook(lambda, props.resources);
   return lambda;
 }
 

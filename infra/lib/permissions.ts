@@ -24,6 +24,11 @@ export function grantBroker(lambda: BrokerFunction, resources: Resources): void 
   api.grantConnections(lambda, verbs);
 }
 
+/** Whether a connection is still there, and since when nothing came from it: before a will, and before giving one up. */
+export function grantLook(lambda: BrokerFunction, { api }: Resources): void {
+  api.grantConnections(lambda, ['GET']);
+}
+
 /** What a worker behind a queue needs beyond that; what it knows to be poison it puts aside by itself. */
 export function grantConsume(lambda: BrokerFunction, { queue, deadLetters }: QueuePair): void {
   queue.grantConsumeMessages(lambda);

@@ -156,7 +156,7 @@ describe('the queues', () => {
       FifoQueue: true,
       ContentBasedDeduplication: Match.absent(),
       VisibilityTimeout: 180,
-      RedrivePolicy: Match.objectLike({ maxReceiveCount: 100 }),
+      RedrivePolicy: Match.objectLike({ maxReceiveCount: 1_000 }),
     });
   });
 

@@ -19,6 +19,8 @@ const BROKER = [
   ...QUEUE_SEND.map((action) => `sqs:${action} {BrokerTimersQueue}`),
 ];
 
+const LOOK = `execute-api:ManageConnections ${CONNECTIONS}/GET/@connections/*`;
+
 function logs(id: string): string[] {
   return ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} {Broker${id}Logs}`);
 }
@@ -40,16 +42,9 @@ describe('each function may do what it does, and nothing else', () => {
   it.each([
     ['Gateway', [...BROKER, ...READ_SECRET]],
     ['Disconnect', BROKER],
-    ['FanOut', [...BROKER, ...consume('FanOut')]],
-    ['Timers', [...BROKER, ...consume('Timers')]],
-    [
-      'Sweep',
-      [
-        ...BROKER,
-        'dynamodb:Scan {BrokerTable}',
-        `execute-api:ManageConnections ${CONNECTIONS}/GET/@connections/*`,
-      ],
-    ],
+    ['FanOut', [...BROKER, ...consume('FanOut'), LOOK]],
+    ['Timers', [...BROKER, ...consume('Timers'), LOOK]],
+    ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', LOOK]],
     ['Publish', BROKER],
     [
       'Breaker',
