@@ -19,6 +19,8 @@ const common = {
 };
 
 rmSync(dist, { recursive: true, force: true });
+// Tests that build run in another environment, in which React would be built with its development checks.
+process.env.NODE_ENV = 'production';
 await Promise.all([
   build({
     ...common,

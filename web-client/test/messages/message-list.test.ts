@@ -35,10 +35,11 @@ function setUp(messagesMax = 100) {
     (callback) => void waiting.push(callback),
     () => 0,
   );
+  const detach = list.attach();
   const runAll = (): void => {
     while (waiting.length > 0) waiting.shift()?.();
   };
-  return { log, list, runAll };
+  return { log, list, runAll, detach };
 }
 
 function topics(list: MessageList): (string | undefined)[] {
@@ -117,6 +118,16 @@ describe('what a list shows', () => {
     expect(list.size).toBe(0);
     log.append([fields('b')]);
     expect(topics(list)).toEqual(['b']);
+  });
+
+  test('attached again, it shows what came meanwhile', () => {
+    const { log, list, runAll, detach } = setUp();
+    list.setFilter(({ topic }) => topic === 'a');
+    detach();
+    log.append([fields('a'), fields('b')]);
+    list.attach();
+    runAll();
+    expect(topics(list)).toEqual(['a']);
   });
 
   test('a new filter while the old messages are looked through begins anew', () => {

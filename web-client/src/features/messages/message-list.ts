@@ -18,7 +18,6 @@ export class MessageList {
   readonly #schedule: Schedule;
   readonly #clock: () => number;
   readonly #frames: FrameListeners;
-  readonly #stops: (() => void)[];
   #predicate: Predicate | undefined;
   /** What fits among the messages that came since the filter was set, ascending. */
   #newer: Ring<number>;
@@ -41,7 +40,19 @@ export class MessageList {
     this.#clock = clock;
     this.#frames = new FrameListeners(schedule);
     this.#newer = new Ring(log.limits.messagesMax);
-    this.#stops = [log.onAppend((messages) => this.#appended(messages)), log.onClear(() => this.#cleared())];
+  }
+
+  /** Begins to follow the log. Returns how to stop; it may be attached again. */
+  attach(): () => void {
+    const stops = [
+      this.#log.onAppend((messages) => this.#appended(messages)),
+      this.#log.onClear(() => this.#cleared()),
+    ];
+    // What came before is looked through.
+    if (this.#predicate !== undefined) this.setFilter(this.#predicate);
+    return () => {
+      for (const stop of stops) stop();
+    };
   }
 
   /** Different after every change. */
@@ -128,11 +139,6 @@ export class MessageList {
 
   onFrame(listener: () => void): () => void {
     return this.#frames.add(listener);
-  }
-
-  dispose(): void {
-    this.#predicate = undefined;
-    for (const stop of this.#stops) stop();
   }
 
   #appended(messages: readonly LoggedMessage[]): void {

@@ -19,7 +19,7 @@ export function MessagesView() {
   const profile = useActiveProfile();
   const list = useMemo(() => connection && new MessageList(connection.messages), [connection]);
   const isNarrow = useMediaQuery('(max-width: 62em)');
-  useEffect(() => () => list?.dispose(), [list]);
+  useEffect(() => list?.attach(), [list]);
   if (connection === undefined || profile === undefined || list === undefined) return <EmptyConnection />;
   if (isNarrow) return <NarrowMessages profile={profile} list={list} />;
   return (

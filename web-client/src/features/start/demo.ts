@@ -114,9 +114,12 @@ export async function comeAgain(profile: ConnectionProfile): Promise<void> {
 /** Removes the retained message and ends both clients. */
 export async function stopDemo(): Promise<void> {
   run += 1;
+  const mine = run;
   const a = connections.get(CLIENT_A);
   const clear = { topic: `${demoTopic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
   await a.publish(clear);
+  // Somebody has begun again meanwhile, with the same two clients.
+  if (mine !== run) return;
   connections.get(CLIENT_B).close();
   a.close();
   useDemo.setState(IDLE);

@@ -15,8 +15,8 @@ export function snippetFor(language: SnippetLanguage, door: Door, url: string): 
 }
 
 const USE = `client.on('message', (topic, payload) => console.log(topic, payload.toString()));
-client.subscribe('hello/#');
-client.publish('hello/world', 'Hello', { qos: 1 });`;
+await client.subscribeAsync('hello/#');
+await client.publishAsync('hello/world', 'Hello', { qos: 1 });`;
 
 function nodeSnippet(url: string): Snippet {
   return {

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Locator, Page } from 'playwright-core';
+
+/** Screenshots of a run, to be looked at. */
+const ARTEFACTS = fileURLToPath(new URL('../../artefacts/web-client/', import.meta.url));
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Pages with the same name share what the browser remembers, as tabs do. */
+  readonly context?: Awaited<ReturnType<Browser['newContext']>>;
+}
+
+/** The web client in a browser, in the words of its users. */
+export class ClientPage {
+  readonly page: Page;
+  /** Scripts that failed, and what the Content Security Policy forbade. */
+  readonly complaints: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+  }
+
+  static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<ClientPage> {
+    const { width = 1440, height = 900, colorScheme = 'light' } = options;
+    const context = options.context ?? (await browser.newContext({ colorScheme }));
+    const client = new ClientPage(await context.newPage());
+    // Shorter than a test may take, so that what was not found is named.
+    client.page.setDefaultTimeout(10_000);
+    await client.page.setViewportSize({ width, height });
+    await client.page.goto(url);
+    return client;
+  }
+
+  /** Until the header says so. */
+  async connected(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Disconnect' }).waitFor();
+  }
+
+  async openView(name: string): Promise<void> {
+    await this.page.getByRole('link', { name, exact: true }).click();
+  }
+
+  async subscribe(filter: string): Promise<void> {
+    await this.page.getByLabel('Topic filter', { exact: true }).fill(filter);
+    await this.page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+    await this.subscription(filter)
+      .getByText(/^QoS \d/)
+      .waitFor();
+  }
+
+  subscription(filter: string): Locator {
+    return this.page
+      .getByRole('region', { name: 'Subscriptions' })
+      .getByRole('listitem')
+      .filter({ has: this.page.getByRole('button', { name: `Edit ${filter}`, exact: true }) });
+  }
+
+  async publish(topic: string, payload: string, qos: 0 | 1 | 2 = 0, retain = false): Promise<void> {
+    const form = this.page.getByRole('form', { name: 'Publish' });
+    await form.getByLabel('Topic', { exact: true }).fill(topic);
+    await form.locator('label', { hasText: `QoS ${qos}` }).click();
+    await form.getByLabel('Retain').setChecked(retain);
+    await form.locator('label', { hasText: 'Text' }).click();
+    await form.getByRole('textbox', { name: 'Payload' }).fill(payload);
+    await form.getByRole('button', { name: 'Publish', exact: true }).click();
+    await form
+      .getByRole('status')
+      .filter({ hasText: /Sent|Acknowledged|Complete/ })
+      .waitFor();
+  }
+
+  /** The rows of the message table that say all of this. */
+  rows(...texts: readonly string[]): Locator {
+    let rows = this.page.getByRole('grid', { name: 'Messages, newest first' }).locator('[aria-selected]');
+    for (const text of texts) rows = rows.filter({ hasText: text });
+    return rows;
+  }
+
+  /** The topics of the table from the top. */
+  async topics(): Promise<string[]> {
+    return await this.rows().locator('[data-column="topic"]').allTextContents();
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await mkdir(ARTEFACTS, { recursive: true });
+    await this.page.screenshot({ path: join(ARTEFACTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
+  }
+
+  /** What axe finds wrong by WCAG 2.2 A and AA, one line for each rule. */
+  async accessibilityProblems(): Promise<string[]> {
+    await this.page.evaluate(AXE);
+    return (await this.page.evaluate(`
+      axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      }).then(({ violations }) => violations.map(
+        ({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | '),
+      ))
+    `)) as string[];
+  }
+
+  /** By how many pixels the page is wider than the window. */
+  async overflow(): Promise<number> {
+    return (await this.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number;
+  }
+
+  async close(): Promise<void> {
+    await this.page.close();
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** What `npm start` runs, built once for the tests of a file. */
+export class BuiltClient {
+  readonly directory: string;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  static async build(): Promise<BuiltClient> {
+    // Below node_modules, so that it finds the packages that it does not contain.
+    const directory = await mkdtemp(join(ROOT, 'node_modules', '.apus-test-'));
+    await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'node', 'build.mjs'), directory]);
+    return new BuiltClient(directory);
+  }
+
+  /** The page's files. */
+  get page(): string {
+    return join(this.directory, 'page');
+  }
+
+  async serve(flags: readonly string[] = []): Promise<Served> {
+    return await Served.start(join(this.directory, 'apus.js'), flags);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** A broker that runs, with both doors and the page. */
+export class Served {
+  readonly nodeUrl: string;
+  readonly gatewayUrl: string;
+  readonly pageUrl: string;
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess, urls: Readonly<Record<string, string>>) {
+    this.#process = process;
+    this.nodeUrl = urls.MQTT ?? '';
+    this.gatewayUrl = urls.gateway ?? '';
+    this.pageUrl = urls.page ?? '';
+  }
+
+  static async start(command: string, flags: readonly string[]): Promise<Served> {
+    const child = spawn(
+      process.execPath,
+      [command, 'serve', '--port', '0', '--gateway-port', '0', ...flags],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const urls: Record<string, string> = {};
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [, name, url] = /^\s+(MQTT|gateway|page)\s+(\S+)/.exec(line) ?? [];
+      if (name !== undefined && url !== undefined) urls[name] = url;
+      if (line.startsWith('Stop it')) return new Served(child, urls);
+    }
+    throw new Error(`the broker did not start with ${flags.join(' ')}`);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process.exitCode !== null) return;
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    await ended;
+  }
+}
