@@ -41,7 +41,9 @@ export interface Service {
 
 /** Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. */
 export async function withService(define: (service: Service) => void): Promise<void> {
-  const emulated = await makeService(createDynamoDb().clientConfig(), { readUnitsFrom: 'service' });
+  const emulated = await makeService(createDynamoDb({ seed: 1 }).clientConfig(), {
+    readUnitsFrom: 'service',
+  });
   describe('in memory', () => define(emulated));
   await withMinistack(define);
 }
