@@ -1,4 +1,12 @@
-import type { Delivery, Message, Queued, QueueLimits, Stores } from '../src/index.ts';
+import type {
+  Delivery,
+  Message,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  SessionRef,
+  Stores,
+} from '../src/index.ts';
 import { Client, deliveryTo, type MakeStores, messageId, messageOf, NOW_MS, summary } from './support.ts';
 
 export const ROOMY: QueueLimits = { queueLengthMax: 1000, queueBytesMax: 1_000_000, whenFull: 'drop-oldest' };
@@ -64,6 +72,15 @@ export class QueueClient extends Client {
 
   async release(packetId: number): Promise<boolean> {
     return (await this.stores.queues.release(await this.session(), packetId)) === 'done';
+  }
+
+  /** What an ended session leaves behind; then it is forgotten, as the broker does it. */
+  async leavings(session?: SessionRef): Promise<readonly QueuedPublish[]> {
+    const { queues } = this.stores;
+    const ref = session ?? (await this.session());
+    const left = await queues.unacknowledged(ref);
+    await queues.clear(ref);
+    return left;
   }
 
   async length(): Promise<number> {

@@ -111,7 +111,7 @@ class Walker {
 
   /** Everything that is left comes out in order. */
   async end(): Promise<void> {
-    const left = await this.#client.stores.queues.clear(await this.#client.session());
+    const left = await this.#client.leavings();
     this.#model.checkLeft(left, this.#nowMs);
   }
 

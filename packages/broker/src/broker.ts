@@ -5,7 +5,7 @@ import type { Loss } from './loss.ts';
 import type { Message } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
 import type { MatchedFilter, Timer } from './ports/index.ts';
-import type { ConnectionId } from './session.ts';
+import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
 
@@ -39,6 +39,8 @@ export interface Broker {
     connectionId: ConnectionId,
     loss?: Loss,
   ): Awaitable<boolean>;
+  /** Forgets what an incarnation owned that is over for certain, for whoever finds that a crash has left it behind. */
+  discardEnded(session: SessionRef): Awaitable<void>;
   /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
   /** The link is ready again: sends what waits for its session. */

@@ -7,6 +7,7 @@ import { connect } from './connect.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
+import { discardState } from './end-session.ts';
 import { type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
@@ -38,6 +39,7 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
     lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
       run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),
     disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),
+    discardEnded: (session) => run(discardState(context, session)),
     drain: (link) => run(drainLink(context, link)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),

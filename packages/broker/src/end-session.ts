@@ -9,13 +9,19 @@ export function* endSession(context: Context, session: SessionRef, connectionId:
   if (isRemoved) yield* discardState(context, session);
 }
 
-/** Forgets what an ended incarnation owned [MQTT-3.1.2-4]; messages of shared subscriptions go to other members. */
+/**
+ * Forgets what an ended incarnation owned [MQTT-3.1.2-4]; messages of shared subscriptions go to other members.
+ *
+ * What is to be passed on is forgotten when it has been, and the subscriptions last of all: as long as they are there, a
+ * session that is not can be found, and all of this is done again by whoever finds it.
+ */
 export function* discardState(context: Context, session: SessionRef): Flow<void> {
   const { subscriptions, queues, received } = context.ports;
-  yield* waitFor(subscriptions.clear(session));
   yield* waitFor(received.clear(session));
-  const unacknowledged = yield* waitFor(queues.clear(session));
+  const unacknowledged = yield* waitFor(queues.unacknowledged(session));
   for (const queued of unacknowledged) yield* passOn(context, session, queued);
+  yield* waitFor(queues.clear(session));
+  yield* waitFor(subscriptions.clear(session));
 }
 
 /**
@@ -26,7 +32,8 @@ function* passOn(context: Context, from: SessionRef, { message, delivery }: Queu
   const { share } = delivery;
   if (share === undefined || (delivery.qos === 2 && delivery.packetId !== 0)) return;
   const { subscriptions, connections } = context.ports;
-  const subscribers = yield* waitFor(subscriptions.members(from.tenant, share));
+  const members = yield* waitFor(subscriptions.members(from.tenant, share));
+  const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
   if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member)]);
 }

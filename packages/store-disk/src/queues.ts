@@ -91,14 +91,18 @@ export class DiskQueues implements QueueStore {
     return outcome === 'done' ? this.#writer.durable(outcome) : outcome;
   }
 
-  clear(ref: SessionRef): Awaitable<readonly QueuedPublish[]> {
+  unacknowledged(ref: SessionRef): readonly QueuedPublish[] {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.unacknowledged(ref) : (durable.queue?.unacknowledged() ?? []);
+  }
+
+  clear(ref: SessionRef): Awaitable<void> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.clear(ref);
-    const unacknowledged = durable.queue?.unacknowledged() ?? [];
     if (!durable.hasEnded) durable.queue?.erase();
     durable.queue = undefined;
     this.#durables.forget(durable);
-    return this.#writer.settled(unacknowledged);
+    return this.#writer.settled(undefined);
   }
 
   length(ref: SessionRef): number {

@@ -21,6 +21,7 @@ import { SessionList } from './session-list.ts';
 import { DynamoSessions } from './sessions.ts';
 import { Shards } from './shards.ts';
 import { DynamoSubscriptions, type FramePlan } from './subscriptions.ts';
+import { DynamoSweepScan } from './sweep-scan.ts';
 import { Table } from './table.ts';
 
 /** The broker's stores in DynamoDB, and what a cloud handler needs beside them. */
@@ -32,6 +33,8 @@ export interface DynamoStores extends Stores {
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
+  /** For the sweep. */
+  readonly sweepScan: DynamoSweepScan;
   /** What was consumed since the stores were made. */
   readonly meter: Meter;
   /**
@@ -74,6 +77,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
+    sweepScan: new DynamoSweepScan(table),
     meter: table.meter,
     beginFrame: async (plan) => {
       frame.begin();

@@ -6,6 +6,8 @@ export type { ShardName } from './keys.ts';
 export { decodeMessage, encodeMessage } from './message-blob.ts';
 export type { Units } from './meter.ts';
 export type { DynamoOptions } from './options.ts';
+export { quietClient } from './quiet-client.ts';
 export type { ShardRange } from './shards.ts';
 export type { SubscriberEntry } from './subscriber-entry.ts';
 export type { FramePlan, SubscriberSlice } from './subscriptions.ts';
+export type * from './sweep-scan.ts';

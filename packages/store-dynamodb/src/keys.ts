@@ -60,6 +60,9 @@ export const OWNED = {
   waiting: 'wait\0',
 } as const;
 
+/** How far the sweep has come: of no tenant, as it goes over all of them. */
+export const sweepKey: Key = { p: 'Y', s: 'sweep' };
+
 export const registryKey = (tenant: string): Key => ({ p: partition('H', tenant), s: 'shapes' });
 
 const filterText = ({ topicFilter, shareGroup }: FilterName) => join(topicFilter, shareGroup ?? '');

@@ -1,13 +1,14 @@
 import type { SessionRef } from '@apus/broker';
-import { OWNED } from './keys.ts';
+import { OWNED, ownedPartition } from './keys.ts';
+import { endOf, type Table } from './table.ts';
 import { type Item, textOf } from './values.ts';
 
 /** What was read is taken for what is there for so long, by the calls that clear one session after the other. */
 const FRESH_MS = 1_000;
 
 /**
- * What an ended incarnation leaves behind. The broker clears its subscriptions, its receipts and its queue with three
- * calls; all of it is in one partition, which the first call reads for all three.
+ * What an ended incarnation leaves behind. The broker clears its receipts, its queue and its subscriptions with calls of
+ * their own; all of it is in one partition, which the first call reads for all.
  */
 export class Leavings {
   readonly #now: () => number;
@@ -19,34 +20,28 @@ export class Leavings {
     this.#now = now;
   }
 
-  keep(session: SessionRef, items: readonly Item[]): void {
-    this.#partition = { name: nameOf(session), items, readAtMs: this.#now() };
-  }
-
-  /** To be called by whatever adds to a session: what was read is not all any more. */
+  /** To be called by whatever adds to a session, or has taken all: what was read is not all any more. */
   forget(): void {
     this.#partition = undefined;
   }
 
-  knows(session: SessionRef): boolean {
+  async all(table: Table, session: SessionRef): Promise<readonly Item[]> {
     const known = this.#partition;
-    return known?.name === nameOf(session) && this.#now() - known.readAtMs < FRESH_MS;
-  }
-
-  received(session: SessionRef): Item | undefined {
-    return this.#items(session).find((item) => textOf(item, 's') === OWNED.received);
-  }
-
-  /** What was inflight and what waited. The last that is asked for. */
-  queue(session: SessionRef): Item[] {
-    const isQueued = (sort = '') => sort.startsWith(OWNED.inflight) || sort.startsWith(OWNED.waiting);
-    const items = this.#items(session).filter((item) => isQueued(textOf(item, 's')));
-    this.forget();
+    const name = nameOf(session);
+    if (known?.name === name && this.#now() - known.readAtMs < FRESH_MS) return known.items;
+    const items = await table.queryAll({ p: ownedPartition(session), from: ' ', to: endOf('') });
+    this.#partition = { name, items, readAtMs: this.#now() };
     return items;
   }
 
-  #items(session: SessionRef): readonly Item[] {
-    return this.knows(session) ? (this.#partition?.items ?? []) : [];
+  async received(table: Table, session: SessionRef): Promise<Item | undefined> {
+    return (await this.all(table, session)).find((item) => textOf(item, 's') === OWNED.received);
+  }
+
+  /** What was inflight and what waited. */
+  async queue(table: Table, session: SessionRef): Promise<Item[]> {
+    const isQueued = (sort = '') => sort.startsWith(OWNED.inflight) || sort.startsWith(OWNED.waiting);
+    return (await this.all(table, session)).filter((item) => isQueued(textOf(item, 's')));
   }
 }
 

@@ -10,6 +10,11 @@ const LINK_SECONDS_MAX = 3 * 60 * 60;
 /** Longer than any packet of an ended connection may still be on its way to a handler. */
 const TOMBSTONE_SECONDS = 60 * 60;
 
+/*
+ * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
+ * client identifier once it was; `e` nonce of whoever ended it, `ea` when.
+ */
+
 /** Where each network connection stands: one item, replaced whole. */
 export class DynamoLinks implements LinkStore {
   readonly #table: Table;
@@ -38,6 +43,7 @@ export class DynamoLinks implements LinkStore {
     const notEnded = 'attribute_not_exists(e)';
     const item: Item = {
       ...marshalled(linkKey(connectionId)),
+      ...beginningOf(state, this.#table.settings.clock.now()),
       v: number(VERSION),
       t: number(this.#table.nowSeconds() + LINK_SECONDS_MAX),
       d: text(toJson(withPlainSession(state))),
@@ -52,11 +58,12 @@ export class DynamoLinks implements LinkStore {
     const { ok, old } = await this.#table.update(
       linkKey(connectionId),
       // What stood there is kept until the tombstone goes: an end whose answer was lost finds it again.
-      'SET e = :end, v = :v, t = :t',
+      'SET e = :end, ea = :now, v = :v, t = :t',
       {
         condition: notEnded,
         values: {
           ':end': text(nonce),
+          ':now': number(this.#table.settings.clock.now()),
           ':v': number(VERSION),
           ':t': number(this.#table.nowSeconds() + TOMBSTONE_SECONDS),
         },
@@ -65,6 +72,13 @@ export class DynamoLinks implements LinkStore {
     );
     return ok || textOf(old, 'e') === nonce ? storedState(old) : undefined;
   }
+}
+
+/** What the sweep wants to know, without reading the state. */
+function beginningOf(state: LinkState, nowMs: number): Item {
+  if (state.phase !== 'connected') return { a: number(nowMs) };
+  const { session, connectedAtMs } = state.connection;
+  return { a: number(connectedAtMs), n: text(JSON.stringify([session.tenant, session.clientId])) };
 }
 
 function stateOf(item: Item | undefined): LinkState | undefined {

@@ -17,7 +17,6 @@ import type { Bodies } from './bodies.ts';
 import { Draw } from './draw.ts';
 import { ContentionError } from './errors.ts';
 import { Inflight } from './inflight.ts';
-import { OWNED, ownedPartition } from './keys.ts';
 import type { Leavings } from './leavings.ts';
 import { DECISIONS_MAX } from './limits.ts';
 import { Offer } from './offer.ts';
@@ -25,7 +24,7 @@ import { bodyRefOf, compareEntries, isCompleted, isInflight, packetIdOf, queuedO
 import { isLive, type QueueView, QueueViews } from './queue-view.ts';
 import { connectionOf } from './session-ref.ts';
 import { Settle } from './settle.ts';
-import { endOf, type Table } from './table.ts';
+import type { Table } from './table.ts';
 import { type Item, textOf } from './values.ts';
 import { Waiting } from './waiting.ts';
 
@@ -89,21 +88,23 @@ export class DynamoQueues implements QueueStore {
     return await this.#acknowledge.release(session, packetId);
   }
 
-  async clear(session: SessionRef): Promise<readonly QueuedPublish[]> {
-    const all = this.#leavings.knows(session) ? this.#leavings.queue(session) : await this.#readAll(session);
-    // What is only remembered is left to TTL.
-    const items = all.filter((item) => !isCompleted(item));
-    if (items.length === 0) return [];
+  async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
+    const items = await this.#left(session);
     const refs = items.map(bodyRefOf).filter((ref) => ref !== undefined);
     const bodies = await this.#bodies.load(session.tenant, refs);
-    const unacknowledged = inOrder(items).flatMap((item) => {
+    return inOrder(items).flatMap((item) => {
       const ref = bodyRefOf(item);
       const body = ref && this.#bodies.join(session.tenant, ref, bodies);
       return queuedOf(item, body, session, isInflight(item) ? packetIdOf(item) : 0, false) ?? [];
     });
+  }
+
+  async clear(session: SessionRef): Promise<void> {
+    const items = await this.#left(session);
+    if (items.length === 0) return;
     await batchDelete(this.#table, items);
+    this.#leavings.forget();
     await this.#views.unsettle(session);
-    return unacknowledged;
   }
 
   async length(session: SessionRef): Promise<number> {
@@ -142,11 +143,9 @@ export class DynamoQueues implements QueueStore {
     return (await this.#settle.tryOnce(view)) === 'live';
   }
 
-  async #readAll(session: SessionRef): Promise<Item[]> {
-    const p = ownedPartition(session);
-    const inflight = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
-    const waiting = await this.#table.queryAll({ p, from: OWNED.waiting, to: endOf(OWNED.waiting) });
-    return [...inflight, ...waiting];
+  /** What is only remembered is left to TTL. */
+  async #left(session: SessionRef): Promise<Item[]> {
+    return (await this.#leavings.queue(this.#table, session)).filter((item) => !isCompleted(item));
   }
 }
 

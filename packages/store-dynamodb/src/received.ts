@@ -71,9 +71,7 @@ export class DynamoReceived implements ReceivedStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    const item = this.#leavings.knows(session)
-      ? this.#leavings.received(session)
-      : await this.#table.get(receivedKey(session));
+    const item = await this.#leavings.received(this.#table, session);
     if (item !== undefined) await this.#table.delete(receivedKey(session));
   }
 }

@@ -1,6 +1,6 @@
 import { countKey } from './keys.ts';
 import { COUNT_CACHE_MS, COUNT_SAMPLE } from './limits.ts';
-import type { Table } from './table.ts';
+import { marshalled, type Table } from './table.ts';
 import { number, numberOf, VERSION } from './values.ts';
 
 /**
@@ -23,6 +23,12 @@ export class SampledCount {
     await this.#table.update(countKey(this.#name, tenant), 'SET v = :v ADD n :change', {
       values: { ':v': number(VERSION), ':change': number(change * COUNT_SAMPLE) },
     });
+  }
+
+  /** Somebody has counted: what was added meanwhile may be missing. */
+  async set(tenant: string, count: number): Promise<void> {
+    const key = countKey(this.#name, tenant);
+    await this.#table.put({ ...marshalled(key), v: number(VERSION), n: number(count) });
   }
 
   async read(tenant: string): Promise<number> {

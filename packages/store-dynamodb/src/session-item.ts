@@ -56,6 +56,16 @@ export function nameValue({ p }: Key, tenant: string, clientId: string): Attribu
   return p.endsWith(`\0${tenant}\0${clientId}`) ? undefined : text(JSON.stringify([tenant, clientId]));
 }
 
+/** The other way round. Undefined where the key is no session's. */
+export function nameOf(item: Item): { readonly tenant: string; readonly clientId: string } | undefined {
+  const [kind, tenant, clientId] = textOf(item, 'p')?.split('\0') ?? [];
+  if (kind !== 'S' || tenant === undefined || clientId === undefined) return undefined;
+  const name = textOf(item, 'n');
+  if (name === undefined) return { tenant, clientId };
+  const [wholeTenant, wholeClientId] = JSON.parse(name) as [string, string];
+  return { tenant: wholeTenant, clientId: wholeClientId };
+}
+
 export function settledJson({ attachment, identity }: OpenSession): string {
   return toJson({ attachment, identity });
 }
@@ -120,6 +130,14 @@ export function recordOf(
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
   };
+}
+
+/** As the broker counts it: not before the will is due. Undefined while it is connected, and if it never ends. */
+export function sessionEndsAtMs(item: Item): number | undefined {
+  const detachedAtMs = numberOf(item, 'z') ?? 0;
+  const expirySeconds = numberOf(item, 'x') ?? 0;
+  if (detachedAtMs === 0 || expirySeconds === NEVER_EXPIRES) return undefined;
+  return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0);
 }
 
 function willDueOf(item: Item): WillDue | undefined {

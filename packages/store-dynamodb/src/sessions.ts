@@ -122,6 +122,11 @@ export class DynamoSessions implements SessionStore {
     return await this.#count.read(ALL_TENANTS);
   }
 
+  /** Corrects a number that is sampled, and that TTL does not count down. */
+  async recount(count: number): Promise<void> {
+    await this.#count.set(ALL_TENANTS, count);
+  }
+
   async #removed(): Promise<true> {
     await this.#count.add(ALL_TENANTS, -1);
     return true;

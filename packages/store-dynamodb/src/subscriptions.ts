@@ -9,14 +9,14 @@ import type {
 } from '@apus/broker';
 import { batchDelete } from './batch.ts';
 import type { FrameCache } from './frame-cache.ts';
-import { linkKey, ownedPartition, type ShardName } from './keys.ts';
+import { linkKey, type ShardName } from './keys.ts';
 import type { Leavings } from './leavings.ts';
 import type { Matcher } from './matcher.ts';
 import type { Placement } from './placement.ts';
 import type { ShapeRegistry } from './registry.ts';
 import { type SessionList, subscriptionsOf } from './session-list.ts';
 import type { ShardRange, Shards } from './shards.ts';
-import { endOf, type Table } from './table.ts';
+import type { Table } from './table.ts';
 import type { Item } from './values.ts';
 
 export interface SubscriptionParts {
@@ -91,14 +91,13 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    this.#changes();
-    const p = ownedPartition(session);
-    const items = await this.#table.queryAll({ p, from: ' ', to: endOf('') });
+    this.#parts.frame.forgetMatches();
+    const items = await this.#parts.leavings.all(this.#table, session);
     await this.#parts.placement.removeAll(session, subscriptionsOf(items));
     // A list that TTL forgets is left to it.
     const isListed = (item: Item) => item.t === undefined && subscriptionsOf([item]).length > 0;
     await batchDelete(this.#table, items.filter(isListed));
-    this.#parts.leavings.keep(session, items);
+    this.#parts.leavings.forget();
   }
 
   async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {

@@ -8,13 +8,14 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
+  ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
 import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
 import type { Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { type Item, numberOf, text } from './values.ts';
+import { type Item, numberOf, text, textOf } from './values.ts';
 
 /** What a conditional write came to. A condition that failed tells what stood there, at no extra read. */
 export interface Written {
@@ -47,6 +48,22 @@ export interface QueryPage {
   readonly items: readonly Item[];
   /** Sort key of the last item looked at; undefined after the last page. */
   readonly next: string | undefined;
+}
+
+export interface ScanRange {
+  readonly segment: number;
+  readonly segments: number;
+  /** Exclusive: the `next` of the page before. */
+  readonly after: Key | undefined;
+  readonly filter: string;
+  readonly projection: string;
+  readonly values: Record<string, AttributeValue>;
+}
+
+export interface ScanPage {
+  readonly items: readonly Item[];
+  /** Undefined after the last page. */
+  readonly next: Key | undefined;
 }
 
 /** Sort keys that begin with `prefix` end before this one. */
@@ -117,6 +134,28 @@ export class Table {
       after = page.next;
     } while (after !== undefined);
     return items;
+  }
+
+  /** One page, of at most 1 MB read, of a segment of the whole table; eventually consistent. */
+  async scan({ segment, segments, after, filter, projection, values }: ScanRange): Promise<ScanPage> {
+    const command = new ScanCommand({
+      TableName: this.settings.tableName,
+      Segment: segment,
+      TotalSegments: segments,
+      FilterExpression: filter,
+      ProjectionExpression: projection,
+      ExpressionAttributeValues: values,
+      ReturnConsumedCapacity: 'TOTAL',
+      ...(after !== undefined && { ExclusiveStartKey: marshalled(after) }),
+    });
+    const { answer } = await withRetries('Scan', this.settings, () => this.settings.client.send(command));
+    const items = answer.Items ?? [];
+    // What the filter left out was read as well: without the service's word it is not known how much.
+    const computed = readUnits(items.reduce((sum, item) => sum + sizeOf(item), 0)) / 2;
+    this.countRead(answer.ConsumedCapacity, computed);
+    const last = answer.LastEvaluatedKey;
+    const next = last && { p: textOf(last, 'p') ?? '', s: textOf(last, 's') ?? '' };
+    return { items: items.filter((item) => this.isAlive(item)), next };
   }
 
   countRead(consumed: ConsumedCapacity | undefined, computed: number): void {

@@ -62,13 +62,15 @@ export class MemoryQueues implements QueueStore {
     return this.#queue(session)?.release(packetId) ?? 'unknown';
   }
 
-  clear(ref: SessionRef): readonly QueuedPublish[] {
+  unacknowledged(session: SessionRef): readonly QueuedPublish[] {
+    return this.#queue(session)?.unacknowledged() ?? [];
+  }
+
+  clear(ref: SessionRef): void {
     const session = this.#sessions.live(ref);
-    if (session === undefined) return [];
-    const unacknowledged = session.state.queue?.unacknowledged() ?? [];
+    if (session === undefined) return;
     session.state.queue = undefined;
     this.#sessions.cleared(session);
-    return unacknowledged;
   }
 
   length(session: SessionRef): number {

@@ -79,6 +79,7 @@ describe('what the memory store hands out', () => {
       queues.complete(session, 1),
       queues.release(session, 1),
       queues.length(session),
+      queues.unacknowledged(session),
       queues.clear(session),
       received.begin(session, 1, '1', 1),
       received.settle(session, 1),

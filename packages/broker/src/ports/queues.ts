@@ -69,10 +69,14 @@ export interface QueueStore {
   release(session: SessionRef, packetId: PacketId): Awaitable<Acknowledged>;
 
   /**
-   * Forgets all of an incarnation and returns what was never acknowledged, not even by PUBREC, oldest first. A
-   * `packetId` other than 0 says that it has been sent.
+   * What an incarnation that is over leaves behind: messages that were never acknowledged, not even by PUBREC, oldest
+   * first. A `packetId` other than 0 says that it has been sent. Nothing is changed: whoever passes them on calls
+   * `clear` when that is done.
    */
-  clear(session: SessionRef): Awaitable<readonly QueuedPublish[]>;
+  unacknowledged(session: SessionRef): Awaitable<readonly QueuedPublish[]>;
+
+  /** Forgets all of an incarnation. */
+  clear(session: SessionRef): Awaitable<void>;
 
   /** How many messages wait, not counting those inflight. */
   length(session: SessionRef): Awaitable<number>;
