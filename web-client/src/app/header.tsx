@@ -28,7 +28,7 @@ export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
         size="xs"
         aria-label={isNavigationOpen ? t('app.closeNavigation') : t('app.openNavigation')}
       />
-      <a className={classes.home} href="#/start">
+      <a className={classes.home} href="#/start" aria-label={t('app.name')}>
         <Logo />
         <span className={classes.wordmark}>{t('app.name')}</span>
       </a>

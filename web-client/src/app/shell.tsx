@@ -1,4 +1,4 @@
-import { AppShell, Center, Loader } from '@mantine/core';
+import { AppShell, Center, Loader, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -47,6 +47,7 @@ export function Shell() {
       <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
         {isReady && view !== undefined && (
           <ViewBoundary key={view.id}>
+            <VisuallyHidden component="h1">{t(`app.views.${view.id}`)}</VisuallyHidden>
             <Suspense fallback={<Loading />}>
               <view.Component />
             </Suspense>

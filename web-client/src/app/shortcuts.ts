@@ -31,6 +31,10 @@ export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
   return [isEnabled, setEnabled];
 }
 
+function showHelp(): void {
+  useStore.setState({ question: { type: 'shortcuts' } });
+}
+
 export function useShortcuts(): void {
   const [isEnabled] = useShortcutsEnabled();
   const run =
@@ -53,7 +57,9 @@ export function useShortcuts(): void {
     ['Space', run('pause'), { preventDefault: false }],
     ['N', run('subscribe'), { preventDefault: false }],
     ['P', run('publish'), { preventDefault: false }],
-    ['shift+?', () => useStore.setState({ question: { type: 'shortcuts' } })],
+    // With Shift or without: that depends on the layout of the keyboard.
+    ['shift+?', showHelp],
+    ['?', showHelp],
     ...VIEWS.slice(0, 9).map(({ id }, index): HotkeyItem => [String(index + 1), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);

@@ -10,6 +10,7 @@ import {
   InputWrapper,
   Menu,
   Modal,
+  ModalHeader,
   MultiSelect,
   NumberInput,
   PasswordInput,
@@ -66,6 +67,8 @@ export const theme = createTheme({
       defaultProps: { centered: true, padding: 'md' },
       styles: { title: { fontWeight: 650 } },
     }),
+    // A header outside of the main part would be a second banner to screen readers.
+    ModalHeader: ModalHeader.extend({ defaultProps: { role: 'presentation' } }),
     MultiSelect: MultiSelect.extend(small),
     NumberInput: NumberInput.extend(small),
     PasswordInput: PasswordInput.extend(small),
@@ -89,6 +92,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': '#c92a2a',
     '--apus-surface': '#f8f9fb',
     '--apus-line': '#e3e6ea',
+    '--apus-in': '#05684a',
+    '--apus-out': '#364fc7',
   },
   dark: {
     '--mantine-color-body': '#16181d',
@@ -97,5 +102,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': '#ff8787',
     '--apus-surface': '#1c1f26',
     '--apus-line': '#2e323b',
+    '--apus-in': 'var(--mantine-color-teal-4)',
+    '--apus-out': 'var(--mantine-color-indigo-3)',
   },
 });

@@ -12,7 +12,7 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
   const { session, traffic } = useStatus(id);
   return (
     <Paper withBorder p="md" bg="var(--apus-surface)">
-      <Title order={2} size="h6" mb="xs">
+      <Title order={3} size="h6" mb="xs">
         {t('connections.facts.title')}
       </Title>
       {session === undefined ? (
@@ -22,7 +22,7 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
       ) : (
         <SessionList session={session} />
       )}
-      <Title order={2} size="h6" mt="md" mb="xs">
+      <Title order={3} size="h6" mt="md" mb="xs">
         {t('connections.facts.traffic')}
       </Title>
       <TrafficList traffic={traffic} />

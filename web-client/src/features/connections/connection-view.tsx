@@ -58,7 +58,7 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
   return (
     <form className={classes.view} onSubmit={(event) => void submit(event)} noValidate>
       <div className={classes.content}>
-        <Title order={1} size="h4" mb="sm">
+        <Title order={2} size="h4" mb="sm">
           {t('connections.editor.title')}
         </Title>
         {trouble !== undefined && phase !== 'connected' && <TroubleAlert trouble={trouble} />}

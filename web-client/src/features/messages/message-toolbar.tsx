@@ -33,7 +33,7 @@ export function MessageToolbar({ profile, list, filter, problem }: MessageToolba
   const subscription = profile.subscriptions.find((known) => known.id === filter.subscriptionId);
   return (
     <div className={classes.toolbar}>
-      <Group gap={6} className={classes.filters}>
+      <Group gap={6} className={classes.filters} role="search" aria-label={t('messages.filter')}>
         <TextInput
           ref={topicInput}
           className={classes.topic}

@@ -1,8 +1,8 @@
-import { Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { MessageDetails } from './message-details.tsx';
 import { compileFilter } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
@@ -49,17 +49,9 @@ export function MessagesPane({ profile, list }: MessagesPaneProps) {
         />
         {details !== false && !isPhone && <aside className={classes.details}>{details}</aside>}
         {details !== false && isPhone && (
-          <Drawer
-            opened
-            position="bottom"
-            size="85%"
-            withCloseButton={false}
-            padding={0}
-            onClose={() => select(undefined)}
-            aria-label={t('messages.details.title')}
-          >
+          <BottomDrawer label={t('messages.details.title')} onClose={() => select(undefined)}>
             {details}
-          </Drawer>
+          </BottomDrawer>
         )}
       </div>
     </section>

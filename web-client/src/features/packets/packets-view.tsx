@@ -1,15 +1,4 @@
-import {
-  Button,
-  Center,
-  Checkbox,
-  Drawer,
-  EmptyState,
-  Group,
-  ScrollArea,
-  Text,
-  Title,
-  Tooltip,
-} from '@mantine/core';
+import { Button, Center, Checkbox, EmptyState, Group, ScrollArea, Text, Title, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -17,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { provideShortcut } from '../../app/shortcuts.ts';
 import type { ConnectionProfile, LiveConnection, LoggedPacket } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useLogEnd, useStatus } from '../../state/hooks.ts';
+import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
@@ -59,7 +49,7 @@ function Timeline({ connection, profile }: TimelineProps) {
   return (
     <section className={classes.view} aria-label={t('packets.title')}>
       <div className={classes.toolbar}>
-        <Title order={1} size="sm">
+        <Title order={2} size="sm">
           {t('packets.title')}
         </Title>
         <Checkbox
@@ -113,17 +103,9 @@ function Timeline({ connection, profile }: TimelineProps) {
           </aside>
         )}
         {isNarrow && selected !== undefined && (
-          <Drawer
-            opened
-            position="bottom"
-            size="80%"
-            withCloseButton={false}
-            padding={0}
-            aria-label={t('packets.details')}
-            onClose={() => setSelected(undefined)}
-          >
+          <BottomDrawer label={t('packets.details')} onClose={() => setSelected(undefined)}>
             {details}
-          </Drawer>
+          </BottomDrawer>
         )}
       </div>
     </section>

@@ -71,7 +71,7 @@ export const publish = {
   burst: {
     explain:
       'Publishes the message many times. {n} in topic and payload becomes its number, {now} in the payload the time.',
-    count: 'Messages',
+    count: 'How many',
     rate: 'Messages a second',
     start: 'Start the burst',
     stop: 'Stop',

@@ -29,7 +29,7 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
     <section className={`${classes.card} ${classes.code}`} aria-label={t('start.code')}>
       <Group justify="space-between" gap="xs">
         <div>
-          <Text component="h2" className={classes.cardTitle}>
+          <Text component="h3" className={classes.cardTitle}>
             {t('start.code')}
           </Text>
           <Text size="xs" c="dimmed">

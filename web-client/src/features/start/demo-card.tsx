@@ -54,7 +54,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
       {demo.trouble !== undefined && <TroubleAlert trouble={demo.trouble} />}
       <div className={classes.demo}>
         <section className={`${classes.card} ${classes.a}`} aria-label={t('start.clientA')}>
-          <Text component="h2" className={classes.cardTitle}>
+          <Text component="h3" className={classes.cardTitle}>
             {t('start.clientA')}
           </Text>
           <ol className={classes.steps}>
@@ -65,17 +65,17 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
           <OwnMessage isReady={demo.phase === 'done'} />
         </section>
         <section className={`${classes.card} ${classes.wire}`} aria-label={t('start.wire')}>
-          <Text component="h2" className={classes.cardTitle}>
+          <Text component="h3" className={classes.cardTitle}>
             {t('start.wire')}
           </Text>
           <Ladder protocolVersion={profile.protocolVersion} />
         </section>
         <section className={`${classes.card} ${classes.receivedCard}`} aria-label={t('start.received')}>
-          <Text component="h2" className={classes.cardTitle}>
+          <Text component="h3" className={classes.cardTitle}>
             {`${t('start.clientA')}: ${t('start.received')}`}
           </Text>
           <Received messages={demo.receivedA} />
-          <Text component="h2" className={classes.cardTitle} mt="xs">
+          <Text component="h3" className={classes.cardTitle} mt="xs">
             {t('start.clientB')}
           </Text>
           <ol className={classes.steps}>

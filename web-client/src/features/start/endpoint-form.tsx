@@ -22,7 +22,7 @@ export function EndpointForm() {
   return (
     <form className={`${classes.card} ${classes.endpoint}`} onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <Title order={1} className={classes.title}>
+        <Title order={2} className={classes.title}>
           {t('start.endpoint')}
         </Title>
         <Text size="sm" c="dimmed">

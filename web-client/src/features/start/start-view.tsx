@@ -18,7 +18,7 @@ export function StartView() {
           <EndpointForm />
         ) : (
           <>
-            <Title order={1} className={classes.title}>
+            <Title order={2} className={classes.title}>
               {t('start.title')}
             </Title>
             {phase !== 'connected' && trouble !== undefined && <TroubleAlert trouble={trouble} />}

@@ -12,7 +12,7 @@ export const subscriptions = {
   on: 'Subscribed to {{filter}}',
   edit: 'Edit {{filter}}',
   remove: 'Unsubscribe and remove {{filter}}',
-  show: 'Show only messages of {{filter}}',
+  show: '{{name}}: show only its messages',
   status: { off: 'off', waiting: 'waiting …', granted: 'QoS {{qos}}', refused: 'refused' },
   granted: 'Granted QoS {{granted}} of {{asked}}',
   count: '{{messages}} received',

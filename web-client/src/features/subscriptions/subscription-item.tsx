@@ -34,7 +34,7 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
         <Tooltip label={filter} openDelay={600}>
           <UnstyledButton
             className={classes.name}
-            aria-label={t('subscriptions.show', { filter })}
+            aria-label={t('subscriptions.show', { name: alias === '' ? filter : alias })}
             aria-pressed={isFiltering}
             onClick={() =>
               setFilter(connectionId, { subscriptionId: isFiltering ? undefined : subscription.id })

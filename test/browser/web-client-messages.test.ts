@@ -1,0 +1,335 @@
+import mqtt, { type MqttClient } from 'mqtt';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { BuiltClient, type Served } from './support/served-client.ts';
+
+const skipped = whyNoBrowser();
+
+describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium', () => {
+  let built: BuiltClient;
+  let served: Served;
+  let browser: Browser;
+  let other: MqttClient;
+  const opened: ClientPage[] = [];
+
+  beforeAll(async () => {
+    built = await BuiltClient.build();
+    served = await built.serve();
+    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
+    browser = await launchChromium();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await other?.endAsync();
+    await served?.stop();
+    await built?.remove();
+  });
+
+  afterEach(async ({ task }) => {
+    const pages = opened.splice(0);
+    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
+    for (const client of pages) await client.close();
+    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+
+  async function open(options: PageOptions = {}): Promise<ClientPage> {
+    const client = await ClientPage.open(browser, `${served.pageUrl}#/messages`, options);
+    opened.push(client);
+    await client.connected();
+    return client;
+  }
+
+  const urlOf = (name: string): string => (name === 'This broker' ? served.nodeUrl : served.gatewayUrl);
+
+  describe.each(['This broker', 'This broker, gateway door'])('over “%s”', (name) => {
+    it('publishes and receives at every QoS, and a retained message for who comes later', async () => {
+      const client = await open();
+      const { page } = client;
+      await page.getByRole('navigation').getByTitle(urlOf(name)).click();
+      if (name !== 'This broker') {
+        await page.getByRole('button', { name: 'Connect', exact: true }).click();
+        await client.connected();
+      }
+      const topic = name === 'This broker' ? 'doors/node' : 'doors/gateway';
+      await client.publish(`${topic}/kept`, 'kept for later', 1, true);
+      await client.subscribe(`${topic}/#`);
+      await client.rows('kept for later', 'R').first().waitFor();
+      for (const qos of [0, 1, 2] as const) await client.publish(`${topic}/${qos}`, `at ${qos}`, qos);
+      await page.getByRole('search', { name: 'Filter' }).locator('label', { hasText: 'Received' }).click();
+      await expect
+        .poll(() => client.topics())
+        .toEqual([`${topic}/2`, `${topic}/1`, `${topic}/0`, `${topic}/kept`]);
+      await expect
+        .poll(() => client.rows().locator('[data-column="qos"]').allTextContents())
+        .toEqual(['1', '1', '0', '1']);
+      expect(await client.subscription(`${topic}/#`).textContent()).toContain('4 received');
+    });
+
+    it('receives what a client of the other door publishes', async () => {
+      const client = await open();
+      const { page } = client;
+      await page.getByRole('navigation').getByTitle(urlOf(name)).click();
+      if (name !== 'This broker') await page.getByRole('button', { name: 'Connect', exact: true }).click();
+      await client.connected();
+      await client.subscribe('crossing/#');
+      await other.publishAsync('crossing/here', 'from elsewhere', { qos: 1 });
+      await client.rows('crossing/here', 'from elsewhere').first().waitFor();
+    });
+  });
+
+  it('finds messages by topic filter, text, regular expression and JSONPath', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('find/#');
+    await other.publishAsync('find/kitchen/temperature', '{"value":21.5,"unit":"C"}');
+    await other.publishAsync('find/hall/temperature', '{"value":17,"unit":"C"}');
+    await other.publishAsync('find/hall/light', 'ON');
+    await client.rows('find/hall/light').waitFor();
+    const topic = page.getByLabel('Filter by topic');
+    const query = page.getByLabel('Search the payloads');
+    const kind = async (label: string): Promise<void> => {
+      await page.getByRole('combobox', { name: 'How to search' }).click();
+      await page.getByRole('option', { name: label }).click();
+    };
+    await topic.fill('find/+/temperature');
+    await expect.poll(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
+    await kind('JSONPath');
+    await query.fill('$.value > 20');
+    await expect.poll(() => client.topics()).toEqual(['find/kitchen/temperature']);
+    await client.screenshot('messages-filter-light');
+    await topic.fill('');
+    await kind('Regex');
+    await query.fill('^O[NF]');
+    await expect.poll(() => client.topics()).toEqual(['find/hall/light']);
+    await query.fill('(');
+    expect(await query.getAttribute('aria-invalid')).toBe('true');
+    await kind('Text');
+    await query.fill('"unit"');
+    await expect.poll(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
+    // What comes while a filter is set is filtered, too.
+    await other.publishAsync('find/attic/temperature', '{"value":30,"unit":"C"}');
+    await other.publishAsync('find/attic/light', 'OFF');
+    await expect.poll(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');
+  });
+
+  it('stands still while paused, and counts what comes', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('pause/#');
+    await other.publishAsync('pause/1', 'before');
+    await client.rows('pause/1').waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await other.publishAsync('pause/2', 'meanwhile');
+    await page.getByRole('button', { name: '1 new message' }).waitFor();
+    expect(await client.topics()).toEqual(['pause/1']);
+    await page.getByRole('button', { name: '1 new message' }).click();
+    await expect.poll(() => client.topics()).toEqual(['pause/2', 'pause/1']);
+    await page.getByRole('button', { name: 'Clear the list' }).click();
+    await page.getByText('No message yet').waitFor();
+  });
+
+  it('shows a message decoded, its properties, and its packet byte by byte', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('look/#');
+    await other.publishAsync('look/here', '{"a":[1,2]}', {
+      qos: 1,
+      retain: true,
+      properties: {
+        contentType: 'application/json',
+        userProperties: { origin: 'test' },
+        responseTopic: 'look/back',
+      },
+    });
+    await client.rows('look/here').click();
+    const details = page.getByRole('complementary');
+    await details.getByRole('tab', { name: 'Properties' }).click();
+    for (const text of ['application/json', 'origin = test', 'look/back'])
+      await details.getByText(text).waitFor();
+    await details.getByRole('tab', { name: 'Packet' }).click();
+    await details.getByRole('row', { name: 'Topic Name look/here' }).waitFor();
+    await details.getByRole('row', { name: /User Property "origin" = "test"/ }).waitFor();
+    // The topic's length and first letters.
+    expect(
+      (await details.getByRole('group', { name: 'Bytes' }).textContent())?.replaceAll(/\s/g, ''),
+    ).toContain('00096c6f6f6b');
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('messages-packet-light');
+    await details.getByRole('button', { name: 'Answer to its response topic' }).click();
+    expect(
+      await page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true }).inputValue(),
+    ).toBe('look/back');
+  });
+
+  it('shows payloads as text, whatever they hold', async () => {
+    const client = await open();
+    await client.subscribe('evil/#');
+    await other.publishAsync('evil/<b>topic</b>', '<img src=x onerror=alert(1)>');
+    await client.rows('<img src=x onerror=alert(1)>').click();
+    expect(await client.page.locator('main img, main b').count()).toBe(0);
+  });
+
+  it('can be used by keyboard alone', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscription('hello/#').waitFor();
+    await page.keyboard.press('n');
+    await page.keyboard.type('keys/#');
+    await page.keyboard.press('Enter');
+    await client.subscription('keys/#').getByText('QoS 1').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('p');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('keys/pressed');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await client.rows('keys/pressed').first().waitFor();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('complementary').getByText('keys/pressed').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('complementary').count()).toBe(0);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await client.screenshot('shortcuts-light');
+  });
+
+  it('switches a subscription off and on, and shows what the server granted', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('switch/#');
+    const item = client.subscription('switch/#');
+    await item.getByRole('switch').click({ force: true });
+    await item.getByText('off', { exact: true }).waitFor();
+    await other.publishAsync('switch/1', 'unheard', { qos: 1, retain: true });
+    await item.getByRole('switch').click({ force: true });
+    await client.rows('switch/1', 'R').waitFor();
+    await item.getByRole('button', { name: 'Unsubscribe and remove switch/#' }).click();
+    await expect.poll(() => item.count()).toBe(0);
+    await page.getByRole('button', { name: 'New subscription, with all options' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Topic filter').fill('a/#/b');
+    await dialog.getByRole('button', { name: 'Subscribe' }).click();
+    await dialog.getByText('has # only as its whole last level').waitFor();
+    await dialog.getByLabel('Topic filter').fill('$share/workers/switch/+');
+    await dialog.getByLabel('Alias').fill('the workers');
+    await dialog.getByRole('radio', { name: 'pink' }).click();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('subscription-dialog-light');
+    await dialog.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('the workers').waitFor();
+    await client.subscription('$share/workers/switch/+').getByText('shared', { exact: true }).waitFor();
+  });
+
+  it('asks a question and gets the answer', async () => {
+    const client = await open();
+    const { page } = client;
+    other.on('message', (topic, payload, { properties }) => {
+      if (topic !== 'ask/sum' || properties?.responseTopic === undefined) return;
+      const { correlationData, responseTopic } = properties;
+      const answer = String(
+        payload
+          .toString()
+          .split('+')
+          .map(Number)
+          .reduce((a, b) => a + b, 0),
+      );
+      other.publish(responseTopic, answer, {
+        properties: correlationData === undefined ? {} : { correlationData },
+      });
+    });
+    await other.subscribeAsync('ask/sum');
+    await client.publish('ask/sum', '2+3');
+    await page.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await page.getByRole('tab', { name: 'Request and response' }).click();
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    const request = page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem');
+    await request.getByText(/^Answered in/).waitFor();
+    await request.getByText('5', { exact: true }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('publish-request-light');
+  });
+
+  it('publishes a burst, and keeps history and templates', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('burst/#');
+    await client.publish('burst/first', 'one');
+    await page.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await page.getByRole('tab', { name: 'Burst' }).click();
+    await page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true }).fill('burst/{n}');
+    await page.getByLabel('How many').fill('30');
+    await page.getByLabel('Messages a second').fill('300');
+    await page.getByRole('button', { name: 'Start the burst' }).click();
+    await page.getByText('30 of 30 sent, 0 failed').waitFor();
+    await client.rows('burst/29').first().waitFor();
+    await client.screenshot('publish-burst-light');
+    await page.getByRole('button', { name: 'Templates' }).click();
+    await page.getByRole('menuitem', { name: 'Save as a template …' }).click();
+    await page.getByLabel('Name of the template').fill('thirty');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true }).fill('else');
+    await page.getByRole('button', { name: 'Templates' }).click();
+    await page.getByRole('menuitem', { name: /thirty/ }).click();
+    const topic = page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true });
+    expect(await topic.inputValue()).toBe('burst/{n}');
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('menuitem', { name: /burst\/first/ }).click();
+    expect(await topic.inputValue()).toBe('burst/first');
+  });
+
+  it('explains every packet of the connection', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.publish('packets/here', 'hi', 2);
+    await client.openView('Packets');
+    const rows = page.getByRole('grid', { name: 'Packets, newest first' }).locator('[aria-selected]');
+    for (const name of ['CONNECT', 'CONNACK', 'PUBLISH', 'PUBREC', 'PUBREL', 'PUBCOMP']) {
+      await rows.filter({ hasText: name }).first().waitFor();
+    }
+    await rows.filter({ hasText: 'CONNACK' }).click();
+    await page.getByRole('row', { name: /Assigned Client Identifier/ }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('packets-light');
+    await page.getByRole('checkbox', { name: 'PUBLISH and acknowledgements' }).uncheck();
+    await expect.poll(() => rows.filter({ hasText: 'PUBCOMP' }).count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)('satisfies axe with messages in %s colours', async (colorScheme) => {
+    const client = await open({ colorScheme });
+    await client.subscribe('look/#');
+    await other.publishAsync('look/axe', '{"value":1}', { qos: 1 });
+    await client.rows('look/axe').click();
+    await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot(`messages-${colorScheme}`);
+  });
+
+  it('fits a phone, a part at a time', async () => {
+    const client = await open({ width: 360, height: 740 });
+    const { page } = client;
+    const part = (name: string) =>
+      page.getByRole('radiogroup', { name: 'Part of the view' }).locator('label', { hasText: name });
+    await part('Subscriptions').click();
+    await client.subscribe('phone/#');
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('phone-subscriptions');
+    await part('Publish').click();
+    await client.publish('phone/call', 'hello phone');
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('phone-publish');
+    await part('Messages').click();
+    await client.rows('phone/call').first().click();
+    await page.getByRole('dialog').getByText('hello phone').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('phone-details');
+    await page.getByRole('button', { name: 'Close the details' }).click();
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await client.screenshot('phone-messages');
+  });
+});

@@ -1,0 +1,21 @@
+import { Drawer } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface BottomDrawerProps {
+  /** Its name for screen readers; what it shows has a heading and a button to close of its own. */
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** Where details stand on a phone: over the page, from below. */
+export function BottomDrawer({ label, onClose, children }: BottomDrawerProps) {
+  return (
+    <Drawer.Root opened onClose={onClose} position="bottom" size="85%" padding={0}>
+      <Drawer.Overlay />
+      <Drawer.Content aria-label={label}>
+        <Drawer.Body h="100%">{children}</Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
