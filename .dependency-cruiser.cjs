@@ -41,15 +41,24 @@ module.exports = {
     {
       name: 'rules-do-no-io',
       severity: 'error',
-      comment: 'mqtt and broker hold bytes and rules, cost holds prices: no I/O. (Buffer is a value, not I/O.)',
+      comment:
+        'mqtt and broker hold bytes and rules, cost holds prices: no I/O. (Buffer is a value, not I/O.)',
       from: { path: '^packages/(mqtt|broker|cost)/src' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?buffer$' },
     },
     {
       name: 'no-cycles',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src' },
+      from: { path: '^(packages/[^/]+|loadtest|loadtest/[^/]+)/src' },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'loadtest-stands-outside',
+      severity: 'error',
+      comment:
+        'What is measured knows nothing of what measures it; and a generator knows only clients and prices.',
+      from: { path: '^packages/' },
+      to: { path: '^loadtest/' },
     },
     {
       name: 'sources-do-not-use-tests',

@@ -12,7 +12,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          include: ['packages/*/test/**/*.test.ts', 'web-client/test/**/*.test.ts', 'test/**/*.test.ts'],
+          include: [
+            'packages/*/test/**/*.test.ts',
+            'web-client/test/**/*.test.ts',
+            'loadtest/**/test/**/*.test.ts',
+            'test/**/*.test.ts',
+          ],
         },
       },
       {

@@ -1,0 +1,187 @@
+import { type ClockName, type Ledger, Recorder } from '../measure/index.ts';
+import {
+  type ClientPlan,
+  clientsOf,
+  messagesPerStream,
+  type Plan,
+  planOf,
+  type Size,
+} from '../scenario/plan.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { openBinaryWire } from './binary-wire.ts';
+import { type Credentials, FastClient } from './fast-client.ts';
+import { type PacedStream, Pacer } from './pacer.ts';
+import { openTextWire } from './text-wire.ts';
+import { type Door, FrameTotals } from './wire.ts';
+
+/** Timers are no finer than a millisecond; what is due within one leaves together. */
+const TICK_MS = 1;
+
+/** The transport of the gateway door waits for the reply to DISCONNECT; a broker under load takes its time. */
+const LEAVING_MS_MAX = 6_000;
+const LEAVING_LOOK_MS = 20;
+
+/** What one process of the generator is to do. Plain JSON. */
+export interface Assignment {
+  readonly scenario: Scenario;
+  readonly size: Size;
+  readonly url: string;
+  readonly door: Door;
+  readonly worker: number;
+  readonly workers: number;
+  readonly runTag: number;
+  readonly clock: ClockName;
+  readonly credentials: Credentials & { readonly token?: string | undefined };
+}
+
+/** How far a process is. */
+export interface Progress {
+  /** Clients that are connected and subscribed, that failed, and of how many. */
+  readonly ready: number;
+  readonly failed: number;
+  readonly clients: number;
+  readonly sent: number;
+  readonly received: number;
+  /** Sent and not acknowledged, or waiting to be sent. */
+  readonly underWay: number;
+  readonly isPublished: boolean;
+}
+
+/** One process's share of a run: connects its clients, publishes when told to, and keeps the books. */
+export class LoadWorker {
+  readonly #assignment: Assignment;
+  readonly #plan: Plan;
+  readonly #recorder: Recorder;
+  readonly #frames = new FrameTotals();
+  readonly #clients: { readonly plan: ClientPlan; readonly client: FastClient }[] = [];
+  readonly #planned: readonly ClientPlan[];
+  #ready = 0;
+  #failed = 0;
+  #pacers: readonly Pacer[] = [];
+  #timers: NodeJS.Timeout[] = [];
+  #isLeaving = false;
+
+  constructor(assignment: Assignment) {
+    const { scenario, size, runTag, worker, workers, clock } = assignment;
+    this.#assignment = assignment;
+    this.#plan = planOf(scenario, size);
+    this.#planned = [...clientsOf(this.#plan, worker, workers)];
+    this.#recorder = new Recorder({ runTag, worker, clock });
+    if (assignment.door === 'gateway') this.#recorder.frames = () => this.#frames.sum();
+  }
+
+  /** Connects the clients at the scenario's rate, this process's share of it. */
+  connect(): void {
+    const { scenario, workers, size } = this.#assignment;
+    const perSecond = scenario.connectsPerSecond / workers / size.part.of;
+    const startedAtMs = performance.now();
+    let begun = 0;
+    const tick = (): void => {
+      const due = Math.min(
+        this.#planned.length,
+        Math.floor(((performance.now() - startedAtMs) / 1_000) * perSecond) + 1,
+      );
+      for (; begun < due && !this.#isLeaving; begun += 1) {
+        const plan = this.#planned[begun];
+        if (plan !== undefined) this.#begin(plan);
+      }
+      if (begun < this.#planned.length && !this.#isLeaving) this.#after(TICK_MS, tick);
+    };
+    tick();
+    this.#keepAlive();
+  }
+
+  /** Publishes from a moment on, in the clock of the run. */
+  publish(startMicros: number): void {
+    this.#pacers = this.#plan.groups.flatMap((group) => {
+      const { publish, streams } = group;
+      if (publish === undefined) return [];
+      const paced = this.#clients
+        .filter(({ plan }) => plan.group === group)
+        .flatMap(({ plan, client }) => plan.topics.map((_, topic) => pacedStream(plan, client, topic)));
+      const schedule = { startMicros, streams, perSecond: publish.perSecond };
+      return [new Pacer(schedule, paced, messagesPerStream(this.#plan, publish.perSecond))];
+    });
+    this.#tick();
+  }
+
+  progress(): Progress {
+    return {
+      ready: this.#ready,
+      failed: this.#failed,
+      clients: this.#planned.length,
+      sent: this.#recorder.sent,
+      received: this.#recorder.received,
+      underWay: this.#clients.reduce((sum, { client }) => sum + client.underWay, 0),
+      isPublished: this.#pacers.every((pacer) => pacer.isDone),
+    };
+  }
+
+  /** Why connections failed, by sentence. */
+  get problems(): ReadonlyMap<string, number> {
+    return this.#recorder.problems;
+  }
+
+  /** Disconnects everybody, waits until they are gone, a few seconds at most, and closes the books. */
+  async finish(): Promise<Ledger> {
+    this.#isLeaving = true;
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    for (const { client } of this.#clients) client.leave();
+    const untilMs = performance.now() + LEAVING_MS_MAX;
+    while (this.#clients.some(({ client }) => !client.isOver) && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, LEAVING_LOOK_MS));
+    return this.#recorder.ledger();
+  }
+
+  #begin(plan: ClientPlan): void {
+    const { url, door, credentials, runTag, scenario } = this.#assignment;
+    const { token, ...login } = credentials;
+    const open = door === 'gateway' ? openTextWire : openBinaryWire;
+    const client = new FastClient({
+      plan,
+      scenario,
+      clientId: `load-${runTag}-${plan.index}`,
+      credentials: login,
+      recorder: this.#recorder,
+      openWire: (events) => open({ url, frames: this.#frames, token }, events),
+      settled: (isReady) => {
+        if (isReady) this.#ready += 1;
+        else this.#failed += 1;
+      },
+    });
+    this.#clients.push({ plan, client });
+    client.connect();
+  }
+
+  #tick(): void {
+    const nowMicros = this.#recorder.now();
+    for (const pacer of this.#pacers) pacer.sendDue(nowMicros);
+    if (!this.#isLeaving && this.#pacers.some((pacer) => !pacer.isDone))
+      this.#after(TICK_MS, () => this.#tick());
+  }
+
+  #keepAlive(): void {
+    const { keepAliveSeconds } = this.#assignment.scenario;
+    // The transport of the gateway door proves its connections itself.
+    if (keepAliveSeconds === 0 || this.#assignment.door === 'gateway') return;
+    this.#after(keepAliveSeconds * 500, () => {
+      for (const { client } of this.#clients) client.keepAlive();
+      this.#keepAlive();
+    });
+  }
+
+  #after(milliseconds: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers = this.#timers.filter((each) => each !== timer);
+      act();
+    }, milliseconds);
+    this.#timers.push(timer);
+  }
+}
+
+function pacedStream(plan: ClientPlan, client: FastClient, topic: number): PacedStream {
+  return {
+    place: plan.member * plan.topics.length + topic,
+    send: (dueMicros) => client.publish(topic, dueMicros),
+  };
+}

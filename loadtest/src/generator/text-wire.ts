@@ -1,0 +1,33 @@
+import { createTransport } from '@apus/client';
+import { WebSocket } from 'ws';
+import { explainClose } from './explain.ts';
+import type { Wire, WireEvents, WireOptions } from './wire.ts';
+
+/**
+ * Text frames through the transport that applications use: what is measured, and billed, is what they would see. Its
+ * heartbeats, its packing and what it does not send are its own.
+ */
+export function openTextWire({ url, frames, token }: WireOptions, events: WireEvents): Wire {
+  let reason: string | undefined;
+  const transport = createTransport({
+    WebSocket,
+    ...(token !== undefined && { token: () => token }),
+    onEvent: (event) => {
+      if (event.type === 'error') reason ??= event.error.message;
+    },
+  });
+  frames.add(() => transport.statistics);
+  const socket = transport.createWebsocket(url, [], { wsOptions: { perMessageDeflate: false } });
+  socket.on('open', () => events.open());
+  socket.on('message', (data: Buffer | Uint8Array) =>
+    events.bytes(Buffer.from(data.buffer, data.byteOffset, data.length)),
+  );
+  socket.on('error', (error: unknown) => {
+    reason ??= error instanceof Error ? error.message : String(error);
+  });
+  socket.on('close', (code: number) => events.closed(explainClose(code, reason, url)));
+  return {
+    send: (bytes) => socket.send(bytes),
+    close: () => socket.close(),
+  };
+}

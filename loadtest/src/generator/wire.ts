@@ -1,0 +1,45 @@
+import type { FrameCounts } from '../measure/index.ts';
+
+/** Which door a client knocks at: binary frames, or the text frames of API Gateway. */
+export type Door = 'node' | 'gateway';
+
+/** What a connection tells. */
+export interface WireEvents {
+  open(): void;
+  bytes(data: Buffer): void;
+  /** The connection is over, or never was: why, in a sentence. */
+  closed(reason: string): void;
+}
+
+/** A connection that carries MQTT bytes. */
+export interface Wire {
+  send(bytes: Buffer): void;
+  /** Closes when what was sent has left. */
+  close(): void;
+}
+
+export interface WireOptions {
+  readonly url: string;
+  /** Made of once per process, and shared by its clients: what they send and receive as frames. */
+  readonly frames: FrameTotals;
+  /** Added to a gateway's URL as `token`. */
+  readonly token?: string | undefined;
+}
+
+/** The frames of all clients of a process. */
+export class FrameTotals {
+  readonly #clients: (() => FrameCounts)[] = [];
+
+  add(counts: () => FrameCounts): void {
+    this.#clients.push(counts);
+  }
+
+  sum(): FrameCounts {
+    const total = { framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0, messagesBilled: 0 };
+    for (const counts of this.#clients) {
+      const each = counts();
+      for (const name of Object.keys(total) as (keyof FrameCounts)[]) total[name] += each[name];
+    }
+    return total;
+  }
+}

@@ -1,0 +1,80 @@
+import type { SeenCounters } from './sequence.ts';
+
+/** The layout of ledgers; a report reads none of another. */
+export const LEDGER_VERSION = 1;
+
+/** What one publisher has sent on one topic. */
+export interface PublishedStream {
+  readonly stream: number;
+  readonly topic: string;
+  readonly qos: 0 | 1 | 2;
+  readonly payloadBytes: number;
+  /** Messages handed to the network: their counters are 0 to `sent` - 1. */
+  readonly sent: number;
+  /** Counters, of QoS 1 and 2, that the broker had not acknowledged at the end. */
+  readonly unacknowledged: readonly number[];
+  /** Messages that were due and were not sent, since the client was not connected or too far behind. */
+  readonly notSent: number;
+}
+
+/** What one subscriber has received of one stream. */
+export interface ReceivedStream {
+  readonly stream: number;
+  readonly seen: SeenCounters;
+  readonly received: number;
+  readonly duplicates: number;
+  readonly outOfOrder: number;
+}
+
+export interface SubscriberRecord {
+  /** Filters that the broker has granted. */
+  readonly filters: readonly string[];
+  readonly streams: readonly ReceivedStream[];
+}
+
+/** Everything that one process of a load generator knows at the end of a run. Plain JSON. */
+export interface Ledger {
+  readonly version: typeof LEDGER_VERSION;
+  readonly runTag: number;
+  readonly published: readonly PublishedStream[];
+  readonly subscribers: readonly SubscriberRecord[];
+  readonly connections: {
+    readonly asked: number;
+    readonly connected: number;
+    /** Connections that ended before they were meant to. */
+    readonly lost: number;
+    /** By sentence: why connections failed or were lost, and what else went wrong. */
+    readonly problems: Readonly<Record<string, number>>;
+  };
+  /** Payloads that were not of this run, or had no header. */
+  readonly foreign: number;
+  /** PUBLISH packets received, duplicates included. */
+  readonly publishesReceived: number;
+  /** HDR histograms in base64. */
+  readonly latencies: {
+    readonly delivery: string;
+    readonly connect: string;
+    readonly acknowledge: string;
+    /** How late the generator itself was. */
+    readonly lag: string;
+  };
+  /** In text frames only, over all clients of the process. */
+  readonly frames?: FrameCounts;
+  readonly cpuMicroseconds: number;
+  /** In the clock of the run: the first and the last message sent, the last received. */
+  readonly times: {
+    readonly firstSentMicros?: number;
+    readonly lastSentMicros?: number;
+    readonly lastReceivedMicros?: number;
+  };
+}
+
+/** What clients of the gateway door have sent and received as frames. */
+export interface FrameCounts {
+  readonly framesSent: number;
+  readonly framesReceived: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+  /** By 32 KB begun, both directions. */
+  readonly messagesBilled: number;
+}

@@ -1,0 +1,127 @@
+import { Latencies, LEDGER_VERSION, type Ledger, type Percentiles } from '../measure/index.ts';
+import { type DeliveryCounts, deliveryCounts } from './delivery-counts.ts';
+
+/** What became of the messages of a run. */
+export interface Deliveries extends DeliveryCounts {
+  /** Payloads of somebody else. */
+  readonly foreign: number;
+  readonly latencyMs: Percentiles;
+}
+
+export interface Publishes {
+  readonly sent: number;
+  readonly acknowledged: number;
+  readonly unacknowledged: number;
+  readonly notSent: number;
+  readonly acknowledgeMs: Percentiles;
+}
+
+export interface Connections {
+  readonly asked: number;
+  readonly connected: number;
+  readonly lost: number;
+  readonly connectMs: Percentiles;
+}
+
+/** What several processes' ledgers say together. */
+export interface Outcome {
+  readonly deliveries: Deliveries;
+  readonly publishes: Publishes;
+  readonly connections: Connections;
+  readonly problems: Readonly<Record<string, number>>;
+  readonly generator: {
+    readonly processes: number;
+    readonly cpuSeconds: number;
+    readonly lagMs: Percentiles;
+  };
+  /** From the first message sent to the last one sent, and received; 0 without messages. */
+  readonly sendingSeconds: number;
+  readonly receivingSeconds: number;
+}
+
+/** A ledger that does not belong to the others, or is of another layout. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+}
+
+/** @throws {LedgerError} for ledgers of different runs or of another version */
+export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
+  checkLedgers(ledgers);
+  const published = ledgers.flatMap((ledger) => ledger.published);
+  const latencies = (name: keyof Ledger['latencies']) => {
+    const sum = new Latencies();
+    for (const ledger of ledgers) sum.add(new Latencies(ledger.latencies[name]));
+    return sum.percentiles();
+  };
+  const sum = (read: (ledger: Ledger) => number) =>
+    ledgers.reduce((total, ledger) => total + read(ledger), 0);
+  const sent = published.reduce((total, stream) => total + stream.sent, 0);
+  const unacknowledged = published.reduce((total, stream) => total + stream.unacknowledged.length, 0);
+  const acknowledgeable = published.reduce((total, { qos, sent: count }) => total + (qos > 0 ? count : 0), 0);
+  const { first, lastSent, lastReceived } = timesOf(ledgers);
+  return {
+    deliveries: {
+      ...deliveryCounts(
+        published,
+        ledgers.flatMap(({ subscribers }) => subscribers),
+      ),
+      foreign: sum((ledger) => ledger.foreign),
+      latencyMs: latencies('delivery'),
+    },
+    publishes: {
+      sent,
+      acknowledged: acknowledgeable - unacknowledged,
+      unacknowledged,
+      notSent: published.reduce((total, stream) => total + stream.notSent, 0),
+      acknowledgeMs: latencies('acknowledge'),
+    },
+    connections: {
+      asked: sum(({ connections }) => connections.asked),
+      connected: sum(({ connections }) => connections.connected),
+      lost: sum(({ connections }) => connections.lost),
+      connectMs: latencies('connect'),
+    },
+    problems: problemsOf(ledgers),
+    generator: {
+      processes: ledgers.length,
+      cpuSeconds: sum(({ cpuMicroseconds }) => cpuMicroseconds) / 1_000_000,
+      lagMs: latencies('lag'),
+    },
+    sendingSeconds: (lastSent - first) / 1_000_000,
+    receivingSeconds: Math.max(0, (lastReceived - first) / 1_000_000),
+  };
+}
+
+function problemsOf(ledgers: readonly Ledger[]): Readonly<Record<string, number>> {
+  const problems = new Map<string, number>();
+  for (const { connections } of ledgers) {
+    for (const [sentence, times] of Object.entries(connections.problems))
+      problems.set(sentence, (problems.get(sentence) ?? 0) + times);
+  }
+  return Object.fromEntries(problems);
+}
+
+function timesOf(ledgers: readonly Ledger[]) {
+  const all = (name: keyof Ledger['times']) =>
+    ledgers.flatMap(({ times }) => (times[name] === undefined ? [] : [times[name]]));
+  const first = all('firstSentMicros').reduce(
+    (least, each) => Math.min(least, each),
+    Number.POSITIVE_INFINITY,
+  );
+  if (first === Number.POSITIVE_INFINITY) return { first: 0, lastSent: 0, lastReceived: 0 };
+  const lastSent = all('lastSentMicros').reduce((most, each) => Math.max(most, each), first);
+  const lastReceived = all('lastReceivedMicros').reduce((most, each) => Math.max(most, each), first);
+  return { first, lastSent, lastReceived };
+}
+
+function checkLedgers(ledgers: readonly Ledger[]): void {
+  const [first] = ledgers;
+  for (const { version, runTag } of ledgers) {
+    if (version !== LEDGER_VERSION)
+      throw new LedgerError(
+        `a ledger of version ${version} cannot be read; this is version ${LEDGER_VERSION}`,
+      );
+    if (runTag !== first?.runTag)
+      throw new LedgerError(`the ledgers are of different runs (${first?.runTag} and ${runTag})`);
+  }
+}
