@@ -13,16 +13,21 @@ export interface Answered<T> {
   readonly isRetry: boolean;
 }
 
-const PASSING = new Set([
+/** DynamoDB, or the network before it, says that nothing was done. */
+const REFUSED = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
+  'TransactionConflictException',
+  'ECONNREFUSED',
+]);
+
+/** Nobody says what was done. */
+const IN_DOUBT = new Set([
   'InternalServerError',
   'ServiceUnavailable',
-  'TransactionConflictException',
   'TimeoutError',
   'ECONNRESET',
-  'ECONNREFUSED',
   'EPIPE',
 ]);
 
@@ -35,21 +40,26 @@ export async function withRetries<T>(
   { sleep, random }: RetryOptions,
   attempt: () => Promise<T>,
 ): Promise<Answered<T>> {
+  let isRetry = false;
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return { answer: await attempt(), isRetry: attempts > 1 };
+      return { answer: await attempt(), isRetry };
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      const fate = fateOf(error);
+      if (fate === undefined) throw error;
+      isRetry ||= fate === 'in doubt';
       if (attempts === ATTEMPTS_MAX) throw new ThrottledError(operation, attempts, error);
       await sleep(random() * FIRST_PAUSE_MS * 2 ** (attempts - 1));
     }
   }
 }
 
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+/** Undefined when the same call would fail again. */
+function fateOf(error: unknown): 'refused' | 'in doubt' | undefined {
+  if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return PASSING.has(error.name) || PASSING.has(code) || statusOf(error) >= 500;
+  if (REFUSED.has(error.name) || REFUSED.has(code)) return 'refused';
+  return IN_DOUBT.has(error.name) || IN_DOUBT.has(code) || statusOf(error) >= 500 ? 'in doubt' : undefined;
 }
 
 function statusOf(error: Error): number {

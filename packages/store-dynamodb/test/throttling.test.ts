@@ -28,6 +28,17 @@ await withService((service) => {
       expect(fakeClock.sleeps).toEqual([0.5, 1, 2, 4].map((factor) => factor * FIRST_PAUSE_MS));
     });
 
+    it('leaves no doubt about what was done: nothing', async () => {
+      const { stores, begin } = throttled(1);
+      const { session } = await open(stores, unique('tenant'), 'c');
+      begin();
+      expect(await stores.subscriptions.remove(session, [{ topicFilter: 'none' }])).toEqual([false]);
+      begin();
+      expect(await stores.queues.complete(session, 1, 'puback')).toBe('unknown');
+      begin();
+      expect(await stores.queues.release(session, 1)).toBe('unknown');
+    });
+
     it('that does not pass is an error with reason code 0x97', async () => {
       const { stores, begin } = throttled(ATTEMPTS_MAX);
       const tenant = unique('tenant');
