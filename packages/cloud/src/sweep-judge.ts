@@ -69,6 +69,11 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
   }
 }
 
+/** It happened long enough ago that nobody is at work on it any more. */
+export function isSettled(atMs: number, pass: Pass): boolean {
+  return isPast(atMs, SETTLING_SECONDS, pass);
+}
+
 function judgeConnection(connection: SweptConnection, pass: Pass): readonly Finding[] {
   const { connectionId, beganAtMs, session, endedAtMs } = connection;
   if (endedAtMs !== undefined) {
@@ -87,7 +92,7 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   const session = { tenant, clientId, incarnation };
   const findings: Finding[] = [];
   // Whoever opened the session last is publishing them, if it lives.
-  if (attachedAtMs !== undefined && isPast(attachedAtMs, SETTLING_SECONDS, pass))
+  if (attachedAtMs !== undefined && isSettled(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
   if (connectionId !== undefined) {
     if (attachedAtMs === undefined) return findings;
@@ -131,5 +136,5 @@ function isPast(sinceMs: number, seconds: number, { nowMs }: Pass): boolean {
 
 /** It has settled, and no earlier pass has judged it. */
 function isNew(atMs: number, pass: Pass): boolean {
-  return isPast(atMs, SETTLING_SECONDS, pass) && atMs >= pass.sinceMs;
+  return isSettled(atMs, pass) && atMs >= pass.sinceMs;
 }

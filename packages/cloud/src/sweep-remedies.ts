@@ -1,7 +1,7 @@
 import { type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
 import type { DynamoSweepScan, SessionName } from '@apus/store-dynamodb';
 import type { Environment } from './environment.ts';
-import type { Finding } from './sweep-judge.ts';
+import { type Finding, isSettled, type Pass } from './sweep-judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
 
@@ -42,7 +42,7 @@ export class SweepRemedies {
     this.#counts = counts;
   }
 
-  async of(findings: readonly Finding[]): Promise<readonly Remedy[]> {
+  async of(findings: readonly Finding[], pass: Pass): Promise<readonly Remedy[]> {
     const remedies: Remedy[] = [];
     for (const finding of findings) {
       const remedy = this.#immediate(finding);
@@ -51,7 +51,7 @@ export class SweepRemedies {
     const named = <What extends Finding['what']>(what: What) =>
       findings.filter((finding): finding is Named<What> => finding.what === what);
     remedies.push(...(await this.#untold(named('ended'))));
-    remedies.push(...(await this.#unsaved(named('opened'))));
+    remedies.push(...(await this.#unsaved(named('opened'), pass)));
     remedies.push(...(await this.#leavings(named('holder'))));
     return remedies;
   }
@@ -84,13 +84,13 @@ export class SweepRemedies {
   }
 
   /** Sessions whose connection has ended, or was never saved. */
-  async #unsaved(opened: readonly Named<'opened'>[]): Promise<Remedy[]> {
+  async #unsaved(opened: readonly Named<'opened'>[], pass: Pass): Promise<Remedy[]> {
     const standing = await this.#scan.connections(opened.map(({ connectionId }) => connectionId));
     return opened.flatMap(({ session, connectionId }, index) => {
       const found = standing[index] ?? 'there';
-      if (found === 'there') return [];
-      const endedAtMs = found === 'missing' ? undefined : found.endedAtMs;
-      return [() => this.#lose(session, connectionId, endedAtMs, undefined)];
+      if (found === 'missing') return [() => this.#lose(session, connectionId, undefined, undefined)];
+      if (found === 'there' || !isSettled(found.endedAtMs, pass)) return [];
+      return [() => this.#lose(session, connectionId, found.endedAtMs, undefined)];
     });
   }
 

@@ -129,7 +129,10 @@ class Run {
       sinceMs: progress.previousStartedAtMs - OVERLAP_MS,
       connectTimeoutSeconds,
     };
-    const remedies = await this.#remedies.of(found.flatMap((swept) => judge(swept, pass)));
+    const remedies = await this.#remedies.of(
+      found.flatMap((swept) => judge(swept, pass)),
+      pass,
+    );
     for (const remedy of remedies) {
       if (this.#context.getRemainingTimeInMillis() < REMEDY_RESERVE_MS) return false;
       await this.#apply(remedy);

@@ -1,6 +1,11 @@
 import { createDynamoDb } from '@apus/emulator';
 import { type DynamoOptions, defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  CreateTableCommand,
+  DynamoDBClient,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import { generate } from 'mqtt-packet';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
 import type { RequestContext } from '../../src/events.ts';
@@ -9,6 +14,7 @@ import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
 import { QueuedFanOut } from '../../src/queued-fan-out.ts';
 import type { SqsRecord } from '../../src/sqs-events.ts';
 import { SqsTimers } from '../../src/sqs-timers.ts';
+import { createSweep, type Sweep, type SweepReport } from '../../src/sweep.ts';
 import { createTimerHandler, type TimerHandler } from '../../src/timers-handler.ts';
 import {
   decodePackets,
@@ -119,6 +125,8 @@ export interface ProcessOptions {
   /** How far this process' clock is ahead of the world's. */
   readonly aheadMs?: number;
   readonly stores?: Partial<DynamoOptions>;
+  /** Of the sweep's scan. @default 1 */
+  readonly segments?: number;
 }
 
 /** One execution environment of each function. */
@@ -126,6 +134,7 @@ export interface Process {
   readonly cloud: Cloud;
   readonly timers: SqsTimers;
   readonly handleTimers: TimerHandler;
+  readonly sweep: Sweep;
   readonly kill: Kill;
   readonly log: { readonly level: string; readonly event: string; readonly fields: unknown }[];
 }
@@ -147,7 +156,7 @@ export class TimersWorld {
     return world;
   }
 
-  process({ kill = new Kill(), aheadMs = 0, stores = {} }: ProcessOptions = {}): Process {
+  process({ kill = new Kill(), aheadMs = 0, stores = {}, segments = 1 }: ProcessOptions = {}): Process {
     const log: Process['log'] = [];
     const logAt = (level: string) => (event: string, fields?: unknown) =>
       void log.push({ level, event, fields });
@@ -186,7 +195,15 @@ export class TimersWorld {
       clock,
       log: logger,
     });
-    return { cloud, timers, handleTimers, kill, log };
+    const sweep = createSweep({
+      environment,
+      scan: cloud.stores.sweepScan,
+      sessions: cloud.stores.sessions,
+      segments,
+      clock,
+      log: logger,
+    });
+    return { cloud, timers, handleTimers, sweep, kill, log };
   }
 
   /** One frame of a client; undefined when the process died. */
@@ -257,6 +274,28 @@ export class TimersWorld {
     if (answer === 'killed') return;
     const failed = new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     for (const { messageId } of records) if (!failed.has(messageId)) this.queue.delete(messageId);
+  }
+
+  /** One run; undefined when the process died. */
+  async sweep(process = this.process(), remainingMs = () => 60_000): Promise<SweepReport | undefined> {
+    const report = await Promise.race([
+      process.sweep({}, { getRemainingTimeInMillis: remainingMs }),
+      process.kill.struck,
+    ]);
+    return report === 'killed' ? undefined : report;
+  }
+
+  /** All that is in the table, as it is. */
+  async items(): Promise<Record<string, AttributeValue>[]> {
+    const client = new DynamoDBClient(this.#dynamo.clientConfig());
+    const items: Record<string, AttributeValue>[] = [];
+    let ExclusiveStartKey: Record<string, AttributeValue> | undefined;
+    do {
+      const page = await client.send(new ScanCommand({ TableName: TABLE, ExclusiveStartKey }));
+      items.push(...(page.Items ?? []));
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey !== undefined);
+    return items;
   }
 
   #contextOf(connectionId: string, eventType: RequestContext['eventType']): RequestContext {
