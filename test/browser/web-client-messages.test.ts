@@ -245,7 +245,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     await client.publish('ask/sum', '2+3');
     await page.getByRole('button', { name: 'Properties, request, burst' }).click();
     await page.getByRole('tab', { name: 'Request and response' }).click();
-    await page.getByRole('button', { name: 'Send the request' }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     const request = page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem');
     await request.getByText(/^Answered in/).waitFor();
     await request.getByText('5', { exact: true }).waitFor();

@@ -1,16 +1,17 @@
-import { AppShell, Center, Loader, VisuallyHidden } from '@mantine/core';
+import { AppShell, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActiveProfile } from '../state/hooks.ts';
 import { useStore } from '../state/store.ts';
+import { Loading } from '../ui/loading.tsx';
 import { Header } from './header.tsx';
 import { Navigation } from './navigation.tsx';
 import { Questions } from './questions.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { ViewBoundary } from './view-boundary.tsx';
-import { VIEWS } from './views.ts';
+import { preloadViews, VIEWS } from './views.ts';
 
 const HEADER_HEIGHT = 44;
 const NAVBAR_WIDTH = 216;
@@ -24,6 +25,7 @@ export function Shell() {
   const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
   useShortcuts();
+  useEffect(() => (isReady ? preloadViews() : undefined), [isReady]);
   useEffect(() => {
     document.title = t('app.title', {
       view: t(`app.views.${viewId}`),
@@ -62,13 +64,4 @@ export function Shell() {
 /** No link: the part of the address behind the # names the view. */
 function skipToContent(): void {
   document.getElementById('content')?.focus();
-}
-
-function Loading() {
-  const { t } = useTranslation();
-  return (
-    <Center h="100%">
-      <Loader size="sm" aria-label={t('app.loading')} />
-    </Center>
-  );
 }

@@ -13,6 +13,8 @@ export interface View {
   readonly id: ViewId;
   readonly icon: IconComponent;
   readonly Component: LazyExoticComponent<ComponentType>;
+  /** Fetches the view's code, if that is not here yet. */
+  readonly load: () => Promise<unknown>;
 }
 
 export type ViewId = 'start' | 'messages' | 'packets' | 'connection';
@@ -22,22 +24,22 @@ export const VIEWS: readonly View[] = [
   {
     id: 'start',
     icon: IconHome,
-    Component: view(() => import('../features/start/start-view.tsx'), 'StartView'),
+    ...view(() => import('../features/start/start-view.tsx'), 'StartView'),
   },
   {
     id: 'messages',
     icon: IconList,
-    Component: view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
+    ...view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
   },
   {
     id: 'packets',
     icon: IconArrowsExchange,
-    Component: view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
+    ...view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
   },
   {
     id: 'connection',
     icon: IconPlugConnected,
-    Component: view(() => import('../features/connections/connection-view.tsx'), 'ConnectionView'),
+    ...view(() => import('../features/connections/connection-view.tsx'), 'ConnectionView'),
   },
 ];
 
@@ -45,10 +47,22 @@ export function isViewId(id: string): id is ViewId {
   return VIEWS.some((view) => view.id === id);
 }
 
+/** How long the page is left alone before the code of the other views is fetched. */
+const PRELOAD_DELAY_MS = 1_500;
+
+/** Fetches the code of all views, so that they open also when the server that they come from has gone. */
+export function preloadViews(): () => void {
+  const timer = setTimeout(() => {
+    // What fails now is tried again when its view is opened.
+    for (const { load } of VIEWS) void load().catch(() => {});
+  }, PRELOAD_DELAY_MS);
+  return () => clearTimeout(timer);
+}
+
 /** Loads a view when it is first opened. */
 function view<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
-): LazyExoticComponent<ComponentType> {
-  return lazy(async () => ({ default: (await load())[name] }));
+): Pick<View, 'Component' | 'load'> {
+  return { load, Component: lazy(async () => ({ default: (await load())[name] })) };
 }

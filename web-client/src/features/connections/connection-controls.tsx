@@ -19,6 +19,7 @@ import { connectProfile, disconnectProfile, duplicateProfile } from '../../state
 import { openView } from '../../state/routes.ts';
 import { useStore } from '../../state/store.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import classes from './connection-controls.module.css';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
@@ -28,30 +29,25 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
   const { id } = profile;
   const { phase } = useStatus(id);
   const isOpen = phase !== 'idle' && phase !== 'failed';
+  const isConnected = phase === 'connected';
+  const label = t(
+    isConnected ? 'connections.disconnect' : isOpen ? 'connections.cancel' : 'connections.connect',
+  );
+  const ToggleIcon = isConnected ? IconPlugConnectedX : isOpen ? IconPlayerStop : IconPlugConnected;
   return (
     <Group gap={2} wrap="nowrap">
-      {isOpen ? (
-        <Button
-          variant="default"
-          size="compact-xs"
-          leftSection={
-            phase === 'connected' ? <IconPlugConnectedX {...ICON} /> : <IconPlayerStop {...ICON} />
-          }
-          onClick={() => disconnectProfile(id)}
-        >
-          {phase === 'connected' ? t('connections.disconnect') : t('connections.cancel')}
-        </Button>
-      ) : (
-        <Button
-          size="compact-xs"
-          leftSection={<IconPlugConnected {...ICON} />}
-          disabled={profile.url === ''}
-          onClick={() => connectProfile(id)}
-        >
-          {t('connections.connect')}
-        </Button>
-      )}
-      <ConnectionMenu profile={profile} isConnected={phase === 'connected'} />
+      <Button
+        variant={isOpen ? 'default' : 'filled'}
+        size="compact-xs"
+        className={classes.toggle}
+        leftSection={<ToggleIcon {...ICON} />}
+        disabled={profile.url === ''}
+        aria-label={label}
+        onClick={() => (isOpen ? disconnectProfile(id) : connectProfile(id))}
+      >
+        {label}
+      </Button>
+      <ConnectionMenu profile={profile} isConnected={isConnected} />
     </Group>
   );
 }

@@ -25,7 +25,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
     <>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <h2 className={classes.heading}>{t('connections.list')}</h2>
-        <IconButton label={t('connections.add')} size="sm" onClick={() => void add()}>
+        <IconButton label={t('connections.add')} size={24} onClick={() => void add()}>
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
       </Group>

@@ -69,7 +69,7 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         rightSection={
           <IconButton
             label={t('connections.editor.clientIdMake')}
-            size="sm"
+            size={24}
             onClick={() => set({ clientId: makeClientId() })}
           >
             <IconDice5 size={16} stroke={1.5} />

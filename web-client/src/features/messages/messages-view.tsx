@@ -11,7 +11,7 @@ import classes from './messages-view.module.css';
 import { NarrowMessages } from './narrow-messages.tsx';
 
 const SUBSCRIPTIONS_WIDTH = '300px';
-const PUBLISH_HEIGHT = '252px';
+const PUBLISH_HEIGHT = '292px';
 
 /** Subscriptions, the messages that come, and the panel to publish. */
 export function MessagesView() {

@@ -1,8 +1,9 @@
-import { Button, Group, Loader, SegmentedControl, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Draft, PayloadFormat } from '../../state/draft.ts';
 import { formatBytes } from '../../ui/format.ts';
+import { Loading } from '../../ui/loading.tsx';
 import { jsonProblem, payloadBytes } from './draft-request.ts';
 import classes from './publish-panel.module.css';
 import { setDraft } from './publish-store.ts';
@@ -48,7 +49,7 @@ export function PayloadEditor({ id, draft }: PayloadEditorProps) {
         </Text>
       </Group>
       <div className={classes.code}>
-        <Suspense fallback={<Loader size="xs" m="sm" aria-label={t('app.loading')} />}>
+        <Suspense fallback={<Loading />}>
           <CodeEditor
             label={t('publish.payload')}
             isJson={format === 'json'}

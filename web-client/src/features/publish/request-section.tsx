@@ -41,7 +41,7 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
           onChange={(event) => setTopic(event.currentTarget.value)}
         />
         <OptionalNumberInput
-          w={96}
+          w={84}
           label={t('publish.request.timeout')}
           suffix={` ${t('publish.properties.seconds')}`}
           min={1}
@@ -50,15 +50,15 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
           value={timeoutSeconds}
           onChange={(entered) => setTimeoutSeconds(entered ?? TIMEOUT_SECONDS)}
         />
+        <Button
+          flex="none"
+          leftSection={<IconSend size={16} stroke={1.5} />}
+          disabled={!isVersion5 || phase !== 'connected' || topic === ''}
+          onClick={() => void send(draft, topic, timeoutSeconds * 1_000)}
+        >
+          {t('publish.request.send')}
+        </Button>
       </Group>
-      <Button
-        w="fit-content"
-        leftSection={<IconSend size={16} stroke={1.5} />}
-        disabled={!isVersion5 || phase !== 'connected' || topic === ''}
-        onClick={() => void send(draft, topic, timeoutSeconds * 1_000)}
-      >
-        {t('publish.request.send')}
-      </Button>
       {requests.length > 0 && (
         <ul className={classes.list} aria-label={t('publish.request.list')}>
           {requests.map((record) => (

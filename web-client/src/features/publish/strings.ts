@@ -58,7 +58,7 @@ export const publish = {
       'Publishes the message with a response topic and correlation data, subscribes to that topic, and waits for the answer.',
     responseTopic: 'Response topic',
     timeout: 'Wait at most',
-    send: 'Send the request',
+    send: 'Ask',
     only5: 'Needs MQTT 5.0',
     pending: 'Waiting for the answer …',
     answered: 'Answered in {{duration}}',

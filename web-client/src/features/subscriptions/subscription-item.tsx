@@ -49,10 +49,10 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
           checked={enabled}
           onChange={(event) => onChange({ ...subscription, enabled: event.currentTarget.checked })}
         />
-        <IconButton size="sm" label={t('subscriptions.edit', { filter })} onClick={onEdit}>
+        <IconButton size={24} label={t('subscriptions.edit', { filter })} onClick={onEdit}>
           <IconPencil size={14} stroke={1.5} />
         </IconButton>
-        <IconButton size="sm" label={t('subscriptions.remove', { filter })} onClick={onRemove}>
+        <IconButton size={24} label={t('subscriptions.remove', { filter })} onClick={onRemove}>
           <IconTrash size={14} stroke={1.5} />
         </IconButton>
       </Group>
