@@ -6,4 +6,5 @@ export type * from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
 export * from './ports/index.ts';
+export { isCovered, type Rules } from './rules.ts';
 export * from './session.ts';

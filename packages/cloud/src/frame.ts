@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from './sha256.ts';
 import { formatPush } from './text-frame.ts';
 
 /** A packet on its way to a connection. */
@@ -43,7 +43,7 @@ export class Frame {
 
   /** In hexadecimal. */
   get sha256(): string {
-    this.#sha256 ??= createHash('sha256').update(this.text).digest('hex');
+    this.#sha256 ??= sha256Hex(this.text);
     return this.#sha256;
   }
 

@@ -16,7 +16,7 @@ export class HttpFormatError extends Error {
 const RESPONSE_BYTES_MAX = 64 * 1024;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?\r\n/;
-const FIELD = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)\r\n/y;
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const CHUNK_SIZE = /([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n/y;
 const LENGTH = /^\d{1,10}$/;
 const HEAD_END = '\r\n\r\n';
@@ -46,6 +46,25 @@ export function readResponse(bytes: string, isEnded: boolean): HttpResponse | un
   return { status: head.status, body: body.text, keepsAlive };
 }
 
+const CONTENT_LENGTH = 'content-length';
+const TRANSFER_ENCODING = 'transfer-encoding';
+const CONNECTION = 'connection';
+
+function isField(name: string, known: string): boolean {
+  return name === known || name.toLowerCase() === known;
+}
+
+/** The names that every response of a server has are looked at once. */
+const fieldNames = new Set<string>();
+const FIELD_NAMES_MAX = 100;
+
+function isFieldName(name: string): boolean {
+  if (fieldNames.has(name)) return true;
+  if (!FIELD_NAME.test(name)) return false;
+  if (fieldNames.size < FIELD_NAMES_MAX) fieldNames.add(name);
+  return true;
+}
+
 interface Head {
   readonly status: number;
   readonly keepsAlive: boolean;
@@ -60,21 +79,32 @@ function readHead(bytes: string, headEnd: number): Head {
   let length: string | undefined;
   let coding: string | undefined;
   let connection = minorVersion === '1' ? 'keep-alive' : 'close';
-  FIELD.lastIndex = line.length;
-  while (FIELD.lastIndex < headEnd + 2) {
-    const [, name, value = ''] = FIELD.exec(bytes) ?? [];
-    if (name === undefined) throw new HttpFormatError('a header field is malformed');
-    switch (name.toLowerCase()) {
-      case 'content-length':
-        length = oneLength(length, value.trim());
+  for (let start = line.length; start < headEnd; ) {
+    const end = bytes.indexOf('\r\n', start);
+    const colon = bytes.indexOf(':', start);
+    const name = bytes.slice(start, colon);
+    if (colon === -1 || colon > end || !isFieldName(name))
+      throw new HttpFormatError('a header field is malformed');
+    switch (name.length) {
+      case CONTENT_LENGTH.length:
+        if (isField(name, CONTENT_LENGTH)) length = oneLength(length, bytes.slice(colon + 1, end).trim());
         break;
-      case 'transfer-encoding':
-        coding = value.trim().toLowerCase();
+      case TRANSFER_ENCODING.length:
+        if (isField(name, TRANSFER_ENCODING))
+          coding = bytes
+            .slice(colon + 1, end)
+            .trim()
+            .toLowerCase();
         break;
-      case 'connection':
-        connection = value.trim().toLowerCase();
+      case CONNECTION.length:
+        if (isField(name, CONNECTION))
+          connection = bytes
+            .slice(colon + 1, end)
+            .trim()
+            .toLowerCase();
         break;
     }
+    start = end + 2;
   }
   return { status, keepsAlive: connection === 'keep-alive', framing: framingOf(status, length, coding) };
 }

@@ -36,10 +36,9 @@ export class HttpSocket {
 
   constructor(target: HttpTarget, onFree: (socket: HttpSocket) => void) {
     this.#onFree = onFree;
-    this.#socket = open(target);
+    this.#socket = open(target, (bytes) => this.#read(bytes, false));
     this.#socket.setNoDelay(true);
     this.#socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#connected());
-    this.#socket.on('data', (chunk) => this.#read(chunk.toString('latin1'), false));
     this.#socket.on('end', () => this.#read('', true));
     // What went wrong does not matter: 'close' follows.
     this.#socket.on('error', () => {});
@@ -115,13 +114,20 @@ export class HttpSocket {
   }
 }
 
-function open({ isSecure, hostname, port, ca }: HttpTarget): Socket | TLSSocket {
-  if (!isSecure) return connectTcp(port, hostname);
-  return connectTls({
-    host: hostname,
-    port,
-    servername: hostname,
-    ALPNProtocols: ['http/1.1'],
-    ...(ca !== undefined && { ca }),
-  });
+/** One for all sockets, since what was read is taken out at once. Node.js makes a new one of 64 KB for each read. */
+const readBuffer = Buffer.allocUnsafe(16 * 1024);
+
+function open(target: HttpTarget, onRead: (bytes: string) => void): Socket | TLSSocket {
+  const { isSecure, hostname: host, port, ca } = target;
+  const onread = {
+    buffer: readBuffer,
+    callback: (length: number) => {
+      onRead(readBuffer.toString('latin1', 0, length));
+      return true;
+    },
+  };
+  if (!isSecure) return connectTcp({ host, port, onread });
+  const tlsOptions = { servername: host, ALPNProtocols: ['http/1.1'], ...(ca !== undefined && { ca }) };
+  const options = { host, port, onread, ...tlsOptions };
+  return connectTls(options);
 }

@@ -4,7 +4,7 @@ import { type ConnectionStatus, connectionStatusOf } from './get-connection.ts';
 import { HttpClient } from './http-client.ts';
 import type { HttpOutcome } from './http-socket.ts';
 import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
-import { type AwsCredentials, encodePath, encodeStrictly, RequestSigner } from './sigv4.ts';
+import { type AwsCredentials, encodeConnectionId, encodePath, RequestSigner } from './sigv4.ts';
 
 /** Sockets to the gateway that are kept open between posts. */
 const SOCKETS_MAX = 64;
@@ -103,10 +103,10 @@ export class SignedPoster implements Poster, PostAttempts {
   }
 
   #request(method: string, connectionId: string, frame: Frame): string {
-    const id = encodeStrictly(connectionId);
-    const canonicalPath = this.#canonicalPath + encodeStrictly(id);
+    const { wire, canonical } = encodeConnectionId(connectionId);
+    const canonicalPath = this.#canonicalPath + canonical;
     const headers = this.#signer.sign(method, canonicalPath, frame.sha256, this.#clock.now());
-    return `${method} ${this.#path}${id} HTTP/1.1\r\n${headers}content-length: ${frame.bytes.length}\r\n\r\n${frame.bytes}`;
+    return `${method} ${this.#path}${wire} HTTP/1.1\r\n${headers}content-length: ${frame.bytes.length}\r\n\r\n${frame.bytes}`;
   }
 }
 

@@ -1,4 +1,5 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { HmacSha256, sha256Hex } from './sha256.ts';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -18,7 +19,7 @@ interface Moment {
   readonly canonicalHeaders: string;
   /** The string to sign but for the hash of the canonical request. */
   readonly toSign: string;
-  readonly key: Buffer;
+  readonly key: HmacSha256;
 }
 
 /**
@@ -45,8 +46,8 @@ export class RequestSigner {
     const seconds = Math.floor(nowMs / 1_000);
     if (this.#moment?.seconds !== seconds) this.#moment = this.#momentOf(seconds);
     const { headers, canonicalHeaders, toSign, key } = this.#moment;
-    const canonical = sha256(`${method}\n${canonicalPath}\n\n${canonicalHeaders}\n${bodySha256}`);
-    const signature = createHmac('sha256', key).update(`${toSign}${canonical}`).digest('hex');
+    const canonical = sha256Hex(`${method}\n${canonicalPath}\n\n${canonicalHeaders}\n${bodySha256}`);
+    const signature = key.hex(`${toSign}${canonical}`);
     return `${headers}${signature}\r\n`;
   }
 
@@ -68,15 +69,15 @@ export class RequestSigner {
   }
 
   #scope = '';
-  #key: Buffer = Buffer.alloc(0);
+  #key = new HmacSha256(Buffer.alloc(0));
 
-  #signingKey(scope: string): Buffer {
+  #signingKey(scope: string): HmacSha256 {
     if (scope === this.#scope) return this.#key;
     let key: Buffer = Buffer.from(`AWS4${this.#credentials.secretAccessKey}`);
     for (const part of scope.split('/')) key = createHmac('sha256', key).update(part).digest();
     this.#scope = scope;
-    this.#key = key;
-    return key;
+    this.#key = new HmacSha256(key);
+    return this.#key;
   }
 }
 
@@ -85,14 +86,33 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeStrictly).join('/');
 }
 
+/** A connection id as API Gateway makes them: base64, mostly of characters that stand for themselves. */
+const CONNECTION_ID = /^([\w-]*)(={0,2})$/;
+
+/** The id as it stands in the path of a request, and as it stands in what is signed: encoded once more. */
+export function encodeConnectionId(connectionId: string): {
+  readonly wire: string;
+  readonly canonical: string;
+} {
+  const [, letters, padding] = CONNECTION_ID.exec(connectionId) ?? [];
+  if (letters === undefined || padding === undefined) {
+    const wire = encodeStrictly(connectionId);
+    return { wire, canonical: encodeStrictly(wire) };
+  }
+  switch (padding.length) {
+    case 0:
+      return { wire: letters, canonical: letters };
+    case 1:
+      return { wire: `${letters}%3D`, canonical: `${letters}%253D` };
+    default:
+      return { wire: `${letters}%3D%3D`, canonical: `${letters}%253D%253D` };
+  }
+}
+
 /** `encodeURIComponent` leaves five characters that AWS encodes. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,3 +1,4 @@
+export { covers } from './covers.ts';
 export { decodePacket } from './decode-packet.ts';
 export { type DecoderOptions, PacketDecoder } from './decoder.ts';
 export { encodePacket } from './encoder.ts';

@@ -1,7 +1,6 @@
-import { matches } from '@apus/mqtt';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { covers } from '../../src/auth/covers.ts';
+import { covers, matches } from '../src/index.ts';
 
 const LEVELS = ['a', 'b', '', '$x', 'other'];
 

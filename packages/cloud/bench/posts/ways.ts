@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Message } from '@apus/broker';
+import { encodePublish, type QoS } from '@apus/mqtt';
+import { defineTable, leanClient } from '@apus/store-dynamodb';
+import {
+  ApiGatewayManagementApiClient,
+  PostToConnectionCommand,
+} from '@aws-sdk/client-apigatewaymanagementapi';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { noCounts } from '../../src/fan-out-metrics.ts';
+import { FanOutPosts, GatewayState } from '../../src/fan-out-posts.ts';
+import { createFanOutWorker } from '../../src/fan-out-worker.ts';
+import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
+import { Postbag } from '../../src/postbag.ts';
+import { QueuedFanOut } from '../../src/queued-fan-out.ts';
+import { SignedPoster } from '../../src/signed-poster.ts';
+import type { SqsRecord } from '../../src/sqs-events.ts';
+import { formatPush } from '../../src/text-frame.ts';
+import type { Endpoints } from './gateway.ts';
+
+/** So many messages to every connection. */
+export interface Load {
+  readonly messages: number;
+  readonly qos: QoS;
+  readonly payloadBytes: number;
+}
+
+/** A way of bringing messages to connections. */
+export interface Way {
+  deliver(load: Load): Promise<void>;
+  /** Posts that a connection gets for a load. */
+  postsEach(load: Load): number;
+  close(): void;
+}
+
+const TENANT = 'default';
+const FILTER = 'bench';
+
+/**
+ * What a developer writes first: the SDK's client as it comes, and all posts of a message at once, one message after
+ * another. It is given the connections and the frames: finding and encoding are not counted against it.
+ */
+export function makeObvious(
+  { region, credentials, ca, connectionIds, ...endpoints }: Endpoints,
+  scheme: Scheme,
+): Way {
+  const agent =
+    scheme === 'https' ? { httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: 50, ca }) } : {};
+  const client = new ApiGatewayManagementApiClient({
+    endpoint: endpoints[scheme],
+    region,
+    credentials: {
+      accessKeyId: credentials.accessKeyId,
+      secretAccessKey: credentials.secretAccessKey,
+      ...(credentials.sessionToken !== undefined && { sessionToken: credentials.sessionToken }),
+    },
+    requestHandler: { httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 50 }), ...agent },
+  });
+  return {
+    deliver: async (load) => {
+      for (const message of messagesOf(load)) {
+        const text = formatPush(encodeMessage(message));
+        await Promise.all(
+          connectionIds.map((id) =>
+            client.send(new PostToConnectionCommand({ ConnectionId: id, Data: text })),
+          ),
+        );
+      }
+    },
+    postsEach: ({ messages }) => messages,
+    close: () => client.destroy(),
+  };
+}
+
+type Scheme = 'http' | 'https';
+
+/** The worker's posts alone, given the connections and the packets, as the obvious way is. */
+export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
+  const { region, credentials, ca, connectionIds } = endpoints;
+  const clock = { now: Date.now };
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, sleep, ca });
+  const postbag = new Postbag(poster, { debug: () => {}, info: () => {}, warn: fail, error: fail });
+  const gateway = new GatewayState(1_000_000);
+  return {
+    deliver: async (load) => {
+      for (const message of messagesOf(load)) {
+        const packet = encodeMessage(message);
+        for (const connectionId of connectionIds) postbag.push(connectionId, packet, load.qos > 0);
+      }
+      const deadlineMs = Date.now() + 30_000;
+      const options = { poster, clock, sleep, random: Math.random };
+      const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, fail);
+      await posts.post(postbag.take(), fail);
+      await posts.settle();
+    },
+    postsEach: () => 1,
+    close: () => poster.close(),
+  };
+}
+
+/** The worker as it runs: jobs decoded, shard read, slices claimed, everything routed, packed and posted. */
+export async function makeWorker(endpoints: Endpoints, scheme: Scheme): Promise<Way> {
+  const { region, credentials, ca, connectionIds } = endpoints;
+  const clock = { now: Date.now };
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const log = { debug: () => {}, info: () => {}, warn: fail, error: fail };
+  const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, sleep, ca });
+  const bodies: string[] = [];
+  const fanOut = new QueuedFanOut(
+    { send: async (entries) => void bodies.push(...entries.map(({ body }) => body)) },
+    { isFull: async () => false },
+  );
+  const tableName = `bench-${scheme}`;
+  const client = leanClient({
+    endpoint: endpoints.dynamoDb,
+    region,
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+  });
+  await client.send(new CreateTableCommand(defineTable(tableName)));
+  const world = { clock, sleep, random: Math.random, randomId: makeRandomId(), log };
+  const cloud = composeCloud({
+    ...world,
+    dynamo: client,
+    tableName,
+    fanOut,
+    timers: { set: () => {}, cancel: () => {} },
+    poster,
+    authenticator: { authenticate: () => ({ tenant: TENANT, name: '' }) },
+    authorizer: { mayPublish: () => true, maySubscribe: () => true },
+    stores: { inlineSubscribersMax: 1, shardSubscribers: Number.POSITIVE_INFINITY },
+  });
+  await fillShard(cloud, connectionIds);
+  const work = createFanOutWorker({
+    ...world,
+    environment: cloud.environment,
+    poster,
+    subscriptions: cloud.stores.subscriptions,
+    progress: cloud.stores.fanOutProgress,
+    deadLetters: { send: fail },
+    limits: { postsPerSecond: 1_000_000 },
+  });
+  return {
+    deliver: async (load) => {
+      for (const message of messagesOf(load)) {
+        await fanOut.accept(message, [{ tenant: TENANT, topicFilter: FILTER, shards: 1 }]);
+        await fanOut.flush();
+      }
+      const Records = bodies.splice(0).map(recordOf);
+      const { batchItemFailures } = await work({ Records }, { getRemainingTimeInMillis: () => 30_000 });
+      if (batchItemFailures.length > 0) throw new Error('the worker handed records back');
+    },
+    postsEach: () => 1,
+    close: () => {
+      poster.close();
+      client.destroy();
+    },
+  };
+}
+
+/** Subscribers at QoS 1 of sessions that end with their connections. The first stands in the head. */
+async function fillShard({ stores }: Cloud, connectionIds: readonly string[]): Promise<void> {
+  for (const connectionId of ['head', ...connectionIds]) {
+    const { session } = await stores.sessions.open({
+      tenant: TENANT,
+      clientId: connectionId,
+      cleanStart: true,
+      expirySeconds: 0,
+      attachment: {
+        connectionId,
+        protocolVersion: 5,
+        receiveMaximum: 100,
+        maximumPacketSize: 0xffff_ffff,
+        keepsNothing: true,
+      },
+      identity: { tenant: TENANT, name: '' },
+      will: undefined,
+      nowMs: Date.now(),
+      isWillOwed: () => false,
+    });
+    const subscription = {
+      topicFilter: FILTER,
+      shareGroup: undefined,
+      qos: 1 as QoS,
+      noLocal: false,
+      retainAsPublished: false,
+      subscriptionIdentifier: undefined,
+    };
+    await stores.subscriptions.put(session, [subscription], 100);
+  }
+}
+
+let messages = 0;
+
+function messagesOf({ messages: count, qos, payloadBytes }: Load): Message[] {
+  return Array.from({ length: count }, () => {
+    messages += 1;
+    return {
+      id: `${messages.toString(36).padStart(13, '0')}-bench`,
+      topic: FILTER,
+      payload: Buffer.alloc(payloadBytes, messages),
+      qos,
+      retain: false,
+      properties: {},
+      expiresAtMs: undefined,
+      publisherKey: undefined,
+    };
+  });
+}
+
+function encodeMessage({ topic, payload, qos, retain, properties }: Message): Uint8Array {
+  const packetId = qos === 0 ? 0 : 0x8000 + (messages % 0x8000);
+  const publish = { type: 'publish', topic, payload, qos, retain, dup: false, packetId, properties } as const;
+  return encodePublish(publish, 5).bytes;
+}
+
+function recordOf(body: string, index: number): SqsRecord {
+  return { messageId: `record-${index}`, receiptHandle: '', body, attributes: {} };
+}
+
+function makeRandomId(): () => string {
+  let ids = 0;
+  return () => createHash('sha256').update(`${process.pid} ${ids++}`).digest('base64url').slice(0, 16);
+}
+
+function fail(...what: unknown[]): never {
+  throw new Error(`not expected: ${JSON.stringify(what)}`);
+}
