@@ -1,0 +1,103 @@
+import type { Stamp } from './bench-payload.ts';
+import { LatencyRecorder } from './latency-recorder.ts';
+import { DRAIN_SECONDS, DURATION_SECONDS_MAX } from './limits.ts';
+import { type BenchPlan, copiesOf } from './plan.ts';
+import type { BenchSecond, BenchSnapshot } from './result.ts';
+import { SequenceTracker } from './sequence-tracker.ts';
+
+/** Rows beyond the longest run, in which late messages come. */
+const SECONDS_MAX = DURATION_SECONDS_MAX + DRAIN_SECONDS;
+
+/** What a run counts: published, received, lost, doubled, out of order, and how late. */
+export class BenchMeter {
+  readonly #plan: BenchPlan;
+  readonly #latency = new LatencyRecorder();
+  readonly #secondLatency = new LatencyRecorder();
+  readonly #streams = new Map<number, SequenceTracker>();
+  readonly #seconds: BenchSecond[] = [];
+  #published = 0;
+  #expected = 0;
+  #received = 0;
+  #distinct = 0;
+  #duplicates = 0;
+  #outOfOrder = 0;
+  #publishedInSecond = 0;
+  #receivedInSecond = 0;
+
+  constructor(plan: BenchPlan) {
+    this.#plan = plan;
+  }
+
+  get published(): number {
+    return this.#published;
+  }
+
+  get missing(): number {
+    return this.#expected - this.#distinct;
+  }
+
+  publishedBy(publisher: number): void {
+    this.#published += 1;
+    this.#publishedInSecond += 1;
+    this.#expected += copiesOf(publisher, this.#plan);
+  }
+
+  receivedBy(subscriber: number, { publisher, sequence, dueAtMs }: Stamp, atMs: number): void {
+    this.#received += 1;
+    this.#receivedInSecond += 1;
+    const arrival = this.#streamOf(subscriber, publisher).take(sequence);
+    if (arrival === 'duplicate') {
+      this.#duplicates += 1;
+      return;
+    }
+    this.#distinct += 1;
+    // A shared subscription promises no order among its members.
+    if (arrival === 'out-of-order' && this.#plan.fanOut !== 'shared') this.#outOfOrder += 1;
+    this.#latency.record(atMs - dueAtMs);
+    this.#secondLatency.record(atMs - dueAtMs);
+  }
+
+  /** Closes a second of the table. */
+  endSecond(): void {
+    if (this.#seconds.length >= SECONDS_MAX) return;
+    const latency = this.#secondLatency.summary();
+    this.#seconds.push({
+      published: this.#publishedInSecond,
+      received: this.#receivedInSecond,
+      p50Ms: latency?.p50Ms ?? 0,
+      p99Ms: latency?.p99Ms ?? 0,
+      maxMs: latency?.maxMs ?? 0,
+    });
+    this.#publishedInSecond = 0;
+    this.#receivedInSecond = 0;
+    this.#secondLatency.reset();
+  }
+
+  snapshot(): Omit<BenchSnapshot, 'phase' | 'connected' | 'acknowledged' | 'failed' | 'behind' | 'problem'> {
+    return {
+      published: this.#published,
+      expected: this.#expected,
+      received: this.#received,
+      missing: this.missing,
+      duplicates: this.#duplicates,
+      outOfOrder: this.#outOfOrder,
+      latency: this.#latency.summary(),
+      buckets: this.#latency.buckets(),
+      seconds: [...this.#seconds],
+    };
+  }
+
+  #streamOf(subscriber: number, publisher: number): SequenceTracker {
+    // Among the members of a shared subscription a message may go to any: twice to two of them is a duplicate, too.
+    const key = (this.#plan.fanOut === 'shared' ? 0 : subscriber) * STREAMS_PER_SUBSCRIBER + publisher;
+    let stream = this.#streams.get(key);
+    if (stream === undefined) {
+      stream = new SequenceTracker();
+      this.#streams.set(key, stream);
+    }
+    return stream;
+  }
+}
+
+/** More than there can be publishers. */
+const STREAMS_PER_SUBSCRIBER = 65_536;

@@ -1,0 +1,64 @@
+import Papa from 'papaparse';
+import type { LatencyBucket, LatencySummary } from './latency-recorder.ts';
+import type { BenchPlan } from './plan.ts';
+
+/** One second of a run. */
+export interface BenchSecond {
+  readonly published: number;
+  readonly received: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export type BenchPhase = 'connecting' | 'publishing' | 'draining' | 'done' | 'stopped' | 'failed';
+
+/** How a run stands, or how it ended. */
+export interface BenchSnapshot {
+  readonly phase: BenchPhase;
+  /** Connections that are open and subscribed. */
+  readonly connected: number;
+  readonly published: number;
+  /** Publishes that the server acknowledged, at QoS 1 and 2; at QoS 0, those that were written. */
+  readonly acknowledged: number;
+  readonly failed: number;
+  /** Messages that were due and are not published, because too many are not acknowledged. */
+  readonly behind: number;
+  /** Deliveries that the published messages are to have. */
+  readonly expected: number;
+  readonly received: number;
+  /** Those that have not come; before the end, those under way are among them. */
+  readonly missing: number;
+  readonly duplicates: number;
+  readonly outOfOrder: number;
+  readonly latency: LatencySummary | undefined;
+  readonly buckets: readonly LatencyBucket[];
+  readonly seconds: readonly BenchSecond[];
+  /** Why it failed; '' where it did not. */
+  readonly problem: string;
+}
+
+export interface BenchResult {
+  readonly plan: BenchPlan;
+  readonly url: string;
+  readonly startedAt: string;
+  readonly snapshot: BenchSnapshot;
+}
+
+/** The seconds of a run as CSV. */
+export function secondsCsv(seconds: readonly BenchSecond[]): string {
+  const rows = seconds.map((second, index) => ({
+    second: index + 1,
+    published: second.published,
+    received: second.received,
+    p50_ms: second.p50Ms,
+    p99_ms: second.p99Ms,
+    max_ms: second.maxMs,
+  }));
+  return `${Papa.unparse(rows)}\r\n`;
+}
+
+/** Everything that is known of a run, as JSON. */
+export function resultJson(result: BenchResult): string {
+  return `${JSON.stringify({ format: 'apus-bench', version: 1, ...result }, null, 2)}\n`;
+}
