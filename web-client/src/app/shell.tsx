@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useActiveProfile } from '../state/hooks.ts';
 import { useStore } from '../state/store.ts';
 import { Loading } from '../ui/loading.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
 import { Header } from './header.tsx';
 import { Navigation } from './navigation.tsx';
 import { Questions } from './questions.tsx';
@@ -47,6 +48,7 @@ export function Shell() {
         <Navigation close={close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
+        <ConnectionBanner />
         {isReady && view !== undefined && (
           <ViewBoundary key={view.id}>
             <VisuallyHidden component="h1">{t(`app.views.${view.id}`)}</VisuallyHidden>

@@ -22,6 +22,8 @@ export type Command =
   | { readonly type: 'close'; readonly id: string; readonly withWill: boolean }
   /** The connection is lost without DISCONNECT, as when a cable is pulled. */
   | { readonly type: 'cut'; readonly id: string }
+  /** The next attempt is to be made now. */
+  | { readonly type: 'retry'; readonly id: string }
   | { readonly type: 'subscriptions'; readonly id: string; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'publish'; readonly id: string; readonly call: number; readonly request: PublishRequest }
   | { readonly type: 'burst'; readonly id: string; readonly call: number; readonly request: BurstRequest }

@@ -36,6 +36,14 @@ const KIND_KEYS = {
   invalid: 'invalid',
 } as const;
 
+/** All of it in one line. */
+export function troubleSentence({ title, advice, detail }: TroubleWords): string {
+  const said = detail === '' ? '' : `“${detail}”`;
+  return [`${title}${advice === '' && said === '' ? '' : '.'}`, advice, said]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
 export function useTrouble(): (trouble: Trouble) => TroubleWords {
   const { t } = useTranslation();
   return (trouble) => troubleWords(t, trouble);

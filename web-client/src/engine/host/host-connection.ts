@@ -92,6 +92,12 @@ export class HostConnection {
     this.#client?.stream.destroy();
   }
 
+  retry(): void {
+    if (this.#phase !== 'waiting') return;
+    if (this.#client !== undefined) this.#client.reconnect();
+    else this.#tryAgain();
+  }
+
   setSubscriptions(subscriptions: readonly Subscription[]): void {
     this.#opened?.keeper.set(subscriptions);
   }
@@ -240,10 +246,13 @@ export class HostConnection {
     const { now, later } = this.#environment;
     this.#dropClient();
     this.#become('waiting', now() + profile.reconnectPeriodMs);
-    this.#cancelRetry = later(() => {
-      this.#attempts += 1;
-      void this.#begin();
-    }, profile.reconnectPeriodMs);
+    this.#cancelRetry = later(() => this.#tryAgain(), profile.reconnectPeriodMs);
+  }
+
+  #tryAgain(): void {
+    this.#cancelRetry();
+    this.#attempts += 1;
+    void this.#begin();
   }
 
   #fail(said: Trouble): void {

@@ -30,6 +30,9 @@ export class Host {
       case 'cut':
         connection.cut();
         break;
+      case 'retry':
+        connection.retry();
+        break;
       case 'subscriptions':
         connection.setSubscriptions(command.subscriptions);
         break;

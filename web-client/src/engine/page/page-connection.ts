@@ -40,6 +40,11 @@ export class PageConnection implements LiveConnection {
     this.#line.send({ type: 'cut', id: this.id });
   }
 
+  /** Makes the next attempt now instead of waiting for it. */
+  retry(): void {
+    this.#line.send({ type: 'retry', id: this.id });
+  }
+
   setSubscriptions(subscriptions: readonly Subscription[]): void {
     this.#line.send({ type: 'subscriptions', id: this.id, subscriptions });
   }

@@ -12,7 +12,6 @@ import { EmptyConnection } from './empty-connection.tsx';
 import { GeneralFields } from './general-fields.tsx';
 import { IdentityFields } from './identity-fields.tsx';
 import { SessionFields } from './session-fields.tsx';
-import { TroubleAlert } from './trouble-alert.tsx';
 import { WillFields } from './will-fields.tsx';
 
 /** A connection's whole configuration, and what the server answered to it. */
@@ -26,7 +25,7 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
   const { t } = useTranslation();
   const [form, setForm] = useState<ConnectionForm>(() => ({ profile, secrets: secretsOf(profile.id) }));
   const [isChanged, setChanged] = useState(false);
-  const { phase, trouble } = useStatus(profile.id);
+  const { phase } = useStatus(profile.id);
   const isOpen = phase !== 'idle' && phase !== 'failed';
 
   const change = (next: ConnectionForm): void => {
@@ -61,7 +60,6 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
         <Title order={2} size="h4" mb="sm">
           {t('connections.editor.title')}
         </Title>
-        {trouble !== undefined && phase !== 'connected' && <TroubleAlert trouble={trouble} />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 8 }}>
             <GeneralFields form={form} onChange={change} />

@@ -125,7 +125,7 @@ function ListControls({
         <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
           {isFiltered && list.size !== log.size
             ? t('messages.countOf', { shown, total: formatCount(log.size) })
-            : t('messages.count', { shown })}
+            : t('messages.count', { count: list.size, shown })}
         </Text>
       </Tooltip>
       {list.isHeld ? (

@@ -128,7 +128,7 @@ function Controls({ connection, shown, isHeld, toggle, clear }: ControlsProps) {
     <Group gap={4} ml="auto" wrap="nowrap">
       <Tooltip label={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}>
         <Text size="xs" c="dimmed" px={6} className={classes.count}>
-          {t('packets.count', { shown: formatCount(shown) })}
+          {t('packets.count', { count: shown, shown: formatCount(shown) })}
         </Text>
       </Tooltip>
       <Button

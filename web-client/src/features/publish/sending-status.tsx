@@ -2,7 +2,7 @@ import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Draft } from '../../state/draft.ts';
 import { formatDuration } from '../../ui/format.ts';
-import { troubleWords } from '../../ui/trouble.ts';
+import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { jsonProblem } from './draft-request.ts';
 import classes from './publish-panel.module.css';
 import type { Sending } from './use-send.ts';
@@ -40,11 +40,8 @@ function said(
   if (sending.type === 'none') return { kind: 'none', text: '' };
   const { outcome, qos } = sending;
   if (outcome.trouble !== undefined) {
-    const { title, advice, detail } = troubleWords(t, outcome.trouble);
-    const text = [t('publish.outcome.failed', { title }), advice, detail]
-      .filter((part) => part !== '')
-      .join(' ');
-    return { kind: 'failed', text };
+    const title = troubleSentence(troubleWords(t, outcome.trouble));
+    return { kind: 'failed', text: t('publish.outcome.failed', { title }) };
   }
   const duration = formatDuration(outcome.durationMs);
   if (qos === 0) return { kind: 'done', text: t('publish.outcome.sent') };

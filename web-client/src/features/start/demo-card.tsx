@@ -35,6 +35,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" maw={720}>
           {startsAlone ? t('start.intro') : t('start.introForeign', { topic: 'apus/example' })}
+          {!isConnected && ` ${t('start.notConnectedText')}`}
         </Text>
         <Button
           variant={demo.phase === 'idle' ? 'filled' : 'default'}

@@ -1,7 +1,6 @@
 import { Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useActiveProfile, useStatus } from '../../state/hooks.ts';
-import { TroubleAlert } from '../connections/trouble-alert.tsx';
+import { useActiveProfile } from '../../state/hooks.ts';
 import { DemoCard } from './demo-card.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import classes from './start-view.module.css';
@@ -10,7 +9,6 @@ import classes from './start-view.module.css';
 export function StartView() {
   const { t } = useTranslation();
   const profile = useActiveProfile();
-  const { phase, trouble } = useStatus(profile?.id);
   return (
     <div className={classes.view}>
       <div className={classes.column}>
@@ -21,7 +19,6 @@ export function StartView() {
             <Title order={2} className={classes.title}>
               {t('start.title')}
             </Title>
-            {phase !== 'connected' && trouble !== undefined && <TroubleAlert trouble={trouble} />}
             <DemoCard key={profile.id} profile={profile} />
           </>
         )}

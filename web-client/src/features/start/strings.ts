@@ -51,6 +51,5 @@ export const start = {
   endpointUrl: 'WebSocket URL',
   endpointConnect: 'Connect',
   endpointMore: 'User name, token and all other options are under Connection.',
-  notConnected: 'Not connected',
-  notConnectedText: 'The example runs as soon as there is a connection.',
+  notConnectedText: 'Connect first: the button is at the top.',
 } as const;

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Subscription, SubscriptionState } from '../../engine/types.ts';
 import { formatCount, formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { useTrouble } from '../../ui/trouble.ts';
+import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
 import { setFilter, useMessagesState } from '../messages/messages-store.ts';
 import classes from './subscription-panel.module.css';
 
@@ -93,7 +93,7 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
       )}
       {said !== undefined && (
         <span className={classes.warn} role="alert">
-          {[said.title, said.advice, said.detail].filter((part) => part !== '').join(' ')}
+          {troubleSentence(said)}
         </span>
       )}
     </div>

@@ -28,8 +28,6 @@ export const connections = {
   disconnectWithWill: 'Disconnect, and have the will published',
   cut: 'Cut without DISCONNECT',
   retryIn: 'Next try in {{seconds}} s',
-  attempts_one: '{{count}} try so far',
-  attempts_other: '{{count}} tries so far',
   tryNow: 'Try now',
   door: { node: 'node door', gateway: 'gateway door' },
   version: { v4: 'MQTT 3.1.1', v5: 'MQTT 5.0' },
