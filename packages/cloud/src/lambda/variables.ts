@@ -12,6 +12,8 @@ export const VARIABLES = {
   tokenJwksUrl: 'APUS_TOKEN_JWKS_URL',
   tokenIssuer: 'APUS_TOKEN_ISSUER',
   tokenAudience: 'APUS_TOKEN_AUDIENCE',
+  /** JSON of the filters that a token without any allows: `{"publish": [], "subscribe": []}`. */
+  tokenDefaultRules: 'APUS_TOKEN_DEFAULT_RULES',
   /** `anonymous`: no token is asked for. Only ever set by the owner's explicit choice. */
   authentication: 'APUS_AUTHENTICATION',
   /** JSON of the broker limits that differ from the defaults. */
@@ -24,6 +26,7 @@ export const VARIABLES = {
   postsPerSecond: 'APUS_POSTS_PER_SECOND',
   /** SHA-256 of the keys that the HTTP publish endpoint accepts, or the ARN of the secret that holds them. */
   publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
-  logLevel: 'APUS_LOG_LEVEL',
+  /** Read by the logger of Powertools for AWS Lambda. */
+  logLevel: 'POWERTOOLS_LOG_LEVEL',
   metricsNamespace: 'APUS_METRICS_NAMESPACE',
 } as const;

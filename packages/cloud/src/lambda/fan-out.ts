@@ -1,0 +1,44 @@
+import type { FanOutCounts } from '../fan-out-metrics.ts';
+import { createFanOutWorker } from '../fan-out-worker.ts';
+import { SqsVisibility } from '../visibility.ts';
+import { authorizationOf } from './authentication.ts';
+import { METRICS } from './metric-names.ts';
+import { createRuntime, withMetrics } from './runtime.ts';
+import { numberOr, required } from './settings.ts';
+import { VARIABLES } from './variables.ts';
+
+const runtime = createRuntime(process.env, authorizationOf(process.env));
+const { cloud, poster, sqs, clock, log, metrics, sleep, random, randomId } = runtime;
+const postsPerSecond = numberOr(process.env, VARIABLES.postsPerSecond, undefined);
+
+function record({ deliveries, gone, throttled, dropped, lagMsMax }: Readonly<FanOutCounts>): void {
+  metrics.add(METRICS.messagesOut, deliveries);
+  metrics.add(METRICS.postsGone, gone);
+  metrics.add(METRICS.postsThrottled, throttled);
+  metrics.add(METRICS.messagesDropped, dropped);
+  metrics.observe(METRICS.fanOutLatency, lagMsMax, 'Milliseconds');
+}
+
+/** Jobs for wide filters. */
+export const handler = withMetrics(
+  runtime,
+  createFanOutWorker({
+    environment: cloud.environment,
+    poster,
+    subscriptions: cloud.stores.subscriptions,
+    progress: cloud.stores.fanOutProgress,
+    deadLetters: runtime.queue(required(process.env, VARIABLES.deadLetterQueueUrl)),
+    visibility: new SqsVisibility({
+      client: sqs,
+      queueUrl: required(process.env, VARIABLES.fanOutQueueUrl),
+      log,
+    }),
+    clock,
+    sleep,
+    random,
+    randomId,
+    log,
+    metrics: { record },
+    ...(postsPerSecond !== undefined && { limits: { postsPerSecond } }),
+  }),
+);

@@ -1,0 +1,48 @@
+import type { Clock } from '@apus/broker';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+
+/** A line of metrics for each frame would cost as much as the frame: they are gathered so long in each environment. */
+const FLUSH_EVERY_MS = 60_000;
+
+type MetricName = string;
+
+/** Counts of one execution environment, written to the log in CloudWatch's embedded metric format. */
+export class FunctionMetrics {
+  readonly #clock: Clock;
+  readonly #metrics: Metrics;
+  readonly #sums = new Map<MetricName, number>();
+  #flushedAtMs: number;
+
+  constructor(namespace: string, clock: Clock) {
+    this.#clock = clock;
+    this.#metrics = new Metrics({ namespace });
+    this.#flushedAtMs = clock.now();
+  }
+
+  add(name: MetricName, count = 1): void {
+    if (count !== 0) this.#sums.set(name, (this.#sums.get(name) ?? 0) + count);
+  }
+
+  /** A value of its own, and not one that is added up: milliseconds, or how many there are now. */
+  observe(name: MetricName, value: number, unit: 'Milliseconds' | 'Count'): void {
+    this.#metrics.addMetric(name, MetricUnit[unit], value);
+  }
+
+  /**
+   * To be called after each event. What an environment that serves no further event has gathered is lost with it, a
+   * minute of counts at most.
+   */
+  flushWhenDue(): void {
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#flushedAtMs < FLUSH_EVERY_MS) return;
+    this.flush();
+  }
+
+  flush(): void {
+    this.#flushedAtMs = this.#clock.now();
+    for (const [name, sum] of this.#sums) this.#metrics.addMetric(name, MetricUnit.Count, sum);
+    this.#sums.clear();
+    // Without metrics it would warn.
+    if (this.#metrics.hasStoredMetrics()) this.#metrics.publishStoredMetrics();
+  }
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import type { Clock, Log } from '@apus/broker';
+import { Logger } from '@aws-lambda-powertools/logger';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { SqsQueue } from '../job-queue.ts';
+import { QueueBacklog } from '../queue-backlog.ts';
+import { QueuedFanOut } from '../queued-fan-out.ts';
+import { SignedPoster } from '../signed-poster.ts';
+import { SqsTimers } from '../sqs-timers.ts';
+import type { Authentication } from './authentication.ts';
+import { type Cloud, composeCloud } from './compose.ts';
+import { FunctionMetrics } from './function-metrics.ts';
+import { meteredLog } from './metered-log.ts';
+import { limitsOf, required, type Variables } from './settings.ts';
+import { VARIABLES } from './variables.ts';
+
+/** A call that takes longer is tried again: a handler has five seconds in all. */
+const HTTP_TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 2_000 };
+
+/** The stores and queues try again by themselves, and count. */
+const CLIENT = { maxAttempts: 1, requestHandler: HTTP_TIMEOUTS };
+
+const RANDOM_ID_BYTES = 12;
+
+/** What every function of a deployment has at hand: made once, before the first event. */
+export interface Runtime {
+  readonly variables: Variables;
+  readonly cloud: Cloud;
+  readonly poster: SignedPoster;
+  readonly timers: SqsTimers;
+  readonly sqs: SQSClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: FunctionMetrics;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly random: () => number;
+  readonly randomId: () => string;
+  /** A queue of ours, by its URL. */
+  queue(queueUrl: string): SqsQueue;
+}
+
+export function createRuntime(variables: Variables, authentication: Authentication): Runtime {
+  const clock: Clock = { now: () => Date.now() };
+  const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock);
+  const log = meteredLog(createLog(), metrics);
+  const sqs = new SQSClient(CLIENT);
+  const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });
+  const poster = createPoster(variables, clock);
+  const fanOutQueueUrl = required(variables, VARIABLES.fanOutQueueUrl);
+  const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
+  const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
+  const { tokens } = authentication;
+  const cloud = composeCloud({
+    dynamo: new DynamoDBClient(CLIENT),
+    tableName: required(variables, VARIABLES.tableName),
+    fanOut: new QueuedFanOut(queue(fanOutQueueUrl), backlog),
+    timers,
+    livenessTimers: timers,
+    poster,
+    clock,
+    sleep,
+    random: Math.random,
+    randomId,
+    log,
+    authenticator: authentication.authenticator,
+    authorizer: authentication.authorizer,
+    ...(tokens !== undefined && { tokens }),
+    limits: limitsOf(variables),
+  });
+  return {
+    variables,
+    cloud,
+    poster,
+    timers,
+    sqs,
+    clock,
+    log,
+    metrics,
+    sleep,
+    random: Math.random,
+    randomId,
+    queue,
+  };
+}
+
+/** A handler that writes its metrics when it is time. */
+export function withMetrics<Call extends unknown[], Result>(
+  { metrics }: Runtime,
+  handle: (...call: Call) => Promise<Result>,
+): (...call: Call) => Promise<Result> {
+  return async (...call) => {
+    try {
+      return await handle(...call);
+    } finally {
+      metrics.flushWhenDue();
+    }
+  };
+}
+
+function createPoster(variables: Variables, clock: Clock): SignedPoster {
+  const { AWS_SESSION_TOKEN: sessionToken } = variables;
+  return new SignedPoster({
+    endpoint: required(variables, VARIABLES.managementEndpoint),
+    region: required(variables, 'AWS_REGION'),
+    credentials: {
+      accessKeyId: required(variables, 'AWS_ACCESS_KEY_ID'),
+      secretAccessKey: required(variables, 'AWS_SECRET_ACCESS_KEY'),
+      sessionToken,
+    },
+    clock,
+    sleep,
+  });
+}
+
+/** Its level is the variable POWERTOOLS_LOG_LEVEL's, or that of Lambda's advanced logging controls. */
+function createLog(): Log {
+  const logger = new Logger({ serviceName: 'apus' });
+  return {
+    debug: (event, fields) => logger.debug(event, { ...fields }),
+    info: (event, fields) => logger.info(event, { ...fields }),
+    warn: (event, fields) => logger.warn(event, { ...fields }),
+    error: (event, fields) => logger.error(event, { ...fields }),
+  };
+}
+
+async function sleep(ms: number): Promise<void> {
+  await sleepFor(ms);
+}
+
+function randomId(): string {
+  return randomBytes(RANDOM_ID_BYTES).toString('base64url');
+}

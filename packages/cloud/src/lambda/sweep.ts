@@ -1,0 +1,27 @@
+import type { InvocationContext } from '../events.ts';
+import { createSweep } from '../sweep.ts';
+import { authorizationOf } from './authentication.ts';
+import { METRICS } from './metric-names.ts';
+import { createRuntime } from './runtime.ts';
+import { numberOr } from './settings.ts';
+import { VARIABLES } from './variables.ts';
+
+const runtime = createRuntime(process.env, authorizationOf(process.env));
+const { cloud, clock, log, metrics } = runtime;
+const connectTimeoutSeconds = numberOr(process.env, VARIABLES.connectTimeoutSeconds, undefined);
+const sweep = createSweep({
+  environment: cloud.environment,
+  scan: cloud.stores.sweepScan,
+  sessions: cloud.stores.sessions,
+  clock,
+  log,
+  ...(connectTimeoutSeconds !== undefined && { connectTimeoutSeconds }),
+});
+
+/** What nothing else has ended. It runs every ten minutes, so it writes its metrics at once. */
+export async function handler(event: unknown, context: InvocationContext): Promise<void> {
+  const report = await sweep(event, context);
+  metrics.add(METRICS.connectTimeouts, report.connectTimeouts);
+  if (report.isPassComplete) metrics.observe(METRICS.connections, report.connections, 'Count');
+  metrics.flush();
+}
