@@ -201,9 +201,11 @@ export class FastClient {
   #takeAcknowledged(packet: PacketBytes): void {
     const found = this.#outbound.release(packetIdOf(packet));
     // A refused message stays unacknowledged: nobody has promised to deliver it.
-    if (isRefusal(packet))
-      this.#options.recorder.problem(`a message was refused with ${hex(reasonCodeOf(packet))}`);
-    else found?.publisher.acknowledged(found.counter);
+    if (isRefusal(packet)) {
+      const { recorder } = this.#options;
+      recorder.refused += 1;
+      recorder.problem(`a message was refused with ${hex(reasonCodeOf(packet))}`);
+    } else found?.publisher.acknowledged(found.counter);
     while (this.#outbound.hasRoom && this.#phase === 'ready') {
       const next = this.#waiting.shift();
       if (next === undefined) return;

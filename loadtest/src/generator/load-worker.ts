@@ -40,6 +40,7 @@ export interface Progress {
   readonly ready: number;
   readonly failed: number;
   readonly clients: number;
+  /** And not refused. */
   readonly sent: number;
   readonly received: number;
   /** Sent and not acknowledged, or waiting to be sent. */
@@ -110,7 +111,7 @@ export class LoadWorker {
       ready: this.#ready,
       failed: this.#failed,
       clients: this.#planned.length,
-      sent: this.#recorder.sent,
+      sent: this.#recorder.sent - this.#recorder.refused,
       received: this.#recorder.received,
       underWay: this.#clients.reduce((sum, { client }) => sum + client.underWay, 0),
       isPublished: this.#pacers.every((pacer) => pacer.isDone),

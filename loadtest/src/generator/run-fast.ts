@@ -29,10 +29,13 @@ export interface FastRunOptions {
   readonly onProgress: (phase: RunPhase, total: Progress) => void;
   /** When it is aborted, the run ends with what it has. */
   readonly stop: AbortSignal;
+  /** Awaited when everybody is connected, and when the last message has come: for who counts in between. */
+  readonly atMoment?: ((moment: RunMoment) => Promise<void>) | undefined;
   /** A moment at which publishing begins, for runs on several machines; milliseconds of the epoch. */
   readonly startAtMs?: number | undefined;
 }
 
+export type RunMoment = 'connected' | 'drained';
 export type RunPhase = 'connecting' | 'publishing' | 'draining' | 'finishing';
 
 export interface FastRun {
@@ -83,8 +86,10 @@ class Coordination {
   async run(): Promise<FastRun> {
     try {
       const connecting = await this.#timed(() => this.#connect());
+      await this.#options.atMoment?.('connected');
       const publishing = await this.#timed(() => this.#publish());
       const draining = await this.#timed(() => this.#drain());
+      await this.#options.atMoment?.('drained');
       await this.#finish();
       const ledgers = this.#workers.flatMap(({ ledger }) => (ledger === undefined ? [] : [ledger]));
       return {

@@ -35,6 +35,8 @@ export class Recorder {
   /** Different messages received, over all subscribers. */
   received = 0;
   sent = 0;
+  /** Of them, those that the broker has refused: nobody is to get them. */
+  refused = 0;
   frames: (() => FrameCounts) | undefined;
   firstSentMicros: number | undefined;
   lastSentMicros: number | undefined;

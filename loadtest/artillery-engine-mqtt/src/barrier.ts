@@ -1,0 +1,111 @@
+import { threadId } from 'node:worker_threads';
+
+/** What the workers of one Artillery process tell each other. */
+interface Message {
+  readonly thread: number;
+  /** By barrier: how many virtual users of the thread have come so far. */
+  readonly arrived: Readonly<Record<string, number>>;
+  /** Virtual users of the thread that have failed, and by barrier those of them that had come to it before. */
+  readonly gone: number;
+  readonly goneAfter: Readonly<Record<string, number>>;
+  /** Asks for what the others have to say. */
+  readonly isQuestion: boolean;
+}
+
+interface Waiting {
+  readonly users: number;
+  readonly open: () => void;
+}
+
+/** As much of a BroadcastChannel as is used; a test may bring its own. */
+export interface Channel {
+  postMessage(message: Message): void;
+  onmessage: unknown;
+  unref?(): void;
+  close(): void;
+}
+
+/**
+ * Points where virtual users wait until so many have come, over all workers of one Artillery process. A user that has
+ * failed, or is through, holds nobody up. Workers on other machines are not seen.
+ */
+export class Barriers {
+  readonly #channel: Channel;
+  readonly #own = { arrived: {} as Record<string, number>, gone: 0, goneAfter: {} as Record<string, number> };
+  readonly #others = new Map<number, Message>();
+  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #thread: number;
+
+  constructor(channel: Channel, thread = threadId) {
+    this.#channel = channel;
+    this.#thread = thread;
+    channel.onmessage = (event: { readonly data: unknown }) => this.#hear(event.data as Message);
+    channel.unref?.();
+    this.#tell(true);
+  }
+
+  /** Resolves true when `users` have come or gone, false after `withinMs`. */
+  wait(name: string, users: number, withinMs: number): Promise<boolean> {
+    this.#own.arrived[name] = (this.#own.arrived[name] ?? 0) + 1;
+    const opened = new Promise<boolean>((resolve) => {
+      const waiting: Waiting = {
+        users,
+        open: () => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.get(name)?.delete(waiting);
+        resolve(false);
+      }, withinMs);
+      const others = this.#waiting.get(name) ?? new Set();
+      this.#waiting.set(name, others.add(waiting));
+    });
+    this.#tell(false);
+    this.#look();
+    return opened;
+  }
+
+  /** A virtual user has failed: it comes to no barrier any more but those that it had come to. */
+  userGone(arrivedAt: Iterable<string>): void {
+    this.#own.gone += 1;
+    const { goneAfter } = this.#own;
+    for (const name of arrivedAt) goneAfter[name] = (goneAfter[name] ?? 0) + 1;
+    this.#tell(false);
+    this.#look();
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+
+  #tell(isQuestion: boolean): void {
+    this.#channel.postMessage({ thread: this.#thread, ...structuredClone(this.#own), isQuestion });
+  }
+
+  #hear(message: Message): void {
+    this.#others.set(message.thread, message);
+    if (message.isQuestion) this.#tell(false);
+    this.#look();
+  }
+
+  #look(): void {
+    for (const [name, waiting] of this.#waiting) {
+      const present = this.#present(name);
+      for (const each of waiting) {
+        if (present < each.users) continue;
+        waiting.delete(each);
+        each.open();
+      }
+    }
+  }
+
+  #present(name: string): number {
+    const all = [this.#own, ...this.#others.values()];
+    return all.reduce(
+      (sum, { arrived, gone, goneAfter }) => sum + (arrived[name] ?? 0) + gone - (goneAfter[name] ?? 0),
+      0,
+    );
+  }
+}

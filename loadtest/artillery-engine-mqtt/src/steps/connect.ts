@@ -1,0 +1,90 @@
+import { microsBetween } from '@apus/loadtest/measure';
+import type { MqttClient } from 'mqtt';
+import { StepFields } from '../fields.ts';
+import { openClient } from '../open-client.ts';
+import { UserError } from '../step-error.ts';
+import type { VirtualUser } from '../virtual-user.ts';
+import type { StepMaker } from './step.ts';
+
+/** `connect: {}`; its fields win over those of `config.engines.mqtt`. */
+export const connect: StepMaker = (value) => {
+  const fields = new StepFields('connect', value === true ? {} : value);
+  const clientId = fields.text('clientId');
+  const username = fields.text('username');
+  const password = fields.text('password');
+  const cleanStart = fields.flag('cleanStart');
+  const keepAliveSeconds = fields.number('keepAliveSeconds', 0, 65_535);
+  const sessionExpirySeconds = fields.number('sessionExpirySeconds', 0, 0xffff_ffff);
+  fields.nothingElse();
+  return async (user) => {
+    const { config, recorder, events } = user.around;
+    if (user.client !== undefined) throw new UserError('connected_twice', 'the client is connected already');
+    recorder.asked += 1;
+    const beganMicros = recorder.now();
+    const { client, statistics } = openClient(config, {
+      clientId: user.fillText(clientId ?? 'artillery-{{ $uuid }}'),
+      username: optionalText(user, username ?? config.username),
+      password: optionalText(user, password ?? config.password),
+      cleanStart: cleanStart ?? config.cleanStart,
+      keepAliveSeconds: keepAliveSeconds ?? config.keepAliveSeconds,
+      sessionExpirySeconds: sessionExpirySeconds ?? config.sessionExpirySeconds,
+    });
+    user.client = client;
+    if (statistics !== undefined) user.around.countFrames(statistics);
+    client.on('message', (topic, payload) => user.received(topic, payload));
+    await connected(client, config.timeoutSeconds);
+    const micros = microsBetween(beganMicros, recorder.now());
+    recorder.connected += 1;
+    recorder.connect.record(micros);
+    events.emit('counter', 'mqtt.connected', 1);
+    events.emit('histogram', 'mqtt.connect_ms', micros / 1_000);
+    watch(user, client);
+  };
+};
+
+function optionalText(user: VirtualUser, text: string | undefined): string | undefined {
+  return text === undefined ? undefined : user.fillText(text);
+}
+
+function connected(client: MqttClient, timeoutSeconds: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new UserError('connect_timeout', `no CONNACK within ${timeoutSeconds} s`)),
+      timeoutSeconds * 1_000,
+    );
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      client.off('error', failed);
+      client.off('close', closed);
+      act();
+    };
+    const failed = (error: Error): void => settle(() => reject(connectError(error)));
+    const closed = (): void =>
+      settle(() => reject(new UserError('connect_closed', 'the connection was closed before CONNACK')));
+    client.once('connect', () => settle(resolve));
+    client.once('error', failed);
+    client.once('close', closed);
+  });
+}
+
+function connectError(error: Error): UserError {
+  const [first] = error instanceof AggregateError ? (error.errors as Error[]) : [error];
+  const code = (first as { code?: unknown } | undefined)?.code;
+  const name = code === undefined ? 'failed' : String(code).toLowerCase();
+  return new UserError(`connect_${name}`, first?.message ?? 'the connection failed');
+}
+
+/** A connection that is not meant to end and does is lost; what is wrong with it is counted and goes on. */
+function watch(user: VirtualUser, client: MqttClient): void {
+  const { recorder, events } = user.around;
+  client.on('close', () => {
+    if (user.isLeaving) return;
+    recorder.lost += 1;
+    recorder.problem('a connection was lost while the test ran');
+    events.emit('counter', 'mqtt.connections_lost', 1);
+  });
+  client.on('error', (error) => {
+    recorder.problem(error.message);
+    events.emit('error', `mqtt.${(error as { code?: unknown }).code ?? 'error'}`);
+  });
+}

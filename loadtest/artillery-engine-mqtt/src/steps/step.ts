@@ -1,0 +1,21 @@
+import type { Context, Events } from '../artillery.ts';
+import type { VirtualUser } from '../virtual-user.ts';
+
+/** One step of a flow, ready to be taken by any virtual user. */
+export type Step = (user: VirtualUser) => Promise<void>;
+
+/** What steps are made with. */
+export interface Compiler {
+  /** Makes a list of steps, as a loop and a role have it within. */
+  flow(specs: readonly unknown[], path: string): readonly Step[];
+  /** The script's processor, by name. */
+  processor(name: string): ((context: Context, events: Events) => Promise<void>) | undefined;
+  think(spec: object): (context: Context) => Promise<void>;
+}
+
+/** Makes a step of what stands in the script; `value` is what stands under the step's name, `spec` all of it. */
+export type StepMaker = (value: unknown, compiler: Compiler, path: string, spec: object) => Step;
+
+export async function runFlow(steps: readonly Step[], user: VirtualUser): Promise<void> {
+  for (const step of steps) await step(user);
+}

@@ -1,0 +1,38 @@
+// Builds what `npm run loadtest` runs: the command, and the program of the fast generator's processes.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { buildEngine } from './artillery-engine-mqtt/build.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+
+/** @param {string} dist where to; the scenarios are found from there */
+export async function buildLoadTest(dist) {
+  await Promise.all([
+    build({
+      entryPoints: {
+        main: join(HERE, 'src', 'cli', 'main.ts'),
+        'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
+      },
+      outdir: dist,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      sourcemap: 'linked',
+      // Workspace packages are taken from their sources; packages of others stay where they are.
+      conditions: ['source'],
+      plugins: [{ name: 'ours-only', setup: keepOthersOut }],
+      logLevel: 'warning',
+    }),
+    buildEngine(),
+  ]);
+}
+
+/** @param {import('esbuild').PluginBuild} building */
+function keepOthersOut(building) {
+  building.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+    kind === 'entry-point' || path.startsWith('@apus/') ? undefined : { path, external: true },
+  );
+}

@@ -1,0 +1,9 @@
+/** The command line is not what the command takes: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Something that the user can understand and change went wrong: its message, and exit code 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}

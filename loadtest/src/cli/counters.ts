@@ -1,0 +1,59 @@
+import type { GatewayCounters } from '@apus/cost';
+import { CommandError } from './cli-error.ts';
+import type { Target } from './target.ts';
+
+/** A local broker answers at once, or not at all. */
+const ANSWER_MS = 2_000;
+
+/** As much as is read of what `apus serve --counters` answers. */
+export interface Counters {
+  readonly gateway?: {
+    readonly url: string;
+    readonly counters: GatewayCounters & { readonly connections: { readonly open: number } };
+  };
+  readonly process: { readonly cpuMicroseconds: number; readonly residentBytes: number };
+}
+
+/** Asks a broker for its counters; the same question each time. */
+export interface CounterSource {
+  readonly url: string;
+  read(): Promise<Counters>;
+}
+
+/**
+ * Where the target's counters are, if it tells them: at the URL given, or where `npm start` has its two doors side by
+ * side. What answers for another broker is not taken.
+ *
+ * @throws {CommandError} when the URL was given and does not answer for the target
+ */
+export async function findCounters(
+  target: Target,
+  given: string | undefined,
+): Promise<CounterSource | undefined> {
+  const url = given ?? guessOf(target);
+  if (url === undefined) return undefined;
+  const source: CounterSource = { url, read: () => readCounters(url) };
+  try {
+    const { gateway } = await source.read();
+    if (target.door === 'gateway' && gateway?.url !== target.url)
+      throw new Error(`it counts for ${gateway?.url ?? 'no gateway door'}, and not for ${target.url}`);
+    return source;
+  } catch (error) {
+    if (given === undefined) return undefined;
+    throw new CommandError(`The counters at ${url} cannot be used: ${(error as Error).message}.`);
+  }
+}
+
+async function readCounters(url: string): Promise<Counters> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+  if (!response.ok) throw new Error(`HTTP ${response.status}; start the broker with --counters`);
+  return (await response.json()) as Counters;
+}
+
+/** `apus serve` has the gateway door at the port after the node door's, and tells its counters at the latter. */
+function guessOf({ url, door, isLocal }: Target): string | undefined {
+  if (!isLocal) return undefined;
+  const { hostname, port } = new URL(url);
+  const httpPort = door === 'gateway' ? Number(port) - 1 : Number(port);
+  return `http://${hostname}:${httpPort}/counters`;
+}

@@ -1,0 +1,66 @@
+import { type RunningNode, startNode } from '@apus/node';
+import { onTestFinished } from 'vitest';
+import { runFast } from '../src/generator/run-fast.ts';
+import type { Door } from '../src/generator/wire.ts';
+import { localWorker } from '../src/generator/worker-handles.ts';
+import { outcomeOf } from '../src/report/outcome.ts';
+import { planOf, type Size } from '../src/scenario/plan.ts';
+import { readScenario } from '../src/scenario/read-scenario.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+
+export const ONE_PART = { number: 1, of: 1 } as const;
+
+/** A broker with both doors, for one test. */
+export async function brokerForTest(options: Parameters<typeof startNode>[0] = {}): Promise<RunningNode> {
+  const node = await startNode({ port: 0, gatewayPort: 0, counters: true, logSink: () => {}, ...options });
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+export function urlOf(node: RunningNode, door: Door): string {
+  return door === 'node' ? node.url : (node.gateway?.url ?? '');
+}
+
+/** A scenario with what a test wants of it; the rest is small. */
+export function scenarioOf(fields: Readonly<Record<string, unknown>>): Scenario {
+  return readScenario({
+    name: 'test',
+    title: 'A test.',
+    durationSeconds: 1,
+    shortSeconds: 1,
+    connectsPerSecond: 200,
+    ...fields,
+  });
+}
+
+export interface FastTestOptions {
+  readonly size?: Partial<Size>;
+  readonly workers?: number;
+  readonly stop?: AbortSignal;
+}
+
+/** Runs a scenario with the fast generator in this process, against a door of a broker that really runs. */
+export async function runForTest(
+  scenario: Scenario,
+  url: string,
+  door: Door,
+  { size = {}, workers = 1, stop = new AbortController().signal }: FastTestOptions = {},
+) {
+  const full: Size = { scale: 1, seconds: 0.2, part: ONE_PART, ...size };
+  const run = await runFast({
+    assignment: {
+      scenario,
+      size: full,
+      url,
+      door,
+      workers,
+      runTag: 7,
+      clock: 'monotonic',
+      credentials: {},
+    },
+    startWorker: localWorker,
+    onProgress: () => {},
+    stop,
+  });
+  return { run, plan: planOf(scenario, full), outcome: outcomeOf(run.ledgers) };
+}
