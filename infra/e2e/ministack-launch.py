@@ -20,8 +20,8 @@ if importlib.metadata.version("ministack") != VERSION:
     sys.exit(f"this launcher is for ministack=={VERSION}")
 
 from ministack import app  # noqa: E402
-from ministack.core import lambda_runtime  # noqa: E402
-from ministack.services import apigateway  # noqa: E402
+from ministack.core import iam_actions, lambda_runtime  # noqa: E402
+from ministack.services import apigateway, secretsmanager  # noqa: E402
 from ministack.services.cloudformation import provisioners  # noqa: E402
 
 
@@ -55,6 +55,35 @@ def mend_route_responses():
 
     handlers = provisioners._RESOURCE_HANDLERS
     handlers["AWS::ApiGatewayV2::RouteResponse"] = {"create": create, "delete": delete}
+
+
+def mend_secret_references():
+    """`Ref` of a secret is its ARN, which policies name; MiniStack has its name, which no policy would cover."""
+    handlers = require(provisioners, "_RESOURCE_HANDLERS")["AWS::SecretsManager::Secret"]
+    create, update, delete = (handlers[name] for name in ("create", "update", "delete"))
+
+    def name_of(arn):
+        return next(name for name, secret in secretsmanager._secrets.items() if secret["ARN"] == arn)
+
+    def with_arn(made):
+        name, attributes = made
+        return secretsmanager._secrets[name]["ARN"], attributes
+
+    handlers["create"] = lambda *given: with_arn(create(*given))
+    handlers["update"] = lambda arn, *given, **more: with_arn(update(name_of(arn), *given, **more))
+    handlers["delete"] = lambda arn, properties: delete(name_of(arn), properties)
+
+
+def mend_batch_permissions():
+    """Whoever may `sqs:SendMessage` may send a batch: IAM has no actions for the batches of SQS, and MiniStack has."""
+    extract = require(iam_actions, "extract_iam_action")
+
+    def extract_known(*given, **more):
+        action = extract(*given, **more)
+        is_batch = action is not None and action.startswith("sqs:") and action.endswith("Batch")
+        return action.removesuffix("Batch") if is_batch else action
+
+    iam_actions.extract_iam_action = extract_known
 
 
 def mend_concurrency():
@@ -202,6 +231,8 @@ def require(holder, name):
 
 
 mend_route_responses()
+mend_secret_references()
+mend_batch_permissions()
 mend_concurrency()
 mend_pace()
 mend_answers()

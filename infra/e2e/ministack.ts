@@ -45,6 +45,7 @@ export async function startMinistack(): Promise<Ministack> {
       TMPDIR: folder,
       GATEWAY_PORT: String(port),
       BIND_HOST: '127.0.0.1',
+      MINISTACK_HOST: '127.0.0.1',
       LOG_LEVEL: process.env.APUS_E2E_LOG_LEVEL ?? 'CRITICAL',
       AUTH: 'true',
       PYTHONDONTWRITEBYTECODE: '1',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { connectClient, unique } from '../support/client.ts';
 
-const COUNT = 100;
+/** QoS 2 takes several writes for each message, which the emulator makes one after another. */
+const COUNTS = { 0: 100, 1: 100, 2: 20 } as const;
 
 describe.each([5, 4] as const)('protocol version %i', (protocolVersion) => {
   it.each([0, 1, 2] as const)('QoS %i: every message once, in its order, with its bytes', async (qos) => {
@@ -9,9 +10,10 @@ describe.each([5, 4] as const)('protocol version %i', (protocolVersion) => {
     const subscriber = await connectClient({ protocolVersion });
     await subscriber.mqtt.subscribeAsync(topic, { qos });
     const publisher = await connectClient({ protocolVersion });
-    const texts = Array.from({ length: COUNT }, (_, index) => `${index}: ü €`);
+    const count = COUNTS[qos];
+    const texts = Array.from({ length: count }, (_, index) => `${index}: ü €`);
     await Promise.all(texts.map((text) => publisher.mqtt.publishAsync(topic, text, { qos })));
-    expect(await subscriber.texts(COUNT)).toEqual(texts);
+    expect(await subscriber.texts(count)).toEqual(texts);
     expect(subscriber.received.every(({ packet }) => packet.qos === qos)).toBe(true);
   });
 
