@@ -136,7 +136,7 @@ export class Inflight {
       w: number(1),
       ...(hasMoreBehind && { f: number(1) }),
     };
-    const { ok, old } = await this.#table.put(item, {
+    const { ok, old, isRetry } = await this.#table.put(item, {
       condition: `${isFree} OR ${hasExpired} OR ${isAnotherCompleted}`,
       values: {
         ':now': number(this.#table.nowSeconds()),
@@ -145,7 +145,10 @@ export class Inflight {
         ':index': number(numberOf(fields, 'ix') ?? 0),
       },
     });
-    return ok ? undefined : (old ?? item);
+    // An attempt whose answer was lost has drawn the id: this very message stands there, for this very connection.
+    const isOwn =
+      isRetry && old !== undefined && isCopyOf(old, item) && textOf(old, 'c') === view.connectionId;
+    return ok || isOwn ? undefined : (old ?? item);
   }
 
   /** To be sent again on this connection. False when it has been completed or sent by another meanwhile. */

@@ -3,8 +3,8 @@ import { batchGet } from './batch.ts';
 import { type Key, sessionItemKey } from './keys.ts';
 import { LETTER_OF, recordOf } from './session-item.ts';
 import { connectionOf, type QueuePhase, type QueueStanding, SessionSnapshot } from './session-ref.ts';
-import type { Table } from './table.ts';
-import { number, text } from './values.ts';
+import type { Table, Written } from './table.ts';
+import { number, text, textOf } from './values.ts';
 
 /** A session and its queue as they were read: what a decision is based on. */
 export interface QueueView {
@@ -68,7 +68,7 @@ export class QueueViews {
     const phases = Object.fromEntries(
       from.map((phase, index) => [`:from${index}`, text(LETTER_OF[phase])] as const),
     );
-    const { ok } = await this.#table.update(keyOf(view.session), 'SET q = :to ADD rn :messages, rb :bytes', {
+    const written = await this.#table.update(keyOf(view.session), 'SET q = :to ADD rn :messages, rb :bytes', {
       condition: `${isThisIncarnation} AND ${isThisConnection} AND ${isInPhase}`,
       values: {
         ':incarnation': text(view.session.incarnation),
@@ -79,7 +79,7 @@ export class QueueViews {
         ...phases,
       },
     });
-    if (!ok) return false;
+    if (!written.ok && !isAlreadySo(written, view, to)) return false;
     view.standing.phase = to;
     noteRemoved(view, removed);
     return true;
@@ -108,6 +108,21 @@ export class QueueViews {
       values: { ':incarnation': text(session.incarnation), ':settling': text(LETTER_OF.settling) },
     });
   }
+}
+
+/**
+ * An attempt whose answer was lost has made the change, or somebody else has made the same one: it is so, and whoever
+ * asked for it has to go on. A publisher that took it for refused would append and tell nobody.
+ */
+function isAlreadySo(
+  { old, isRetry }: Written,
+  { session, connectionId }: QueueView,
+  phase: QueuePhase,
+): boolean {
+  if (!isRetry) return false;
+  const isThisIncarnation = textOf(old, 'i') === session.incarnation;
+  const isThisConnection = textOf(old, 'c') === connectionId;
+  return isThisIncarnation && isThisConnection && textOf(old, 'q') === LETTER_OF[phase];
 }
 
 export interface Removed {

@@ -296,6 +296,34 @@ await withService((service) => {
       expect(await stores.sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
     });
 
+    it('a message that begins to wait is drawn by the next acknowledgement', async () => {
+      const { stores, lose } = losing();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      const deliveries = [deliveryTo({ ...session }), deliveryTo({ ...session })];
+      for (const [index, delivery] of deliveries.entries()) {
+        // Of the second: that the queue is draining from now on.
+        if (index === 1) lose();
+        await stores.queues.offer(messageOf(index), [delivery], ROOMY);
+      }
+      expect(deliveries.map(({ packetId }) => packetId)).toEqual([1, 0]);
+      expect(await stores.queues.complete(session, 1, 'puback')).toBe('done');
+      expect(payloadsOf(await stores.queues.next(session, PAGE, NOW_MS))).toEqual(['1']);
+    });
+
+    it('a message that waited is drawn, once', async () => {
+      const { stores, lose } = losing();
+      const { session } = await open(stores, unique('tenant'), 'c');
+      const delivery = deliveryTo({ ...session });
+      await stores.queues.offer(messageOf(1), [delivery], ROOMY, new Set([delivery]));
+      expect(delivery.packetId).toBe(0);
+      // That it has its packet id.
+      lose();
+      const [queued] = await stores.queues.next(session, PAGE, NOW_MS);
+      expect(queued).toMatchObject({ type: 'publish', message: { id: messageOf(1).id } });
+      expect(await stores.queues.next(session, PAGE, NOW_MS)).toEqual([]);
+      expect(await stores.queues.unacknowledged(session)).toHaveLength(1);
+    });
+
     it('a subscription is new, a detached connection detached, an acknowledged message done', async () => {
       const { stores, lose } = losing();
       const tenant = unique('tenant');
