@@ -1,14 +1,10 @@
 import { type Broker, type Log, Unavailable } from '@apus/broker';
-import type { Claim, FanOutProgress, ShardName, ShardRange, SubscriberSlice } from '@apus/store-dynamodb';
+import type { Claim, FanOutProgress, ShardName, SubscriberSlice } from '@apus/store-dynamodb';
 import type { Task, TaskGroup } from './fan-out-batch.ts';
 import { Ledger, type Run } from './fan-out-ledger.ts';
 import type { FanOutCounts } from './fan-out-metrics.ts';
 import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
-
-/** Where a worker reads who stands in a shard. */
-export interface ShardReader {
-  readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice>;
-}
+import { type ShardReader, SliceReader } from './slice-reader.ts';
 
 /** Sends what serving a slice has gathered. */
 export interface SlicePosts {
@@ -186,10 +182,11 @@ export class GroupWork {
 
   async #serveFrom(tasks: readonly Task[], from: string | undefined): Promise<RunOutcome> {
     const { shards, posts, counts } = this.#context;
+    const reader = new SliceReader(shards, this.#shard, from);
     let after = from;
     for (;;) {
       if (!this.#hasTime()) return 'no-time';
-      const slice = await shards.readShard(this.#shard, { after, limit: posts.subscribersMax(tasks) });
+      const slice = await reader.next(posts.subscribersMax(tasks));
       if (slice.end !== undefined && slice.subscribers.length > 0) {
         const claim = { after, end: slice.end, isLast: slice.next === undefined };
         const { outcome } = await this.#ledger.claim(tasks, claim, 0);

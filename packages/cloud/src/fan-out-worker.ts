@@ -3,13 +3,13 @@ import type { FanOutProgress } from '@apus/store-dynamodb';
 import type { Environment } from './environment.ts';
 import type { InvocationContext } from './events.ts';
 import { BatchWork } from './fan-out-batch-work.ts';
-import type { ShardReader } from './fan-out-group.ts';
 import { BehindMarks, type HeadMarks } from './fan-out-lag.ts';
 import type { FanOutMetrics } from './fan-out-metrics.ts';
 import { GatewayState } from './fan-out-posts.ts';
 import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './fan-out-worker-limits.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { PostAttempts, Poster } from './poster.ts';
+import type { ShardReader } from './slice-reader.ts';
 import type { SqsBatchResponse, SqsEvent } from './sqs-events.ts';
 import type { Visibility } from './visibility.ts';
 

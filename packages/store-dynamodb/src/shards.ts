@@ -124,6 +124,7 @@ export class Shards {
       from: ' ',
       to,
       after,
+      attributes: ['s', 'd'],
       ...(limit !== undefined && { limit }),
     });
     const nowSeconds = this.#table.nowSeconds();

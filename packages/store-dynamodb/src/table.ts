@@ -42,6 +42,8 @@ export interface QueryRange {
   readonly isBackward?: boolean;
   /** Exclusive: the `next` of the page before. */
   readonly after?: string | undefined;
+  /** Names of the attributes that are wanted. It costs the same units, and less of everything else. @default all */
+  readonly attributes?: readonly string[];
 }
 
 export interface QueryPage {
@@ -172,6 +174,7 @@ export class Table {
       ScanIndexForward: range.isBackward !== true,
       ReturnConsumedCapacity: 'TOTAL',
       ...(range.limit !== undefined && { Limit: range.limit }),
+      ...(range.attributes !== undefined && { ProjectionExpression: range.attributes.join(', ') }),
       ...(range.after !== undefined && { ExclusiveStartKey: marshalled({ p: range.p, s: range.after }) }),
       ...fields,
     });
