@@ -1,5 +1,6 @@
 import type { Clock } from '@apus/broker';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { METRICS_SERVICE } from './metric-names.ts';
 
 /** A line of metrics for each frame would cost as much as the frame: they are gathered so long in each environment. */
 const FLUSH_EVERY_MS = 60_000;
@@ -15,7 +16,7 @@ export class FunctionMetrics {
 
   constructor(namespace: string, clock: Clock) {
     this.#clock = clock;
-    this.#metrics = new Metrics({ namespace });
+    this.#metrics = new Metrics({ namespace, serviceName: METRICS_SERVICE });
     this.#flushedAtMs = clock.now();
   }
 

@@ -1,6 +1,7 @@
 /**
  * Names of the metrics that the functions write and that the construct's dashboard and alarms read, each in the
- * namespace of its deployment and without dimensions: every dimension would be a metric more to pay for.
+ * namespace of its deployment, and with the one dimension that Powertools always writes: every value of a dimension is
+ * a metric more to pay for.
  */
 export const METRICS = {
   /** Connections that are open, counted by each sweep. A gauge: average it. */
@@ -24,3 +25,6 @@ export const METRICS = {
   /** Publishes refused because their identity's deliveries were used up. */
   identitiesLimited: 'IdentitiesLimited',
 } as const;
+
+/** The dimension of all of them: `service`. */
+export const METRICS_SERVICE = 'apus';

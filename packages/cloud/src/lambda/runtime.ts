@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Clock, Log } from '@apus/broker';
-import { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../job-queue.ts';
@@ -11,6 +10,7 @@ import { SignedPoster } from '../signed-poster.ts';
 import { SqsTimers } from '../sqs-timers.ts';
 import type { Authentication } from './authentication.ts';
 import { type Cloud, composeCloud } from './compose.ts';
+import { functionLog } from './function-log.ts';
 import { FunctionMetrics } from './function-metrics.ts';
 import { meteredLog } from './metered-log.ts';
 import { limitsOf, required, type Variables } from './settings.ts';
@@ -44,7 +44,7 @@ export interface Runtime {
 export function createRuntime(variables: Variables, authentication: Authentication): Runtime {
   const clock: Clock = { now: () => Date.now() };
   const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock);
-  const log = meteredLog(createLog(), metrics);
+  const log = meteredLog(functionLog(variables), metrics);
   const sqs = new SQSClient(CLIENT);
   const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });
   const poster = createPoster(variables, clock);
@@ -112,17 +112,6 @@ function createPoster(variables: Variables, clock: Clock): SignedPoster {
     clock,
     sleep,
   });
-}
-
-/** Its level is the variable POWERTOOLS_LOG_LEVEL's, or that of Lambda's advanced logging controls. */
-function createLog(): Log {
-  const logger = new Logger({ serviceName: 'apus' });
-  return {
-    debug: (event, fields) => logger.debug(event, { ...fields }),
-    info: (event, fields) => logger.info(event, { ...fields }),
-    warn: (event, fields) => logger.warn(event, { ...fields }),
-    error: (event, fields) => logger.error(event, { ...fields }),
-  };
 }
 
 async function sleep(ms: number): Promise<void> {

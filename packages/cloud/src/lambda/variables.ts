@@ -26,7 +26,7 @@ export const VARIABLES = {
   postsPerSecond: 'APUS_POSTS_PER_SECOND',
   /** SHA-256 of the keys that the HTTP publish endpoint accepts, or the ARN of the secret that holds them. */
   publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
-  /** Read by the logger of Powertools for AWS Lambda. */
-  logLevel: 'POWERTOOLS_LOG_LEVEL',
+  /** The least that is logged: `debug`, `info`, `warn` or `error`. */
+  logLevel: 'APUS_LOG_LEVEL',
   metricsNamespace: 'APUS_METRICS_NAMESPACE',
 } as const;
