@@ -77,12 +77,17 @@ test('secrets are left out wherever they hide', () => {
   expect(shared.needs).toEqual({ password: true, token: true });
 });
 
-test.each(['', '#/messages', '#/share/', '#/share/***', '#/share/e30', '#/share/bnVsbA', `#/share/${'A'.repeat(200_000)}`])(
-  'what is no shared connection is none: %.40s',
-  (hash) => {
-    expect(sharedProfile(hash)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  '#/messages',
+  '#/share/',
+  '#/share/***',
+  '#/share/e30',
+  '#/share/bnVsbA',
+  `#/share/${'A'.repeat(200_000)}`,
+])('what is no shared connection is none: %.40s', (hash) => {
+  expect(sharedProfile(hash)).toBeUndefined();
+});
 
 test('what does not fit is left at its default', () => {
   const profile = readProfile({
@@ -94,7 +99,12 @@ test('what does not fit is left at its default', () => {
     subscriptions: [{ filter: 'a' }, { filter: '' }, 5],
     userProperties: [['a', 'b'], ['c'], 'd'],
   });
-  expect(profile).toMatchObject({ door: 'auto', keepAliveSeconds: 60, cleanStart: true, userProperties: [['a', 'b']] });
+  expect(profile).toMatchObject({
+    door: 'auto',
+    keepAliveSeconds: 60,
+    cleanStart: true,
+    userProperties: [['a', 'b']],
+  });
   expect(profile?.will).toBeUndefined();
   expect(profile?.subscriptions.map(({ filter }) => filter)).toEqual(['a']);
 });

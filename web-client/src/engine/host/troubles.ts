@@ -28,6 +28,8 @@ export function troubleOf(error: unknown, atMs: number, protocolVersion: number)
   if (name === 'TransportError') return trouble('transport', atMs, undefined, message);
   if (message === 'connack timeout') return trouble('connect-timeout', atMs);
   if (message === 'Keepalive timeout') return trouble('keep-alive', atMs);
+  // Node.js says why it reached nobody (ECONNREFUSED); a browser never does.
+  if (typeof code === 'string') return trouble('closed', atMs, 1006, message);
   if (typeof code === 'number') return trouble('reason', atMs, asReasonCode(code, protocolVersion));
   return trouble('protocol', atMs, undefined, message);
 }

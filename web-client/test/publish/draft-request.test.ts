@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { MessageFields } from '../../src/engine/log/message.ts';
+import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
+import type { MessageProperties } from '../../src/engine/types.ts';
+import { awaitReply } from '../../src/features/publish/await-reply.ts';
+import {
+  correlationBytes,
+  correlationTextOf,
+  draftOf,
+  payloadBytes,
+  propertyCount,
+  requestOf,
+} from '../../src/features/publish/draft-request.ts';
+import { type Draft, EMPTY_DRAFT, NO_PROPERTIES } from '../../src/state/draft.ts';
+
+const DRAFT: Draft = { ...EMPTY_DRAFT, topic: 'a/b', payload: '{"a":1}' };
+
+function message(payload: Uint8Array, properties: MessageProperties = {}): MessageFields {
+  return {
+    connectionId: 'c',
+    direction: 'received',
+    atMs: 0,
+    topic: 'replies/1',
+    qos: 1,
+    retain: false,
+    dup: false,
+    packetId: 1,
+    properties,
+    subscriptionIds: [],
+    chunk: payload,
+    packetOffset: 0,
+    packetLength: payload.length,
+    payloadOffset: 0,
+    latencyMs: undefined,
+    missingBefore: 0,
+  };
+}
+
+function logged(fields: MessageFields) {
+  const log = new BoundedMessageLog({ messagesMax: 5, bytesMax: 10_000 });
+  log.append([fields]);
+  const found = log.at(0);
+  if (found === undefined) throw new Error('the log has lost it');
+  return found;
+}
+
+describe('the bytes of a payload', () => {
+  test.each<[string, Draft['format'], number[] | undefined]>([
+    ['hé', 'text', [0x68, 0xc3, 0xa9]],
+    ['{"a":', 'json', [...Buffer.from('{"a":')]],
+    ['00 ff\n0A', 'hex', [0, 255, 10]],
+    ['00:ff,0a', 'hex', [0, 255, 10]],
+    ['0', 'hex', undefined],
+    ['zz', 'hex', undefined],
+    ['AP8K', 'base64', [0, 255, 10]],
+    ['_-8', 'base64', [255, 239]],
+    ['%%', 'base64', undefined],
+    ['', 'hex', []],
+  ])('%j as %s', (text, format, expected) => {
+    const bytes = payloadBytes(text, format);
+    expect(bytes && [...bytes]).toEqual(expected);
+  });
+});
+
+test('what is wrong with a draft is told by its field', () => {
+  expect(requestOf({ ...DRAFT, topic: '' }, 5)).toEqual({ field: 'topic', key: 'topicMissing' });
+  expect(requestOf({ ...DRAFT, format: 'hex', payload: 'x' }, 5)).toEqual({ field: 'payload', key: 'hex' });
+  expect(requestOf({ ...DRAFT, format: 'base64', payload: '%' }, 5)).toEqual({
+    field: 'payload',
+    key: 'base64',
+  });
+});
+
+test('an alias may stand for the topic', () => {
+  const properties = { ...NO_PROPERTIES, topicAlias: 2 };
+  expect(requestOf({ ...DRAFT, topic: '', properties }, 5)).toMatchObject({
+    topic: '',
+    properties: { topicAlias: 2 },
+  });
+});
+
+test('what is empty is not sent, and MQTT 3.1.1 has no properties at all', () => {
+  const properties = {
+    ...NO_PROPERTIES,
+    contentType: 'text/plain',
+    userProperties: [
+      ['', 'x'],
+      ['a', ''],
+    ] as const,
+  };
+  const request = requestOf({ ...DRAFT, properties }, 5);
+  const sent = 'properties' in request ? request.properties : undefined;
+  expect(Object.entries(sent ?? {}).filter(([, value]) => value !== undefined)).toEqual([
+    ['contentType', 'text/plain'],
+    ['userProperties', [['a', '']]],
+  ]);
+  expect(propertyCount(properties)).toBe(2);
+  expect(requestOf({ ...DRAFT, properties }, 4)).toMatchObject({ properties: undefined });
+});
+
+test.each([
+  ['text', Buffer.from('42')],
+  ['bytes', Buffer.from([0, 255])],
+  ['text that looks like bytes', Buffer.from('0x00')],
+])('correlation data survives the editor: %s', (_name, bytes) => {
+  expect([...correlationBytes(correlationTextOf(bytes))]).toEqual([...bytes]);
+});
+
+test('a message becomes a draft, and the draft the same message', () => {
+  const properties: MessageProperties = {
+    payloadFormatIndicator: true,
+    messageExpiryIntervalSeconds: 60,
+    responseTopic: 'back',
+    correlationData: new Uint8Array([0, 1]),
+    userProperties: [
+      ['a', '1'],
+      ['a', '2'],
+    ],
+    contentType: 'application/octet-stream',
+  };
+  for (const payload of [Buffer.from('{"a":[1]}'), Buffer.from('words'), Buffer.from([0, 1, 254])]) {
+    const original = logged(message(payload, properties));
+    const request = requestOf(draftOf(original), 5);
+    if ('key' in request) throw new Error(`the draft is wrong: ${request.key}`);
+    expect([...request.payload]).toEqual([...payload]);
+    expect(request.properties).toEqual({ ...properties, topicAlias: undefined });
+  }
+  expect(draftOf(logged(message(Buffer.from('{"a":[1]}')))).format).toBe('json');
+  expect(draftOf(logged(message(Buffer.from([0, 1, 254])))).format).toBe('hex');
+});
+
+describe('waiting for an answer', () => {
+  const correlation = new Uint8Array([7, 8]);
+  const newLog = () => new BoundedMessageLog({ messagesMax: 10, bytesMax: 10_000 });
+
+  test('takes the one with the same topic and correlation data', async () => {
+    const log = newLog();
+    const reply = awaitReply(log, 'replies/1', correlation, 60_000);
+    const answer = message(Buffer.from('yes'), { correlationData: correlation });
+    log.append([
+      message(Buffer.from('no correlation')),
+      message(Buffer.from('of another'), { correlationData: new Uint8Array([7, 9]) }),
+      { ...answer, direction: 'published' },
+      { ...answer, topic: 'replies/2' },
+      answer,
+    ]);
+    expect((await reply)?.sequence).toBe(4);
+  });
+
+  test('ends without one when the time is over', async () => {
+    expect(await awaitReply(newLog(), 'replies/1', correlation, 1)).toBeUndefined();
+  });
+});
