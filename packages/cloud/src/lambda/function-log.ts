@@ -16,7 +16,7 @@ const nothing = (): void => {};
 export function functionLog(variables: Variables): Log {
   const logger = new Logger({ serviceName: METRICS_SERVICE });
   const level = variables[VARIABLES.logLevel]?.toLowerCase() ?? LEVEL_DEFAULT;
-  const least = LEVELS.findIndex((each) => each === level);
+  const least = LEVELS.indexOf(level as (typeof LEVELS)[number]);
   if (least < 0) {
     throw new Error(
       `the environment variable ${VARIABLES.logLevel} is ${level}: it is one of ${LEVELS.join(', ')}`,
