@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Queued, SessionRef } from '../src/index.ts';
 import { QueueClient, ROOMY } from './queue-support.ts';
-import { deliveryTo, type MakeStores, NOW_MS } from './support.ts';
+import { copyOf, deliveryTo, type MakeStores, NOW_MS } from './support.ts';
 
 /** As a link store gives it back: data, and the connection of that time. */
 const nameOf = ({ key, tenant, clientId, incarnation, attachment }: SessionRef): SessionRef => ({
@@ -154,6 +154,26 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.resume();
       expect(await client.drawn()).toEqual([]);
     });
+
+    it.each([10, 1])(
+      'on a connection that is gone: its PUBREL goes to the one of now, or the message does (window of %i)',
+      async (receiveMaximum) => {
+        const client = await QueueClient.make(makeStores);
+        const [first, second] = await client.offerAll(['a', 'b'], { qos: 2 });
+        const old = copyOf(await client.session());
+        await client.lose();
+        await client.resume(receiveMaximum);
+        const drawn = receiveMaximum === 1 ? await client.drawn() : [];
+        // A frame of the old connection that another process handles late.
+        const late = await client.stores.queues.release(old, second?.packetId ?? 0);
+        expect(['done', 'unknown']).toContain(late);
+        if (receiveMaximum === 1) await client.complete(first?.packetId ?? 0);
+        drawn.push(...(await client.drawn()));
+        const followsLate = late === 'done' ? `pubrel ${second?.packetId}` : 'b+';
+        expect(drawn.sort()).toEqual(['a+', followsLate].sort());
+        expect(await client.drawn()).toEqual([]);
+      },
+    );
 
     it('has a PUBREL that takes no place in the window [MQTT-3.3.4-10]', async () => {
       const client = await QueueClient.make(makeStores, 3);

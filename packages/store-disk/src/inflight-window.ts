@@ -60,9 +60,15 @@ export class InflightWindow {
     if (inflight.isCounted) this.#used -= 1;
   }
 
-  /** Its place in the window stays taken. Whoever reports the PUBREC answers it with the PUBREL. */
+  /**
+   * Its place in the window stays taken. Whoever reports the PUBREC answers it with the PUBREL, perhaps on an earlier
+   * connection: as long as nothing of it was sent on this one, the PUBREL is to be sent here as well.
+   */
   release(packetId: PacketId, inflight: Inflight): void {
-    this.#noLongerToResend(inflight);
+    if (inflight.isToResend) {
+      this.#messagesToResend -= 1;
+      this.#pubrelsToResend += 1;
+    }
     inflight.queued = { type: 'pubrel', packetId };
   }
 

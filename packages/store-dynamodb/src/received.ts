@@ -21,6 +21,7 @@ export class DynamoReceived implements ReceivedStore {
   }
 
   async begin(session: SessionRef, packetId: PacketId, messageId: string, maximum: number): Promise<Receipt> {
+    this.#leavings.forget();
     const isNew = 'attribute_not_exists(#id)';
     const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
     const { ok, old, isRetry } = await this.#table.update(

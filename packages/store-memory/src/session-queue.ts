@@ -104,8 +104,12 @@ export class SessionQueue {
     if (entry === undefined) return 'unknown';
     if (entry.queued.type === 'pubrel') return 'done';
     if (entry.queued.delivery.qos !== 2) return 'out-of-place';
-    // Whoever reports the PUBREC answers it with the PUBREL.
-    this.#noLongerToResend(entry);
+    // Whoever reports the PUBREC answers it with the PUBREL, perhaps on an earlier connection, where nobody reads it:
+    // as long as nothing of it was sent on this one, the PUBREL is to be sent here as well.
+    if (entry.isToResend) {
+      this.#messagesToResend -= 1;
+      this.#pubrelsToResend += 1;
+    }
     entry.queued = { type: 'pubrel', packetId };
     return 'done';
   }

@@ -55,13 +55,15 @@ describe('SessionQueue', () => {
     expect(send(queue)).toBe(4);
   });
 
-  it('does not send a PUBREL again for a PUBREC that came before the message was sent again', () => {
+  it('sends the PUBREL for a PUBREC that came, late, before the message was sent again', () => {
     const queue = new SessionQueue();
     const packetId = send(queue);
     queue.rewind();
     expect(queue.release(packetId)).toBe('done');
-    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
     expect(queue.canSend(10)).toBe(true);
+    const page = { messages: 10, bytes: Number.POSITIVE_INFINITY };
+    expect(queue.draw(10, page, 0)).toEqual([{ type: 'pubrel', packetId }]);
+    expect(queue.draw(10, page, 0)).toEqual([]);
   });
 
   it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {

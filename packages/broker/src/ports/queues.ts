@@ -65,6 +65,9 @@ export interface QueueStore {
   /**
    * PUBREC: the message will not be sent again [MQTT-4.3.3-6], and the id stays in use, with its place in the window,
    * until `complete`. The caller answers with PUBREL. 'done' also when this call was made before.
+   *
+   * A PUBREC may come late, of a connection that was taken over: its PUBREL would be lost there. So where the message has
+   * not been sent again on the connection of now, `next` gives the PUBREL in its place.
    */
   release(session: SessionRef, packetId: PacketId): Awaitable<Acknowledged>;
 
