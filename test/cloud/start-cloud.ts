@@ -31,8 +31,7 @@ const FAN_OUT_DEAD = 'fan-out-dead.fifo';
 const TIMERS = 'timers';
 const TIMERS_DEAD = 'timers-dead';
 const SWEEP_SECONDS = 600;
-const WORKER_TIMEOUT_MS = 30_000;
-const VISIBILITY_SECONDS = 30;
+const WORKER_SECONDS = 30;
 
 export interface CloudWorldOptions {
   readonly seed: number;
@@ -42,6 +41,8 @@ export interface CloudWorldOptions {
   /** Subscribers of a filter that its head holds. @default the store's own */
   readonly inlineSubscribersMax?: number;
   readonly shardSubscribers?: number;
+  /** Timeout of the workers, and visibility timeout of their queues. @default 30 */
+  readonly workerSeconds?: number;
 }
 
 /** The whole of a deployment in this process: every function, behind the emulators of every service. */
@@ -57,7 +58,7 @@ export interface CloudWorld {
 }
 
 export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld> {
-  const { seed, clock } = options;
+  const { seed, clock, workerSeconds = WORKER_SECONDS } = options;
   const failures: string[] = [];
   const dynamoDb = createDynamoDb({
     seed,
@@ -72,7 +73,7 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
     if (started === undefined) throw new Error('the emulator has not started');
     return started;
   };
-  const worker = { timeoutMs: WORKER_TIMEOUT_MS };
+  const worker = { timeoutMs: workerSeconds * 1000 };
   started = await startEmulator({
     seed,
     ...(clock !== undefined && { clock }),
@@ -86,12 +87,12 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
         fifo: true,
         deduplicationScope: 'messageGroup',
         fifoThroughputLimit: 'perMessageGroupId',
-        visibilityTimeoutSeconds: VISIBILITY_SECONDS,
+        visibilityTimeoutSeconds: workerSeconds,
         redrive: { deadLetterQueue: FAN_OUT_DEAD, maxReceiveCount: 1_000 },
       },
       {
         name: TIMERS,
-        visibilityTimeoutSeconds: VISIBILITY_SECONDS,
+        visibilityTimeoutSeconds: workerSeconds,
         redrive: { deadLetterQueue: TIMERS_DEAD, maxReceiveCount: 1_000 },
       },
     ],
