@@ -23,6 +23,15 @@ const layer = (name, mayUse) => {
   };
 };
 
+/** engine ← state ← ui ← features ← app; strings are for all but the engine. */
+const webClient = (folder, mayUse) => ({
+  name: `web-client-${folder}-points-inward`,
+  severity: 'error',
+  comment: `web-client/src/${folder} may use ${mayUse.join(', ')}`,
+  from: { path: `^web-client/src/${folder}/` },
+  to: { path: '^web-client/src/', pathNot: `^web-client/src/(${mayUse.join('|')})/` },
+});
+
 module.exports = {
   forbidden: [
     layer('mqtt', []),
@@ -38,6 +47,20 @@ module.exports = {
       'node',
       PACKAGES.filter((name) => name !== 'client'),
     ),
+    webClient('engine', ['engine']),
+    webClient('state', ['engine', 'state', 'i18n']),
+    webClient('ui', ['engine', 'state', 'i18n', 'ui']),
+    webClient('features', ['engine', 'state', 'i18n', 'ui', 'features']),
+    {
+      name: 'web-client-uses-what-browsers-can',
+      severity: 'error',
+      comment: 'the web client may use the transport, topics and reason codes, and the price book',
+      from: { path: '^web-client/src' },
+      to: {
+        path: '^packages/',
+        pathNot: '^packages/(client|cost)/|^packages/mqtt/src/(topic|reason-codes).ts$',
+      },
+    },
     {
       name: 'rules-do-no-io',
       severity: 'error',

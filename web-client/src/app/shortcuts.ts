@@ -1,10 +1,8 @@
 import { type HotkeyItem, useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { openView } from '../state/routes.ts';
 import { useStore } from '../state/store.ts';
-import { VIEWS } from './views.ts';
-
-/** What a view does when its key is pressed. A view that is not open does nothing. */
-export type ShortcutAction = 'filter' | 'pause' | 'subscribe' | 'publish';
+import { VIEW_IDS } from '../state/view-ids.ts';
+import { runShortcut, type ShortcutAction } from '../ui/shortcut-actions.ts';
 
 /** The keys by what they do, as the help shows them. */
 export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = {
@@ -14,16 +12,6 @@ export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = 
   publish: 'P',
   help: '?',
 };
-
-const actions = new Map<ShortcutAction, () => void>();
-
-/** Gives an action its meaning. Returns how to take it back. */
-export function provideShortcut(action: ShortcutAction, run: () => void): () => void {
-  actions.set(action, run);
-  return () => {
-    if (actions.get(action) === run) actions.delete(action);
-  };
-}
 
 /** Single keys can be turned off: they get in the way of those who speak to their computer (WCAG 2.1.4). */
 export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
@@ -47,10 +35,7 @@ export function useShortcuts(): void {
         event.target.closest('button, a, [role]')
       )
         return;
-      const found = actions.get(action);
-      if (found === undefined) return;
-      event.preventDefault();
-      found();
+      if (runShortcut(action)) event.preventDefault();
     };
   const items: HotkeyItem[] = [
     ['/', run('filter'), { preventDefault: false }],
@@ -60,7 +45,7 @@ export function useShortcuts(): void {
     // With Shift or without: that depends on the layout of the keyboard.
     ['shift+?', showHelp],
     ['?', showHelp],
-    ...VIEWS.slice(0, 9).map(({ id }, index): HotkeyItem => [String(index + 1), () => openView(id)]),
+    ...VIEW_IDS.slice(0, 9).map((id, index): HotkeyItem => [String(index + 1), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);
 }

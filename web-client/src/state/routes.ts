@@ -1,5 +1,5 @@
-import { isViewId, type ViewId } from '../app/views.ts';
 import { useStore } from './store.ts';
+import { isViewId, type ViewId } from './view-ids.ts';
 
 /** The view that the address names, as `#/messages`. */
 function viewOfAddress(): ViewId | undefined {

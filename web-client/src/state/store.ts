@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import type { ViewId } from '../app/views.ts';
 import type { ConnectionProfile, ConnectionStatus } from '../engine/types.ts';
+import type { ViewId } from './view-ids.ts';
 
 /** A question that stands over the page until it is answered. */
 export type Question =

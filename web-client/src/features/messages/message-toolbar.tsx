@@ -2,11 +2,11 @@ import { Button, Group, Pill, SegmentedControl, Select, Text, TextInput, Tooltip
 import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { provideShortcut } from '../../app/shortcuts.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { useActiveConnection, useStatus } from '../../state/hooks.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
 import classes from './message-toolbar.module.css';

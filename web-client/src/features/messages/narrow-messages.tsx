@@ -1,8 +1,8 @@
 import { SegmentedControl } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { provideShortcut } from '../../app/shortcuts.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { PublishPanel } from '../publish/publish-panel.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
 import type { MessageList } from './message-list.ts';

@@ -2,10 +2,10 @@ import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/c
 import { IconAdjustmentsHorizontal, IconSend2 } from '@tabler/icons-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { provideShortcut } from '../../app/shortcuts.ts';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { DraftMenus } from './draft-menus.tsx';
 import { PayloadEditor } from './payload-editor.tsx';
 import classes from './publish-panel.module.css';

@@ -1,9 +1,9 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { provideShortcut } from '../../app/shortcuts.ts';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Qos, Subscription } from '../../engine/types.ts';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { filterProblem, isTaken } from './filter-problem.ts';
 import classes from './subscription-panel.module.css';
 
