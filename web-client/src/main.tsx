@@ -10,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Shell } from './app/shell.tsx';
 import { cssVariables, theme } from './app/theme.ts';
+import { followTopics } from './features/tree/topic-trees.ts';
 import { boot } from './state/boot.ts';
 
 const root = document.getElementById('root');
@@ -22,4 +23,5 @@ createRoot(root).render(
     </MantineProvider>
   </StrictMode>,
 );
+followTopics();
 void boot();

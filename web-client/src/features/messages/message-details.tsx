@@ -3,10 +3,14 @@ import { IconArrowBack, IconEdit, IconFilter, IconX } from '@tabler/icons-react'
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { useActiveConnection } from '../../state/hooks.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
+import { useChartThis } from '../charts/use-chart-this.tsx';
+import { PayloadView } from '../decode/payload-view.tsx';
+import { previousMessage } from '../decode/previous-message.ts';
 import { answerTo, editMessage } from '../publish/publish-store.ts';
 import classes from './message-details.module.css';
 import { MessageProperties } from './message-properties.tsx';
@@ -68,18 +72,39 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
           <Tabs.Tab value="properties">{t('messages.details.properties')}</Tabs.Tab>
           <Tabs.Tab value="packet">{t('messages.details.packet')}</Tabs.Tab>
         </Tabs.List>
-        <ScrollArea className={classes.body} type="auto" viewportProps={{ tabIndex: 0 }}>
-          <Tabs.Panel value="payload">
-            <pre className={classes.payload}>{message.text(20_000)}</pre>
-          </Tabs.Panel>
-          <Tabs.Panel value="properties">
+        <Tabs.Panel value="payload" className={classes.body}>
+          <Payload message={message} />
+        </Tabs.Panel>
+        <Tabs.Panel value="properties" className={classes.body}>
+          <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: 0 }}>
             <MessageProperties profile={profile} message={message} />
-          </Tabs.Panel>
-          <Tabs.Panel value="packet">
+          </ScrollArea>
+        </Tabs.Panel>
+        <Tabs.Panel value="packet" className={classes.body}>
+          <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: 0 }}>
             <PacketInspector bytes={packet} protocolVersion={profile.protocolVersion} />
-          </Tabs.Panel>
-        </ScrollArea>
+          </ScrollArea>
+        </Tabs.Panel>
       </Tabs>
     </div>
+  );
+}
+
+function Payload({ message }: { readonly message: LoggedMessage }) {
+  const chartThis = useChartThis();
+  const { connectionId, topic } = message;
+  const log = useActiveConnection()?.messages;
+  const [payload, previous] = useMemo(
+    () => [message.payload, log && previousMessage(log, message)?.payload],
+    [message, log],
+  );
+  return (
+    <PayloadView
+      topic={topic}
+      payload={payload}
+      contentType={message.properties.contentType}
+      previous={previous}
+      onChart={(path) => chartThis(connectionId, topic, { kind: 'value', path })}
+    />
   );
 }

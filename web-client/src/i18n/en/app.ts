@@ -18,6 +18,8 @@ export const app = {
   views: {
     start: 'Start',
     messages: 'Messages',
+    tree: 'Topics',
+    charts: 'Charts',
     packets: 'Packets',
     connection: 'Connection',
   },

@@ -1,8 +1,11 @@
+import { charts } from '../../features/charts/strings.ts';
+import { decode } from '../../features/decode/strings.ts';
 import { messages } from '../../features/messages/strings.ts';
 import { packets } from '../../features/packets/strings.ts';
 import { publish } from '../../features/publish/strings.ts';
 import { start } from '../../features/start/strings.ts';
 import { subscriptions } from '../../features/subscriptions/strings.ts';
+import { tree } from '../../features/tree/strings.ts';
 import { app } from './app.ts';
 import { connections } from './connections.ts';
 import { reasons } from './reasons.ts';
@@ -15,13 +18,16 @@ import { ui } from './ui.ts';
  */
 export const en = {
   app,
+  charts,
   connections,
+  decode,
   messages,
   packets,
   publish,
   reasons,
   start,
   subscriptions,
+  tree,
   troubles,
   ui,
 } as const;

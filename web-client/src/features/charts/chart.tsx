@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type uPlot from 'uplot';
+import { Plot, usePlotColors } from '../../ui/plot.tsx';
+import { align } from './align.ts';
+import { type ChartEvents, chartOptions } from './chart-options.ts';
+import type { TimeRange } from './chart-window.ts';
+import { recordingOf } from './charts-store.ts';
+import { downsample } from './downsample.ts';
+import { DRAW_INTERVAL_MS } from './limits.ts';
+import type { Series } from './series.ts';
+
+interface ChartProps {
+  readonly label: string;
+  readonly series: readonly Series[];
+  /** What is shown now; it moves while the window follows the clock. */
+  readonly range: () => TimeRange;
+  readonly events: ChartEvents;
+  readonly onPlot: (plot: uPlot | undefined) => void;
+}
+
+const NO_DATA: uPlot.AlignedData = [[]];
+
+/** The lines of all series. It is drawn outside of React, as often as a line can have moved by a pixel. */
+export function Chart({ label, series, range, events, onPlot }: ChartProps) {
+  const { t } = useTranslation();
+  const colors = usePlotColors();
+  const plot = useRef<uPlot>(undefined);
+  const latestRange = useRef(range);
+  latestRange.current = range;
+  const options = useMemo(() => {
+    const labels = {
+      value: t('charts.axes.value'),
+      milliseconds: t('charts.axes.milliseconds'),
+      messages: t('charts.axes.messages'),
+    };
+    return chartOptions(series, colors, labels, events);
+  }, [t, series, colors, events]);
+  const take = useCallback(
+    (made: uPlot | undefined) => {
+      plot.current = made;
+      if (made !== undefined) draw(made, series, latestRange.current());
+      onPlot(made);
+    },
+    [series, onPlot],
+  );
+  useEffect(() => {
+    let drawnAtMs = 0;
+    let frame = requestAnimationFrame(function next(nowMs) {
+      frame = requestAnimationFrame(next);
+      if (plot.current === undefined || nowMs - drawnAtMs < DRAW_INTERVAL_MS) return;
+      drawnAtMs = nowMs;
+      draw(plot.current, series, latestRange.current());
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [series]);
+  return <Plot label={label} options={options} data={NO_DATA} onPlot={take} />;
+}
+
+function draw(plot: uPlot, series: readonly Series[], { fromMs, toMs }: TimeRange): void {
+  const columns = Math.max(1, Math.round(plot.bbox.width));
+  const lines = series.map((one) => {
+    const samples = one.isHidden ? undefined : recordingOf(one)?.samples;
+    return samples === undefined ? { times: [], values: [] } : downsample(samples, fromMs, toMs, columns);
+  });
+  plot.batch(() => {
+    plot.setData(align(lines) as uPlot.AlignedData, false);
+    plot.setScale('x', { min: fromMs / 1_000, max: toMs / 1_000 });
+  });
+}

@@ -1,0 +1,92 @@
+import { create } from 'zustand';
+import { newId } from '../../engine/new-profile.ts';
+import { connections } from '../../state/connections.ts';
+import { useStore } from '../../state/store.ts';
+import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
+import { Recorder } from './recorder.ts';
+import { type SampleSource, type Series, seriesKey } from './series.ts';
+
+export interface ChartsState {
+  readonly series: readonly Series[];
+  readonly windowSeconds: number;
+  /** Where the window ends while it is held, in milliseconds since 1970; undefined while it follows the clock. */
+  readonly heldAtMs: number | undefined;
+}
+
+export const useCharts = create<ChartsState>(() => ({
+  series: [],
+  windowSeconds: WINDOW_SECONDS[1],
+  heldAtMs: undefined,
+}));
+
+interface Following {
+  readonly recorder: Recorder;
+  readonly stop: () => void;
+}
+
+/** What takes the samples, by the connection's id. Only connections with series are followed. */
+const followed = new Map<string, Following>();
+
+/** What records a series; undefined when its connection is gone. */
+export function recordingOf({ id, connectionId }: Series): ReturnType<Recorder['get']> {
+  return followed.get(connectionId)?.recorder.get(id);
+}
+
+/** Begins a series, with what the log still holds. */
+export function addSeries(
+  connectionId: string,
+  topicFilter: string,
+  source: SampleSource,
+): 'added' | 'exists' | 'full' {
+  const { series } = useCharts.getState();
+  const added: Series = { id: newId(), connectionId, topicFilter, source, isHidden: false };
+  if (series.some((known) => seriesKey(known) === seriesKey(added))) return 'exists';
+  if (series.length >= SERIES_MAX) return 'full';
+  recorderOf(connectionId).add(added, connections.get(connectionId).messages);
+  useCharts.setState({ series: [...series, added] });
+  return 'added';
+}
+
+export function removeSeries(id: string): void {
+  const { series } = useCharts.getState();
+  const removed = series.find((known) => known.id === id);
+  if (removed === undefined) return;
+  const left = series.filter((known) => known !== removed);
+  followed.get(removed.connectionId)?.recorder.remove(id);
+  if (!left.some(({ connectionId }) => connectionId === removed.connectionId)) unfollow(removed.connectionId);
+  useCharts.setState({ series: left });
+}
+
+export function toggleSeries(id: string): void {
+  const { series } = useCharts.getState();
+  useCharts.setState({
+    series: series.map((known) => (known.id === id ? { ...known, isHidden: !known.isHidden } : known)),
+  });
+}
+
+/** Lets go of all samples; the series go on. */
+export function clearSamples(): void {
+  for (const { recorder } of followed.values()) recorder.clear();
+}
+
+function recorderOf(connectionId: string): Recorder {
+  const known = followed.get(connectionId);
+  if (known !== undefined) return known.recorder;
+  const recorder = new Recorder();
+  const stop = connections.get(connectionId).messages.onAppend((messages) => recorder.take(messages));
+  followed.set(connectionId, { recorder, stop });
+  return recorder;
+}
+
+function unfollow(connectionId: string): void {
+  followed.get(connectionId)?.stop();
+  followed.delete(connectionId);
+}
+
+/** A connection that is deleted takes its series with it. */
+useStore.subscribe(({ profiles }, before) => {
+  if (profiles === before.profiles) return;
+  for (const { id, connectionId } of useCharts.getState().series) {
+    if (!profiles.some((profile) => profile.id === connectionId)) removeSeries(id);
+  }
+});

@@ -1,0 +1,124 @@
+import { IconEye, IconEyeOff, IconX } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { usePlotColors } from '../../ui/plot.tsx';
+import { pathText } from '../decode/json-path.ts';
+import type { TimeRange } from './chart-window.ts';
+import { recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
+import classes from './charts-view.module.css';
+import { type Series, scaleOf } from './series.ts';
+import { statisticsOf } from './statistics.ts';
+
+interface SeriesTableProps {
+  readonly series: readonly Series[];
+  readonly range: TimeRange;
+  /** The time under the cursor. */
+  readonly cursorAtMs: number | undefined;
+  /** Names of connections, where the series are of several. */
+  readonly connectionNames: ReadonlyMap<string, string> | undefined;
+}
+
+const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
+
+/** The series in numbers: what the chart shows, for those who want it exactly and for those who cannot see it. */
+export function SeriesTable({ series, range, cursorAtMs, connectionNames }: SeriesTableProps) {
+  const { t } = useTranslation();
+  return (
+    <table className={classes.table} aria-label={t('charts.table')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('charts.columns.series')}</th>
+          <th scope="col">{cursorAtMs === undefined ? t('charts.columns.last') : formatTime(cursorAtMs)}</th>
+          <th scope="col">{t('charts.columns.min')}</th>
+          <th scope="col">{t('charts.columns.mean')}</th>
+          <th scope="col">{t('charts.columns.max')}</th>
+          <th scope="col">{t('charts.columns.count')}</th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {series.map((one, index) => (
+          <Row
+            key={one.id}
+            series={one}
+            index={index}
+            range={range}
+            cursorAtMs={cursorAtMs}
+            connectionName={connectionNames?.get(one.connectionId)}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs'> {
+  readonly series: Series;
+  readonly index: number;
+  readonly connectionName: string | undefined;
+}
+
+function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
+  const { t } = useTranslation();
+  const { lines } = usePlotColors();
+  const recording = recordingOf(series);
+  const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
+  const { source, topicFilter, isHidden } = series;
+  const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
+  const name = `${topicFilter} ${what}`;
+  const shown = (value: number | undefined): string => {
+    if (value === undefined) return '–';
+    return scaleOf(series) === 'milliseconds' ? formatDuration(value) : number.format(value);
+  };
+  const current = cursorAtMs === undefined ? statistics?.last : valueNear(series, cursorAtMs);
+  const notes = [
+    ...(recording !== undefined && recording.withoutNumber > 0
+      ? [t('charts.withoutNumber', { count: recording.withoutNumber })]
+      : []),
+    ...(recording !== undefined && recording.notDecoded > 0
+      ? [t('charts.notDecoded', { count: recording.notDecoded })]
+      : []),
+    ...(recording !== undefined && recording.samples.total > recording.samples.size
+      ? [t('charts.full', { count: recording.samples.capacity })]
+      : []),
+  ];
+  return (
+    <tr data-hidden={isHidden || undefined}>
+      <th scope="row">
+        <span className={classes.swatch} style={{ background: lines[index % lines.length] }} />
+        <span className={classes.seriesName}>
+          {connectionName !== undefined && <span className={classes.dimmed}>{connectionName} · </span>}
+          {topicFilter} <span className={classes.path}>{what}</span>
+          {notes.length > 0 && <span className={classes.notes}>{notes.join(' · ')}</span>}
+        </span>
+      </th>
+      <td>{shown(current)}</td>
+      <td>{shown(statistics?.min)}</td>
+      <td>{shown(statistics?.mean)}</td>
+      <td>{shown(statistics?.max)}</td>
+      <td>{formatCount(statistics?.count ?? 0)}</td>
+      <td className={classes.actions}>
+        <IconButton
+          label={t(isHidden ? 'charts.show' : 'charts.hide', { name })}
+          onClick={() => toggleSeries(series.id)}
+        >
+          {isHidden ? <IconEyeOff size={15} stroke={1.5} /> : <IconEye size={15} stroke={1.5} />}
+        </IconButton>
+        <IconButton label={t('charts.remove', { name })} onClick={() => removeSeries(series.id)}>
+          <IconX size={15} stroke={1.5} />
+        </IconButton>
+      </td>
+    </tr>
+  );
+}
+
+/** The sample that is nearest to a time. */
+function valueNear(series: Series, atMs: number): number | undefined {
+  const samples = recordingOf(series)?.samples;
+  if (samples === undefined || samples.size === 0) return undefined;
+  const after = Math.min(samples.size - 1, samples.indexOf(atMs));
+  const before = Math.max(0, after - 1);
+  const isBefore = Math.abs(samples.timeAt(before) - atMs) < Math.abs(samples.timeAt(after) - atMs);
+  return samples.valueAt(isBefore ? before : after);
+}

@@ -1,0 +1,29 @@
+import { Anchor } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import { pathText } from '../decode/json-path.ts';
+import { addSeries } from './charts-store.ts';
+import { SERIES_MAX } from './limits.ts';
+import type { SampleSource } from './series.ts';
+
+/** Adds a series from wherever a number is shown, and says so with a way to the charts. */
+export function useChartThis(): (connectionId: string, topicFilter: string, source: SampleSource) => void {
+  const { t } = useTranslation();
+  return (connectionId, topicFilter, source) => {
+    const outcome = addSeries(connectionId, topicFilter, source);
+    const name = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
+    notifications.show({
+      id: 'chart-this',
+      color: outcome === 'full' ? 'red' : 'indigo',
+      title: t(`charts.outcomes.${outcome}`, { count: SERIES_MAX }),
+      message: (
+        <>
+          {`${topicFilter} · ${name} `}
+          <Anchor size="sm" href="#/charts" onClick={() => notifications.hide('chart-this')}>
+            {t('charts.open')}
+          </Anchor>
+        </>
+      ),
+    });
+  };
+}

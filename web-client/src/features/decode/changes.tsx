@@ -1,0 +1,76 @@
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Decoded, decodePayload, type FormatChoice } from './decode.ts';
+import { compareValues, type Difference } from './diff.ts';
+import { pathText } from './json-path.ts';
+import { DIFF_BYTES_MAX } from './limits.ts';
+import classes from './payload-view.module.css';
+import { previewText } from './pretty.ts';
+import { isStructured, shownText } from './shown-text.ts';
+
+/** Characters of a value in the list. */
+const PREVIEW_CHARACTERS_MAX = 120;
+
+interface ChangesProps {
+  readonly decoded: Decoded;
+  readonly previous: Uint8Array | undefined;
+  readonly choice: FormatChoice;
+  readonly contentType: string | undefined;
+}
+
+/** What is different from the message before. */
+export function Changes({ decoded, previous, choice, contentType }: ChangesProps) {
+  const { t } = useTranslation();
+  const before = useMemo(
+    () => previous && decodePayload(previous, choice, { contentType }),
+    [previous, choice, contentType],
+  );
+  if (before === undefined) return <p className={classes.note}>{t('decode.noPrevious')}</p>;
+  const isLarge = Math.max(before.bytes.length, decoded.bytes.length) > DIFF_BYTES_MAX;
+  if (isLarge || isStructured(before) !== isStructured(decoded)) {
+    return <p className={classes.note}>{t('decode.notComparable')}</p>;
+  }
+  if (isStructured(decoded)) return <Differences before={before} after={decoded} />;
+  const { text } = shownText(before, false);
+  const isSame = text === shownText(decoded, false).text;
+  return (
+    <div className={classes.scroller}>
+      <p className={classes.note}>{t(isSame ? 'decode.textSame' : 'decode.textDiffers')}</p>
+      {!isSame && <pre className={classes.text}>{text}</pre>}
+    </div>
+  );
+}
+
+function Differences({ before, after }: { readonly before: Decoded; readonly after: Decoded }) {
+  const { t } = useTranslation();
+  const { differences, more } = useMemo(
+    () => compareValues(before.value, after.value),
+    [before.value, after.value],
+  );
+  if (differences.length === 0) return <p className={classes.note}>{t('decode.same')}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
+    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    <div className={classes.scroller} role="group" tabIndex={0} aria-label={t('decode.changes')}>
+      <ul className={classes.changes}>
+        {differences.map((difference) => (
+          <Change key={`${difference.kind} ${pathText(difference.path)}`} difference={difference} />
+        ))}
+      </ul>
+      {more > 0 && <p className={classes.note}>{t('decode.moreChanges', { count: more })}</p>}
+    </div>
+  );
+}
+
+function Change({ difference }: { readonly difference: Difference }) {
+  const { t } = useTranslation();
+  const { kind, path, before, after } = difference;
+  return (
+    <li data-kind={kind}>
+      <span className={classes.changePath}>{pathText(path)}</span>
+      <span className={classes.changeKind}>{t(`decode.kinds.${kind}`)}</span>
+      {kind !== 'added' && <del>{previewText(before, PREVIEW_CHARACTERS_MAX)}</del>}
+      {kind !== 'removed' && <ins>{previewText(after, PREVIEW_CHARACTERS_MAX)}</ins>}
+    </li>
+  );
+}

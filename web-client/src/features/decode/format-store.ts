@@ -1,0 +1,21 @@
+import { create } from 'zustand';
+import type { FormatChoice } from './decode.ts';
+
+/** Topics whose format somebody chose by hand; beyond it the oldest choice goes. */
+const CHOICES_MAX = 500;
+
+/** How payloads of a topic are to be shown. What is not in here is detected. */
+const useFormatStore = create<ReadonlyMap<string, FormatChoice>>(() => new Map());
+
+export function useFormatChoice(topic: string): FormatChoice {
+  return useFormatStore((choices) => choices.get(topic) ?? 'auto');
+}
+
+export function chooseFormat(topic: string, choice: FormatChoice): void {
+  const choices = new Map(useFormatStore.getState());
+  choices.delete(topic);
+  if (choice !== 'auto') choices.set(topic, choice);
+  const [oldest] = choices.keys();
+  if (choices.size > CHOICES_MAX && oldest !== undefined) choices.delete(oldest);
+  useFormatStore.setState(choices, true);
+}

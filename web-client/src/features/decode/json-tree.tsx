@@ -1,0 +1,145 @@
+import { Group, Text } from '@mantine/core';
+import { IconChartLine } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { VirtualTree } from '../../ui/virtual-tree.tsx';
+import type { ValuePath } from './json-path.ts';
+import { type JsonRow, jsonRows, openAtFirst } from './json-rows.ts';
+import classes from './payload-view.module.css';
+import { prettyText, previewText, scalarText } from './pretty.ts';
+import { type DecodedValue, ExactNumber, isContainer, numberOf } from './value.ts';
+
+const ROW_HEIGHT = 22;
+
+/** Characters of a value in a line: more does not fit on any screen. */
+const PREVIEW_CHARACTERS_MAX = 200;
+
+interface JsonTreeProps {
+  readonly value: DecodedValue;
+  readonly onChart: (path: ValuePath) => void;
+}
+
+/** A value line by line. What is open stays open when the next message comes. */
+export function JsonTree({ value, onChart }: JsonTreeProps) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(() => openAtFirst(value));
+  const [activeId, setActiveId] = useState<string>();
+  const rows = useMemo(() => jsonRows(value, (id) => open.has(id)), [value, open]);
+  const active = rows.findIndex(({ id }) => id === activeId);
+  const toggle = (index: number, isOpen: boolean): void => {
+    const id = rows[index]?.id;
+    if (id === undefined) return;
+    const changed = new Set(open);
+    if (isOpen) changed.add(id);
+    else changed.delete(id);
+    setOpen(changed);
+  };
+  const act = (index: number): void => {
+    const row = rows[index];
+    if (row === undefined) return;
+    if (row.entries !== undefined) toggle(index, !row.isOpen);
+    else if (isChartable(row.value)) onChart(row.path);
+  };
+  return (
+    <>
+      <VirtualTree
+        label={t('decode.tree')}
+        count={rows.length}
+        rowHeight={ROW_HEIGHT}
+        lineAt={(index) => {
+          const row = rows[index];
+          return row && { ...row, key: row.id, canOpen: (row.entries ?? 0) > 0 };
+        }}
+        render={(index) => {
+          const row = rows[index];
+          return row && <Line row={row} onChart={onChart} />;
+        }}
+        active={active}
+        onActive={(index) => setActiveId(rows[index]?.id)}
+        onToggle={toggle}
+        onAction={act}
+      />
+      <ActiveLine row={rows[active]} onChart={onChart} />
+    </>
+  );
+}
+
+/** Text that is a number is charted when it is asked for, but is not offered as one. */
+function isChartable(value: DecodedValue): boolean {
+  return !isContainer(value) && numberOf(value) !== undefined;
+}
+
+function isNumber(value: DecodedValue): boolean {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber;
+}
+
+function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path: ValuePath) => void }) {
+  const { t } = useTranslation();
+  const { name, value, level, entries, hidden } = row;
+  return (
+    <>
+      {level > 1 && <span className={classes.name}>{`${name}:`}</span>}
+      {entries !== undefined ? (
+        <span className={classes.container}>
+          {row.isOpen ? '' : previewText(value, PREVIEW_CHARACTERS_MAX)}
+          <span className={classes.entries}>
+            {hidden > 0 ? t('decode.hidden', { count: hidden }) : t('decode.entries', { count: entries })}
+          </span>
+        </span>
+      ) : isNumber(value) ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={classes.number}
+          title={t('decode.chartThis')}
+          onClick={() => onChart(row.path)}
+        >
+          {scalarText(value)}
+          <IconChartLine size={13} stroke={1.5} aria-hidden />
+        </button>
+      ) : (
+        <span className={classes.scalar} data-type={typeof value}>
+          {previewText(value, PREVIEW_CHARACTERS_MAX)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The path of the selected line, and what one can do with it. */
+function ActiveLine({
+  row,
+  onChart,
+}: {
+  readonly row: JsonRow | undefined;
+  readonly onChart: (path: ValuePath) => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={2} wrap="nowrap" className={classes.active}>
+      {row === undefined ? (
+        <Text size="xs" c="dimmed">
+          {t('decode.pick')}
+        </Text>
+      ) : (
+        <>
+          <Text size="xs" ff="monospace" className={classes.path} title={row.id}>
+            {row.id}
+          </Text>
+          {isChartable(row.value) && (
+            <IconButton label={t('decode.chart', { path: row.id })} onClick={() => onChart(row.path)}>
+              <IconChartLine size={16} stroke={1.5} />
+            </IconButton>
+          )}
+          <CopyButton text={row.id} label={t('decode.copyPath')} />
+          <CopyButton
+            text={() => (typeof row.value === 'string' ? row.value : prettyText(row.value))}
+            label={t('decode.copyValue')}
+          />
+        </>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,116 @@
+import { Group, SegmentedControl, Select, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { Changes } from './changes.tsx';
+import { type Decoded, decodePayload, type FormatChoice, PAYLOAD_FORMATS } from './decode.ts';
+import { chooseFormat, useFormatChoice } from './format-store.ts';
+import type { ValuePath } from './json-path.ts';
+import { JsonTree } from './json-tree.tsx';
+import classes from './payload-view.module.css';
+import { isStructured, shownText } from './shown-text.ts';
+
+const LOOKS = ['tree', 'text', 'changes'] as const;
+type Look = (typeof LOOKS)[number];
+
+interface PayloadViewProps {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly contentType?: string | undefined;
+  /** The payload before it on the same topic, to compare with. */
+  readonly previous: Uint8Array | undefined;
+  /** A number was clicked, at that path of the payload. */
+  readonly onChart: (path: ValuePath) => void;
+}
+
+/** A payload decoded: as a tree whose numbers can be charted, as text, or as what has changed. */
+export function PayloadView({ topic, payload, contentType, previous, onChart }: PayloadViewProps) {
+  const { t } = useTranslation();
+  const choice = useFormatChoice(topic);
+  const decoded = useMemo(
+    () => decodePayload(payload, choice, { contentType }),
+    [payload, choice, contentType],
+  );
+  const [chosenLook, setLook] = useState<Look>('tree');
+  const looks = LOOKS.filter((look) => look !== 'tree' || isStructured(decoded));
+  const look = looks.includes(chosenLook) ? chosenLook : 'text';
+  return (
+    <div className={classes.view}>
+      <Group gap={6} wrap="nowrap" className={classes.head}>
+        <FormatSelect topic={topic} choice={choice} decoded={decoded} />
+        <SegmentedControl
+          aria-label={t('decode.look')}
+          data={looks.map((value) => ({ value, label: t(`decode.looks.${value}`) }))}
+          value={look}
+          onChange={(value) => setLook(LOOKS.find((known) => known === value) ?? 'text')}
+        />
+        <Text size="xs" c="dimmed" ml="auto" className={classes.size}>
+          {formatBytes(payload.length)}
+        </Text>
+        <CopyButton text={() => shownText(decoded, true).text} label={t('decode.copy')} />
+      </Group>
+      {decoded.problem !== '' && (
+        <p className={classes.problem}>
+          {t('decode.problem', { format: t(`decode.formats.${decoded.format}`), problem: decoded.problem })}
+        </p>
+      )}
+      {look === 'tree' && <JsonTree value={decoded.value} onChart={onChart} />}
+      {look === 'text' && <PayloadText decoded={decoded} />}
+      {look === 'changes' && (
+        <Changes decoded={decoded} previous={previous} choice={choice} contentType={contentType} />
+      )}
+    </div>
+  );
+}
+
+interface FormatSelectProps {
+  readonly topic: string;
+  readonly choice: FormatChoice;
+  readonly decoded: Decoded;
+}
+
+function FormatSelect({ topic, choice, decoded }: FormatSelectProps) {
+  const { t } = useTranslation();
+  const { format, wrapping } = decoded;
+  const name = t(`decode.formats.${format}`);
+  const found =
+    wrapping === 'none'
+      ? name
+      : t('decode.wrapped', { format: name, wrapping: t(`decode.formats.${wrapping}`) });
+  const auto = choice === 'auto' ? t('decode.autoOf', { format: found }) : t('decode.auto');
+  return (
+    <Select
+      className={classes.format}
+      aria-label={t('decode.format')}
+      data={[
+        { value: 'auto', label: auto },
+        ...PAYLOAD_FORMATS.map((value) => ({ value, label: t(`decode.formats.${value}`) })),
+      ]}
+      value={choice}
+      onChange={(value) => chooseFormat(topic, PAYLOAD_FORMATS.find((known) => known === value) ?? 'auto')}
+    />
+  );
+}
+
+function PayloadText({ decoded }: { readonly decoded: Decoded }) {
+  const { t } = useTranslation();
+  const [isWhole, setWhole] = useState(false);
+  const { text, hidden } = useMemo(() => shownText(decoded, isWhole), [decoded, isWhole]);
+  if (decoded.bytes.length === 0) return <p className={classes.note}>{t('decode.empty')}</p>;
+  const isDump = decoded.format === 'hex' || (decoded.problem !== '' && decoded.format !== 'text');
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
+    // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
+    <div className={classes.scroller} role="group" tabIndex={0} aria-label={t('decode.tree')}>
+      <pre className={classes.text} data-dump={isDump || undefined}>
+        {text}
+      </pre>
+      {hidden > 0 && (
+        <button type="button" className={classes.more} onClick={() => setWhole(true)}>
+          {t('decode.showAll', { size: formatBytes(decoded.bytes.length) })}
+        </button>
+      )}
+    </div>
+  );
+}

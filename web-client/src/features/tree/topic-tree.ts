@@ -1,0 +1,194 @@
+import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
+import { REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
+import { OpenState } from './open-nodes.ts';
+import { type SearchResult, searchTopics } from './search.ts';
+import { TopicIndex } from './topic-index.ts';
+import type { TopicNode } from './topic-node.ts';
+import { TreeRows } from './tree-rows.ts';
+
+/** What is worked out anew may take this part of the time: the rest is for drawing and for the user. */
+const SHARE_OF_TIME = 0.1;
+
+/** Something that is worked out when it is asked for, and not again before it is worth its time. */
+class Paced<T> {
+  readonly #work: () => T;
+  readonly #intervalMs: number;
+  readonly #now: () => number;
+  #key = '';
+  #value: T | undefined;
+  #nextAtMs = 0;
+  #isBehind = false;
+
+  constructor(intervalMs: number, now: () => number, work: () => T) {
+    this.#intervalMs = intervalMs;
+    this.#now = now;
+    this.#work = work;
+  }
+
+  /** Whether what was last given is no longer right. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** @param isUrgent whether somebody has asked for just this: then it is not put off */
+  get(key: string, isUrgent: boolean): T {
+    if (this.#value !== undefined && key === this.#key) return this.#value;
+    const startedAtMs = this.#now();
+    this.#isBehind = this.#value !== undefined && !isUrgent && startedAtMs < this.#nextAtMs;
+    if (this.#value !== undefined && this.#isBehind) return this.#value;
+    const value = this.#work();
+    const endedAtMs = this.#now();
+    this.#nextAtMs = endedAtMs + Math.max(this.#intervalMs, (endedAtMs - startedAtMs) / SHARE_OF_TIME);
+    this.#key = key;
+    this.#value = value;
+    return value;
+  }
+}
+
+/** The tree of a connection, with what its view remembers while another is open. */
+export class TopicTree {
+  readonly index = new TopicIndex();
+  #open = new OpenState();
+  #query = '';
+  #selected: TopicNode | undefined;
+  #current: LoggedMessage | undefined;
+  #previous: LoggedMessage | undefined;
+  #version = 0;
+  #urgent = true;
+  readonly #listeners = new Set<() => void>();
+  readonly #search: Paced<SearchResult>;
+  readonly #rows: Paced<TreeRows>;
+  /** What was open before a search, which opens all that it finds. */
+  #openBefore: OpenState | undefined;
+
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#search = new Paced(SEARCH_INTERVAL_MS, now, () => searchTopics(this.index, this.#query));
+    this.#rows = new Paced(
+      REDRAW_INTERVAL_MS,
+      now,
+      () => new TreeRows(this.index.root, this.#open, this.search),
+    );
+  }
+
+  /** Another number after every change, and while what is shown is behind. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get query(): string {
+    return this.#query;
+  }
+
+  get selected(): TopicNode | undefined {
+    return this.#selected;
+  }
+
+  /** The last message of the selected topic, and the one before. Undefined where they came before it was selected. */
+  get current(): LoggedMessage | undefined {
+    return this.#current;
+  }
+
+  get previous(): LoggedMessage | undefined {
+    return this.#previous;
+  }
+
+  get search(): SearchResult | undefined {
+    if (this.#query === '') return undefined;
+    return this.#search.get(`${this.index.structureVersion} ${this.#query}`, this.#urgent);
+  }
+
+  get rows(): TreeRows {
+    const key = `${this.index.structureVersion} ${this.#open.version} ${this.#query} ${this.search?.topics}`;
+    const rows = this.#rows.get(key, this.#urgent);
+    this.#urgent = false;
+    return rows;
+  }
+
+  take(messages: readonly LoggedMessage[]): void {
+    this.index.add(messages);
+    const topic = this.#selected?.topic;
+    if (topic !== undefined) {
+      for (const message of messages) if (message.topic === topic) this.#follow(message);
+    }
+    this.#version += 1;
+  }
+
+  toggle(node: TopicNode, isOpen: boolean): void {
+    this.#open.set(node, isOpen);
+    this.#changed();
+  }
+
+  openAll(isOpen: boolean): void {
+    this.#open.setAll(isOpen);
+    this.#changed();
+  }
+
+  setQuery(query: string): void {
+    if (query === this.#query) return;
+    if (this.#query === '') {
+      this.#openBefore = this.#open;
+      this.#open = new OpenState();
+      this.#open.setAll(true);
+    } else if (query === '' && this.#openBefore !== undefined) {
+      this.#open = this.#openBefore;
+      if (this.#selected !== undefined) this.#open.reveal(this.#selected);
+    }
+    this.#query = query;
+    this.#changed();
+  }
+
+  /** @param log where its last messages are looked for */
+  select(node: TopicNode | undefined, log: MessageLog): void {
+    this.#selected = node;
+    this.#current = undefined;
+    this.#previous = undefined;
+    if (node?.topic !== undefined) this.#lookBack(node.topic, log);
+    this.#changed();
+  }
+
+  clear(): void {
+    this.index.clear();
+    this.#selected = undefined;
+    this.#current = undefined;
+    this.#previous = undefined;
+    this.#changed();
+  }
+
+  /** Hears of what its user does at once, and of messages at the pace at which they can be read. */
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    const timer = setInterval(() => {
+      if (this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
+      listener();
+    }, REDRAW_INTERVAL_MS);
+    return () => {
+      clearInterval(timer);
+      this.#listeners.delete(listener);
+    };
+  };
+
+  #follow(message: LoggedMessage): void {
+    if (message.direction !== 'received') return;
+    this.#previous = this.#current;
+    this.#current = message;
+  }
+
+  #lookBack(topic: string, log: MessageLog): void {
+    for (let sequence = log.endSequence - 1; sequence >= log.firstSequence; sequence -= 1) {
+      const message = log.at(sequence);
+      if (message?.topic !== topic || message.direction !== 'received') continue;
+      if (this.#current === undefined) this.#current = message;
+      else {
+        this.#previous = message;
+        return;
+      }
+    }
+  }
+
+  #changed(): void {
+    this.#urgent = true;
+    this.#version += 1;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

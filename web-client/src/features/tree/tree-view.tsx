@@ -1,0 +1,168 @@
+import { Button, Center, EmptyState, Group, Text, TextInput, Tooltip } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconBinaryTree2, IconFold, IconFolderOpen, IconSearch, IconTrash } from '@tabler/icons-react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useTranslation } from 'react-i18next';
+import { newSubscription } from '../../engine/new-profile.ts';
+import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
+import { useActiveConnection, useActiveProfile, useStatus } from '../../state/hooks.ts';
+import { setSubscriptions } from '../../state/profiles.ts';
+import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
+import { formatBytes, formatCount } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { VALUE_BYTES_MAX } from './limits.ts';
+import { TopicDetails } from './topic-details.tsx';
+import { TopicLines } from './topic-lines.tsx';
+import type { TopicTree } from './topic-tree.ts';
+import { topicTreeOf } from './topic-trees.ts';
+import classes from './tree-view.module.css';
+
+const ICON = { size: 16, stroke: 1.5 } as const;
+
+/** The topics of a connection as a tree, and the last value of the one that is selected. */
+export function TreeView() {
+  const connection = useActiveConnection();
+  const profile = useActiveProfile();
+  if (connection === undefined || profile === undefined) return <EmptyConnection />;
+  return <Topics key={profile.id} connection={connection} profile={profile} tree={topicTreeOf(profile.id)} />;
+}
+
+interface TopicsProps {
+  readonly connection: LiveConnection;
+  readonly profile: ConnectionProfile;
+  readonly tree: TopicTree;
+}
+
+function Topics({ connection, profile, tree }: TopicsProps) {
+  const { t } = useTranslation();
+  useSyncExternalStore(tree.subscribe, () => tree.version);
+  const isNarrow = useMediaQuery('(max-width: 62em)');
+  const { selected, rows } = tree;
+  const close = (): void => tree.select(undefined, connection.messages);
+  const details = selected && (
+    <TopicDetails
+      key={selected.path}
+      connection={connection}
+      profile={profile}
+      tree={tree}
+      node={selected}
+      close={close}
+    />
+  );
+  return (
+    <section className={classes.view} aria-label={t('tree.title')}>
+      <Toolbar tree={tree} />
+      <NotShown tree={tree} />
+      <div className={classes.body}>
+        {rows.length === 0 ? (
+          <Nothing profile={profile} tree={tree} />
+        ) : (
+          <TopicLines tree={tree} rows={rows} log={connection.messages} />
+        )}
+        {!isNarrow && (
+          <aside className={classes.details}>
+            {details ?? (
+              <Text size="xs" c="dimmed" p="md">
+                {t('tree.pick')}
+              </Text>
+            )}
+          </aside>
+        )}
+        {isNarrow && details !== undefined && (
+          <BottomDrawer label={t('tree.details')} onClose={close}>
+            {details}
+          </BottomDrawer>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Toolbar({ tree }: { readonly tree: TopicTree }) {
+  const { t } = useTranslation();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => provideShortcut('filter', () => input.current?.focus()), []);
+  const { index, search } = tree;
+  const total = formatCount(index.topicCount);
+  const count =
+    search === undefined
+      ? t('tree.count', { count: index.topicCount, shown: total })
+      : t('tree.found', { found: formatCount(search.topics), total });
+  const limit = t('tree.limit', {
+    topics: formatCount(index.limits.topicsMax),
+    bytes: formatBytes(VALUE_BYTES_MAX),
+  });
+  return (
+    <div className={classes.toolbar}>
+      <TextInput
+        ref={input}
+        className={classes.search}
+        type="search"
+        aria-label={t('tree.search')}
+        placeholder={t('tree.searchHint')}
+        leftSection={<IconSearch size={15} stroke={1.5} />}
+        spellCheck={false}
+        value={tree.query}
+        onChange={(event) => tree.setQuery(event.currentTarget.value)}
+      />
+      <Tooltip label={limit} multiline maw={280}>
+        <Text size="xs" c="dimmed" className={classes.count} role="status" data-testid="topic-count">
+          {count}
+        </Text>
+      </Tooltip>
+      <Group gap={2} wrap="nowrap" ml="auto">
+        <IconButton label={t('tree.openAll')} onClick={() => tree.openAll(true)}>
+          <IconFolderOpen {...ICON} />
+        </IconButton>
+        <IconButton label={t('tree.closeAll')} onClick={() => tree.openAll(false)}>
+          <IconFold {...ICON} />
+        </IconButton>
+        <IconButton label={t('tree.clear')} onClick={() => tree.clear()}>
+          <IconTrash {...ICON} />
+        </IconButton>
+      </Group>
+    </div>
+  );
+}
+
+/** What the limits keep out is said, not hidden. */
+function NotShown({ tree }: { readonly tree: TopicTree }) {
+  const { t } = useTranslation();
+  const { topics, messages } = tree.index.notShown;
+  if (topics === 0) return null;
+  return (
+    <Text size="xs" c="var(--mantine-color-error)" className={classes.notShown} role="status">
+      {t('tree.notShown', { count: topics, shown: formatCount(topics), messages: formatCount(messages) })}
+    </Text>
+  );
+}
+
+function Nothing({ profile, tree }: Pick<TopicsProps, 'profile' | 'tree'>) {
+  const { t } = useTranslation();
+  const { phase } = useStatus(profile.id);
+  const { subscriptions } = profile;
+  const isFound = tree.query === '' || tree.index.topicCount === 0;
+  const canSubscribe = phase === 'connected' && !subscriptions.some(({ filter }) => filter === '#');
+  const subscribe = (): void => {
+    const added = { ...newSubscription('#', subscriptions.length), qos: 0 as const };
+    void setSubscriptions(profile.id, [...subscriptions, added]);
+  };
+  return (
+    <Center p="md">
+      {isFound ? (
+        <EmptyState
+          size="sm"
+          icon={<IconBinaryTree2 stroke={1.5} />}
+          title={t('tree.none')}
+          description={t(phase === 'connected' ? 'tree.noneAdvice' : 'tree.noneConnect')}
+        >
+          {canSubscribe && <Button onClick={subscribe}>{t('tree.subscribeAll')}</Button>}
+        </EmptyState>
+      ) : (
+        <EmptyState size="sm" icon={<IconSearch stroke={1.5} />} title={t('tree.noneFound')} />
+      )}
+    </Center>
+  );
+}
