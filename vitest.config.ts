@@ -17,6 +17,7 @@ export default defineConfig({
             'web-client/test/**/*.test.ts',
             'loadtest/**/test/**/*.test.ts',
             'test/**/*.test.ts',
+            'infra/test/**/*.test.ts',
           ],
         },
       },

@@ -19,7 +19,6 @@ const IGNORED = ['W3005'];
 const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   default: {},
   full: {
-    httpPublish: 'keys',
     accessLogs: true,
     tracing: true,
     pointInTimeRecovery: true,

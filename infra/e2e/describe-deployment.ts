@@ -22,6 +22,5 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     [E2E_VARIABLES.url]: output(OUTPUTS.url),
     [E2E_VARIABLES.secret]: SecretString,
     [E2E_VARIABLES.breakerName]: output(OUTPUTS.breakerName),
-    [E2E_VARIABLES.httpPublishUrl]: output(OUTPUTS.httpPublishUrl),
   };
 }

@@ -58,16 +58,16 @@ export class ApusBroker extends Construct {
     Tags.of(this).add('apus:broker', this.node.path);
     const resources = this.#createResources(props);
     const namespace = props.metricsNamespace ?? namespaceOf(this);
+    const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
+    const verification = createVerification(this, props.authentication ?? 'generated-secret', secretProps);
     const defaults = {
-      environment: sharedEnvironment(resources, props, namespace),
+      environment: { ...sharedEnvironment(resources, props, namespace), ...verification.sharedVariables },
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
       logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
       tracing: props.tracing ?? false,
       resources,
     };
     const budget = fanOutBudget(props.fanOut?.maxPostsPerSecond ?? POSTS_PER_SECOND);
-    const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
-    const verification = createVerification(this, props.authentication ?? 'generated-secret', secretProps);
     const functions = new Functions(this, {
       ...defaults,
       verification,
@@ -76,7 +76,7 @@ export class ApusBroker extends Construct {
     });
     const stage = this.#createStage(resources.api, functions, props);
     const sources = connectSources(this, functions, resources, budget);
-    const protection = props.httpPublish ?? 'iam';
+    const protection = props.httpPublish ?? false;
     this.#httpPublish =
       protection === false ? undefined : new HttpPublish(this, { ...defaults, protection, secretProps });
     this.#metrics = new BrokerMetrics(namespace, resources.api);

@@ -45,7 +45,7 @@ export class ApusStack extends Stack {
     );
     this.#output(
       OUTPUTS.httpPublishUrl,
-      brokerProps.httpPublish === false ? undefined : this.broker.httpPublishUrl,
+      (brokerProps.httpPublish ?? false) === false ? undefined : this.broker.httpPublishUrl,
       'Where backends publish',
     );
     this.#output(OUTPUTS.publishKeysArn, this.broker.publishKeys?.secretArn, 'The key of backends');

@@ -15,7 +15,10 @@ export interface SecretProps {
 
 /** How the gateway's function learns who may connect. */
 export interface Verification {
+  /** For the function of handshakes. */
   readonly variables: Readonly<Record<string, string>>;
+  /** For all functions: who may do what is asked everywhere, as wills and sessions have identities too. */
+  readonly sharedVariables: Readonly<Record<string, string>>;
   /** The secret that signs tokens, where there is one. */
   readonly secret: ISecret | Secret | undefined;
   grantVerify(grantee: IGrantable): void;
@@ -37,7 +40,7 @@ export function createVerification(
     [VARIABLES.tokenIssuer]: issuer,
     ...(audience !== undefined && { [VARIABLES.tokenAudience]: audience }),
   };
-  return { variables, secret: undefined, grantVerify: () => {} };
+  return { variables, sharedVariables: {}, secret: undefined, grantVerify: () => {} };
 }
 
 /** A secret that Secrets Manager makes up. Parameters of SSM would cost nothing, but CloudFormation can make none that is secret. */
@@ -59,6 +62,7 @@ export function createSecret(scope: Construct, id: string, description: string, 
 function bySecret(secret: ISecret | Secret): Verification {
   return {
     variables: { [VARIABLES.tokenSecretArn]: secret.secretArn },
+    sharedVariables: {},
     secret,
     grantVerify: (grantee) => secret.grantRead(grantee),
   };
@@ -70,7 +74,8 @@ function anonymous(scope: Construct): Verification {
     'Anybody who knows the URL may connect, publish and subscribe, at your cost (authentication: anonymous). The throttles and the breaker bound the cost; nothing bounds who reads what.',
   );
   return {
-    variables: { [VARIABLES.authentication]: 'anonymous' },
+    variables: {},
+    sharedVariables: { [VARIABLES.authentication]: 'anonymous' },
     secret: undefined,
     grantVerify: () => {},
   };

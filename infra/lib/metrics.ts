@@ -1,4 +1,4 @@
-import { METRICS } from '@apus/cloud/lambda';
+import { METRICS, METRICS_SERVICE } from '@apus/cloud/lambda';
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { GatewayApi } from './api.ts';
@@ -79,7 +79,15 @@ export class BrokerMetrics {
   }
 
   #own(metricName: string, statistic: string, options?: MetricOptions): Metric {
-    return new Metric({ namespace: this.#namespace, metricName, statistic, ...MINUTE, ...options });
+    const dimensionsMap = { service: METRICS_SERVICE };
+    return new Metric({
+      namespace: this.#namespace,
+      metricName,
+      dimensionsMap,
+      statistic,
+      ...MINUTE,
+      ...options,
+    });
   }
 
   #ofStage(metricName: string, statistic: string, options?: MetricOptions): Metric {

@@ -24,7 +24,7 @@ export interface ApusBrokerProps {
    *   a Lambda request all the same.
    * - `false`: there is no such URL.
    *
-   * @default 'iam'
+   * @default false
    */
   readonly httpPublish?: 'iam' | 'keys' | false;
 

@@ -40,7 +40,7 @@ export const SETTINGS = {
     kind: 'choice',
     choices: ['iam', 'keys', 'none'],
     help: 'How backends publish over HTTPS.',
-    preset: 'iam',
+    preset: 'none',
   },
   framesPerSecond: { kind: 'count', value: 'COUNT', help: 'Frames a second of all clients.', preset: '500' },
   burstFrames: {

@@ -9,7 +9,6 @@ describe('the app', () => {
       'Url',
       'TableName',
       'TokenSecretArn',
-      'HttpPublishUrl',
       'AlarmTopicArn',
       'BreakerName',
     ]);

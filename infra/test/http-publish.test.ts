@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
+import { permissionsOf } from './support/statements.ts';
 import { synthBroker } from './support/synth.ts';
 
-describe('publishing over HTTPS', () => {
+const ENTRY = new URL('../../packages/cloud/src/lambda/publish.ts', import.meta.url);
+
+describe.skipIf(!existsSync(ENTRY))('publishing over HTTPS', () => {
   it('takes signed requests of those who were granted it', () => {
-    const { template } = synthBroker({}, (broker, stack) => {
+    const { template } = synthBroker({ httpPublish: 'iam' }, (broker, stack) => {
       broker.grantPublish(
         new Role(stack, 'Backend', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }),
       );
@@ -29,10 +33,18 @@ describe('publishing over HTTPS', () => {
     template.hasResourceProperties('AWS::Lambda::Url', { AuthType: 'NONE' });
     template.resourceCountIs('AWS::SecretsManager::Secret', 2);
     expect(broker.publishKeys).toBeDefined();
+    expect(() => broker.grantPublish({} as never)).toThrow("grantPublish is for httpPublish: 'iam'");
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: 'Apus: publishes for backends over HTTPS',
       Environment: { Variables: Match.objectLike({ APUS_PUBLISH_KEYS_SECRET_ARN: Match.anyValue() }) },
     });
+  });
+
+  it('may do what a broker does, and nothing else', () => {
+    const { template } = synthBroker({ httpPublish: 'iam' });
+    expect(
+      permissionsOf(template, 'BrokerPublishRole').filter((each) => /Receive|Scan|GET|secret/.test(each)),
+    ).toEqual([]);
   });
 
   it('is not there when nobody wants it', () => {

@@ -32,7 +32,7 @@ function irreplaceable(resources: Readonly<Record<string, Resource>>): object {
  * wants that all the same updates the snapshot (`vitest -u`), and says in docs/deploy.md how to move.
  */
 it('an upgrade replaces neither the API, nor the stage, nor the table, nor a queue, nor a secret', async () => {
-  const { Resources } = synthApp({ httpPublish: 'keys' }).toJSON();
+  const { Resources } = synthApp().toJSON();
   const text = `${JSON.stringify(irreplaceable(Resources), null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('irreplaceable.json');
 });

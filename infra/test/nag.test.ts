@@ -30,7 +30,6 @@ it.each(PACKS)('%s finds nothing that is not acknowledged with a reason', (_, ma
 
 it.each(PACKS)('%s finds nothing where everything is switched on', (_, makePack) => {
   const broker: ApusBrokerProps = {
-    httpPublish: 'keys',
     accessLogs: true,
     tracing: true,
     table: { pointInTimeRecovery: true },

@@ -45,7 +45,6 @@ describe('each function may do what it does, and nothing else', () => {
     ['FanOut', [...BROKER, ...consume('FanOut'), LOOK]],
     ['Timers', [...BROKER, ...consume('Timers'), LOOK]],
     ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', LOOK]],
-    ['Publish', BROKER],
     [
       'Breaker',
       [
