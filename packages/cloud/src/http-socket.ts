@@ -1,5 +1,5 @@
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import { type HttpResponse, readResponse } from './http-response.ts';
 
 /** What became of a request. */
@@ -10,12 +10,18 @@ export type HttpOutcome =
   /** It left, and no answer came: whether it was handled is unknown. */
   | 'unanswered';
 
+/** What handshakes with one server share: with it they take two thirds of their CPU. */
+export interface TlsMemory {
+  readonly secureContext: SecureContext;
+  /** Of the last one. */
+  session?: Buffer;
+}
+
 export interface HttpTarget {
-  readonly isSecure: boolean;
+  /** Undefined: without TLS. */
+  readonly tls: TlsMemory | undefined;
   readonly hostname: string;
   readonly port: number;
-  /** Certificate authorities beside the well-known ones' place, for an endpoint of one's own. */
-  readonly ca?: string;
   /** A request that takes longer, from its connection to its answer, is given up. */
   readonly timeoutMs: number;
 }
@@ -38,7 +44,7 @@ export class HttpSocket {
     this.#onFree = onFree;
     this.#socket = open(target, (bytes) => this.#read(bytes, false));
     this.#socket.setNoDelay(true);
-    this.#socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#connected());
+    this.#socket.once(target.tls !== undefined ? 'secureConnect' : 'connect', () => this.#connected());
     this.#socket.on('end', () => this.#read('', true));
     // What went wrong does not matter: 'close' follows.
     this.#socket.on('error', () => {});
@@ -117,8 +123,7 @@ export class HttpSocket {
 /** One for all sockets, since what was read is taken out at once. Node.js makes a new one of 64 KB for each read. */
 const readBuffer = Buffer.allocUnsafe(16 * 1024);
 
-function open(target: HttpTarget, onRead: (bytes: string) => void): Socket | TLSSocket {
-  const { isSecure, hostname: host, port, ca } = target;
+function open({ tls, hostname: host, port }: HttpTarget, onRead: (bytes: string) => void): Socket {
   const onread = {
     buffer: readBuffer,
     callback: (length: number) => {
@@ -126,8 +131,11 @@ function open(target: HttpTarget, onRead: (bytes: string) => void): Socket | TLS
       return true;
     },
   };
-  if (!isSecure) return connectTcp({ host, port, onread });
-  const tlsOptions = { servername: host, ALPNProtocols: ['http/1.1'], ...(ca !== undefined && { ca }) };
-  const options = { host, port, onread, ...tlsOptions };
-  return connectTls(options);
+  if (tls === undefined) return connectTcp({ host, port, onread });
+  const options = { host, port, onread, servername: host, ALPNProtocols: ['http/1.1'], ...tls };
+  const socket = connectTls(options);
+  socket.on('session', (session) => {
+    tls.session = session;
+  });
+  return socket;
 }

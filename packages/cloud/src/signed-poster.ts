@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import type { Clock } from '@apus/broker';
 import { Frame } from './frame.ts';
 import { type ConnectionStatus, connectionStatusOf } from './get-connection.ts';
@@ -46,7 +47,7 @@ export class SignedPoster implements Poster, PostAttempts {
     this.#clock = clock;
     this.#sleep = sleep;
     this.#client = new HttpClient({
-      isSecure,
+      tls: isSecure ? { secureContext: createSecureContext(ca === undefined ? {} : { ca }) } : undefined,
       // An IPv6 address stands in brackets in a URL only.
       hostname: hostname.replaceAll(/[[\]]/g, ''),
       port: Number(port) || (isSecure ? 443 : 80),
@@ -54,7 +55,6 @@ export class SignedPoster implements Poster, PostAttempts {
       socketsMax: SOCKETS_MAX,
       idleMsMax: IDLE_MS_MAX,
       timeoutMs: POST_TIMEOUT_MS,
-      ...(ca !== undefined && { ca }),
     });
   }
 
