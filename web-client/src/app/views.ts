@@ -1,5 +1,14 @@
-import { IconArrowsExchange, IconHome, IconList, IconPlugConnected } from '@tabler/icons-react';
+import {
+  IconArrowsExchange,
+  IconBinaryTree2,
+  IconChartLine,
+  IconHome,
+  IconList,
+  IconPlugConnected,
+} from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+
+import type { ViewId } from '../state/view-ids.ts';
 
 /** What a view's icon takes; every icon of `@tabler/icons-react` fits. */
 export type IconComponent = ComponentType<{
@@ -17,9 +26,7 @@ export interface View {
   readonly load: () => Promise<unknown>;
 }
 
-export type ViewId = 'start' | 'messages' | 'packets' | 'connection';
-
-/** In the order of the navigation. To add a view: its id above, a line here, its title in `i18n/en/app.ts`. */
+/** To add a view: its id in `state/view-ids.ts`, an entry here in the same order, its title in `i18n/en/app.ts`. */
 export const VIEWS: readonly View[] = [
   {
     id: 'start',
@@ -32,6 +39,16 @@ export const VIEWS: readonly View[] = [
     ...view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
   },
   {
+    id: 'tree',
+    icon: IconBinaryTree2,
+    ...view(() => import('../features/tree/tree-view.tsx'), 'TreeView'),
+  },
+  {
+    id: 'charts',
+    icon: IconChartLine,
+    ...view(() => import('../features/charts/charts-view.tsx'), 'ChartsView'),
+  },
+  {
     id: 'packets',
     icon: IconArrowsExchange,
     ...view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
@@ -42,10 +59,6 @@ export const VIEWS: readonly View[] = [
     ...view(() => import('../features/connections/connection-view.tsx'), 'ConnectionView'),
   },
 ];
-
-export function isViewId(id: string): id is ViewId {
-  return VIEWS.some((view) => view.id === id);
-}
 
 /** How long the page is left alone before the code of the other views is fetched. */
 const PRELOAD_DELAY_MS = 1_500;
