@@ -145,8 +145,8 @@ describe('a recorder', () => {
 
   it('numbers streams by process, so that those of two processes differ', () => {
     const publisher = new Recorder(options).publisher('t', 0, 16);
-    expect(publisher.stream).toBe(2 * 2 ** 24);
-    expect(() => new Recorder({ ...options, worker: 256 })).toThrow(/at most 256 processes/);
+    expect(publisher.stream).toBe(2 * 2 ** 20);
+    expect(() => new Recorder({ ...options, worker: 4_096 })).toThrow(/at most 4096 processes/);
   });
 
   it('counts what is not of its run as foreign', () => {

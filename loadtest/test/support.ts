@@ -54,6 +54,7 @@ export async function runForTest(
       url,
       door,
       workers,
+      firstWorker: 0,
       runTag: 7,
       clock: 'monotonic',
       credentials: {},

@@ -1,6 +1,6 @@
 import { BroadcastChannel, threadId } from 'node:worker_threads';
 import type { Statistics } from '@apus/client';
-import { type FrameCounts, Recorder } from '@apus/loadtest/measure';
+import { type FrameCounts, Recorder, WORKERS_MAX } from '@apus/loadtest/measure';
 import type { Context, Events, Helpers, ScenarioSpec, Script, VirtualUserFunction } from './artillery.ts';
 import { Barriers } from './barrier.ts';
 import { compile } from './compile.ts';
@@ -11,9 +11,6 @@ import { UserError } from './step-error.ts';
 import { leave } from './steps/disconnect.ts';
 import { runFlow } from './steps/step.ts';
 import { VirtualUser } from './virtual-user.ts';
-
-/** Numbers of workers in ledgers: one byte. */
-const WORKERS_MAX = 256;
 
 /**
  * MQTT for Artillery: `config.engines.mqtt` in a script, and `engine: mqtt` in its scenarios. Artillery makes one of

@@ -1,5 +1,5 @@
 import type { IConnackPacket, ISubackPacket } from 'mqtt-packet';
-import { microsBetween, type Publisher, type Recorder, type Subscriber } from '../measure/index.ts';
+import type { Publisher, Recorder, Subscriber } from '../measure/index.ts';
 import type { ClientPlan } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { explainConnack } from './explain-connack.ts';
@@ -85,8 +85,7 @@ export class FastClient {
 
   connect(): void {
     const { recorder, openWire } = this.#options;
-    recorder.asked += 1;
-    this.#beganMicros = recorder.now();
+    this.#beganMicros = recorder.connectionAsked();
     this.#wire = openWire({
       open: () => this.#sendConnect(),
       bytes: (data) => this.#read(data),
@@ -221,8 +220,7 @@ export class FastClient {
       this.#fail(refusal);
       return;
     }
-    recorder.connected += 1;
-    recorder.connect.record(microsBetween(this.#beganMicros, recorder.now()));
+    recorder.connectionMade(this.#beganMicros);
     this.#outbound.windowMax = Math.min(WINDOW_MAX, connack?.properties?.receiveMaximum ?? WINDOW_MAX);
     if (plan.filters.length === 0) {
       this.#becomeReady();

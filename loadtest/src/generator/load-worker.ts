@@ -29,6 +29,8 @@ export interface Assignment {
   readonly door: Door;
   readonly worker: number;
   readonly workers: number;
+  /** Number of this machine's first process among those of all parts of the run. */
+  readonly firstWorker: number;
   readonly runTag: number;
   readonly clock: ClockName;
   readonly credentials: Credentials & { readonly token?: string | undefined };
@@ -63,11 +65,11 @@ export class LoadWorker {
   #isLeaving = false;
 
   constructor(assignment: Assignment) {
-    const { scenario, size, runTag, worker, workers, clock } = assignment;
+    const { scenario, size, runTag, worker, workers, firstWorker, clock } = assignment;
     this.#assignment = assignment;
     this.#plan = planOf(scenario, size);
     this.#planned = [...clientsOf(this.#plan, worker, workers)];
-    this.#recorder = new Recorder({ runTag, worker, clock });
+    this.#recorder = new Recorder({ runTag, worker: firstWorker + worker, clock });
     if (assignment.door === 'gateway') this.#recorder.frames = () => this.#frames.sum();
   }
 

@@ -13,7 +13,7 @@ export function openTextWire({ url, frames, token }: WireOptions, events: WireEv
     WebSocket,
     ...(token !== undefined && { token: () => token }),
     onEvent: (event) => {
-      if (event.type === 'error') reason ??= event.error.message;
+      if (event.type === 'error') reason ??= withoutIds(event.error.message);
     },
   });
   frames.add(() => transport.statistics);
@@ -30,4 +30,9 @@ export function openTextWire({ url, frames, token }: WireOptions, events: WireEv
     send: (bytes) => socket.send(bytes),
     close: () => socket.close(),
   };
+}
+
+/** Problems are counted by sentence: what names one connection or request would be a sentence of its own each time. */
+function withoutIds(message: string): string {
+  return message.replaceAll(/,?\s*"(?:connectionId|requestId)"\s*:\s*"[^"]*"/g, '').replace(/\.$/, '');
 }

@@ -16,5 +16,5 @@ export {
   type SubscriberRecord,
 } from './ledger.ts';
 export { HEADER_BYTES, type PayloadHeader, readHeader, writeHeader } from './payload-header.ts';
-export { type Publisher, Recorder, type RecorderOptions, type Subscriber } from './recorder.ts';
+export { type Publisher, Recorder, type RecorderOptions, type Subscriber, WORKERS_MAX } from './recorder.ts';
 export { CounterSet, type SeenCounters, Sequence } from './sequence.ts';

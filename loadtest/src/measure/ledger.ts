@@ -61,8 +61,10 @@ export interface Ledger {
   /** In text frames only, over all clients of the process. */
   readonly frames?: FrameCounts;
   readonly cpuMicroseconds: number;
-  /** In the clock of the run: the first and the last message sent, the last received. */
+  /** In the clock of the run. */
   readonly times: {
+    readonly firstAskedMicros?: number;
+    readonly lastConnectedMicros?: number;
     readonly firstSentMicros?: number;
     readonly lastSentMicros?: number;
     readonly lastReceivedMicros?: number;

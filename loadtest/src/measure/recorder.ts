@@ -4,9 +4,12 @@ import { type FrameCounts, LEDGER_VERSION, type Ledger } from './ledger.ts';
 import { readHeader, writeHeader } from './payload-header.ts';
 import { Sequence } from './sequence.ts';
 
-/** Streams of one process; the upper byte of a stream's number is the process. */
-const STREAMS_PER_WORKER = 2 ** 24;
-const WORKERS_MAX = 256;
+/** Streams of one process; the upper bits of a stream's number are the process. */
+const STREAMS_PER_WORKER = 2 ** 20;
+export const WORKERS_MAX = 2 ** 12;
+
+/** A generator's timers are no finer than a millisecond: a message that is sent within two of its time is on time. */
+const ON_TIME_MICROS = 2_000;
 
 /** Messages of a stream: what was received is a bit for each, and a payload may lie. */
 const COUNTER_MAX = 2 ** 26;
@@ -14,7 +17,7 @@ const COUNTER_MAX = 2 ** 26;
 export interface RecorderOptions {
   /** The same in all processes of a run, and different from other runs'. */
   readonly runTag: number;
-  /** Which process this is, from 0. */
+  /** Which process this is among all of the run, those of other machines too, from 0. */
   readonly worker: number;
   readonly clock: ClockName;
 }
@@ -27,8 +30,8 @@ export class Recorder {
   readonly acknowledge = new Latencies();
   readonly lag = new Latencies();
   readonly delivery = new Latencies();
-  asked = 0;
-  connected = 0;
+  #asked = 0;
+  #connected = 0;
   lost = 0;
   foreign = 0;
   publishesReceived = 0;
@@ -41,6 +44,8 @@ export class Recorder {
   firstSentMicros: number | undefined;
   lastSentMicros: number | undefined;
   lastReceivedMicros: number | undefined;
+  #firstAskedMicros: number | undefined;
+  #lastConnectedMicros: number | undefined;
   readonly #firstStream: number;
   readonly #publishers: Publisher[] = [];
   readonly #subscribers: Subscriber[] = [];
@@ -52,6 +57,28 @@ export class Recorder {
     this.runTag = runTag;
     this.now = clockOf(clock);
     this.#firstStream = worker * STREAMS_PER_WORKER;
+  }
+
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** A client begins to connect; the moment is for `connectionMade`. */
+  connectionAsked(): number {
+    const now = this.now();
+    this.#asked += 1;
+    this.#firstAskedMicros ??= now;
+    return now;
+  }
+
+  /** CONNACK has come. Returns how long it took, in microseconds. */
+  connectionMade(askedMicros: number): number {
+    const now = this.now();
+    const micros = microsBetween(askedMicros, now);
+    this.#connected += 1;
+    this.#lastConnectedMicros = now;
+    this.connect.record(micros);
+    return micros;
   }
 
   publisher(topic: string, qos: 0 | 1 | 2, payloadBytes: number): Publisher {
@@ -84,8 +111,8 @@ export class Recorder {
       published: this.#publishers.map((publisher) => publisher.record()),
       subscribers: this.#subscribers.map((subscriber) => subscriber.record()),
       connections: {
-        asked: this.asked,
-        connected: this.connected,
+        asked: this.#asked,
+        connected: this.#connected,
         lost: this.lost,
         problems: Object.fromEntries(this.#problems),
       },
@@ -99,11 +126,13 @@ export class Recorder {
       },
       ...(this.frames !== undefined && { frames: this.frames() }),
       cpuMicroseconds: user + system,
-      times: {
-        ...(this.firstSentMicros !== undefined && { firstSentMicros: this.firstSentMicros }),
-        ...(this.lastSentMicros !== undefined && { lastSentMicros: this.lastSentMicros }),
-        ...(this.lastReceivedMicros !== undefined && { lastReceivedMicros: this.lastReceivedMicros }),
-      },
+      times: defined({
+        firstAskedMicros: this.#firstAskedMicros,
+        lastConnectedMicros: this.#lastConnectedMicros,
+        firstSentMicros: this.firstSentMicros,
+        lastSentMicros: this.lastSentMicros,
+        lastReceivedMicros: this.lastReceivedMicros,
+      }),
     };
   }
 }
@@ -128,23 +157,21 @@ export class Publisher {
   }
 
   /**
-   * Numbers the next message and stamps its payload with the time at which it was due: time that the generator, or a
-   * client's own queue, let it wait counts as latency, as it would for a user.
+   * Numbers the next message and stamps its payload with the time at which it was due: time that a generator which
+   * cannot keep up, or a client's own queue, let it wait counts as latency, as it would for a user.
    */
   stamp(payload: Buffer, dueMicros: number, offset = 0): number {
     const recorder = this.#recorder;
     const counter = this.#sent;
-    writeHeader(
-      payload,
-      { runTag: recorder.runTag, stream: this.stream, counter, atMicros: dueMicros },
-      offset,
-    );
     const now = recorder.now();
+    const lagMicros = microsBetween(dueMicros, now);
+    const atMicros = lagMicros <= ON_TIME_MICROS ? now : dueMicros;
+    writeHeader(payload, { runTag: recorder.runTag, stream: this.stream, counter, atMicros }, offset);
     this.#sent += 1;
     recorder.sent += 1;
     recorder.firstSentMicros ??= now;
     recorder.lastSentMicros = now;
-    recorder.lag.record(microsBetween(dueMicros, now));
+    recorder.lag.record(lagMicros);
     if (this.qos > 0) this.#unacknowledged.set(counter, now);
     return counter;
   }
@@ -219,4 +246,9 @@ export class Subscriber {
       })),
     };
   }
+}
+
+/** Without what is not known: JSON has no place for it. */
+function defined(times: Readonly<Record<keyof Ledger['times'], number | undefined>>): Ledger['times'] {
+  return Object.fromEntries(Object.entries(times).filter(([, micros]) => micros !== undefined));
 }

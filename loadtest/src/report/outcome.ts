@@ -34,6 +34,8 @@ export interface Outcome {
     readonly cpuSeconds: number;
     readonly lagMs: Percentiles;
   };
+  /** From the first connection asked for to the last CONNACK. */
+  readonly connectingSeconds: number;
   /** From the first message sent to the last one sent, and received; 0 without messages. */
   readonly sendingSeconds: number;
   readonly receivingSeconds: number;
@@ -58,7 +60,7 @@ export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
   const sent = published.reduce((total, stream) => total + stream.sent, 0);
   const unacknowledged = published.reduce((total, stream) => total + stream.unacknowledged.length, 0);
   const acknowledgeable = published.reduce((total, { qos, sent: count }) => total + (qos > 0 ? count : 0), 0);
-  const { first, lastSent, lastReceived } = timesOf(ledgers);
+  const times = timesOf(ledgers);
   return {
     deliveries: {
       ...deliveryCounts(
@@ -87,8 +89,9 @@ export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
       cpuSeconds: sum(({ cpuMicroseconds }) => cpuMicroseconds) / 1_000_000,
       lagMs: latencies('lag'),
     },
-    sendingSeconds: (lastSent - first) / 1_000_000,
-    receivingSeconds: Math.max(0, (lastReceived - first) / 1_000_000),
+    connectingSeconds: times.seconds('firstAskedMicros', 'lastConnectedMicros'),
+    sendingSeconds: times.seconds('firstSentMicros', 'lastSentMicros'),
+    receivingSeconds: times.seconds('firstSentMicros', 'lastReceivedMicros'),
   };
 }
 
@@ -101,17 +104,18 @@ function problemsOf(ledgers: readonly Ledger[]): Readonly<Record<string, number>
   return Object.fromEntries(problems);
 }
 
+type TimeName = keyof Ledger['times'];
+
+/** Seconds from the first of one kind to the last of another, over all processes; 0 where one of them never was. */
 function timesOf(ledgers: readonly Ledger[]) {
-  const all = (name: keyof Ledger['times']) =>
-    ledgers.flatMap(({ times }) => (times[name] === undefined ? [] : [times[name]]));
-  const first = all('firstSentMicros').reduce(
-    (least, each) => Math.min(least, each),
-    Number.POSITIVE_INFINITY,
-  );
-  if (first === Number.POSITIVE_INFINITY) return { first: 0, lastSent: 0, lastReceived: 0 };
-  const lastSent = all('lastSentMicros').reduce((most, each) => Math.max(most, each), first);
-  const lastReceived = all('lastReceivedMicros').reduce((most, each) => Math.max(most, each), first);
-  return { first, lastSent, lastReceived };
+  const all = (name: TimeName) => ledgers.flatMap(({ times }) => times[name] ?? []);
+  return {
+    seconds(from: TimeName, to: TimeName): number {
+      const first = all(from).reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+      const last = all(to).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY);
+      return last > first ? (last - first) / 1_000_000 : 0;
+    },
+  };
 }
 
 function checkLedgers(ledgers: readonly Ledger[]): void {

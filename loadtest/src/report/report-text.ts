@@ -3,6 +3,9 @@ import type { Percentiles } from '../measure/index.ts';
 import type { RunBill } from './bill-of-run.ts';
 import type { Report } from './report.ts';
 
+/** Different things that went wrong, the most frequent ones. */
+const PROBLEMS_SHOWN = 12;
+
 /** The report for people. */
 export function reportText(report: Report): string {
   const parts = [
@@ -104,7 +107,14 @@ function goalsText({ goals }: Report): string {
 }
 
 function problemsText({ problems }: Report): string {
-  return problems.length === 0 ? '' : `What went wrong:\n${problems.map((each) => `- ${each}`).join('\n')}`;
+  if (problems.length === 0) return '';
+  const lines = problems.slice(0, PROBLEMS_SHOWN).map((each) => `- ${each}`);
+  const more = problems.length - lines.length;
+  return [
+    'What went wrong:',
+    ...lines,
+    ...(more > 0 ? [`- and ${more} other things: see the JSON.`] : []),
+  ].join('\n');
 }
 
 function billPart(bill: RunBill, { door, outcome }: Report): string {

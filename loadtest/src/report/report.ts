@@ -64,6 +64,8 @@ export function reportOf(facts: ReportFacts): Report {
   const { plan, outcome, seconds, broker } = facts;
   const { scenario, size } = plan;
   const { deliveries, publishes, connections } = outcome;
+  // From the first of ten messages to the last, at one a second, are nine seconds.
+  const planned = facts.wasStopped ? 0 : size.seconds;
   return {
     scenario: { name: scenario.name, title: scenario.title, source: scenario.source },
     published: scenario.published,
@@ -79,9 +81,9 @@ export function reportOf(facts: ReportFacts): Report {
     machine: facts.machine,
     outcome,
     rates: {
-      connectsPerSecond: rate(connections.connected, seconds.connecting),
-      publishesPerSecond: rate(publishes.sent, outcome.sendingSeconds),
-      deliveriesPerSecond: rate(deliveries.received, outcome.receivingSeconds),
+      connectsPerSecond: rate(connections.connected, outcome.connectingSeconds),
+      publishesPerSecond: rate(publishes.sent, Math.max(outcome.sendingSeconds, planned)),
+      deliveriesPerSecond: rate(deliveries.received, Math.max(outcome.receivingSeconds, planned)),
     },
     goals: goalResults(plan, outcome),
     broker: broker && {

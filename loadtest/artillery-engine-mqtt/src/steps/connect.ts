@@ -1,4 +1,3 @@
-import { microsBetween } from '@apus/loadtest/measure';
 import type { MqttClient } from 'mqtt';
 import { StepFields } from '../fields.ts';
 import { openClient } from '../open-client.ts';
@@ -19,8 +18,7 @@ export const connect: StepMaker = (value) => {
   return async (user) => {
     const { config, recorder, events } = user.around;
     if (user.client !== undefined) throw new UserError('connected_twice', 'the client is connected already');
-    recorder.asked += 1;
-    const beganMicros = recorder.now();
+    const beganMicros = recorder.connectionAsked();
     const { client, statistics } = openClient(config, {
       clientId: user.fillText(clientId ?? 'artillery-{{ $uuid }}'),
       username: optionalText(user, username ?? config.username),
@@ -33,9 +31,7 @@ export const connect: StepMaker = (value) => {
     if (statistics !== undefined) user.around.countFrames(statistics);
     client.on('message', (topic, payload) => user.received(topic, payload));
     await connected(client, config.timeoutSeconds);
-    const micros = microsBetween(beganMicros, recorder.now());
-    recorder.connected += 1;
-    recorder.connect.record(micros);
+    const micros = recorder.connectionMade(beganMicros);
     events.emit('counter', 'mqtt.connected', 1);
     events.emit('histogram', 'mqtt.connect_ms', micros / 1_000);
     watch(user, client);

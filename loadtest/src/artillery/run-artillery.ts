@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Ledger } from '../measure/index.ts';
+import type { RunSeconds } from '../report/bill-of-run.ts';
+import { outcomeOf } from '../report/outcome.ts';
+import type { Plan } from '../scenario/plan.ts';
+import { ArtilleryError } from './artillery-error.ts';
+import { artilleryFolder, artilleryProgram, installArtillery } from './install.ts';
+import { artilleryScript, type ScriptOptions } from './script.ts';
+
+/** After it was asked to stop, Artillery waits for nobody; this long it may take all the same. */
+const STOP_MS = 20_000;
+
+export interface ArtilleryRunOptions {
+  /** Where the engine and Artillery are. */
+  readonly folder: string;
+  readonly script: Omit<ScriptOptions, 'ledgers'>;
+  readonly stop: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+export interface ArtilleryRun {
+  readonly ledgers: readonly Ledger[];
+  readonly seconds: RunSeconds;
+  readonly wasStopped: boolean;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Runs a scenario with Artillery, whose own report goes by on standard error. What was counted comes from the engine's
+ * ledgers, so that both generators have one report.
+ *
+ * @throws {ArtilleryError} when it cannot be installed, or ends without having run
+ */
+export async function runArtillery({
+  folder,
+  script,
+  stop,
+  say,
+}: ArtilleryRunOptions): Promise<ArtilleryRun> {
+  const installed = artilleryFolder(folder);
+  await installArtillery(installed, say);
+  const work = mkdtempSync(join(tmpdir(), 'apus-loadtest-'));
+  try {
+    const path = join(work, 'script.json');
+    const ledgers = join(work, 'ledgers');
+    writeFileSync(path, JSON.stringify(artilleryScript({ ...script, ledgers }), null, 2));
+    const code = await finished(start(artilleryProgram(installed), path, folder), stop);
+    const kept = readLedgers(ledgers);
+    if (kept.length === 0)
+      throw new ArtilleryError(
+        `Artillery has ended with code ${code} and without a client; what it said is above.`,
+      );
+    return {
+      ledgers: kept,
+      seconds: secondsOf(kept, script.plan),
+      wasStopped: stop.aborted,
+      problems: code === 0 || stop.aborted ? [] : [`Artillery ended with code ${code}.`],
+    };
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function start(program: string, script: string, folder: string): ChildProcess {
+  return spawn(process.execPath, [program, 'run', script], {
+    // Its report is for people who watch; ours is what standard output is for.
+    stdio: ['ignore', 2, 2],
+    // A group of its own: Ctrl+C is for us, and we pass it on once.
+    detached: process.platform !== 'win32',
+    env: {
+      ...process.env,
+      ARTILLERY_DISABLE_TELEMETRY: 'true',
+      // Artillery looks for `artillery-engine-mqtt` as for any package: the folder with the engine's own.
+      NODE_PATH: [folder, process.env.NODE_PATH]
+        .filter(Boolean)
+        .join(process.platform === 'win32' ? ';' : ':'),
+    },
+  });
+}
+
+function finished(child: ChildProcess, stop: AbortSignal): Promise<number | null> {
+  const pass = (): void => {
+    child.kill('SIGINT');
+    setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref();
+  };
+  if (stop.aborted) pass();
+  stop.addEventListener('abort', pass, { once: true });
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new ArtilleryError(`Artillery could not be run: ${error.message}`)));
+    child.on('exit', (code) => {
+      stop.removeEventListener('abort', pass);
+      resolve(code);
+    });
+  });
+}
+
+function readLedgers(folder: string): readonly Ledger[] {
+  try {
+    return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Ledger);
+  } catch {
+    // Nobody has written one.
+    return [];
+  }
+}
+
+function secondsOf(ledgers: readonly Ledger[], plan: Plan): RunSeconds {
+  const { connectingSeconds, sendingSeconds, receivingSeconds } = outcomeOf(ledgers);
+  return {
+    connecting: connectingSeconds,
+    // Connections that only wait are held for as long as others publish.
+    publishing: plan.publishesPerSecond === 0 ? plan.size.seconds : sendingSeconds,
+    draining: Math.max(0, receivingSeconds - sendingSeconds),
+  };
+}
