@@ -5,6 +5,7 @@ import {
   IconHome,
   IconList,
   IconPlugConnected,
+  IconReceipt2,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
@@ -52,6 +53,11 @@ export const VIEWS: readonly View[] = [
     id: 'packets',
     icon: IconArrowsExchange,
     ...view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
+  },
+  {
+    id: 'costs',
+    icon: IconReceipt2,
+    ...view(() => import('../features/costs/costs-view.tsx'), 'CostsView'),
   },
   {
     id: 'connection',

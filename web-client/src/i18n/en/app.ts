@@ -21,6 +21,7 @@ export const app = {
     tree: 'Topics',
     charts: 'Charts',
     packets: 'Packets',
+    costs: 'Costs',
     connection: 'Connection',
   },
   theme: {

@@ -1,4 +1,5 @@
 import { charts } from '../../features/charts/strings.ts';
+import { costs } from '../../features/costs/strings.ts';
 import { decode } from '../../features/decode/strings.ts';
 import { messages } from '../../features/messages/strings.ts';
 import { packets } from '../../features/packets/strings.ts';
@@ -20,6 +21,7 @@ export const en = {
   app,
   charts,
   connections,
+  costs,
   decode,
   messages,
   packets,

@@ -1,0 +1,42 @@
+import { usdText } from '@apus/cost';
+import { useTranslation } from 'react-i18next';
+import classes from './costs-view.module.css';
+
+/** Who would carry the traffic, and for how much a month. */
+export interface Offer {
+  readonly name: string;
+  readonly usd: number;
+  /** Why it does not carry it; empty where it does. */
+  readonly misfits: readonly string[];
+  readonly isHere: boolean;
+}
+
+/** The cheapest first. */
+export function OffersTable({ offers }: { readonly offers: readonly Offer[] }) {
+  const { t } = useTranslation();
+  const sorted = [...offers].sort((a, b) => a.usd - b.usd);
+  return (
+    <div className={classes.scroll}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t('costs.offer')}</th>
+            <th scope="col" className={classes.number}>
+              {t('costs.month')}
+            </th>
+            <th scope="col">{t('costs.misfit')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map(({ name, usd, misfits, isHere }) => (
+            <tr key={name} data-here={isHere || undefined}>
+              <th scope="row">{name}</th>
+              <td className={classes.number}>{usdText(usd)}</td>
+              <td className={classes.misfit}>{misfits.join(' ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+export const costs = {
+  title: 'Costs',
+  intro:
+    'What a month of such traffic costs at the gateway door, at list prices of {{region}} in {{date}}, without free tiers.',
+  observed: 'This connection, as observed',
+  observedNone:
+    'No message has passed yet: publish or receive some, and their sizes and rates can be taken over.',
+  observedText:
+    'Over the last {{duration}}: {{published}} published and {{received}} received an hour, {{bytes}} of payload on average.',
+  take: 'Take it over',
+  soFarText:
+    'API Gateway has billed {{messages}} messages in {{frames}} frames: {{usd}}. Handlers, tables and queues come on top.',
+  soFarNode: 'The node door bills nothing by the message: you pay for its machine.',
+  workload: 'The clients',
+  fields: {
+    clients: 'Clients',
+    hours: 'Hours online a day',
+    publishesPerHour: 'Messages each publishes an hour',
+    fanOut: 'Recipients of a message',
+    bytes: 'Payload',
+    bytesUnit: 'bytes',
+    subscriptions: 'Subscriptions each',
+    qos: 'QoS',
+    persistent: 'Sessions outlive their connections',
+  },
+  bill: 'The bill of a month',
+  line: 'Line',
+  quantity: 'Quantity',
+  price: 'Price of one',
+  perMillion: '{{usd}} / M',
+  dollars: 'Dollars',
+  share: 'Share',
+  perClient: '{{usd}} for each client, {{perMillion}} for a million deliveries',
+  elsewhere: 'The same traffic elsewhere',
+  offer: 'Who',
+  month: 'A month',
+  misfit: 'Does not carry it',
+  here: 'Apus, gateway door',
+  nodeDoor: 'Apus, node door on one small machine',
+  finding: 'What to make of it',
+  assumptions: 'What it rests on',
+  wrong: 'This cannot be estimated',
+} as const;
