@@ -1,0 +1,8 @@
+import { defineConfig } from 'vitest/config';
+
+/** The fault run, apart from the tests: it takes as long as it is told to. */
+export default defineConfig({
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: { include: ['test/faults/*.fault.ts'] },
+});
