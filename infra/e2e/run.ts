@@ -5,6 +5,8 @@ import { type Program, runProgram } from './run-program.ts';
 import { requireLeft } from './what-is-left.ts';
 
 const STACK_NAME = 'apus-e2e';
+/** The least that there is, so that a test does not wait longer for it. */
+const FLAGS = ['--connect-timeout-seconds', '5'];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 await main(endToEnd);
@@ -19,7 +21,7 @@ async function endToEnd(args: readonly string[]): Promise<void> {
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
     Object.assign(process.env, ministack.environment);
-    await step('Deploying', command('The deployment', 'deploy'));
+    await step('Deploying', command('The deployment', 'deploy', ...FLAGS));
     await step('Testing', {
       title: 'A test',
       command: 'npx',
@@ -37,8 +39,8 @@ async function endToEnd(args: readonly string[]): Promise<void> {
   console.log('End to end: deployed, used, destroyed; the table and the secret are kept, as by default.');
 }
 
-function command(title: string, name: 'deploy' | 'destroy'): Program {
-  return { title, command: 'node', args: ['run.mjs', `cli/${name}.ts`, '--name', STACK_NAME] };
+function command(title: string, name: 'deploy' | 'destroy', ...flags: readonly string[]): Program {
+  return { title, command: 'node', args: ['run.mjs', `cli/${name}.ts`, '--name', STACK_NAME, ...flags] };
 }
 
 async function step(title: string, program: Program): Promise<void> {

@@ -4,11 +4,11 @@ import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
 import { expect, it } from 'vitest';
 import { ApusStack } from '../lib/apus-stack.ts';
 import type { ApusBrokerProps } from '../lib/props.ts';
-import { testContext } from './support/synth.ts';
+import { newOutdir, testContext } from './support/synth.ts';
 
 /** The message of the synthesis that a pack of rules refuses; undefined when it has nothing to say. */
 function findingsOf(makePack: (app: App) => NagPack, fill: (app: App) => void): string | undefined {
-  const app = new App({ context: testContext() });
+  const app = new App({ context: testContext(), outdir: newOutdir() });
   fill(app);
   Validations.of(app).addPlugins(makePack(app));
   try {

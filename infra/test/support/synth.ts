@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { ApusBroker } from '../../lib/apus-broker.ts';
@@ -13,6 +15,15 @@ export function testContext(): Record<string, unknown> {
   return { ...context, 'aws:cdk:bundling-stacks': [] };
 }
 
+/** Where assemblies go until the tests of a file are over; CDK would leave them where it makes them. */
+const ASSEMBLIES = mkdtempSync(join(tmpdir(), 'apus-assemblies-'));
+process.once('exit', () => rmSync(ASSEMBLIES, { recursive: true, force: true }));
+
+/** A folder of its own for each app. */
+export function newOutdir(): string {
+  return mkdtempSync(join(ASSEMBLIES, 'cdk-'));
+}
+
 export interface Synthesized {
   readonly app: App;
   readonly stack: Stack;
@@ -25,7 +36,7 @@ export function synthBroker(
   props: ApusBrokerProps | ((stack: Stack) => ApusBrokerProps) = {},
   use: (broker: ApusBroker, stack: Stack) => void = () => {},
 ): Synthesized {
-  const app = new App({ context: testContext() });
+  const app = new App({ context: testContext(), outdir: newOutdir() });
   const stack = new Stack(app, 'Test');
   const broker = new ApusBroker(stack, 'Broker', typeof props === 'function' ? props(stack) : props);
   use(broker, stack);
@@ -34,6 +45,6 @@ export function synthBroker(
 
 /** The app as `cdk deploy -c …` would see it. */
 export function synthApp(context: Record<string, unknown> = {}): Template {
-  const { stack } = createApp({ context: { ...testContext(), ...context } });
+  const { stack } = createApp({ context: { ...testContext(), ...context }, outdir: newOutdir() });
   return Template.fromStack(stack);
 }
