@@ -321,6 +321,28 @@ describe.skipIf(skipped !== undefined)('connections in the web client, in Chromi
     client.complaints.length = 0;
   });
 
+  it('bills what a connection of the gateway door has done, and a month of such clients', async () => {
+    const client = await open('messages');
+    const { page } = client;
+    await item(client, 'This broker, gateway door').click();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    await client.publish('cost/something', 'x'.repeat(500), 1);
+    await client.openView('Costs');
+    await page.getByText(/^API Gateway has billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
+    const total = page.getByTestId('costs-total');
+    const before = await total.textContent();
+    await page.getByRole('button', { name: 'Take it over' }).click();
+    await expect.poll(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
+    expect(await total.textContent()).not.toBe(before);
+    await page.getByLabel('Clients', { exact: true }).fill('0');
+    await page.getByText(/"clients" is a whole number from 1/).waitFor();
+    await page.getByLabel('Clients', { exact: true }).fill('1000');
+    await page.getByRole('row', { name: /AWS IoT Core \$/ }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('costs-light');
+  });
+
   it.each(['light', 'dark'] as const)('satisfies axe in the editor in %s colours', async (colorScheme) => {
     const client = await open('connection', { colorScheme });
     await client.connected();
