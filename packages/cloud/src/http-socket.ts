@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { type HttpResponse, readResponse } from './http-response.ts';
 
@@ -132,7 +132,9 @@ function open({ tls, hostname: host, port }: HttpTarget, onRead: (bytes: string)
     },
   };
   if (tls === undefined) return connectTcp({ host, port, onread });
-  const options = { host, port, onread, servername: host, ALPNProtocols: ['http/1.1'], ...tls };
+  // An address is no name (RFC 6066).
+  const servername = isIP(host) === 0 ? host : '';
+  const options = { host, port, onread, servername, ALPNProtocols: ['http/1.1'], ...tls };
   const socket = connectTls(options);
   socket.on('session', (session) => {
     tls.session = session;

@@ -29,9 +29,12 @@ function hasOpenssl(): boolean {
 function selfSigned(): { readonly key: string; readonly cert: string } {
   const directory = mkdtempSync(join(tmpdir(), 'apus-tls-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost';
+  const request =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost';
   const names = ['-addext', 'subjectAltName=DNS:localhost'];
-  execFileSync('openssl', [...request.split(' '), ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  execFileSync('openssl', [...request.split(' '), ...names, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
   const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   rmSync(directory, { recursive: true });
   return made;
