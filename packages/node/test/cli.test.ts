@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JwtVerifier, secretCheck } from '@apus/cloud';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { Built, outcomeOf } from './support/built.ts';
@@ -15,12 +16,15 @@ function temporaryFile(name: string, content: string | Buffer): string {
 }
 
 describe('the command line itself', () => {
-  test.each(['serve', 'pub', 'sub', 'passwd'])('`apus %s --help` shows its flags', async (command) => {
-    const { code, stdout } = await apus.run([command, '--help']);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`Usage: apus ${command}`);
-    expect(stdout).toContain('--help');
-  });
+  test.each(['serve', 'pub', 'sub', 'passwd', 'token'])(
+    '`apus %s --help` shows its flags',
+    async (command) => {
+      const { code, stdout } = await apus.run([command, '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`Usage: apus ${command}`);
+      expect(stdout).toContain('--help');
+    },
+  );
 
   test('`apus --help` shows the commands, `apus --version` the version', async () => {
     expect((await apus.run(['--help'])).stdout).toMatch(/serve.*pub.*sub.*passwd/s);
@@ -46,6 +50,9 @@ describe('the command line itself', () => {
     [['sub', '-t', 'a', '--keep'], /--client-id/],
     [['sub', '-t', 'a', '-u', 'nowhere'], /--url takes a URL/],
     [['passwd', 'secret'], /asks for the password/],
+    [['token'], /needs a name/],
+    [['token', '--sub', 'ada', '--expires', '1y'], /up to 30d/],
+    [['token', '--sub', 'ada', '--publish', 'a/#/b'], /#/],
   ])('%j is answered with a sentence and exit code 2', async (args, sentence) => {
     const { code, stderr } = await apus.run(args);
     expect(stderr).toMatch(sentence);
@@ -120,6 +127,39 @@ describe('apus serve', () => {
       code: 1,
       stderr: expect.stringMatching(/Cannot connect.*user name or password/i),
     });
+  });
+});
+
+describe('apus token', () => {
+  const secret = '0123456789abcdef0123456789abcdef';
+
+  test('makes a token that a deployment with the same secret takes, for what its filters say', async () => {
+    const flags = [
+      '--sub',
+      'ada',
+      '--publish',
+      'a/#',
+      '--subscribe',
+      'b',
+      '--subscribe',
+      'c',
+      '--expires',
+      '5m',
+    ];
+    const { code, stdout } = await apus.run(['token', ...flags], `${secret}\n`);
+    expect(code).toBe(0);
+    const check = secretCheck(async () => new TextEncoder().encode(secret));
+    expect(await new JwtVerifier({ tenant: 'default', check }).verify(stdout.trim())).toEqual({
+      tenant: 'default',
+      name: 'ada',
+      claims: { publish: ['a/#'], subscribe: ['b', 'c'] },
+    });
+  });
+
+  test('takes no secret that is too short to be safe', async () => {
+    const { code, stderr } = await apus.run(['token', '--sub', 'ada'], 'sesame\n');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/6 bytes; at least 32/);
   });
 });
 

@@ -8,8 +8,9 @@ import { passwd } from './passwd.ts';
 import { pub } from './pub.ts';
 import { serve } from './serve.ts';
 import { sub } from './sub.ts';
+import { token } from './token.ts';
 
-const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, cost];
+const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, token, cost];
 const HELP = { help: { short: 'h', help: 'Shows this.' } };
 
 const EXIT_FAILURE = 1;
