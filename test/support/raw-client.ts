@@ -5,7 +5,7 @@ import { packetLength } from './packet-length.ts';
 import { TextWire } from './text-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
-/** How long a wait may last before the test fails; a passing test waits for 5 s at most, a will's grace at the gateway. */
+/** How long a wait may last before the test fails; a passing test waits for a delayed will at most. */
 const PATIENCE_MS = doorUnderTest === 'gateway' ? 10_000 : 5_000;
 
 export type Received = Packet & Record<string, unknown>;

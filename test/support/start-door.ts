@@ -1,5 +1,5 @@
 import type { AuthenticationMethod, Authenticator, Authorizer } from '@apus/broker';
-import { type Door, doorUnderTest } from './door.ts';
+import { type Door, doorUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
 
 /** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
 export interface DoorOptions {
@@ -47,10 +47,13 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   // A name in a variable: this file type-checks whether or not the package has been written.
   const nodePackage: string = '@apus/node';
   const { startNode } = (await import(nodePackage)) as {
-    startNode(options: DoorOptions & { port: number; gatewayPort?: number }): Promise<NodeDoor>;
+    startNode(
+      options: DoorOptions & { port: number; gatewayPort?: number; gatewayLossGraceSeconds?: number },
+    ): Promise<NodeDoor>;
   };
   const isGateway = doorUnderTest === 'gateway';
-  const node = await startNode({ ...options, port: 0, ...(isGateway && { gatewayPort: 0 }) });
+  const gateway = { gatewayPort: 0, gatewayLossGraceSeconds: LOSS_GRACE_SECONDS };
+  const node = await startNode({ ...options, port: 0, ...(isGateway && gateway) });
   const url = isGateway ? node.gateway?.url : node.url;
   if (url === undefined) throw new Error('the node has not opened its gateway door');
   return { name: doorUnderTest, url, stop: () => node.stop() };

@@ -68,11 +68,13 @@ function* settleWill(
 
 function* settleSession(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
   const { timers, clock } = context.ports;
-  const { session } = record;
+  const { session, willDue } = record;
   const endsAtMs = sessionEndsAtMs(record);
   if (endsAtMs === undefined) return;
   // The will was due before, and has been published.
   if (endsAtMs <= clock.now()) return yield* endSession(context, session, connectionId);
+  // One timer for both: of two that ring at once, each would publish the will.
+  if (endsAtMs === willDue?.atMs) return;
   yield* waitFor(timers.set({ kind: 'session-expiry', session, connectionId }, endsAtMs));
 }
 

@@ -2,19 +2,40 @@ import type { Context } from './context.ts';
 import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { sessionEndsAtMs } from './leave.ts';
-import type { Timer } from './ports/index.ts';
-import { publishWillOrRemind } from './will.ts';
+import type { SessionRecord, Timer } from './ports/index.ts';
+import { publishWillOf, publishWillOrRemind } from './will.ts';
 
 /** A timer is due. The store decides whether it still means anything. */
 export function* ring(context: Context, timer: Timer): Flow<void> {
+  if (timer.kind === 'will') yield* ringWill(context, timer);
+  else yield* ringExpiry(context, timer);
+}
+
+/** Where the session ends as its will is due, this is its timer too. */
+function* ringWill(context: Context, timer: Timer): Flow<void> {
   const { session, connectionId } = timer;
-  if (timer.kind === 'will') return yield* publishWillOrRemind(context, session, connectionId);
-  const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
-  if (record === undefined || record.session.incarnation !== session.incarnation) return;
-  const endsAtMs = sessionEndsAtMs(record);
+  const againAtMs = yield* publishWillOf(context, session, connectionId);
+  if (againAtMs !== undefined) return yield* waitFor(context.ports.timers.set(timer, againAtMs));
+  const record = yield* recordOf(context, timer);
+  const endsAtMs = record && sessionEndsAtMs(record);
+  if (endsAtMs !== undefined && endsAtMs <= context.ports.clock.now())
+    yield* endSession(context, session, connectionId);
+}
+
+function* ringExpiry(context: Context, timer: Timer): Flow<void> {
+  const { session, connectionId } = timer;
+  const { clock, timers } = context.ports;
+  const record = yield* recordOf(context, timer);
+  const endsAtMs = record && sessionEndsAtMs(record);
   if (endsAtMs === undefined) return;
-  if (endsAtMs > context.ports.clock.now()) return yield* waitFor(context.ports.timers.set(timer, endsAtMs));
+  if (endsAtMs > clock.now()) return yield* waitFor(timers.set(timer, endsAtMs));
   // A session that ends takes its will along [MQTT-3.1.2-8].
-  if (record.will !== undefined) yield* publishWillOrRemind(context, record.session, connectionId);
-  yield* endSession(context, record.session, connectionId);
+  if (record?.will !== undefined) yield* publishWillOrRemind(context, session, connectionId);
+  yield* endSession(context, session, connectionId);
+}
+
+/** The session that set the timer; undefined when it is not there any more. */
+function* recordOf(context: Context, { session }: Timer): Flow<SessionRecord | undefined> {
+  const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
+  return record?.session.incarnation === session.incarnation ? record : undefined;
 }

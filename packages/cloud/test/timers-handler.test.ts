@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Fields } from '../../../test/support/text-client.ts';
 import type { SqsRecord } from '../src/sqs-events.ts';
 import { type Process, TimersWorld } from './support/timers-world.ts';
 
@@ -51,6 +52,42 @@ describe('a will that is due after a while', () => {
       expect(remindersSent()).toHaveLength(Math.ceil(delay / 900));
     },
   );
+});
+
+describe('a lost connection', () => {
+  const lost = async (fields: Fields) => {
+    await world.connect('a', { will: WILL, ...fields });
+    await world.disconnect('a');
+    return remindersSent().map(({ body }) => JSON.parse(body).kind);
+  };
+
+  it('has one timer where its session ends as its will is due: of two, each would send the will', async () => {
+    expect(await lost({})).toEqual(['will']);
+    await world.advance(5);
+    expect(wills()).toEqual(['gone']);
+    expect(await world.process().cloud.stores.sessions.get('default', 'a')).toBeUndefined();
+  });
+
+  it('has a timer for each where the session ends later', async () => {
+    const fields = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
+    expect(await lost(fields)).toEqual(['will', 'session-expiry']);
+    await world.advance(3_599);
+    expect(await world.process().cloud.stores.sessions.get('default', 'a')).toBeDefined();
+    await world.advance(1);
+    expect(await world.process().cloud.stores.sessions.get('default', 'a')).toBeUndefined();
+    expect(wills()).toEqual(['gone']);
+  });
+
+  it('has its session ended by that timer also when its client has said goodbye meanwhile', async () => {
+    await lost({});
+    const { sessions } = world.process().cloud.stores;
+    const record = await sessions.get('default', 'a');
+    if (record === undefined) throw new Error('expected a session');
+    await sessions.discardWill(record.session, 'a');
+    await world.advance(5);
+    expect(wills()).toEqual([]);
+    expect(await sessions.get('default', 'a')).toBeUndefined();
+  });
 });
 
 describe('the function of the timer queue', () => {
@@ -131,8 +168,8 @@ describe('clocks that disagree by seconds', () => {
       await world.disconnect('a', 1006, world.process({ aheadMs: ahead.setter }));
       await world.advance(60, () => world.process({ aheadMs: ahead.ringer }));
       expect(wills()).toEqual(['gone']);
-      // The will and the end of the session, each at most again for the difference.
-      expect(remindersSent().length).toBeLessThanOrEqual(4);
+      // At most again for the difference.
+      expect(remindersSent().length).toBeLessThanOrEqual(2);
       expect(world.queue.length).toBeLessThanOrEqual(1);
     },
   );
@@ -147,6 +184,6 @@ describe('clocks that disagree by seconds', () => {
     const before = world.queue.sent.length;
     expect(await failuresOf(world.process(), early)).toEqual([]);
     expect(wills()).toEqual([]);
-    expect(world.queue.sent.slice(before).map(({ delaySeconds }) => delaySeconds)).toEqual([5, 5]);
+    expect(world.queue.sent.slice(before).map(({ delaySeconds }) => delaySeconds)).toEqual([5]);
   });
 });

@@ -31,6 +31,7 @@ export interface GatewayDoorOptions {
   readonly port: number;
   readonly ports: SharedPorts;
   readonly broker: BrokerOptions;
+  readonly lossGraceSeconds: number | undefined;
   readonly node: NodeConnections;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,7 +44,7 @@ export interface GatewayDoorOptions {
 export async function startGatewayDoor(options: GatewayDoorOptions): Promise<GatewayDoor> {
   const { ports, node, clock, log } = options;
   const links = new MemoryLinks(clock);
-  const brokerOptions = gatewayBrokerOptions(options.broker);
+  const brokerOptions = gatewayBrokerOptions(options.broker, options.lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
   const makeBroker = (gateway: Connections) =>
     createBroker({ ...ports, connections: new DoorConnections(node, gateway) }, brokerOptions);

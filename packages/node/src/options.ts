@@ -30,6 +30,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    */
   readonly gatewayPort?: number | undefined;
   /**
+   * Seconds that the will of a lost connection of the gateway door waits at least, as its DISCONNECT may still be under
+   * way. For tests that have no time. @default 5
+   */
+  readonly gatewayLossGraceSeconds?: number | undefined;
+  /**
    * Where sessions that outlive their connection, their queues and retained messages survive the process; made when
    * it is not there. One process at a time. @default none: all is in memory
    */
@@ -65,6 +70,7 @@ export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
   readonly gatewayPort: number | undefined;
+  readonly gatewayLossGraceSeconds: number | undefined;
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
   readonly limits: NodeLimits;
@@ -93,6 +99,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     host,
     port: options.port ?? 8083,
     gatewayPort: options.gatewayPort,
+    gatewayLossGraceSeconds: options.gatewayLossGraceSeconds,
     dataDirectory: options.dataDirectory,
     broker,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),

@@ -166,10 +166,10 @@ async function startGateway(
   node: NodeConnections,
   log: Log,
 ): Promise<GatewayDoor | undefined> {
-  const { host, gatewayPort: port, broker, clock } = options;
+  const { host, gatewayPort: port, gatewayLossGraceSeconds: lossGraceSeconds, broker, clock } = options;
   return port === undefined
     ? undefined
-    : await startGatewayDoor({ host, port, ports, broker, node, clock, log });
+    : await startGatewayDoor({ host, port, ports, broker, lossGraceSeconds, node, clock, log });
 }
 
 async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {

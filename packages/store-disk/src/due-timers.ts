@@ -14,8 +14,9 @@ export function dueTimersOf(session: LiveSession): DueTimer[] {
   if (will?.due !== undefined) {
     timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: will.due.atMs });
   }
-  if (expirySeconds !== NEVER_EXPIRES) {
-    const dueAtMs = detachedAtMs + expirySeconds * 1000;
+  const dueAtMs = detachedAtMs + expirySeconds * 1000;
+  // A session does not end before its will is due, whose timer is then that of both.
+  if (expirySeconds !== NEVER_EXPIRES && dueAtMs > (will?.due?.atMs ?? 0)) {
     timers.push({ timer: { kind: 'session-expiry', session, connectionId }, dueAtMs });
   }
   return timers;

@@ -1,6 +1,6 @@
 import { doorUnderTest } from '../../support/door.ts';
 
-/** How long a wait may last before the test fails; a passing test waits for 5 s at most, a will's grace at the gateway. */
+/** How long a wait may last before the test fails; a passing test waits for a delayed will at most. */
 const PATIENCE_MS = doorUnderTest === 'gateway' ? 10_000 : 5_000;
 
 /** What a client library calls back with, to be awaited one by one. */
