@@ -1,5 +1,4 @@
-import mqtt from 'mqtt';
-import type { HostEnvironment } from './host/environment.ts';
+import { browserEnvironment } from './browser-environment.ts';
 import { Host } from './host/host.ts';
 import type { Command } from './protocol.ts';
 
@@ -11,16 +10,5 @@ interface WorkerGlobals {
 
 const globals = globalThis as unknown as WorkerGlobals;
 
-const environment: HostEnvironment = {
-  mqtt,
-  WebSocket,
-  openSocket: (url, subprotocols) => new WebSocket(url, [...subprotocols]),
-  now: () => performance.timeOrigin + performance.now(),
-  later: (callback, delayMs) => {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
-
-const host = new Host(environment, (report, moved) => globals.postMessage(report, moved));
+const host = new Host(browserEnvironment, (report, moved) => globals.postMessage(report, moved));
 globals.onmessage = ({ data }) => host.handle(data);

@@ -1,7 +1,5 @@
 import type { Statistics } from '@apus/client';
 import type { IConnackPacket, MqttClient, Packet } from 'mqtt';
-import { IDLE_STATUS } from '../idle-status.ts';
-import { STATUS_INTERVAL_MS } from '../limits.ts';
 import type { Batch } from '../protocol.ts';
 import type {
   BurstProgress,
@@ -13,30 +11,29 @@ import type {
   Outcome,
   PublishRequest,
   Secrets,
-  SessionFacts,
   Subscription,
   Trouble,
 } from '../types.ts';
 import { Batcher } from './batcher.ts';
 import { startBurst } from './burst.ts';
 import { detectDoor, doorOfUrl, troubleOfUrl, withToken } from './doors.ts';
+import { endClient } from './end-client.ts';
 import type { HostEnvironment } from './environment.ts';
 import { sessionFacts } from './mqtt-properties.ts';
 import { openClient } from './open-client.ts';
 import { Publisher } from './publisher.ts';
+import { StatusBoard } from './status-board.ts';
 import { SubscriptionKeeper } from './subscription-keeper.ts';
 import { TrafficMeter } from './traffic-meter.ts';
 import { asReasonCode, isPassing, trouble, troubleOf } from './troubles.ts';
 import { WireRecorder } from './wire-recorder.ts';
-
-/** After this long without a clean end the socket is closed all the same. */
-const END_TIMEOUT_MS = 3_000;
 
 export interface ConnectionReports {
   status(status: ConnectionStatus): void;
   batch(batch: Batch): void;
 }
 
+/** What lives from one `open` to the next. */
 interface Opened {
   readonly profile: ConnectionProfile;
   readonly secrets: Secrets;
@@ -47,38 +44,34 @@ interface Opened {
 /** One connection in the worker: from what its owner wants to what the page shows. */
 export class HostConnection {
   readonly #environment: HostEnvironment;
-  readonly #reports: ConnectionReports;
   readonly #batcher: Batcher;
   readonly #traffic = new TrafficMeter();
+  readonly #board: StatusBoard;
   #opened: Opened | undefined;
   #client: MqttClient | undefined;
   #statistics: Statistics | undefined;
-  #phase: ConnectionPhase = 'idle';
-  #door: Door | undefined;
-  #session: SessionFacts | undefined;
-  #trouble: Trouble | undefined;
-  #attempts = 0;
-  #retryAtMs: number | undefined;
   #cancelRetry = (): void => {};
-  #cancelStatus: (() => void) | undefined;
 
   constructor(environment: HostEnvironment, reports: ConnectionReports) {
+    const { now, later } = environment;
     this.#environment = environment;
-    this.#reports = reports;
-    this.#batcher = new Batcher(reports.batch, environment.later);
+    this.#batcher = new Batcher(reports.batch, later);
+    this.#board = new StatusBoard({
+      now,
+      later,
+      traffic: (atMs) => this.#traffic.sample(atMs, this.#batcher.skipped, this.#statistics),
+      subscriptions: (atMs) => this.#opened?.keeper.states(atMs) ?? {},
+      tell: reports.status,
+    });
   }
 
   open(profile: ConnectionProfile, secrets: Secrets): void {
     this.#letGo(false);
     const { now } = this.#environment;
-    const keeper = new SubscriptionKeeper({
-      protocolVersion: profile.protocolVersion,
-      now,
-      changed: () => this.#tell(),
-    });
+    const { protocolVersion } = profile;
+    const keeper = new SubscriptionKeeper({ protocolVersion, now, changed: () => this.#board.tell() });
     this.#opened = { profile, secrets, keeper, publisher: new Publisher(now) };
-    this.#trouble = undefined;
-    this.#attempts = 0;
+    this.#board.note({ attempts: 0 });
     keeper.set(profile.subscriptions);
     void this.#begin();
   }
@@ -93,7 +86,7 @@ export class HostConnection {
   }
 
   retry(): void {
-    if (this.#phase !== 'waiting') return;
+    if (this.#board.facts.phase !== 'waiting') return;
     if (this.#client !== undefined) this.#client.reconnect();
     else this.#tryAgain();
   }
@@ -104,8 +97,9 @@ export class HostConnection {
 
   publish(request: PublishRequest): Promise<Outcome> {
     const client = this.#client;
-    if (this.#opened !== undefined && client?.connected === true)
+    if (this.#opened !== undefined && client?.connected === true) {
       return this.#opened.publisher.publish(client, request);
+    }
     const offline = trouble('offline', this.#environment.now());
     return Promise.resolve({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
   }
@@ -122,21 +116,16 @@ export class HostConnection {
   async #begin(): Promise<void> {
     const opened = this.#opened;
     if (opened === undefined) return;
-    const { profile, secrets } = opened;
-    const { now } = this.#environment;
-    const wrong = troubleOfUrl(profile.url, now());
+    const { url, door, tokenParameter } = opened.profile;
+    const wrong = troubleOfUrl(url, this.#environment.now());
     if (wrong !== undefined) {
       this.#fail(wrong);
       return;
     }
-    const known = profile.door === 'auto' ? doorOfUrl(profile.url) : profile.door;
-    let answer: Door | Trouble | undefined = known;
+    let answer: Door | Trouble | undefined = door === 'auto' ? doorOfUrl(url) : door;
     if (answer === undefined) {
       this.#become('detecting');
-      answer = await detectDoor(
-        withToken(profile.url, profile.tokenParameter, secrets.token),
-        this.#environment,
-      );
+      answer = await detectDoor(withToken(url, tokenParameter, opened.secrets.token), this.#environment);
       if (opened !== this.#opened) return;
     }
     if (typeof answer === 'string') this.#connect(opened, answer);
@@ -154,113 +143,119 @@ export class HostConnection {
       closed: (code, reason) => this.#closed(code, reason),
       packetReceived: (packet) => this.#packetReceived(publisher, packet),
     });
-    this.#door = door;
+    this.#board.note({ door });
     this.#become('connecting');
     const { client, statistics } = openClient(opened, door, recorder, this.#environment);
     this.#client = client;
     this.#statistics = statistics;
-    const ours = (listener: () => void) => () => {
+    // A client that was let go goes on talking for a while.
+    const ours = (listener: () => void): void => {
       if (client === this.#client) listener();
     };
-    client.on('connect', (connack) => ours(() => this.#connected(opened, client, connack))());
-    client.on(
-      'reconnect',
-      ours(() => this.#retried()),
-    );
-    client.on(
-      'close',
-      ours(() => this.#lost()),
-    );
-    client.on('error', (error) => ours(() => this.#failedBy(error))());
+    client.on('connect', (connack) => ours(() => this.#connected(opened, client, connack)));
+    client.on('reconnect', () => ours(() => this.#retried()));
+    client.on('close', () => ours(() => this.#lost()));
+    client.on('error', (error) => ours(() => this.#failedBy(error)));
   }
 
   #connected({ profile, keeper }: Opened, client: MqttClient, connack: IConnackPacket): void {
     const { clientId, keepAliveSeconds, sessionExpiryIntervalSeconds: sessionExpirySeconds } = profile;
     const asked = { clientId, keepAliveSeconds, sessionExpirySeconds };
-    this.#session = sessionFacts(connack, asked, this.#environment.now());
-    this.#trouble = undefined;
-    this.#attempts = 0;
+    const session = sessionFacts(connack, asked, this.#environment.now());
+    this.#board.note({ session, trouble: undefined, attempts: 0 });
     this.#become('connected');
-    keeper.connected(client, connack.sessionPresent, this.#session.subscriptionIdentifiersAvailable);
+    keeper.connected(client, connack.sessionPresent, session.subscriptionIdentifiersAvailable);
   }
 
   #retried(): void {
-    this.#attempts += 1;
+    this.#board.note({ attempts: this.#board.facts.attempts + 1 });
     this.#become('connecting');
   }
 
   #packetReceived(publisher: Publisher, packet: Packet): void {
     publisher.packetReceived(packet);
-    const atMs = this.#environment.now();
-    const version = this.#opened?.profile.protocolVersion ?? 5;
     if (packet.cmd === 'connack') {
+      const version = this.#opened?.profile.protocolVersion ?? 5;
       const code = packet.reasonCode ?? packet.returnCode ?? 0;
-      if (code === 0) return;
-      this.#trouble = trouble('reason', atMs, asReasonCode(code, version), packet.properties?.reasonString);
+      if (code !== 0) this.#noteReason(asReasonCode(code, version), packet.properties?.reasonString);
     } else if (packet.cmd === 'disconnect') {
-      const said = trouble('reason', atMs, packet.reasonCode ?? 0, packet.properties?.reasonString);
-      this.#trouble = said;
+      const said = this.#noteReason(packet.reasonCode ?? 0, packet.properties?.reasonString);
       if (!isPassing(said)) this.#fail(said);
     }
   }
 
+  #noteReason(code: number, reasonString: string | undefined): Trouble {
+    const said = trouble('reason', this.#environment.now(), code, reasonString);
+    this.#board.note({ trouble: said });
+    return said;
+  }
+
   /** An error of mqtt.js or the transport. What the server has said is known better already. */
   #failedBy(error: unknown): void {
-    const { profile } = this.#opened ?? {};
-    const said = troubleOf(error, this.#environment.now(), profile?.protocolVersion ?? 5);
+    const said = troubleOf(error, this.#environment.now(), this.#opened?.profile.protocolVersion ?? 5);
     // The transport tells of a packet that it did not send, too: that has ended nothing.
     if (this.#client?.connected === true && said.kind === 'transport') return;
-    if (this.#trouble?.kind !== 'reason') this.#trouble = said;
+    const { trouble: known, phase } = this.#board.facts;
+    const best = known?.kind === 'reason' ? known : said;
     // mqtt.js tries no more after a CONNACK that refuses.
-    if (said.kind === 'reason' && this.#phase !== 'connected') this.#missed(this.#trouble ?? said);
-    else this.#tell();
+    if (said.kind === 'reason' && phase !== 'connected') this.#missed(best);
+    else this.#board.set({ trouble: best });
   }
 
   #closed(code: number, reason: string): void {
+    const { phase, trouble: known } = this.#board.facts;
     // 1006 is what a browser says of a server that it cannot reach; of a connection that stood it means less.
-    const told = code === 1006 && this.#phase === 'connected' ? undefined : code;
-    this.#trouble ??= trouble('closed', this.#environment.now(), told, String(reason));
+    const told = code === 1006 && phase === 'connected' ? undefined : code;
+    this.#board.note({ trouble: known ?? trouble('closed', this.#environment.now(), told, String(reason)) });
   }
 
   /** mqtt.js has lost its stream and will try again, if it was asked to. */
   #lost(): void {
-    const { keeper, publisher, profile } = this.#opened ?? {};
-    keeper?.lost();
-    publisher?.lost();
-    this.#session = undefined;
-    if (this.#phase === 'failed' || this.#phase === 'idle' || this.#retryAtMs !== undefined) return;
+    this.#settle();
+    const { phase, retryAtMs, trouble: known } = this.#board.facts;
+    if (phase === 'failed' || phase === 'idle' || retryAtMs !== undefined) return;
+    const { now } = this.#environment;
+    const said = known ?? trouble('closed', now());
     const periodMs = this.#client?.options.reconnectPeriod ?? 0;
-    this.#trouble ??= trouble('closed', this.#environment.now());
-    if (profile?.reconnect !== true || periodMs === 0) this.#fail(this.#trouble);
-    else this.#become('waiting', this.#environment.now() + periodMs);
+    if (this.#opened?.profile.reconnect !== true || periodMs === 0) this.#fail(said);
+    else this.#waitFor(said, periodMs);
   }
 
   /** Another attempt is ours to make: mqtt.js has not begun, or has given up. */
   #missed(said: Trouble): void {
     const { profile } = this.#opened ?? {};
-    this.#trouble = said;
     if (profile?.reconnect !== true || !isPassing(said)) {
       this.#fail(said);
       return;
     }
-    const { now, later } = this.#environment;
     this.#dropClient();
-    this.#become('waiting', now() + profile.reconnectPeriodMs);
-    this.#cancelRetry = later(() => this.#tryAgain(), profile.reconnectPeriodMs);
+    this.#waitFor(said, profile.reconnectPeriodMs);
+    this.#cancelRetry = this.#environment.later(() => this.#tryAgain(), profile.reconnectPeriodMs);
   }
 
   #tryAgain(): void {
     this.#cancelRetry();
-    this.#attempts += 1;
+    this.#board.note({ attempts: this.#board.facts.attempts + 1 });
     void this.#begin();
   }
 
   #fail(said: Trouble): void {
+    this.#settle();
+    this.#dropClient();
+    this.#board.note({ trouble: said });
+    this.#become('failed');
+  }
+
+  #waitFor(said: Trouble, delayMs: number): void {
+    this.#board.note({ trouble: said });
+    this.#become('waiting', this.#environment.now() + delayMs);
+  }
+
+  /** Nothing of the connection stands any more: who waits for an answer is told so. */
+  #settle(): void {
     this.#opened?.keeper.lost();
     this.#opened?.publisher.lost();
-    this.#dropClient();
-    this.#trouble = said;
-    this.#become('failed');
+    this.#board.note({ session: undefined });
   }
 
   #dropClient(): void {
@@ -271,51 +266,18 @@ export class HostConnection {
 
   /** Says goodbye, as far as there is somebody to say it to. */
   #letGo(withWill: boolean): void {
-    const client = this.#client;
-    const { keeper, publisher, profile } = this.#opened ?? {};
+    this.#settle();
     this.#cancelRetry();
+    const client = this.#client;
+    const version = this.#opened?.profile.protocolVersion ?? 5;
     this.#client = undefined;
     this.#opened = undefined;
-    this.#session = undefined;
-    this.#trouble = undefined;
-    keeper?.lost();
-    publisher?.lost();
-    if (client === undefined) return;
-    if (withWill && profile?.protocolVersion !== 5) client.end(true);
-    else if (client.connected) endCleanly(client, withWill, this.#environment);
-    else client.end(true);
+    this.#board.note({ trouble: undefined });
+    if (client !== undefined) endClient(client, withWill, version, this.#environment.later);
   }
 
   #become(phase: ConnectionPhase, retryAtMs?: number): void {
-    this.#phase = phase;
-    this.#retryAtMs = retryAtMs;
     if (phase !== 'waiting') this.#cancelRetry();
-    this.#tell();
+    this.#board.set({ phase, retryAtMs });
   }
-
-  /** Tells the page, and again and again while there are rates to tell. */
-  #tell(): void {
-    const { now, later } = this.#environment;
-    const atMs = now();
-    this.#reports.status({
-      ...IDLE_STATUS,
-      phase: this.#phase,
-      door: this.#door,
-      session: this.#session,
-      trouble: this.#trouble,
-      attempts: this.#attempts,
-      retryAtMs: this.#retryAtMs,
-      traffic: this.#traffic.sample(atMs, this.#batcher.skipped, this.#statistics),
-      subscriptions: this.#opened?.keeper.states(atMs) ?? {},
-    });
-    this.#cancelStatus?.();
-    this.#cancelStatus =
-      this.#opened === undefined ? undefined : later(() => this.#tell(), STATUS_INTERVAL_MS);
-  }
-}
-
-function endCleanly(client: MqttClient, withWill: boolean, { later }: HostEnvironment): void {
-  const cancel = later(() => client.stream.destroy(), END_TIMEOUT_MS);
-  // 0x04: the server publishes the will all the same (3.14.2.1).
-  client.end(false, withWill ? { reasonCode: 0x04 } : {}, () => cancel());
 }
