@@ -2,6 +2,7 @@ import {
   IconArrowsExchange,
   IconBinaryTree2,
   IconChartLine,
+  IconGauge,
   IconHome,
   IconList,
   IconPlugConnected,
@@ -48,6 +49,11 @@ export const VIEWS: readonly View[] = [
     id: 'charts',
     icon: IconChartLine,
     ...view(() => import('../features/charts/charts-view.tsx'), 'ChartsView'),
+  },
+  {
+    id: 'bench',
+    icon: IconGauge,
+    ...view(() => import('../features/bench/bench-view.tsx'), 'BenchView'),
   },
   {
     id: 'packets',

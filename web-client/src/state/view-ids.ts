@@ -1,5 +1,14 @@
 /** The views, by their place in the address (`#/messages`), in the order of the navigation. */
-export const VIEW_IDS = ['start', 'messages', 'tree', 'charts', 'packets', 'costs', 'connection'] as const;
+export const VIEW_IDS = [
+  'start',
+  'messages',
+  'tree',
+  'charts',
+  'bench',
+  'packets',
+  'costs',
+  'connection',
+] as const;
 
 export type ViewId = (typeof VIEW_IDS)[number];
 

@@ -73,7 +73,7 @@ export class BenchMeter {
     this.#secondLatency.reset();
   }
 
-  snapshot(): Omit<BenchSnapshot, 'phase' | 'connected' | 'acknowledged' | 'failed' | 'behind' | 'problem'> {
+  snapshot(): Omit<BenchSnapshot, 'phase' | 'connected' | 'acknowledged' | 'failed' | 'behind' | 'trouble'> {
     return {
       published: this.#published,
       expected: this.#expected,

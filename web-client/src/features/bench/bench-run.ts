@@ -1,3 +1,4 @@
+import type { Qos, Trouble } from '../../engine/types.ts';
 import { BenchMeter } from './bench-meter.ts';
 import { readPayload, writePayload } from './bench-payload.ts';
 import { DRAIN_SECONDS, OPENING_MAX, OUTSTANDING_MAX, SNAPSHOT_INTERVAL_MS, TICK_MS } from './limits.ts';
@@ -6,20 +7,20 @@ import type { BenchPhase, BenchSnapshot } from './result.ts';
 
 /** One connection of a run. */
 export interface BenchClient {
-  /** Rejects where the server refuses. */
-  subscribe(filter: string, qos: 0 | 1 | 2): Promise<void>;
+  /** Resolves with why not, where the server refuses. */
+  subscribe(filter: string, qos: Qos): Promise<Trouble | undefined>;
   /** `done` hears once whether it was acknowledged, or at QoS 0 written. */
-  publish(topic: string, payload: Uint8Array, qos: 0 | 1 | 2, done: (isOk: boolean) => void): void;
+  publish(topic: string, payload: Uint8Array, qos: Qos, done: (isOk: boolean) => void): void;
   onMessage(listener: (payload: Uint8Array) => void): void;
   /** Called when the connection is lost during the run. */
-  onLost(listener: (problem: string) => void): void;
+  onLost(listener: (trouble: Trouble) => void): void;
   end(): void;
 }
 
 /** What a run needs of the world. */
 export interface BenchEnvironment {
-  /** Rejects where the connection does not come about. */
-  open(clientId: string): Promise<BenchClient>;
+  /** Resolves with why not, where the connection does not come about. */
+  open(clientId: string): Promise<BenchClient | Trouble>;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
   later(callback: () => void, delayMs: number): () => void;
@@ -42,7 +43,7 @@ export class BenchRun {
   readonly #clients: BenchClient[] = [];
   readonly #publishers: Publisher[] = [];
   #phase: BenchPhase = 'connecting';
-  #problem = '';
+  #trouble: Trouble | undefined;
   #connected = 0;
   #acknowledged = 0;
   #failed = 0;
@@ -62,12 +63,7 @@ export class BenchRun {
   }
 
   async start(): Promise<void> {
-    try {
-      await this.#openAll();
-    } catch (error) {
-      this.#end('failed', (error as Error).message);
-      return;
-    }
+    await this.#openAll();
     if (this.#isOver()) return;
     this.#phase = 'publishing';
     this.#startedAtMs = this.#environment.now();
@@ -77,7 +73,7 @@ export class BenchRun {
   }
 
   stop(): void {
-    if (!this.#isOver()) this.#end('stopped', '');
+    if (!this.#isOver()) this.#end('stopped');
   }
 
   async #openAll(): Promise<void> {
@@ -94,6 +90,7 @@ export class BenchRun {
         const index = next;
         next += 1;
         await open(index);
+        if (this.#isOver()) return;
         this.#connected += 1;
         this.#report();
       }
@@ -103,6 +100,7 @@ export class BenchRun {
 
   async #openSubscriber(index: number): Promise<void> {
     const client = await this.#open(`bench-${this.#run}-s${index}`);
+    if (client === undefined) return;
     client.onMessage((payload) => {
       const atMs = this.#environment.now();
       const stamp = readPayload(payload);
@@ -110,22 +108,36 @@ export class BenchRun {
       this.#lastReceivedAtMs = atMs;
       this.#meter.receivedBy(index, stamp, atMs);
     });
-    await client.subscribe(filterOf(this.#run, index, this.#plan), this.#plan.qos);
+    const trouble = await client.subscribe(filterOf(this.#run, index, this.#plan), this.#plan.qos);
+    if (trouble !== undefined) this.#fail(trouble);
   }
 
   async #openPublisher(index: number): Promise<void> {
     const client = await this.#open(`bench-${this.#run}-p${index}`);
+    if (client === undefined) return;
     this.#publishers[index] = { client, topic: topicOf(this.#run, index), sequence: 0, outstanding: 0 };
   }
 
-  async #open(clientId: string): Promise<BenchClient> {
-    const client = await this.#environment.open(clientId);
-    if (this.#isOver()) client.end();
-    else this.#clients.push(client);
-    client.onLost((problem) => {
-      if (!this.#isOver()) this.#end('failed', problem);
-    });
-    return client;
+  /** Undefined when the run is over, be it because of this very connection. */
+  async #open(clientId: string): Promise<BenchClient | undefined> {
+    const opened = await this.#environment.open(clientId);
+    if ('kind' in opened) {
+      this.#fail(opened);
+      return undefined;
+    }
+    if (this.#isOver()) {
+      opened.end();
+      return undefined;
+    }
+    this.#clients.push(opened);
+    opened.onLost((trouble) => this.#fail(trouble));
+    return opened;
+  }
+
+  #fail(trouble: Trouble): void {
+    if (this.#isOver()) return;
+    this.#trouble = trouble;
+    this.#end('failed');
   }
 
   #tick(): void {
@@ -138,7 +150,7 @@ export class BenchRun {
     // What is still behind at the end is not published: a run that cannot hold its rate ends in time and says so.
     if (this.#phase === 'publishing' && now >= this.#endsAtMs) this.#phase = 'draining';
     if (this.#phase === 'draining' && this.#isDrained(now)) {
-      this.#end('done', '');
+      this.#end('done');
       return;
     }
     if (now >= this.#nextReportAtMs) this.#report();
@@ -189,10 +201,9 @@ export class BenchRun {
     return this.#phase === 'done' || this.#phase === 'stopped' || this.#phase === 'failed';
   }
 
-  #end(phase: BenchPhase, problem: string): void {
+  #end(phase: BenchPhase): void {
     this.#cancelTick();
     this.#phase = phase;
-    this.#problem = problem;
     if (this.#startedAtMs > 0) this.#meter.endSecond();
     this.#report();
     for (const client of this.#clients) client.end();
@@ -207,7 +218,7 @@ export class BenchRun {
       acknowledged: this.#acknowledged,
       failed: this.#failed,
       behind: Math.max(0, this.#due - this.#published),
-      problem: this.#problem,
+      trouble: this.#trouble,
     });
   }
 }

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import type { Trouble } from '../../engine/types.ts';
 import type { LatencyBucket, LatencySummary } from './latency-recorder.ts';
 import type { BenchPlan } from './plan.ts';
 
@@ -34,8 +35,8 @@ export interface BenchSnapshot {
   readonly latency: LatencySummary | undefined;
   readonly buckets: readonly LatencyBucket[];
   readonly seconds: readonly BenchSecond[];
-  /** Why it failed; '' where it did not. */
-  readonly problem: string;
+  /** Why it failed. */
+  readonly trouble: Trouble | undefined;
 }
 
 export interface BenchResult {

@@ -39,6 +39,7 @@ export function chartOptions(
     scales: Object.fromEntries(used.map((scale) => [scale, { auto: true, range: roomy }])),
     axes: [
       plotAxis(colors, {
+        size: 30,
         values: (_plot, splits, _axis, _space, step) => splits.map((at) => timeText(at, step)),
       }),
       ...used.map((scale, index) =>

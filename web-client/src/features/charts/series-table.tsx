@@ -86,11 +86,13 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
   return (
     <tr data-hidden={isHidden || undefined}>
       <th scope="row">
-        <span className={classes.swatch} style={{ background: lines[index % lines.length] }} />
-        <span className={classes.seriesName}>
-          {connectionName !== undefined && <span className={classes.dimmed}>{connectionName} · </span>}
-          {topicFilter} <span className={classes.path}>{what}</span>
-          {notes.length > 0 && <span className={classes.notes}>{notes.join(' · ')}</span>}
+        <span className={classes.seriesCell}>
+          <span className={classes.swatch} style={{ background: lines[index % lines.length] }} />
+          <span className={classes.seriesName}>
+            {connectionName !== undefined && <span className={classes.dimmed}>{connectionName} · </span>}
+            {topicFilter} <span className={classes.path}>{what}</span>
+            {notes.length > 0 && <span className={classes.notes}>{notes.join(' · ')}</span>}
+          </span>
         </span>
       </th>
       <td>{shown(current)}</td>
@@ -98,16 +100,18 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
       <td>{shown(statistics?.mean)}</td>
       <td>{shown(statistics?.max)}</td>
       <td>{formatCount(statistics?.count ?? 0)}</td>
-      <td className={classes.actions}>
-        <IconButton
-          label={t(isHidden ? 'charts.show' : 'charts.hide', { name })}
-          onClick={() => toggleSeries(series.id)}
-        >
-          {isHidden ? <IconEyeOff size={15} stroke={1.5} /> : <IconEye size={15} stroke={1.5} />}
-        </IconButton>
-        <IconButton label={t('charts.remove', { name })} onClick={() => removeSeries(series.id)}>
-          <IconX size={15} stroke={1.5} />
-        </IconButton>
+      <td>
+        <span className={classes.actions}>
+          <IconButton
+            label={t(isHidden ? 'charts.show' : 'charts.hide', { name })}
+            onClick={() => toggleSeries(series.id)}
+          >
+            {isHidden ? <IconEyeOff size={15} stroke={1.5} /> : <IconEye size={15} stroke={1.5} />}
+          </IconButton>
+          <IconButton label={t('charts.remove', { name })} onClick={() => removeSeries(series.id)}>
+            <IconX size={15} stroke={1.5} />
+          </IconButton>
+        </span>
       </td>
     </tr>
   );

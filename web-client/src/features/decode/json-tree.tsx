@@ -1,8 +1,8 @@
-import { Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
 import { IconChartLine } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import type { ValuePath } from './json-path.ts';
@@ -133,13 +133,24 @@ function ActiveLine({
               <IconChartLine size={16} stroke={1.5} />
             </IconButton>
           )}
-          <CopyButton text={row.id} label={t('decode.copyPath')} />
-          <CopyButton
+          <CopyText text={() => row.id} label={t('decode.copyPath')} />
+          <CopyText
             text={() => (typeof row.value === 'string' ? row.value : prettyText(row.value))}
             label={t('decode.copyValue')}
           />
         </>
       )}
     </Group>
+  );
+}
+
+/** In words: two icons for copying would look the same. */
+function CopyText({ text, label }: { readonly text: () => string; readonly label: string }) {
+  const { t } = useTranslation();
+  const { copy, copied } = useClipboard({ timeout: 1_500 });
+  return (
+    <Button size="compact-xs" variant="subtle" className={classes.copy} onClick={() => copy(text())}>
+      {copied ? t('app.copied') : label}
+    </Button>
   );
 }

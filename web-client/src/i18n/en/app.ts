@@ -20,6 +20,7 @@ export const app = {
     messages: 'Messages',
     tree: 'Topics',
     charts: 'Charts',
+    bench: 'Bench',
     packets: 'Packets',
     costs: 'Costs',
     connection: 'Connection',

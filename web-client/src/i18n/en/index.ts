@@ -1,3 +1,4 @@
+import { bench } from '../../features/bench/strings.ts';
 import { charts } from '../../features/charts/strings.ts';
 import { costs } from '../../features/costs/strings.ts';
 import { decode } from '../../features/decode/strings.ts';
@@ -19,6 +20,7 @@ import { ui } from './ui.ts';
  */
 export const en = {
   app,
+  bench,
   charts,
   connections,
   costs,

@@ -1,9 +1,13 @@
 import { matches, parseShared } from '@apus/mqtt/topic';
 import { describe, expect, it } from 'vitest';
+import type { Trouble } from '../../../src/engine/types.ts';
 import { type BenchClient, type BenchEnvironment, BenchRun } from '../../../src/features/bench/bench-run.ts';
 import { DRAIN_SECONDS, OUTSTANDING_MAX } from '../../../src/features/bench/limits.ts';
 import { type BenchPlan, DEFAULT_PLAN } from '../../../src/features/bench/plan.ts';
 import type { BenchSnapshot } from '../../../src/features/bench/result.ts';
+
+const REFUSED: Trouble = { kind: 'reason', code: 0x87, detail: '', atMs: 0 };
+const LOST: Trouble = { kind: 'closed', code: 1006, detail: '', atMs: 0 };
 
 /** A broker, a clock and a browser in one, all of which the test moves. */
 class World implements BenchEnvironment {
@@ -14,13 +18,14 @@ class World implements BenchEnvironment {
   /** How often each message is delivered to whom it matches; a test loses or doubles some. */
   copies = (_number: number): number => 1;
   acknowledges = true;
-  refuse = (_clientId: string): string => '';
+  refuse = (_clientId: string): boolean => false;
+  subscribeTrouble: Trouble | undefined;
   ended = 0;
   #nowMs = 1_000;
   #published = 0;
   #timers: { readonly atMs: number; readonly callback: () => void }[] = [];
   #subscriptions: { readonly filter: string; readonly listener: (payload: Uint8Array) => void }[] = [];
-  #lost: ((problem: string) => void)[] = [];
+  #lost: ((trouble: Trouble) => void)[] = [];
 
   get last(): BenchSnapshot {
     const last = this.snapshots.at(-1);
@@ -40,15 +45,14 @@ class World implements BenchEnvironment {
 
   report = (snapshot: BenchSnapshot): void => void this.snapshots.push(snapshot);
 
-  open = (clientId: string): Promise<BenchClient> => {
-    const refusal = this.refuse(clientId);
-    if (refusal !== '') return Promise.reject(new Error(refusal));
+  open = (clientId: string): Promise<BenchClient | Trouble> => {
+    if (this.refuse(clientId)) return Promise.resolve(REFUSED);
     this.clientIds.push(clientId);
     return Promise.resolve(this.#client());
   };
 
-  loseAll(problem: string): void {
-    for (const listener of this.#lost) listener(problem);
+  loseAll(): void {
+    for (const listener of this.#lost) listener(LOST);
   }
 
   advance(ms: number): void {
@@ -70,7 +74,7 @@ class World implements BenchEnvironment {
         const parsed = parseShared(filter);
         const inner = 'topicFilter' in parsed ? parsed.topicFilter : filter;
         this.#subscriptions.push({ filter: inner, listener: (payload) => listener(payload) });
-        return Promise.resolve();
+        return Promise.resolve(this.subscribeTrouble);
       },
       publish: (topic, payload, _qos, done) => {
         const number = this.#published;
@@ -123,7 +127,7 @@ describe('a run', () => {
       missing: 0,
       duplicates: 0,
       outOfOrder: 0,
-      problem: '',
+      trouble: undefined,
     });
     expect(world.last.seconds.reduce((sum, { published }) => sum + published, 0)).toBe(200);
     expect(world.last.seconds.reduce((sum, { received }) => sum + received, 0)).toBe(600);
@@ -204,19 +208,27 @@ describe('a run', () => {
     expect(world.snapshots).toHaveLength(length);
   });
 
-  it('fails with the words of what refused it', async () => {
+  it('fails with what refused a connection', async () => {
     const world = new World();
-    world.refuse = (clientId) => (clientId.endsWith('p1') ? 'Not authorized' : '');
+    world.refuse = (clientId) => clientId.endsWith('p1');
     await running(world, { publishers: 2, subscribers: 2 });
-    expect(world.last).toMatchObject({ phase: 'failed', problem: 'Not authorized' });
+    expect(world.last).toMatchObject({ phase: 'failed', trouble: REFUSED });
     expect(world.ended).toBe(world.clientIds.length);
+  });
+
+  it('fails with what refused a subscription', async () => {
+    const world = new World();
+    world.subscribeTrouble = REFUSED;
+    await running(world, {});
+    expect(world.last).toMatchObject({ phase: 'failed', trouble: REFUSED });
+    expect(world.clientIds.some((id) => id.includes('-p'))).toBe(false);
   });
 
   it('fails when a connection is lost', async () => {
     const world = new World();
     await running(world, {});
     world.advance(500);
-    world.loseAll('the broker went away');
-    expect(world.last).toMatchObject({ phase: 'failed', problem: 'the broker went away' });
+    world.loseAll();
+    expect(world.last).toMatchObject({ phase: 'failed', trouble: LOST });
   });
 });

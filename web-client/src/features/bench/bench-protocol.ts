@@ -1,0 +1,11 @@
+import type { BenchTarget } from './open-bench-client.ts';
+import type { BenchPlan } from './plan.ts';
+import type { BenchSnapshot } from './result.ts';
+
+/** What the page tells the worker of a run. There is one run for each worker. */
+export type BenchCommand =
+  | { readonly type: 'start'; readonly run: string; readonly plan: BenchPlan; readonly target: BenchTarget }
+  | { readonly type: 'stop' };
+
+/** What the worker tells the page. */
+export type BenchReport = BenchSnapshot;
