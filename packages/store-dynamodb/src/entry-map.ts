@@ -1,7 +1,7 @@
 import type { Key } from './keys.ts';
-import { ENTRY } from './subscriber-entry.ts';
+import { ENTRY, endedEntriesOf } from './subscriber-entry.ts';
 import type { Table, Written } from './table.ts';
-import { number, text, VERSION } from './values.ts';
+import { number, numberOf, text, VERSION } from './values.ts';
 
 /** An item with an attribute for each subscriber and their number: a head, or a share group. */
 export class EntryMap {
@@ -11,7 +11,10 @@ export class EntryMap {
     this.#table = table;
   }
 
-  /** Adds an entry unless `maximum` are there, or the filter is wide: then it says what stands there. */
+  /**
+   * Adds an entry unless `maximum` are there, or the filter is wide: then it says what stands there. Entries that a crash
+   * has left behind, of connections that are over, make room where it is wanted; until then they are only ignored.
+   */
   async add(key: Key, incarnation: string, entry: string, maximum: number): Promise<Written> {
     const isNew = 'attribute_not_exists(#entry)';
     const isNarrow = 'attribute_not_exists(k)';
@@ -26,9 +29,14 @@ export class EntryMap {
         ':maximum': number(maximum),
       },
     });
-    if (written.ok || written.old?.[ENTRY + incarnation] === undefined) return written;
+    if (written.ok) return written;
     // It stands there: a retry of what has succeeded, or a list that forgot it in a crash.
-    return await this.replace(key, incarnation, entry);
+    if (written.old?.[ENTRY + incarnation] !== undefined) return await this.replace(key, incarnation, entry);
+    const isFull = (numberOf(written.old, 'n') ?? 0) >= maximum;
+    const ended = isFull ? endedEntriesOf(written.old, this.#table.nowSeconds()) : [];
+    if (ended.length === 0) return written;
+    for (const ghost of ended) await this.remove(key, ghost);
+    return await this.add(key, incarnation, entry, maximum);
   }
 
   async replace(key: Key, incarnation: string, entry: string): Promise<Written> {

@@ -75,6 +75,16 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
   };
 }
 
+/** Incarnations whose connections cannot be there any more, and which stand in a head or a group all the same. */
+export function endedEntriesOf(item: Item | undefined, nowSeconds: number): string[] {
+  return Object.entries(item ?? {}).flatMap(([name, value]) => {
+    if (!name.startsWith(ENTRY) || value.S === undefined) return [];
+    const incarnation = name.slice(ENTRY.length);
+    const { endsAtSeconds } = unpackEntry(incarnation, value.S);
+    return endsAtSeconds !== undefined && endsAtSeconds <= nowSeconds ? [incarnation] : [];
+  });
+}
+
 /** The entries of a head or a group, those of ended connections left out. */
 export function entriesOf(item: Item | undefined, nowSeconds: number): SubscriberEntry[] {
   const entries: SubscriberEntry[] = [];

@@ -1,6 +1,15 @@
 import type { QueueLimits } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
-import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import {
+  deliveryTo,
+  detach,
+  messageOf,
+  open,
+  PAGE,
+  ROOMY,
+  subscriptionTo,
+  unique,
+} from './support/client.ts';
 import { FakeClock, NOW_MS, withService } from './support/stores.ts';
 
 await withService((service) => {
@@ -130,6 +139,45 @@ await withService((service) => {
     const second = await stores.queues.next(back.session, one, NOW_MS);
     expect([...first, ...second].map(({ type }) => type)).toEqual(['pubrel', 'pubrel']);
     expect(await stores.queues.next(back.session, one, NOW_MS)).toEqual([]);
+  });
+
+  it('subscribers whose connections a crash has kept from leaving make room in the head', async () => {
+    const fakeClock = new FakeClock();
+    const stores = service.make({ fakeClock, connectionSecondsMax: 7_200 });
+    const tenant = unique('tenant');
+    const subscribe = async (clientId: string) => {
+      const connectionId = `${clientId}:1`;
+      const attachment = { keepsNothing: true };
+      const { session } = await open(stores, tenant, clientId, {
+        connectionId,
+        attachment,
+        cleanStart: true,
+      });
+      await stores.subscriptions.put(session, [subscriptionTo('crowd')], 10);
+    };
+    for (let number = 0; number < 7; number += 1) await subscribe(`ghost-${number}`);
+    fakeClock.nowMs += 7_000_000;
+    await subscribe('live');
+    // The ghosts' connections cannot be there any more; the head is full of them.
+    fakeClock.nowMs += 400_000;
+    for (const clientId of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await subscribe(clientId);
+    const found = async () => {
+      const [matched, ...others] = await service
+        .make({ fakeClock, shards: 'leave' })
+        .subscriptions.match(tenant, 'crowd');
+      expect(others).toEqual([]);
+      return {
+        shards: matched?.shards,
+        clients: matched?.subscribers.map(({ session }) => session.clientId),
+      };
+    };
+    expect(await found()).toEqual({
+      shards: undefined,
+      clients: expect.arrayContaining(['live', 'a', 'b', 'c', 'd', 'e', 'f', 'g']),
+    });
+    // Those who are there give no room.
+    await subscribe('ninth');
+    expect(await found()).toMatchObject({ shards: 1 });
   });
 
   it('a will that no item could hold is refused by name', async () => {
