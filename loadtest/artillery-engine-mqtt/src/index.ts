@@ -5,7 +5,7 @@ import type { Context, Events, Helpers, ScenarioSpec, Script, VirtualUserFunctio
 import { Barriers } from './barrier.ts';
 import { compile } from './compile.ts';
 import { configOf, type EngineConfig } from './config.ts';
-import { keepLedger } from './ledger-file.ts';
+import { LedgerFile } from './ledger-file.ts';
 import { runTagOf } from './run-tag.ts';
 import { UserError } from './step-error.ts';
 import { leave } from './steps/disconnect.ts';
@@ -22,6 +22,8 @@ export class MqttEngine {
   readonly #helpers: Helpers;
   readonly #config: EngineConfig;
   readonly #frames: Readonly<Statistics>[] = [];
+  readonly #ledgerFile: LedgerFile | undefined;
+  readonly #users = new Set<VirtualUser>();
   #barriers: Barriers | undefined;
 
   /** @throws {StepError} when `config.target` or `config.engines.mqtt` is wrong */
@@ -33,7 +35,7 @@ export class MqttEngine {
     const runTag = this.#config.runTag ?? runTagOf();
     this.recorder = new Recorder({ runTag, worker: threadId % WORKERS_MAX, clock });
     if (frames === 'text') this.recorder.frames = () => sumOf(this.#frames);
-    if (ledgers !== undefined) keepLedger(ledgers, this.recorder);
+    if (ledgers !== undefined) this.#ledgerFile = new LedgerFile(ledgers, this.recorder);
   }
 
   /** @throws {StepError} for a flow that is written wrong */
@@ -41,6 +43,7 @@ export class MqttEngine {
     const steps = compile(spec.flow, this.#script, this.#helpers);
     // Its channel is opened only where virtual users run.
     this.#barriers ??= new Barriers(new BroadcastChannel(`artillery-engine-mqtt-${process.pid}`));
+    this.#ledgerFile?.whenAskedToStop(() => void this.#stop());
     const around = {
       config: this.#config,
       recorder: this.recorder,
@@ -52,10 +55,14 @@ export class MqttEngine {
     return (context, callback) => {
       events.emit('started');
       const user = new VirtualUser(context, around);
+      this.#users.add(user);
       runFlow(steps, user)
         .catch((error: Error) => this.#failed(user, error))
         .then(async (error) => {
           await leave(user, error !== undefined);
+          this.#users.delete(user);
+          // It may be the last one: Artillery ends its workers without telling them.
+          if (this.#users.size === 0) this.#ledgerFile?.write();
           callback(error ?? null, context);
         });
     };
@@ -64,9 +71,18 @@ export class MqttEngine {
   /** Closes what would keep a process alive. */
   close(): void {
     this.#barriers?.close();
+    this.#ledgerFile?.close();
   }
 
-  #failed(user: VirtualUser, error: Error): Error {
+  /** Ends all virtual users where they are, and writes what has been counted. */
+  async #stop(): Promise<void> {
+    for (const user of this.#users) user.isStopped = true;
+    await Promise.allSettled([...this.#users].map((user) => leave(user)));
+    this.#ledgerFile?.write();
+  }
+
+  #failed(user: VirtualUser, error: Error): Error | undefined {
+    if (user.isStopped) return undefined;
     const code = error instanceof UserError ? error.code : 'unexpected';
     user.around.events.emit('error', `mqtt.${code}`);
     this.recorder.problem(error.message);

@@ -1,18 +1,50 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import type { Recorder } from '@apus/loadtest/measure';
 
+/** A file of this name in the folder of ledgers asks every worker to end with what it has. */
+export const STOP_FILE = 'stop';
+
+/** How often a worker looks for it. */
+const LOOK_MS = 200;
+
 let files = 0;
 
-/** Writes what a worker has counted, when its thread ends: at the end of the test, and at Ctrl+C. */
-export function keepLedger(folder: string, recorder: Recorder): void {
-  files += 1;
-  const path = join(folder, `ledger-${process.pid}-${threadId}-${files}.json`);
-  process.once('exit', () => {
-    // An engine is also made where no virtual user runs.
-    if (recorder.asked === 0) return;
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(path, JSON.stringify(recorder.ledger()));
-  });
+/**
+ * The ledger of one worker. Artillery tells its workers nothing before it ends them at Ctrl+C, so whoever wants their
+ * ledgers asks them by a file first.
+ */
+export class LedgerFile {
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #recorder: Recorder;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(folder: string, recorder: Recorder) {
+    files += 1;
+    this.#folder = folder;
+    this.#path = join(folder, `ledger-${process.pid}-${threadId}-${files}.json`);
+    this.#recorder = recorder;
+  }
+
+  /** Writes what has been counted until now; readers never see half of it. */
+  write(): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const unfinished = `${this.#path}.part`;
+    writeFileSync(unfinished, JSON.stringify(this.#recorder.ledger()));
+    renameSync(unfinished, this.#path);
+  }
+
+  whenAskedToStop(stop: () => void): void {
+    this.#timer ??= setInterval(() => {
+      if (!existsSync(join(this.#folder, STOP_FILE))) return;
+      this.close();
+      stop();
+    }, LOOK_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
 }

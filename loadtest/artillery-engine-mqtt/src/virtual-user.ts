@@ -42,6 +42,8 @@ export class VirtualUser {
   readonly barriers = new Set<string>();
   /** The connection is meant to end. */
   isLeaving = false;
+  /** The test is ended before its time: nothing more is to be done, and nothing that fails now is of interest. */
+  isStopped = false;
   /** When the last message came, by `performance.now()`. */
   lastMessageAtMs = performance.now();
   #unseen: ReceivedMessage[] = [];

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ledger } from '../measure/index.ts';
@@ -10,8 +10,12 @@ import { ArtilleryError } from './artillery-error.ts';
 import { artilleryFolder, artilleryProgram, installArtillery } from './install.ts';
 import { artilleryScript, type ScriptOptions } from './script.ts';
 
-/** After it was asked to stop, Artillery waits for nobody; this long it may take all the same. */
-const STOP_MS = 20_000;
+/** How long the engine may take to disconnect its clients and to write its ledger, and Artillery to end after it. */
+const STOP_MS = 8_000;
+const LOOK_MS = 50;
+
+/** The engine looks for this file in the folder of its ledgers. */
+const STOP_FILE = 'stop';
 
 export interface ArtilleryRunOptions {
   /** Where the engine and Artillery are. */
@@ -47,7 +51,7 @@ export async function runArtillery({
     const path = join(work, 'script.json');
     const ledgers = join(work, 'ledgers');
     writeFileSync(path, JSON.stringify(artilleryScript({ ...script, ledgers }), null, 2));
-    const code = await finished(start(artilleryProgram(installed), path, folder), stop);
+    const code = await finished(start(artilleryProgram(installed), path, folder), ledgers, stop);
     const kept = readLedgers(ledgers);
     if (kept.length === 0)
       throw new ArtilleryError(
@@ -81,25 +85,35 @@ function start(program: string, script: string, folder: string): ChildProcess {
   });
 }
 
-function finished(child: ChildProcess, stop: AbortSignal): Promise<number | null> {
-  const pass = (): void => {
-    child.kill('SIGINT');
-    setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref();
-  };
-  if (stop.aborted) pass();
-  stop.addEventListener('abort', pass, { once: true });
+function finished(child: ChildProcess, ledgers: string, stop: AbortSignal): Promise<number | null> {
+  const end = (): void => void endEarly(child, ledgers);
+  if (stop.aborted) end();
+  stop.addEventListener('abort', end, { once: true });
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new ArtilleryError(`Artillery could not be run: ${error.message}`)));
     child.on('exit', (code) => {
-      stop.removeEventListener('abort', pass);
+      stop.removeEventListener('abort', end);
       resolve(code);
     });
   });
 }
 
+/** Artillery ends its workers without a word: the engine is asked first. */
+async function endEarly(child: ChildProcess, ledgers: string): Promise<void> {
+  mkdirSync(ledgers, { recursive: true });
+  writeFileSync(join(ledgers, STOP_FILE), '');
+  const untilMs = performance.now() + STOP_MS;
+  while (readLedgers(ledgers).length === 0 && child.exitCode === null && performance.now() < untilMs)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  child.kill('SIGINT');
+  setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref();
+}
+
 function readLedgers(folder: string): readonly Ledger[] {
   try {
-    return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Ledger);
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Ledger);
   } catch {
     // Nobody has written one.
     return [];

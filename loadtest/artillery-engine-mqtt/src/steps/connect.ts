@@ -28,6 +28,7 @@ export const connect: StepMaker = (value) => {
       sessionExpirySeconds: sessionExpirySeconds ?? config.sessionExpirySeconds,
     });
     user.client = client;
+    user.isLeaving = false;
     if (statistics !== undefined) user.around.countFrames(statistics);
     client.on('message', (topic, payload) => user.received(topic, payload));
     await connected(client, config.timeoutSeconds);
@@ -72,14 +73,16 @@ function connectError(error: Error): UserError {
 
 /** A connection that is not meant to end and does is lost; what is wrong with it is counted and goes on. */
 function watch(user: VirtualUser, client: MqttClient): void {
-  const { recorder, events } = user.around;
+  const { recorder, events, config } = user.around;
   client.on('close', () => {
     if (user.isLeaving) return;
+    user.isLeaving = config.reconnectMs === 0;
     recorder.lost += 1;
     recorder.problem('a connection was lost while the test ran');
     events.emit('counter', 'mqtt.connections_lost', 1);
   });
   client.on('error', (error) => {
+    if (user.isStopped) return;
     recorder.problem(error.message);
     events.emit('error', `mqtt.${(error as { code?: unknown }).code ?? 'error'}`);
   });

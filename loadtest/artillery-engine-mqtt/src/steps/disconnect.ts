@@ -1,6 +1,10 @@
+import type { MqttClient } from 'mqtt';
 import { StepFields } from '../fields.ts';
 import type { VirtualUser } from '../virtual-user.ts';
 import type { StepMaker } from './step.ts';
+
+/** mqtt.js waits for what is unacknowledged before it says DISCONNECT; a broker that is gone never answers. */
+const END_MS_MAX = 5_000;
 
 /** `disconnect: {}` sends DISCONNECT; `disconnect: { abruptly: true }` cuts the connection. */
 export const disconnect: StepMaker = (value) => {
@@ -10,14 +14,29 @@ export const disconnect: StepMaker = (value) => {
   return (user) => leave(user, abruptly);
 };
 
-/** Every virtual user leaves in the end, whatever its flow says. */
+/** Every virtual user leaves in the end, whatever its flow says. Never rejects. */
 export async function leave(user: VirtualUser, abruptly = false): Promise<void> {
   const { client } = user;
   user.isLeaving = true;
   if (client === undefined) return;
   user.client = undefined;
-  await client.endAsync(abruptly);
+  await end(client, abruptly);
   // What is sent to it from here on is nobody's.
   client.removeAllListeners('message');
   client.on('error', () => {});
+}
+
+async function end(client: MqttClient, abruptly: boolean): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      client.end(true);
+      resolve();
+    }, END_MS_MAX);
+  });
+  const ended = client.endAsync(abruptly).catch(() => {
+    // It was closed already.
+  });
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
 }

@@ -22,7 +22,7 @@ export const loop: StepMaker = (value, compiler, path, spec) => {
       throw new UserError('bad_loop', `${String(over)} is no list`);
     const rounds = list?.length ?? user.fillNumber(count ?? 0, 'count');
     if (rounds > ROUNDS_MAX) throw new UserError('bad_loop', `${rounds} rounds are too many`);
-    for (let round = 0; round < rounds && !user.isLeaving; round += 1) {
+    for (let round = 0; round < rounds && !user.isStopped; round += 1) {
       vars.$loopCount = round;
       vars.$loopElement = list?.[round] ?? round;
       await runFlow(steps, user);

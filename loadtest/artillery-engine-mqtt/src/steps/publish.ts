@@ -63,10 +63,11 @@ function publishPaced(
     const { index, of } = user.place;
     const startMicros = recorder.now();
     const underWay: Promise<void>[] = [];
-    for (let counter = 0; counter < count && !user.isLeaving; counter += 1) {
+    for (let counter = 0; counter < count; counter += 1) {
       const dueMicros = startMicros + Math.round((counter + index / of) * periodMicros);
       const waitMs = (dueMicros - recorder.now()) / 1_000;
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (user.isStopped) return;
       underWay.push(send(user, message, Math.min(dueMicros, recorder.now())));
     }
     await Promise.all(underWay);
@@ -92,6 +93,7 @@ async function send(user: VirtualUser, message: MessageFields, dueMicros: number
   try {
     await client.publishAsync(topic, payload, { qos, retain });
   } catch (error) {
+    if (user.isStopped) return;
     // Nobody has promised anything: the message stays unacknowledged.
     user.around.recorder.problem(`a message was not taken: ${(error as Error).message}`);
     events.emit('error', 'mqtt.publish_failed');

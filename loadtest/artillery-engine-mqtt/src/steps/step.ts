@@ -17,5 +17,8 @@ export interface Compiler {
 export type StepMaker = (value: unknown, compiler: Compiler, path: string, spec: object) => Step;
 
 export async function runFlow(steps: readonly Step[], user: VirtualUser): Promise<void> {
-  for (const step of steps) await step(user);
+  for (const step of steps) {
+    if (user.isStopped) return;
+    await step(user);
+  }
 }

@@ -1,0 +1,85 @@
+import { type RunningNode, startNode } from '@apus/node';
+import { onTestFinished } from 'vitest';
+import type { Context, Helpers } from '../src/artillery.ts';
+import { MqttEngine } from '../src/index.ts';
+
+export type Door = 'node' | 'gateway';
+
+export async function brokerForTest(options: Parameters<typeof startNode>[0] = {}): Promise<RunningNode> {
+  const node = await startNode({ port: 0, gatewayPort: 0, logSink: () => {}, ...options });
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+/** As Artillery's own as these tests need it: one variable at a time, and seconds. */
+export const helpers: Helpers = {
+  template(value, { vars }) {
+    if (typeof value !== 'string') return value;
+    return value.replaceAll(/\{\{\s*([\w$]+)\s*\}\}/g, (_, name: string) => String(vars[name]));
+  },
+  createThink: (step) => (_context, callback) => {
+    setTimeout(callback, Number((step as { think: number }).think) * 1_000);
+  },
+};
+
+/** What was counted, as Artillery's report would. */
+export class Metrics {
+  readonly counters: Record<string, number> = {};
+  readonly histograms: Record<string, number[]> = {};
+  readonly errors: string[] = [];
+  started = 0;
+
+  emit(event: string, name?: string, value?: number): void {
+    if (event === 'started') this.started += 1;
+    if (event === 'error' && name !== undefined) this.errors.push(name);
+    if (event === 'counter' && name !== undefined)
+      this.counters[name] = (this.counters[name] ?? 0) + (value ?? 0);
+    if (event === 'histogram' && name !== undefined && value !== undefined) {
+      this.histograms[name] ??= [];
+      this.histograms[name].push(value);
+    }
+  }
+}
+
+export interface EngineRun {
+  readonly engine: MqttEngine;
+  readonly metrics: Metrics;
+  /** One for each virtual user: the error that it ended with. */
+  readonly errors: readonly (Error | null)[];
+  readonly contexts: readonly Context[];
+}
+
+export interface EngineTest {
+  readonly users?: number;
+  readonly door?: Door;
+  readonly mqtt?: object;
+  readonly config?: object;
+}
+
+/** Runs a flow with so many virtual users at once, as Artillery's runner would. */
+export async function runFlowForTest(
+  node: RunningNode,
+  flow: readonly unknown[],
+  { users = 1, door = 'node', mqtt = {}, config = {} }: EngineTest = {},
+): Promise<EngineRun> {
+  const target = door === 'node' ? node.url : (node.gateway?.url ?? '');
+  const frames = door === 'node' ? 'binary' : 'text';
+  const engine = new MqttEngine(
+    { config: { target, engines: { mqtt: { frames, ...mqtt } }, ...config } },
+    undefined,
+    helpers,
+  );
+  onTestFinished(() => engine.close());
+  const metrics = new Metrics();
+  const scenario = engine.createScenario({ name: 'test', flow }, metrics);
+  const contexts = Array.from(
+    { length: users },
+    (_, index): Context => ({ vars: { $uuid: `user-${index}` }, funcs: {} }),
+  );
+  const errors = await Promise.all(
+    contexts.map(
+      (context) => new Promise<Error | null>((resolve) => scenario(context, (error) => resolve(error))),
+    ),
+  );
+  return { engine, metrics, errors, contexts };
+}
