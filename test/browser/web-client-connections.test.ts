@@ -285,12 +285,12 @@ describe.skipIf(skipped !== undefined)('connections in the web client, in Chromi
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await client.connected();
     await client.publish('several/one', 'from the gateway door', 1);
-    expect(await client.rows('several/one').count()).toBe(1);
+    await expect.poll(() => client.rows('several/one').count()).toBe(1);
     await page.getByRole('navigation').getByTitle(served.nodeUrl).click();
     await client.rows('several/one', 'from the gateway door').waitFor();
-    expect(
-      await page.getByRole('navigation').getByRole('img', { name: 'Connected', exact: true }).count(),
-    ).toBe(2);
+    await expect
+      .poll(() => page.getByRole('navigation').getByRole('img', { name: 'Connected', exact: true }).count())
+      .toBe(2);
   });
 
   it('notices when the server goes, says so, and comes back with it', async () => {
