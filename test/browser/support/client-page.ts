@@ -101,8 +101,9 @@ export class ClientPage {
   /** What axe finds wrong by WCAG 2.2 A and AA, one line for each rule. */
   async accessibilityProblems(): Promise<string[]> {
     // A dialog that is still fading in has no contrast yet; what turns for ever is not waited for.
-    await this.page.waitForFunction(`document.getAnimations().every(({ playState, effect }) =>
-      playState !== "running" || effect.getComputedTiming().iterations === Infinity)`);
+    await this.page.evaluate(`Promise.allSettled(document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
+      .map(({ finished }) => finished)).then(() => undefined)`);
     await this.page.evaluate(AXE);
     return (await this.page.evaluate(`
       axe.run(document, {
