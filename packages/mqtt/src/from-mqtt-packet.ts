@@ -125,7 +125,9 @@ function connackFields(
   version: ProtocolVersion,
 ): Pick<ConnackPacket, 'sessionPresent' | 'reasonCode'> {
   const reasonCode = version === 5 ? parsed.reasonCode : fromConnackReturnCode(parsed.returnCode ?? 0);
-  return { sessionPresent: parsed.sessionPresent, reasonCode: reasonCode ?? ReasonCode.Success };
+  // MQTT 3.1 has no Session Present: its byte is reserved, and says nothing.
+  const sessionPresent = version !== 3 && parsed.sessionPresent;
+  return { sessionPresent, reasonCode: reasonCode ?? ReasonCode.Success };
 }
 
 function subscriptions(parsed: ISubscribePacket): SubscribePacket['subscriptions'] {
