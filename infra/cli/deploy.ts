@@ -80,7 +80,9 @@ async function deployStack(flags: Flags, { region }: Account, stackName: string)
   const folder = await mkdtemp(join(tmpdir(), 'apus-deploy-'));
   const file = join(folder, 'outputs.json');
   try {
-    const options = ['--require-approval', 'never', '--outputs-file', file];
+    // An assembly of its own: two deployments at the same time would overwrite each other's.
+    const output = join(folder, 'cdk.out');
+    const options = ['--require-approval', 'never', '--output', output, '--outputs-file', file];
     const code = await cdk(
       ['deploy', ...options, ...contextArguments(flags.settings)],
       environmentOf(region),

@@ -31,7 +31,7 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
   const { stage, apiId, fanOutSource, alarm, topic } = props;
   const lambda = new BrokerFunction(scope, 'Breaker', {
-    entry: 'infra/functions/breaker-handler.ts',
+    entry: 'breaker',
     description: 'Apus: stops a runaway, and ends the stop with {"action":"reset"}',
     environment: {
       [BREAKER_VARIABLES.apiId]: apiId,

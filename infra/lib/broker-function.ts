@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -13,14 +12,11 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import { BUNDLING } from './bundling.ts';
-
-/** The repository, as seen from here and from `dist/app.mjs` alike: both are two folders below it. */
-const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+import { BUNDLING, REPOSITORY } from './bundling.ts';
+import { ENTRIES, type EntryName } from './entries.ts';
 
 export interface BrokerFunctionProps {
-  /** Path of the entry below the repository. */
-  readonly entry: string;
+  readonly entry: EntryName;
   readonly description: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeout: Duration;
@@ -44,7 +40,7 @@ export class BrokerFunction extends NodejsFunction {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     super(scope, id, {
-      entry: `${REPOSITORY}${props.entry}`,
+      entry: `${REPOSITORY}${ENTRIES[props.entry]}`,
       projectRoot: REPOSITORY,
       depsLockFilePath: `${REPOSITORY}package-lock.json`,
       description: props.description,

@@ -1,15 +1,32 @@
+import { fileURLToPath } from 'node:url';
 import { type BundlingOptions, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+
+/** The repository, as seen from here and from `dist/app.mjs` alike: both are two folders below it. */
+export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Node.js of the functions' runtime, in the words of esbuild. */
 export const TARGET = 'node24';
 
-/** Parts of the SDK are CommonJS and call `require`, which a module has to make first. */
+/** Of packages that come both ways the modules: what a function does not use can be left out of them. */
+export const MAIN_FIELDS = ['module', 'main'] as const;
+/** The same for packages that say so by a condition; and those of this repository are read from their sources. */
+export const CONDITIONS = ['source', 'module'] as const;
+
+/** What is bundled in the place of something larger that does the same here. */
+export const ALIASES: Readonly<Record<string, string>> = {
+  // A copy of Node's own streams, for those who have none.
+  'readable-stream': 'node:stream',
+  '@aws-sdk/credential-provider-node': `${REPOSITORY}infra/functions/lambda-credentials.ts`,
+};
+
+/** Parts of what is bundled are CommonJS and call `require`, which a module has to make first. */
 export const BANNER =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 /**
  * One minified module for each function, with the SDK's clients in it: those of the runtime are read from disk in
- * thousands of files at every cold start. `measure-cold-start` says what this is worth.
+ * hundreds of files at every cold start. How large the bundles are and how long they take to start: docs/deploy.md,
+ * "Cold starts".
  */
 export const BUNDLING: BundlingOptions = {
   target: TARGET,
@@ -17,7 +34,10 @@ export const BUNDLING: BundlingOptions = {
   banner: BANNER,
   minify: true,
   bundleAwsSDK: true,
-  mainFields: ['module', 'main'],
-  // Packages of this repository are read from their sources.
-  esbuildArgs: { '--conditions': 'source', '--legal-comments': 'none' },
+  mainFields: [...MAIN_FIELDS],
+  esbuildArgs: {
+    '--conditions': CONDITIONS.join(','),
+    '--legal-comments': 'none',
+    ...Object.fromEntries(Object.entries(ALIASES).map(([from, to]) => [`--alias:${from}`, to])),
+  },
 };

@@ -44,7 +44,7 @@ export class Functions {
 function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction {
   const { verification, reservedConcurrency } = props;
   const gateway = create(scope, 'Gateway', props, {
-    entry: 'packages/cloud/src/lambda/gateway.ts',
+    entry: 'gateway',
     description: 'Apus: handshakes and frames of clients',
     timeout: GATEWAY_TIMEOUT,
     environment: verification.variables,
@@ -57,7 +57,7 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
 /** Its own function: it may run while `$default` of the same connection does, and nobody waits for it. */
 function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFunction {
   return create(scope, 'Disconnect', props, {
-    entry: 'packages/cloud/src/lambda/disconnect.ts',
+    entry: 'disconnect',
     description: 'Apus: connections that ended',
     timeout: GATEWAY_TIMEOUT,
   });
@@ -66,7 +66,7 @@ function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFuncti
 function createFanOut(scope: Construct, props: FunctionsProps): BrokerFunction {
   const { fanOut } = props.resources;
   const lambda = create(scope, 'FanOut', props, {
-    entry: 'packages/cloud/src/lambda/fan-out.ts',
+    entry: 'fanOut',
     description: 'Apus: messages of wide filters',
     timeout: WORKER_TIMEOUT,
     environment: {
@@ -82,7 +82,7 @@ function createFanOut(scope: Construct, props: FunctionsProps): BrokerFunction {
 function createTimers(scope: Construct, props: FunctionsProps): BrokerFunction {
   const { timers } = props.resources;
   const lambda = create(scope, 'Timers', props, {
-    entry: 'packages/cloud/src/lambda/timers.ts',
+    entry: 'timers',
     description: 'Apus: wills and sessions whose time has come',
     timeout: TIMERS_TIMEOUT,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
@@ -95,7 +95,7 @@ function createTimers(scope: Construct, props: FunctionsProps): BrokerFunction {
 
 function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
   const lambda = create(scope, 'Sweep', props, {
-    entry: 'packages/cloud/src/lambda/sweep.ts',
+    entry: 'sweep',
     description: 'Apus: connections and sessions that nothing else ended',
     timeout: SWEEP_TIMEOUT,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,

@@ -29,7 +29,7 @@ export class HttpPublish {
       props;
     this.keys = protection === 'keys' ? createKeys(scope, secretProps) : undefined;
     this.lambda = new BrokerFunction(scope, 'Publish', {
-      entry: 'packages/cloud/src/lambda/publish.ts',
+      entry: 'publish',
       description: 'Apus: publishes for backends over HTTPS',
       environment: {
         ...environment,

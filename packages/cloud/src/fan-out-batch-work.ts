@@ -30,6 +30,8 @@ export class BatchWork {
   readonly #counts: FanOutCounts = noCounts();
   readonly #lost: LostConnections;
   readonly #posts: FanOutPosts;
+  /** Of the function's time: for a slice, and for ending what it began. */
+  readonly #sliceNeedsMs: number;
   /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
   readonly #left = new Map<SqsRecord, number | undefined>();
 
@@ -38,16 +40,19 @@ export class BatchWork {
     this.#state = state;
     this.#context = context;
     const remainingMs = context.getRemainingTimeInMillis();
-    const half = state.limits.reserveMs / 2;
+    const { reserveMs, sliceMsMax } = state.limits;
+    // A function of less time than these ask for still serves slices.
+    const reservedMs = Math.min(reserveMs, remainingMs / 4);
+    this.#sliceNeedsMs = reservedMs + Math.min(sliceMsMax, remainingMs / 4);
     this.#lost = new LostConnections(
       options.environment,
-      () => context.getRemainingTimeInMillis() > half / 2,
+      () => context.getRemainingTimeInMillis() > reservedMs / 4,
     );
     this.#posts = new FanOutPosts(
       options,
       state.gateway,
       this.#counts,
-      options.clock.now() + remainingMs - half,
+      options.clock.now() + remainingMs - reservedMs / 2,
       (failed) => this.#lost.add(failed),
     );
   }
@@ -91,7 +96,7 @@ export class BatchWork {
 
   async #review(group: TaskGroup, work: GroupWork): Promise<void> {
     const done = await work.review();
-    if (done !== undefined) this.#leave(group, done, 'no-time');
+    if (done !== undefined) this.#leave(group, done, 'refused');
   }
 
   #leave({ shard, tasks }: TaskGroup, done: number, why: LeftBecause): void {
@@ -102,12 +107,10 @@ export class BatchWork {
     }
   }
 
-  /** Time alone is had at once; what does not answer needs a moment. */
+  /** Time alone is had at once; what refuses or does not answer needs a moment. */
   #secondsUntil(why: LeftBecause): number | undefined {
-    const { gateway } = this.#state;
     if (why === 'lost') return undefined;
-    if (why === 'no-time' && !gateway.refusals.isThrottled(this.#options.clock.now())) return 0;
-    return 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);
+    return why === 'no-time' ? 0 : 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);
   }
 
   async #giveBack(): Promise<void> {
@@ -141,7 +144,7 @@ export class BatchWork {
       limits: this.#state.limits,
       log,
       randomId,
-      remainingMs: () => this.#context.getRemainingTimeInMillis(),
+      hasTime: () => this.#context.getRemainingTimeInMillis() >= this.#sliceNeedsMs,
       giveUp: (tasks: readonly Task[], why: string) => this.#giveUp(tasks, why),
     };
     return new GroupWork(context, group);

@@ -26,7 +26,8 @@ export interface GroupContext {
   readonly limits: FanOutWorkerLimits;
   readonly log: Log;
   readonly randomId: () => string;
-  readonly remainingMs: () => number;
+  /** For another slice. */
+  readonly hasTime: () => boolean;
   /** Resolves when the jobs are where an operator finds them. */
   readonly giveUp: (tasks: readonly Task[], why: string) => Promise<void>;
 }
@@ -38,8 +39,10 @@ export interface GroupResult {
 }
 
 export type LeftBecause =
-  /** Of the function, or the gateway refuses everything. */
+  /** Of the function. */
   | 'no-time'
+  /** The gateway did not take everything in that time. */
+  | 'refused'
   /** Another worker has the shard. */
   | 'lost'
   /** A store or a queue does not answer. */
@@ -149,7 +152,7 @@ export class GroupWork {
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
     }
-    if (outcome !== 'no-time' && outcome !== 'unavailable') return outcome;
+    if (outcome === 'done' || outcome === 'lost' || outcome === 'interrupted') return outcome;
     await this.#quietly(() => this.#ledger.claim(tasks, claim, attempts - 1));
     return outcome;
   }
@@ -166,7 +169,7 @@ export class GroupWork {
     const { shards, posts, counts } = this.#context;
     let from = after;
     for (let isFirst = true; ; isFirst = false) {
-      if (!this.#hasTime()) return 'no-time';
+      if (!this.#context.hasTime()) return 'no-time';
       const claim = { after: from, end, isLast };
       const { outcome } = await this.#ledger.claim(tasks, claim, isFirst ? attempts : 0);
       if (outcome !== 'claimed') return outcome;
@@ -174,7 +177,7 @@ export class GroupWork {
       this.#claimed.push({ tasks, claim, isUnfinished: false });
       const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
       const slice = await shards.readShard(this.#shard, range);
-      if (!(await this.#post(tasks, slice, true))) return 'no-time';
+      if (!(await this.#post(tasks, slice, true))) return 'refused';
       if (slice.next === undefined || slice.next === end) return 'done';
       from = slice.next;
     }
@@ -185,7 +188,7 @@ export class GroupWork {
     const reader = new SliceReader(shards, this.#shard, from);
     let after = from;
     for (;;) {
-      if (!this.#hasTime()) return 'no-time';
+      if (!this.#context.hasTime()) return 'no-time';
       const slice = await reader.next(posts.subscribersMax(tasks));
       if (slice.end !== undefined && slice.subscribers.length > 0) {
         const claim = { after, end: slice.end, isLast: slice.next === undefined };
@@ -193,7 +196,7 @@ export class GroupWork {
         if (outcome !== 'claimed') return outcome;
         counts.slices += 1;
         this.#claimed.push({ tasks, claim, isUnfinished: false });
-        if (!(await this.#post(tasks, slice, false))) return 'no-time';
+        if (!(await this.#post(tasks, slice, false))) return 'refused';
       }
       if (slice.next === undefined) return 'done';
       after = slice.next;
@@ -217,11 +220,5 @@ export class GroupWork {
       await posts.flush(onUnfinished);
     }
     return slice?.isUnfinished !== true;
-  }
-
-  /** For a slice, and for ending what it began. */
-  #hasTime(): boolean {
-    const { remainingMs, limits } = this.#context;
-    return remainingMs() >= limits.reserveMs + limits.sliceMsMax;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SqsRecord } from '../src/sqs-events.ts';
 import type { Process } from './support/fan-out.ts';
-import { never, World } from './support/fan-out.ts';
+import { gate, never, World } from './support/fan-out.ts';
 
 const LIMITS = { sliceSubscribersMax: 3, attemptsMax: 4, attemptsTogetherMax: 2 };
 
@@ -14,31 +14,42 @@ function deadTexts({ deadLetters }: World): string[] {
   );
 }
 
+interface Victim {
+  readonly worker: Process;
+  /** Resolves when it will never answer. */
+  readonly died: Promise<undefined>;
+}
+
 /** A worker to which a message is fatal: it throws, as a defect would, or does not come back. */
-function workerFailingAt(world: World, text: string, fail: () => Promise<never>): Process {
+function workerFailingAt(world: World, text: string, how: 'throws' | 'dies'): Victim {
   const worker = world.process({ limits: LIMITS });
+  const death = gate();
   const { broker } = worker.cloud.environment;
   const { serve } = broker;
   broker.serve = async (message, subscribers, isRepeat) => {
-    if (Buffer.from(message.payload).toString() === text) await fail();
+    if (Buffer.from(message.payload).toString() === text) {
+      if (how === 'throws') throw new Error('a defect');
+      death.open();
+      await never();
+    }
     await serve(message, subscribers, isRepeat);
   };
-  return worker;
+  return { worker, died: death.opened.then(() => undefined) };
 }
 
-/** Redelivers until nothing is left, as the queue would. A worker that hangs is taken for dead. */
+/** Redelivers until nothing is left, as the queue would. */
 async function workUntilDone(
   records: readonly SqsRecord[],
-  makeWorker: () => Process,
+  makeVictim: () => Victim,
   roundsMax = 60,
-): Promise<number> {
+): Promise<void> {
   let waiting = records;
   for (let round = 1; round <= roundsMax; round += 1) {
-    const dead = new Promise<undefined>((resolve) => setTimeout(resolve, 20));
-    const failures = await Promise.race([makeWorker().failuresOf(waiting), dead]);
+    const { worker, died } = makeVictim();
+    const failures = await Promise.race([worker.failuresOf(waiting), died]);
     if (failures === undefined) continue;
     waiting = waiting.filter(({ messageId }) => failures.includes(messageId));
-    if (waiting.length === 0) return round;
+    if (waiting.length === 0) return;
   }
   throw new Error(`not done within ${roundsMax} rounds`);
 }
@@ -78,16 +89,16 @@ describe('what is no job', () => {
 
 describe('a poisoned job', () => {
   it.each([
-    ['that makes its worker throw', () => Promise.reject(new Error('a defect'))],
-    ['that kills its worker', never],
-  ])(
+    ['that makes its worker throw', 'throws'],
+    ['that kills its worker', 'dies'],
+  ] as const)(
     '%s is buried after its attempts, alone: what came with it and behind it arrives, in order',
-    async (_how, fail) => {
+    async (_what, how) => {
       const world = await World.create();
       const all = await world.subscribers(8);
       await world.publish(['a', 'b', 'X', 'c']);
       const records = world.queue.receive();
-      await workUntilDone(records, () => workerFailingAt(world, 'X', fail));
+      await workUntilDone(records, () => workerFailingAt(world, 'X', how));
       expect(deadTexts(world)).toEqual(['X']);
       const [head = '', ...inShard] = all;
       expect(world.gateway.textsTo(head)).toEqual(['a', 'b', 'X', 'c']);
@@ -158,9 +169,9 @@ describe('a poisoned job', () => {
     world.deadLetters.send = async () => {
       throw new Error('no queue');
     };
-    const fail = () => Promise.reject(new Error('a defect'));
     for (let round = 0; round < LIMITS.attemptsMax + 3; round += 1) {
-      expect(await workerFailingAt(world, 'X', fail).failuresOf(records)).toEqual(['message-0']);
+      const { worker } = workerFailingAt(world, 'X', 'throws');
+      expect(await worker.failuresOf(records)).toEqual(['message-0']);
     }
   });
 });

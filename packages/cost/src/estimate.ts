@@ -4,7 +4,7 @@ import { type Floor, floorOf } from './floor.ts';
 import { messageOperations, onlineDeliveries } from './message-operations.ts';
 import type { Operation } from './operation.ts';
 import { type Rates, ratesOf } from './rates.ts';
-import { sessionOperations } from './session-operations.ts';
+import { sessionOperations, subscribeFrames } from './session-operations.ts';
 import type { Traffic } from './traffic.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
 import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
@@ -82,7 +82,7 @@ function trafficOf(workload: Workload, rates: Rates): Traffic {
     connectionMinutes: rates.connectionMinutes,
     offlineSessionMinutes: clients * persistentShare * (24 - hours) * days * 60,
     connects: rates.connects,
-    subscribes: subscriptions === 0 ? 0 : rates.connects * (1 - persistentShare),
+    subscribes: subscribeFrames(workload, rates.connects),
     publishes: rates.publishes,
     deliveries,
     acknowledgedDeliveries: qos === 0 ? 0 : deliveries,
@@ -96,14 +96,14 @@ function trafficOf(workload: Workload, rates: Rates): Traffic {
 }
 
 function floorOfWorkload(workload: Workload, rates: Rates): Floor {
-  const { qos, persistentShare, subscriptions } = workload;
+  const { qos, persistentShare } = workload;
   const trips = qos === 2 ? 2 : 1;
   const publishes = (rates.publishes / rates.packing) * trips;
   const deliveries = (onlineDeliveries(workload, rates) / rates.packing) * trips;
   const kept = qos === 2 ? 1 : qos === 1 ? persistentShare : 0;
   return floorOf({
     connects: rates.connects,
-    subscribes: subscriptions === 0 ? 0 : rates.connects * (1 - persistentShare),
+    subscribes: subscribeFrames(workload, rates.connects),
     publishes,
     publishAnswers: qos === 0 ? 0 : publishes,
     deliveries,

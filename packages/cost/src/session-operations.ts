@@ -38,17 +38,22 @@ function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Ope
 
 /** All filters in one frame. A session that continues has its subscriptions already. */
 function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
-  const { subscriptions, persistentShare } = workload;
-  const count = subscriptions === 0 ? 0 : connects * (1 - persistentShare);
+  const { subscriptions } = workload;
+  const count = subscribeFrames(workload, connects);
   return {
     name: 'subscribe',
     count,
     usage: addUsage(
       exchanges(count, workload, { answerBytes: SUBACK_BYTES }),
       units(count, budgets.subscribeFrame),
-      units(count * subscriptions, budgets.subscribeFilter),
+      units(count * Math.max(1, subscriptions), budgets.subscribeFilter),
     ),
   };
+}
+
+/** One for each connection that subscribes: with fewer than one filter a client, only so many of them do. */
+export function subscribeFrames({ subscriptions, persistentShare }: Workload, connects: number): number {
+  return connects * (1 - persistentShare) * Math.min(1, subscriptions);
 }
 
 function heartbeat(workload: Workload, { pings }: Rates): Operation {

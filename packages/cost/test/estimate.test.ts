@@ -30,6 +30,16 @@ describe('an estimate, by hand', () => {
     expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + 2 * connects + 30_000);
   });
 
+  it('with half a filter a client, half of the clients subscribe', () => {
+    const { count, usage } = operation({ clients: 10, hours: 1, days: 1, subscriptions: 0.5 }, 'subscribe');
+    expect(count).toBe(5);
+    expect(usage).toMatchObject({
+      gatewayMessagesIn: 5,
+      dynamodbReadUnits: 5 * 3,
+      dynamodbWriteUnits: 5 * 3,
+    });
+  });
+
   it('an idle client pings every nine minutes, 4,800 times a month', () => {
     expect(operation({ clients: 1 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
   });

@@ -18,16 +18,35 @@ import type { SqsBatchResponse, SqsRecord } from '../../src/sqs-events.ts';
 
 export const TABLE = 'apus';
 
-/** Time that passes only where somebody sleeps, or where the test says so. */
+/** Turns of the event loop after which nobody does anything but sleep. */
+const IDLE_TURNS = 20;
+
+/** Time that passes only while everybody sleeps, or where the test says so. */
 export class FakeTime {
   nowMs = Date.UTC(2026, 0, 1);
+  readonly #sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
+  #isPassing = false;
 
   now = (): number => this.nowMs;
 
-  sleep = async (ms: number): Promise<void> => {
-    await new Promise(setImmediate);
-    this.nowMs += ms;
-  };
+  sleep = (ms: number): Promise<void> =>
+    new Promise((wake) => {
+      this.#sleepers.push({ dueMs: this.nowMs + ms, wake });
+      if (!this.#isPassing) void this.#pass();
+    });
+
+  async #pass(): Promise<void> {
+    this.#isPassing = true;
+    while (this.#sleepers.length > 0) {
+      for (let turn = 0; turn < IDLE_TURNS; turn += 1) await new Promise(setImmediate);
+      this.#sleepers.sort((a, b) => a.dueMs - b.dueMs);
+      const next = this.#sleepers.shift();
+      if (next === undefined) break;
+      this.nowMs = Math.max(this.nowMs, next.dueMs);
+      next.wake();
+    }
+    this.#isPassing = false;
+  }
 }
 
 export interface ReceivedPacket {

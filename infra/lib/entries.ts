@@ -1,0 +1,12 @@
+/** The functions, and where their entries stand below the repository. */
+export const ENTRIES = {
+  gateway: 'packages/cloud/src/lambda/gateway.ts',
+  disconnect: 'packages/cloud/src/lambda/disconnect.ts',
+  fanOut: 'packages/cloud/src/lambda/fan-out.ts',
+  timers: 'packages/cloud/src/lambda/timers.ts',
+  sweep: 'packages/cloud/src/lambda/sweep.ts',
+  publish: 'packages/cloud/src/lambda/publish.ts',
+  breaker: 'infra/functions/breaker-handler.ts',
+} as const;
+
+export type EntryName = keyof typeof ENTRIES;

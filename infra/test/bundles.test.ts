@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bundle } from '../cli/bundle.ts';
+import { REPOSITORY } from '../lib/bundling.ts';
+import { ENTRIES, type EntryName } from '../lib/entries.ts';
+
+/**
+ * Kilobytes of the minified file. Every 100 KB are some 10 ms more of each cold start on a whole processor. A limit is a
+ * tenth above what there is: whoever exceeds it has brought something along that a handler hardly needs.
+ */
+const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
+  gateway: 560,
+  disconnect: 530,
+  fanOut: 550,
+  timers: 535,
+  sweep: 535,
+  publish: 560,
+  breaker: 400,
+};
+
+/** What would be loaded at each cold start for nothing. */
+const UNWANTED = [
+  'readable-stream',
+  '@aws-sdk/credential-provider-sso',
+  '@aws-sdk/nested-clients',
+  '@aws-sdk/client-apigatewaymanagementapi',
+  'ws',
+  'mqtt',
+];
+
+const names = (Object.keys(ENTRIES) as EntryName[]).filter((name) =>
+  existsSync(`${REPOSITORY}${ENTRIES[name]}`),
+);
+
+describe.each(names)('the bundle of %s', (name) => {
+  it('is no larger than a cold start allows, and has nothing in it that no handler uses', async () => {
+    const { code, packages } = await bundle(name);
+    expect(code.length / 1_024).toBeLessThanOrEqual(KILOBYTES_MAX[name]);
+    expect(packages.map(([packageName]) => packageName).filter((each) => UNWANTED.includes(each))).toEqual(
+      [],
+    );
+  });
+});
+
+it('only the function of handshakes has what checks tokens', async () => {
+  const namesOf = async (name: EntryName) => (await bundle(name)).packages.map(([each]) => each);
+  const checkers = ['jose', '@aws-sdk/client-secrets-manager'];
+  expect(await namesOf('gateway')).toEqual(expect.arrayContaining(checkers));
+  for (const name of ['disconnect', 'fanOut', 'timers', 'sweep'] as const) {
+    expect((await namesOf(name)).filter((each) => checkers.includes(each))).toEqual([]);
+  }
+});

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { billOf, type Usage } from '@apus/cost';
+import { describe, expect, it } from 'vitest';
+import { synthBroker } from './support/synth.ts';
+
+const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+
+/** As packages/cost has it, for a mapping whose queue is empty. */
+const POLLS_PER_MAPPING = 650_000;
+/** Every ten minutes of thirty days; a second of 256 MB each. */
+const SWEEPS = 6 * 24 * 30;
+
+const { template } = synthBroker();
+
+function count(type: string): number {
+  return Object.keys(template.findResources(type)).length;
+}
+
+/** What a month of nobody uses, by the rows of the guide. */
+const ROWS: Readonly<Record<string, Partial<Usage>>> = {
+  'the secret that signs tokens': { secretMonths: count('AWS::SecretsManager::Secret') },
+  'two queues that are polled': { sqsStandardPolls: POLLS_PER_MAPPING, sqsFifoPolls: POLLS_PER_MAPPING },
+  'eleven alarms': { alarmMonths: count('AWS::CloudWatch::Alarm') },
+  'the dashboard': { dashboardMonths: count('AWS::CloudWatch::Dashboard') },
+  'the sweep': { lambdaRequests: SWEEPS, lambdaGigabyteSeconds: SWEEPS / 4 },
+};
+
+function dollars(used: Partial<Usage>, freeTiers: boolean): string {
+  return `$${billOf(used, { freeTiers }).usd.toFixed(2)}`;
+}
+
+/** The cells of the row that begins so. */
+function row(title: string): readonly string[] {
+  const line = GUIDE.split('\n').find((each) => each.startsWith(`| ${title}`)) ?? '';
+  return line
+    .split('|')
+    .slice(2, 4)
+    .map((cell) => cell.trim());
+}
+
+describe('what an idle broker costs, as docs/deploy.md has it', () => {
+  it.each(Object.entries(ROWS))('%s', (title, used) => {
+    expect(row(title)).toEqual([dollars(used, false), dollars(used, true)]);
+  });
+
+  it('together', () => {
+    const all = Object.assign({}, ...Object.values(ROWS)) as Partial<Usage>;
+    expect(row('**together**')).toEqual([`**${dollars(all, false)}**`, `**${dollars(all, true)}**`]);
+    expect(billOf(all, { freeTiers: true }).usd).toBeLessThan(1);
+  });
+
+  it('there is nothing else that is paid for while nobody uses it', () => {
+    const idle = ['AWS::EC2', 'AWS::KMS', 'AWS::RDS', 'AWS::ElastiCache', 'AWS::Kinesis', 'AWS::Synthetics'];
+    const { Resources } = template.toJSON() as {
+      Resources: Record<string, { Type: string; Properties?: object }>;
+    };
+    for (const { Type, Properties } of Object.values(Resources)) {
+      expect(idle.some((each) => Type.startsWith(each))).toBe(false);
+      expect(Properties ?? {}).not.toHaveProperty('ProvisionedConcurrencyConfig');
+      expect(Properties ?? {}).not.toHaveProperty('ProvisionedPollerConfig');
+      expect(Properties ?? {}).not.toHaveProperty('ProvisionedThroughput');
+    }
+    expect(count('AWS::Lambda::EventSourceMapping')).toBe(2);
+  });
+});
