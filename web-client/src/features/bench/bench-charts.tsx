@@ -86,7 +86,7 @@ function overTime(colors: PlotColors, names: readonly string[], unit?: string): 
 
 function columns(
   seconds: readonly BenchSecond[],
-  values: readonly ((second: BenchSecond) => number)[],
+  values: readonly ((second: BenchSecond) => number | undefined)[],
 ): uPlot.AlignedData {
   return [seconds.map((_, index) => index + 1), ...values.map((value) => seconds.map(value))];
 }
@@ -121,9 +121,7 @@ function Histogram({ buckets }: { readonly buckets: readonly LatencyBucket[] }) 
                 to: `${milliseconds.format(toMs)} ms`,
               })}
             </th>
-            <td aria-hidden>
-              <span style={{ width: `${(count / highest) * 100}%` }} />
-            </td>
+            <td aria-hidden>{count > 0 && <span style={{ width: `${(count / highest) * 100}%` }} />}</td>
             <td>{formatCount(count)}</td>
           </tr>
         ))}

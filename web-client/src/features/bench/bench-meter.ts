@@ -64,9 +64,9 @@ export class BenchMeter {
     this.#seconds.push({
       published: this.#publishedInSecond,
       received: this.#receivedInSecond,
-      p50Ms: latency?.p50Ms ?? 0,
-      p99Ms: latency?.p99Ms ?? 0,
-      maxMs: latency?.maxMs ?? 0,
+      p50Ms: latency?.p50Ms,
+      p99Ms: latency?.p99Ms,
+      maxMs: latency?.maxMs,
     });
     this.#publishedInSecond = 0;
     this.#receivedInSecond = 0;

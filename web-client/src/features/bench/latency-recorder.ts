@@ -1,4 +1,4 @@
-import { build, type Histogram } from 'hdr-histogram-js';
+import { type Histogram, Int32Histogram } from './histogram.ts';
 import { LATENCY_MICROSECONDS_MAX } from './limits.ts';
 
 /** Latencies in milliseconds. */
@@ -23,14 +23,11 @@ export interface LatencyBucket {
 /** Bars of the histogram for each doubling of the latency. */
 const BUCKETS_PER_DOUBLING = 2;
 
+const SIGNIFICANT_DIGITS = 3;
+
 /** Percentiles of latencies, exact to three digits, in constant memory. */
 export class LatencyRecorder {
-  readonly #histogram: Histogram = build({
-    bitBucketSize: 32,
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: LATENCY_MICROSECONDS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
+  readonly #histogram: Histogram = new Int32Histogram(1, LATENCY_MICROSECONDS_MAX, SIGNIFICANT_DIGITS);
   readonly #buckets: number[] = [];
 
   record(latencyMs: number): void {

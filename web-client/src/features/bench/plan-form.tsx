@@ -61,7 +61,7 @@ export function PlanForm({ profile }: { readonly profile: ConnectionProfile }) {
           onChange={(qos) => setPlan({ qos })}
         />
         <Text size="xs" c="dimmed">
-          {t('bench.deliveries', { count: Math.round(deliveriesPerSecond(plan)) })}
+          {t('bench.deliveries', { rate: formatCount(deliveriesPerSecond(plan)) })}
         </Text>
         {running ? (
           <Button color="red.9" leftSection={<IconPlayerStop size={15} />} onClick={stopBench}>

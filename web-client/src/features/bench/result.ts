@@ -7,9 +7,10 @@ import type { BenchPlan } from './plan.ts';
 export interface BenchSecond {
   readonly published: number;
   readonly received: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
+  /** Undefined where nothing was received. */
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+  readonly maxMs: number | undefined;
 }
 
 export type BenchPhase = 'connecting' | 'publishing' | 'draining' | 'done' | 'stopped' | 'failed';

@@ -16,7 +16,7 @@ export const bench = {
   qos: 'QoS',
   range: '{{min}} to {{max}}',
   tooMany: 'At most {{count}} connections together',
-  deliveries: '{{count}} deliveries a second',
+  deliveries: '{{rate}} deliveries a second',
   start: 'Start',
   stop: 'Stop',
   noSecrets: 'Connect first, so that the password or token is known.',

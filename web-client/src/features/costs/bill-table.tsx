@@ -13,7 +13,8 @@ export function BillTable({ bill }: { readonly bill: Bill }) {
   const unit = (usd: number): string =>
     usd >= UNIT_USD_MIN ? usdText(usd) : t('costs.perMillion', { usd: usdText(usd * MILLION) });
   return (
-    <div className={classes.scroll}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key
+    <div className={classes.scroll} role="group" tabIndex={0} aria-label={t('costs.bill')}>
       <table className={classes.table}>
         <thead>
           <tr>

@@ -16,7 +16,8 @@ export function OffersTable({ offers }: { readonly offers: readonly Offer[] }) {
   const { t } = useTranslation();
   const sorted = [...offers].sort((a, b) => a.usd - b.usd);
   return (
-    <div className={classes.scroll}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key
+    <div className={classes.scroll} role="group" tabIndex={0} aria-label={t('costs.elsewhere')}>
       <table className={classes.table}>
         <thead>
           <tr>
