@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { headKey, type ShardName, shardPartition } from './keys.ts';
-import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX } from './limits.ts';
+import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX, TTL_SLACK_SECONDS } from './limits.ts';
 import { type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
 import { endOf, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
@@ -78,11 +78,14 @@ export class Shards {
     entry: string,
   ): Promise<number> {
     const shard = shardFor(incarnation, shards);
+    const { endsAtSeconds } = unpackEntry(incarnation, entry);
     await this.#table.put({
       p: text(shardPartition(tenant, topicFilter, shard)),
       s: text(incarnation),
       v: number(VERSION),
       d: text(entry),
+      // A crash may keep it from being removed when its connection ends.
+      ...(endsAtSeconds !== undefined && { t: number(endsAtSeconds + TTL_SLACK_SECONDS) }),
     });
     if (this.#table.settings.random() * SHARD_SAMPLE >= 1) return shards;
     return await this.#growFull(tenant, topicFilter, shards, shard);

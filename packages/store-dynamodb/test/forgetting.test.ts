@@ -1,4 +1,5 @@
 import type { QueueLimits } from '@apus/broker';
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import {
   deliveryTo,
@@ -178,6 +179,30 @@ await withService((service) => {
     // Those who are there give no room.
     await subscribe('ninth');
     expect(await found()).toMatchObject({ shards: 1 });
+  });
+
+  it('a subscriber in a shard is forgotten a day after its connection cannot be there any more', async () => {
+    const fakeClock = new FakeClock();
+    const stores = service.make({ fakeClock, connectionSecondsMax: 7_200, inlineSubscribersMax: 1 });
+    const tenant = unique('tenant');
+    const subscribe = async (clientId: string, keepsNothing: boolean) => {
+      const { session } = await open(stores, tenant, clientId, { attachment: { keepsNothing } });
+      await stores.subscriptions.put(session, [subscriptionTo('wide')], 10);
+    };
+    await subscribe('in-the-head', true);
+    // The first one has waited for the lease of the shape.
+    const joinedSeconds = fakeClock.nowMs / 1_000;
+    await subscribe('ephemeral', true);
+    await subscribe('persistent', false);
+    const { Items = [] } = await service.client.send(
+      new QueryCommand({
+        TableName: service.tableName,
+        KeyConditionExpression: 'p = :p',
+        ExpressionAttributeValues: { ':p': { S: ['W', tenant, '0', 'wide'].join('\0') } },
+      }),
+    );
+    const ttls = Items.map(({ t }) => t?.N).sort();
+    expect(ttls).toEqual([String(joinedSeconds + 7_200 + 86_400), undefined]);
   });
 
   it('a will that no item could hold is refused by name', async () => {

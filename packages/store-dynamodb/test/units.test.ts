@@ -12,9 +12,11 @@ const PUBACK = (packetId: number): Packet => ({ type: 'puback', packetId, reason
 await withService((service) => {
   describe('units that a frame consumes', () => {
     let door: Door;
+    let clock: FakeClock;
 
     beforeEach(async () => {
       const fakeClock = new FakeClock();
+      clock = fakeClock;
       tenants += 1;
       // No sample is drawn: the writes of the sampled numbers are one in sixty-four.
       door = new Door(service.make({ fakeClock, random: () => 0.99 }), `tenant-${tenants}`, fakeClock.now);
@@ -118,6 +120,43 @@ await withService((service) => {
     it('DISCONNECT, ephemeral with two filters: 2 reads; 4 writes and 1 for each filter', async () => {
       await ephemeral('a', ['f', 'g']);
       expect(await unitsOf(door.frame(name('a'), DISCONNECT))).toEqual({ reads: 2, writes: 4 + 2 });
+    });
+
+    describe('a will', () => {
+      const WILL = {
+        topic: 'w',
+        payload: Buffer.from('gone'),
+        qos: 1,
+        retain: false,
+        properties: {},
+      } as const;
+      const kept = { cleanStart: false, expiry: 3_600 };
+      const connect = async (connectionId: string, fields = {}) =>
+        await unitsOf(door.connect(name(connectionId), name('mortal'), { ...kept, ...fields }));
+
+      it('comes with CONNECT and goes with DISCONNECT at no cost of its own', async () => {
+        expect(await connect('a', { will: WILL })).toEqual({ reads: 1, writes: 3 });
+        expect(await unitsOf(door.frame(name('a'), DISCONNECT))).toEqual({ reads: 1, writes: 2 });
+      });
+
+      it('that is withdrawn by a client that is back: 1 write, as it was not expected', async () => {
+        await connect('a', { will: WILL });
+        expect(await door.lose(name('a'))).toMatchObject({ reads: 0, writes: 2 });
+        expect(await connect('b', { will: WILL })).toEqual({ reads: 4, writes: 3 + 1 });
+      });
+
+      it('of a connection that is taken over: that write, 1 to end the connection, 2 to begin it and 2 to be done with it', async () => {
+        await connect('a', { will: WILL });
+        // A read finds nobody who wants it.
+        expect(await connect('b')).toEqual({ reads: 4 + 1, writes: 3 + 6 });
+      });
+
+      it('that is due: a write to begin it and one to be done with it; reads of its match, and of the session', async () => {
+        await connect('a', { will: WILL });
+        await door.lose(name('a'));
+        clock.nowMs += 10_000;
+        expect(await door.ringWill(name('a'), name('mortal'))).toMatchObject({ reads: 1 + 2, writes: 2 });
+      });
     });
 
     it('DISCONNECT where it is known how long a connection can live: its list is left to TTL', async () => {

@@ -8,7 +8,7 @@ import {
   type Message,
   type Ports,
 } from '@apus/broker';
-import type { Packet, QoS } from '@apus/mqtt';
+import type { Packet, QoS, Will } from '@apus/mqtt';
 import type { DynamoStores, Units } from '@apus/store-dynamodb';
 
 /** What was sent to other connections, and what a frame consumed. */
@@ -54,18 +54,36 @@ export class Door {
     return { replies, units: this.stores.meter.since(before) };
   }
 
+  /** The network connection ends: the tombstone, and what MQTT says of it. */
+  async lose(connectionId: string): Promise<Units> {
+    const before = this.stores.meter.units;
+    const state = await this.stores.links.end(connectionId);
+    if (state !== undefined) await this.#broker.lost(makeLink(connectionId, state).link, 'lost');
+    return this.stores.meter.since(before);
+  }
+
+  /** The will's timer rings. */
+  async ringWill(connectionId: string, clientId: string): Promise<Units> {
+    const record = await this.stores.sessions.get(this.tenant, clientId);
+    if (record === undefined) throw new Error('expected a session');
+    const before = this.stores.meter.units;
+    await this.#broker.ring({ kind: 'will', session: record.session, connectionId });
+    return this.stores.meter.since(before);
+  }
+
   async connect(
     connectionId: string,
     clientId: string,
-    fields: { cleanStart?: boolean; expiry?: number } = {},
+    fields: { cleanStart?: boolean; expiry?: number; will?: Will } = {},
   ) {
-    const { cleanStart = true, expiry } = fields;
+    const { cleanStart = true, expiry, will } = fields;
     return await this.frame(connectionId, {
       type: 'connect',
       protocolVersion: 5,
       clientId,
       cleanStart,
       keepAliveSeconds: 60,
+      ...(will !== undefined && { will }),
       properties: expiry === undefined ? {} : { sessionExpiryInterval: expiry },
     } as Packet);
   }
