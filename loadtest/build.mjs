@@ -2,32 +2,28 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { buildEngine } from './artillery-engine-mqtt/build.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-/** @param {string} dist where to; the scenarios are found from there */
+/** @param {string} dist where to: a folder of this one, since the scenarios are found from there */
 export async function buildLoadTest(dist) {
-  await Promise.all([
-    build({
-      entryPoints: {
-        main: join(HERE, 'src', 'cli', 'main.ts'),
-        'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
-      },
-      outdir: dist,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      sourcemap: 'linked',
-      // Workspace packages are taken from their sources; packages of others stay where they are.
-      conditions: ['source'],
-      plugins: [{ name: 'ours-only', setup: keepOthersOut }],
-      logLevel: 'warning',
-    }),
-    buildEngine(),
-  ]);
+  await build({
+    entryPoints: {
+      main: join(HERE, 'src', 'cli', 'main.ts'),
+      'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
+    },
+    outdir: dist,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    sourcemap: 'linked',
+    // Workspace packages are taken from their sources; packages of others stay where they are.
+    conditions: ['source'],
+    plugins: [{ name: 'ours-only', setup: keepOthersOut }],
+    logLevel: 'warning',
+  });
 }
 
 /** @param {import('esbuild').PluginBuild} building */

@@ -94,7 +94,7 @@ export class Arguments {
     const number = Number(text);
     if (text.trim() !== '' && number >= least && number <= most) return number;
     throw new UsageError(
-      `--${name} takes a number from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}, not "${text}".`,
+      `--${name} takes a number from ${numberText(least)} to ${numberText(most)}, not "${text}".`,
     );
   }
 
@@ -111,4 +111,9 @@ export class Arguments {
     if (choice !== undefined) return choice;
     throw new UsageError(`--${name} is one of ${choices.join(', ')}, not "${text}".`);
   }
+}
+
+/** With every digit: a least of 0.000001 is not 0. */
+function numberText(value: number): string {
+  return value.toLocaleString('en', { maximumSignificantDigits: 21 });
 }
