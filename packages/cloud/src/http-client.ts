@@ -11,6 +11,13 @@ export interface HttpClientOptions extends HttpTarget {
   readonly idleMsMax: number;
 }
 
+/** Carries requests, each the whole of it with one character for each byte. */
+export interface RequestSender {
+  /** Never rejects. */
+  send(request: string): Promise<HttpOutcome>;
+  close(): void;
+}
+
 interface Waiting {
   readonly request: string;
   readonly done: (outcome: HttpOutcome) => void;
@@ -22,7 +29,7 @@ interface Idle {
 }
 
 /** Requests over a bounded number of kept-alive connections. Those that find none free wait, in their order. */
-export class HttpClient {
+export class HttpClient implements RequestSender {
   readonly #options: HttpClientOptions;
   readonly #sockets = new Set<HttpSocket>();
   /** The one used last is used next, so that the others grow old together. */
@@ -33,7 +40,6 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** `request` is the whole of it, one character for each byte. Never rejects. */
   send(request: string): Promise<HttpOutcome> {
     return new Promise((done) => this.#give({ request, done }));
   }

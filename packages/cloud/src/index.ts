@@ -9,6 +9,8 @@ export {
   type HandlerOptions,
   type Handlers,
 } from './handlers.ts';
+export type { RequestSender } from './http-client.ts';
+export type { HttpOutcome } from './http-socket.ts';
 export { DEFAULT_GATEWAY_OPTIONS, gatewayBrokerOptions } from './options.ts';
 export { Postbag } from './postbag.ts';
 export type { Poster, PostOutcome } from './poster.ts';

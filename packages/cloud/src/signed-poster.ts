@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '@apus/broker';
 import { Frame } from './frame.ts';
 import { type ConnectionStatus, connectionStatusOf } from './get-connection.ts';
-import { HttpClient } from './http-client.ts';
+import { HttpClient, type RequestSender } from './http-client.ts';
 import type { HttpOutcome } from './http-socket.ts';
 import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 import { type AwsCredentials, encodeConnectionId, encodePath, RequestSigner } from './sigv4.ts';
@@ -26,36 +26,29 @@ export interface SignedPosterOptions {
   readonly sleep?: (ms: number) => Promise<void>;
   /** The certificate authority of an endpoint of one's own, in PEM. @default the well-known ones */
   readonly ca?: string;
+  /** Carries the requests. @default HTTP/1.1 on sockets of its own */
+  readonly client?: RequestSender;
 }
 
 /** The @connections API over signed HTTP/1.1 on kept-alive sockets: the SDK's client costs several times the CPU. */
 export class SignedPoster implements Poster, PostAttempts {
   readonly #signer: RequestSigner;
-  readonly #client: HttpClient;
+  readonly #client: RequestSender;
   readonly #clock: Clock;
   readonly #sleep: (ms: number) => Promise<void>;
   /** `/{stage}/@connections/`, as it stands on the wire and in the canonical request. */
   readonly #path: string;
   readonly #canonicalPath: string;
 
-  constructor({ endpoint, region, credentials, clock, sleep = defaultSleep, ca }: SignedPosterOptions) {
-    const { protocol, host, hostname, port, pathname } = new URL(endpoint);
-    const isSecure = protocol === 'https:';
+  constructor(options: SignedPosterOptions) {
+    const { endpoint, region, credentials, clock, sleep = defaultSleep } = options;
+    const { host, pathname } = new URL(endpoint);
     this.#path = `${pathname.endsWith('/') ? pathname : `${pathname}/`}@connections/`;
     this.#canonicalPath = encodePath(this.#path);
     this.#signer = new RequestSigner(credentials, region, host);
     this.#clock = clock;
     this.#sleep = sleep;
-    this.#client = new HttpClient({
-      tls: isSecure ? { secureContext: createSecureContext(ca === undefined ? {} : { ca }) } : undefined,
-      // An IPv6 address stands in brackets in a URL only.
-      hostname: hostname.replaceAll(/[[\]]/g, ''),
-      port: Number(port) || (isSecure ? 443 : 80),
-      clock,
-      socketsMax: SOCKETS_MAX,
-      idleMsMax: IDLE_MS_MAX,
-      timeoutMs: POST_TIMEOUT_MS,
-    });
+    this.#client = options.client ?? clientOf(options);
   }
 
   async post(connectionId: string, content: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
@@ -111,6 +104,21 @@ export class SignedPoster implements Poster, PostAttempts {
 }
 
 const NOTHING = new Frame('');
+
+function clientOf({ endpoint, clock, ca }: SignedPosterOptions): HttpClient {
+  const { protocol, hostname, port } = new URL(endpoint);
+  const isSecure = protocol === 'https:';
+  return new HttpClient({
+    tls: isSecure ? { secureContext: createSecureContext(ca === undefined ? {} : { ca }) } : undefined,
+    // An IPv6 address stands in brackets in a URL only.
+    hostname: hostname.replaceAll(/[[\]]/g, ''),
+    port: Number(port) || (isSecure ? 443 : 80),
+    clock,
+    socketsMax: SOCKETS_MAX,
+    idleMsMax: IDLE_MS_MAX,
+    timeoutMs: POST_TIMEOUT_MS,
+  });
+}
 
 function outcomeOf(answer: HttpOutcome): PostOutcome {
   if (answer === 'unsent') return 'unsent';

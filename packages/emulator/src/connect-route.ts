@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type Authorization, authorize } from './authorize.ts';
 import { Connection } from './connection.ts';
 import { connectEvent, handshakeOf } from './event-builder.ts';
@@ -6,13 +5,14 @@ import type { Handshake, ProxyResult } from './events.ts';
 import { type Gateway, withinIntegrationTimeout } from './gateway.ts';
 import { gatewayId } from './ids.ts';
 import { readProxyResult } from './proxy-result.ts';
+import type { UpgradeRequest } from './read-handshake.ts';
 
 export type Admission =
   | { readonly accepted: true; readonly connection: Connection; readonly subprotocol: string | undefined }
   | { readonly accepted: false; readonly status: number; readonly connectionId?: string };
 
 /** An upgrade request: the handshake waits until authorizer and `$connect` have let it in. */
-export async function admit(gateway: Gateway, request: IncomingMessage): Promise<Admission> {
+export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<Admission> {
   const status = refuseEarly(gateway, request);
   if (status !== undefined) return { accepted: false, status };
   const connection = createConnection(gateway, request);
@@ -28,7 +28,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
 }
 
 /** What the gateway refuses without asking anybody. */
-function refuseEarly(gateway: Gateway, request: IncomingMessage): number | undefined {
+function refuseEarly(gateway: Gateway, request: UpgradeRequest): number | undefined {
   const { limits, stage } = gateway.settings;
   const url = request.url ?? '';
   if (url.length > limits.urlCharactersMax) return 414;
@@ -37,7 +37,7 @@ function refuseEarly(gateway: Gateway, request: IncomingMessage): number | undef
   return gateway.connectThrottle.take() ? undefined : 429;
 }
 
-function createConnection(gateway: Gateway, request: IncomingMessage): Connection {
+function createConnection(gateway: Gateway, request: UpgradeRequest): Connection {
   const userAgent = request.headers['user-agent'];
   const identity = { ...(userAgent && { userAgent }), sourceIp: request.socket.remoteAddress ?? '' };
   return new Connection(gatewayId(gateway.random), gateway.settings.clock.now(), identity);

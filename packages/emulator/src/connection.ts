@@ -2,6 +2,16 @@ import { WebSocket } from 'ws';
 import type { AuthorizerContext, Identity } from './events.ts';
 import { BILLED_MESSAGE_BYTES } from './limits.ts';
 
+/** What carries messages to a client: a `ws`, or a socket that never left this process. */
+export interface ClientSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(text: string, options: { readonly binary: boolean }, done: () => void): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  pause(): void;
+}
+
 /** A client's connection: `connecting` until `$connect` has let it in, `closed` from the first sign of its end. */
 export class Connection {
   readonly id: string;
@@ -17,7 +27,7 @@ export class Connection {
   cancelTimers: () => void = () => {};
   /** Sends the posts that the fault `postOvertaken` holds back. */
   overtaken: () => void = () => {};
-  #socket: WebSocket | undefined;
+  #socket: ClientSocket | undefined;
   #lost = false;
   #swallowedBytes = 0;
 
@@ -29,7 +39,7 @@ export class Connection {
   }
 
   /** The socket of a connection that `$connect` has let in. */
-  attach(socket: WebSocket): void {
+  attach(socket: ClientSocket): void {
     this.#socket = socket;
     this.state = 'open';
   }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Connection } from './connection.ts';
 import type {
   AuthorizerEvent,
@@ -10,9 +9,9 @@ import type {
 } from './events.ts';
 import type { Gateway } from './gateway.ts';
 import { gatewayId } from './ids.ts';
-import { readHandshake } from './read-handshake.ts';
+import { readHandshake, type UpgradeRequest } from './read-handshake.ts';
 
-export function handshakeOf(gateway: Gateway, request: IncomingMessage): Handshake {
+export function handshakeOf(gateway: Gateway, request: UpgradeRequest): Handshake {
   return readHandshake(request, gateway.settings.headerNames, gateway.random);
 }
 

@@ -25,6 +25,7 @@ export type {
   RouteEvent,
 } from './events.ts';
 export type { Chance, Checkpoint, CutPoint, Delay, FaultName, Faults, ManagementCall } from './faults.ts';
+export type { InProcessWebSocket } from './in-process-door.ts';
 export type {
   AuthorizerHandlers,
   CreateEnvironment,
@@ -51,3 +52,4 @@ export type { SqsCaller, SqsRequestHandler } from './sqs/request-handler.ts';
 export type { Depth } from './sqs/shelf.ts';
 export type { SqsRequestTally, SqsSnapshot } from './sqs/tally.ts';
 export { type Emulator, startEmulator } from './start-emulator.ts';
+export { type InProcessEmulator, type ManagementRequest, startInProcess } from './start-in-process.ts';

@@ -32,11 +32,32 @@ export class ManagementApi {
     const { environment } = caller;
     if (!(await this.#untilRunning(environment, response))) return;
     const end = this.#gateway.activity.begin();
-    const answer = await this.#perform(request, body, environment);
+    const { method = '', url: target = '' } = request;
+    const answer = await this.#perform({ method, target }, body, environment);
     end();
     // An environment that died, or froze meanwhile, does not read its answer now.
     if (answer === undefined || !(await this.#untilRunning(environment, response))) return;
     this.#respond(request, response, answer);
+  }
+
+  /**
+   * The same for a caller in this process: without a socket, and without a signature. An environment that is dead, or
+   * that dies on the way, is never answered.
+   */
+  async answer(
+    request: { readonly method: string; readonly target: string; readonly body: Buffer },
+    environment: ExecutionEnvironment | undefined,
+  ): Promise<Answer> {
+    await this.#untilRunning(environment);
+    const end = this.#gateway.activity.begin();
+    const isTooLarge = request.body.length > this.#gateway.settings.limits.messageBytesMax;
+    const body = { bytes: isTooLarge ? undefined : request.body, hash: '' };
+    const answer = await this.#perform(request, body, environment);
+    end();
+    await this.#untilRunning(environment);
+    if (answer === undefined) throw new Error('expected an answer for whoever lives');
+    this.#gateway.counters.managementCall(request.method, answer.status);
+    return answer;
   }
 
   #verify(
@@ -62,12 +83,12 @@ export class ManagementApi {
    */
   async #untilRunning(
     environment: ExecutionEnvironment | undefined,
-    response: ServerResponse,
+    response?: ServerResponse,
   ): Promise<boolean> {
     if (environment === undefined || environment.running) return true;
     const { counters, settings } = this.#gateway;
     counters.event(environment.dead ? 'requestsOfDeadEnvironments' : 'requestsWhileFrozen');
-    if (this.#held >= settings.limits.heldRequestsMax) {
+    if (response !== undefined && this.#held >= settings.limits.heldRequestsMax) {
       counters.event('heldRequestsMax');
       response.destroy();
       return false;
@@ -80,13 +101,12 @@ export class ManagementApi {
 
   /** `undefined`: the caller died. */
   async #perform(
-    request: IncomingMessage,
+    request: { readonly method: string; readonly target: string },
     body: ManagementBody,
     environment: ExecutionEnvironment | undefined,
   ): Promise<Answer | undefined> {
     const { accountThrottle, settings } = this.#gateway;
-    const { method = '', url: target = '' } = request;
-    const call = readCall({ method, target }, settings.stage, body, environment);
+    const call = readCall(request, settings.stage, body, environment);
     if (call instanceof ManagementError) return call;
     if (!accountThrottle.take()) return throttled;
     if (this.#kills('killBeforeCall', environment, call)) return undefined;

@@ -3,12 +3,17 @@ import type { Handshake } from './events.ts';
 import type { Settings } from './options.ts';
 import type { Random } from './random.ts';
 
+/** As much of a request for an upgrade as is looked at. */
+export type UpgradeRequest = Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'> & {
+  readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress' | 'localPort'>;
+};
+
 /** Headers that end at API Gateway. */
 const HOP_BY_HOP = new Set(['connection', 'upgrade']);
 
 /** Headers and query of an upgrade request, as `$connect` gets them: names in the client's case, every value kept. */
 export function readHandshake(
-  request: IncomingMessage,
+  request: UpgradeRequest,
   headerNames: Settings['headerNames'],
   random: Random,
 ): Handshake {
@@ -26,7 +31,7 @@ export function readHandshake(
   };
 }
 
-function* headersOf(request: IncomingMessage, random: Random): Generator<[string, string]> {
+function* headersOf(request: UpgradeRequest, random: Random): Generator<[string, string]> {
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index] ?? '';
     if (!HOP_BY_HOP.has(name.toLowerCase())) yield [name, request.rawHeaders[index + 1] ?? ''];

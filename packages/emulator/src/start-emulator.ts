@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Connection } from './connection.ts';
-import { closeConnection, cutConnection } from './connection-life.ts';
+import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
 import { createGateway } from './create-gateway.ts';
 import { type Credentials, createCredentials, Principals } from './credentials.ts';
@@ -16,7 +15,7 @@ import { openWebSocketDoor } from './web-socket-door.ts';
 /** Longer than any caller keeps an idle connection: who closes first should be the caller. */
 const KEEP_ALIVE_MS = 120_000;
 
-export interface Emulator {
+export interface Emulator extends Controls {
   /** `ws://127.0.0.1:PORT/mqtt`: the path is the stage. */
   readonly url: string;
   /** `http://127.0.0.1:PORT/mqtt`: for `${managementEndpoint}/@connections/${encodeURIComponent(connectionId)}`. */
@@ -29,27 +28,6 @@ export interface Emulator {
   /** The queues; none of them was there before unless the option `queues` names it. */
   readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
-  /** Ids of the connections that are open. */
-  connectionIds(): readonly string[];
-  /** Closes a connection from the gateway's side, for instance with 1012 as at a restart. False if it is not there. */
-  closeConnection(connectionId: string, code: number, reason?: string): boolean;
-  /** Breaks a TCP connection; the gateway notices at once (1006). False if it is not there. */
-  cutConnection(connectionId: string): boolean;
-  /**
-   * Loses a client without the gateway's notice: posts succeed until the buffer is full, and nothing ends before the
-   * idle timeout. The client sees a broken connection, or, unless it notices, nothing at all, as when a cable is
-   * pulled. False if it is not there.
-   */
-  loseConnection(connectionId: string, clientNotices?: boolean): boolean;
-  /** Kills an execution environment: its invocation ends at the timeout. False if it is not there. */
-  killEnvironment(environmentId: string): boolean;
-  /** The next invocations start cold. */
-  retireIdleEnvironments(): void;
-  /**
-   * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. What is still on
-   * its way from a client is not seen.
-   */
-  quiet(): Promise<void>;
   /** Ends every connection without a `$disconnect`, kills every environment, and closes the port. */
   stop(): Promise<void>;
 }
@@ -87,12 +65,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     management.handle(request, response).catch(() => response.destroy());
   });
   openWebSocketDoor(gateway, server);
-  const withConnection = (id: string, act: (connection: Connection) => void): boolean => {
-    const connection = gateway.connections.get(id);
-    if (connection?.state !== 'open') return false;
-    act(connection);
-    return true;
-  };
   return {
     url: `ws://${host}/${settings.stage}`,
     managementEndpoint,
@@ -101,22 +73,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     seed: settings.seed,
     sqs: sqsOf(gateway.sqs),
     counters: gateway.counters,
-    connectionIds: () => [...gateway.connections.values()].filter((c) => c.state === 'open').map((c) => c.id),
-    closeConnection: (id, code, reason = '') =>
-      withConnection(id, (c) => closeConnection(gateway, c, code, reason)),
-    cutConnection: (id) => withConnection(id, cutConnection),
-    loseConnection: (id, clientNotices = true) => withConnection(id, (c) => c.lose(clientNotices)),
-    killEnvironment: (id) => gateway.functions.some((lambda) => lambda.kill(id)),
-    retireIdleEnvironments() {
-      for (const lambda of gateway.functions) lambda.retireIdle();
-    },
-    quiet: () => gateway.activity.quiet(),
+    ...controlsOf(gateway),
     async stop() {
       if (gateway.stopped) return;
-      gateway.stopped = true;
-      for (const connection of gateway.connections.values()) connection.cancelTimers();
-      gateway.sqs.stop();
-      for (const lambda of gateway.functions) lambda.stop();
+      stopGateway(gateway);
       await closeServer(server, sockets);
     },
   };

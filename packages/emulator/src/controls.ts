@@ -1,0 +1,57 @@
+import type { Connection } from './connection.ts';
+import { closeConnection, cutConnection } from './connection-life.ts';
+import type { Gateway } from './gateway.ts';
+
+/** What a test does to an emulator that runs. */
+export interface Controls {
+  /** Ids of the connections that are open. */
+  connectionIds(): readonly string[];
+  /** Closes a connection from the gateway's side, for instance with 1012 as at a restart. False if it is not there. */
+  closeConnection(connectionId: string, code: number, reason?: string): boolean;
+  /** Breaks a TCP connection; the gateway notices at once (1006). False if it is not there. */
+  cutConnection(connectionId: string): boolean;
+  /**
+   * Loses a client without the gateway's notice: posts succeed until the buffer is full, and nothing ends before the
+   * idle timeout. The client sees a broken connection, or, unless it notices, nothing at all, as when a cable is
+   * pulled. False if it is not there.
+   */
+  loseConnection(connectionId: string, clientNotices?: boolean): boolean;
+  /** Kills an execution environment: its invocation ends at the timeout. False if it is not there. */
+  killEnvironment(environmentId: string): boolean;
+  /** The next invocations start cold. */
+  retireIdleEnvironments(): void;
+  /**
+   * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. What is still on
+   * its way from a client is not seen.
+   */
+  quiet(): Promise<void>;
+}
+
+export function controlsOf(gateway: Gateway): Controls {
+  const withConnection = (id: string, act: (connection: Connection) => void): boolean => {
+    const connection = gateway.connections.get(id);
+    if (connection?.state !== 'open') return false;
+    act(connection);
+    return true;
+  };
+  return {
+    connectionIds: () => [...gateway.connections.values()].filter((c) => c.state === 'open').map((c) => c.id),
+    closeConnection: (id, code, reason = '') =>
+      withConnection(id, (c) => closeConnection(gateway, c, code, reason)),
+    cutConnection: (id) => withConnection(id, cutConnection),
+    loseConnection: (id, clientNotices = true) => withConnection(id, (c) => c.lose(clientNotices)),
+    killEnvironment: (id) => gateway.functions.some((lambda) => lambda.kill(id)),
+    retireIdleEnvironments() {
+      for (const lambda of gateway.functions) lambda.retireIdle();
+    },
+    quiet: () => gateway.activity.quiet(),
+  };
+}
+
+/** Nothing of it runs on. */
+export function stopGateway(gateway: Gateway): void {
+  gateway.stopped = true;
+  for (const connection of gateway.connections.values()) connection.cancelTimers();
+  gateway.sqs.stop();
+  for (const lambda of gateway.functions) lambda.stop();
+}

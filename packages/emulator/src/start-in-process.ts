@@ -1,0 +1,67 @@
+import { type Controls, controlsOf, stopGateway } from './controls.ts';
+import type { CountersSnapshot } from './counters.ts';
+import { createGateway } from './create-gateway.ts';
+import { Principals } from './credentials.ts';
+import { type InProcessWebSocket, inProcessDoor } from './in-process-door.ts';
+import type { Environment } from './lambda.ts';
+import { ManagementApi } from './management-api.ts';
+import { ManagementError } from './management-error.ts';
+import { type EmulatorOptions, resolveOptions } from './options.ts';
+import { Random } from './random.ts';
+import { checkExpression } from './route-selection.ts';
+import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
+
+/** A request to the @connections API. */
+export interface ManagementRequest {
+  readonly method: string;
+  /** Path, encoded: `/mqtt/@connections/{id}`. */
+  readonly target: string;
+  readonly body: Buffer;
+}
+
+/** The emulator without a port: what would cross sockets passes from turn to turn of the event loop. */
+export interface InProcessEmulator extends Controls {
+  /** For the WebSocket class below. */
+  readonly url: string;
+  readonly WebSocket: InProcessWebSocket;
+  readonly seed: number;
+  readonly sqs: Sqs;
+  readonly counters: { snapshot(): CountersSnapshot; reset(): void };
+  /** The @connections API for an execution environment. Nobody looks at a signature. */
+  call(environment: Environment, request: ManagementRequest): Promise<{ status: number; body: Buffer }>;
+  /** Ends everything without a `$disconnect`. */
+  stop(): void;
+}
+
+const HOST = 'emulator.test';
+
+/**
+ * Starts the emulator without sockets, so that nothing of a run depends on the machine: with timers that a test moves
+ * (all of them, those of clients too), a seed gives the same history, step for step.
+ */
+export function startInProcess(options: EmulatorOptions): InProcessEmulator {
+  const settings = resolveOptions(options);
+  checkExpression(settings.routeSelectionExpression);
+  const principals = new Principals();
+  const managementEndpoint = `http://${HOST}/${settings.stage}`;
+  const random = new Random(settings.seed);
+  const gateway = createGateway(settings, random, principals, { host: HOST, managementEndpoint });
+  const management = new ManagementApi(gateway, principals);
+  return {
+    url: `ws://${HOST}/${settings.stage}`,
+    WebSocket: inProcessDoor(gateway),
+    seed: settings.seed,
+    sqs: sqsOf(gateway.sqs),
+    counters: gateway.counters,
+    ...controlsOf(gateway),
+    async call({ variables }, request) {
+      const principal = principals.find(variables.AWS_ACCESS_KEY_ID ?? '');
+      const answer = await management.answer(request, principal?.environment);
+      const json = answer instanceof ManagementError ? { message: answer.message } : answer.json;
+      return { status: answer.status, body: Buffer.from(json === undefined ? '' : JSON.stringify(json)) };
+    },
+    stop() {
+      if (!gateway.stopped) stopGateway(gateway);
+    },
+  };
+}
