@@ -1,0 +1,132 @@
+import type { Log } from '@apus/broker';
+import { type RequestSender, SignedPoster } from '@apus/cloud';
+import {
+  type Cloud,
+  type CloudOptions,
+  composeCloud,
+  createFanOutWorker,
+  createSweep,
+  createTimerHandler,
+  QueueBacklog,
+  QueuedFanOut,
+  SqsQueue,
+  SqsTimers,
+  SqsVisibility,
+} from '@apus/cloud/lambda';
+import type { Environment } from '@apus/emulator';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { FAN_OUT, FAN_OUT_DEAD, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
+import type { CloudWorldOptions } from './options.ts';
+
+/** The services of the account, as an execution environment sees them. */
+export interface Services {
+  readonly dynamo: (environment: Environment) => CloudOptions['dynamo'];
+  readonly sqs: (environment: Environment) => SQSClient;
+  readonly queueUrl: (name: string) => string;
+  /** Carries requests to @connections. @default sockets */
+  readonly requests?: (environment: Environment) => RequestSender;
+  readonly tableName?: string;
+  readonly stores?: CloudOptions['stores'];
+  readonly log: Log;
+}
+
+/** What one execution environment is made of, over the clients that belong to it. */
+export function functionsOf(environment: Environment, services: Services, options: CloudWorldOptions) {
+  const { clock, variables } = environment;
+  const { log } = services;
+  const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(ms, resolve));
+  const random = options.random ?? Math.random;
+  let ids = 0;
+  const randomId = () => `${environment.id}-${(ids++).toString(36)}`;
+  const client = services.sqs(environment);
+  const queueUrl = (name: string) => services.queueUrl(name);
+  const queue = (name: string) => new SqsQueue({ client, queueUrl: queueUrl(name), sleep });
+  const requests = services.requests?.(environment);
+  const poster = new SignedPoster({
+    endpoint: environment.managementEndpoint,
+    region: variables.AWS_REGION ?? '',
+    credentials: {
+      accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+      secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+      sessionToken: variables.AWS_SESSION_TOKEN,
+    },
+    clock: { now: Date.now },
+    sleep,
+    ...(requests !== undefined && { client: requests }),
+  });
+  const timers = new SqsTimers({ queue: queue(TIMERS), clock });
+  const backlog = new QueueBacklog({ client, queueUrl: queueUrl(FAN_OUT), clock, log });
+  const cloud: Cloud = composeCloud({
+    dynamo: options.alterations?.dynamo?.(services.dynamo(environment)) ?? services.dynamo(environment),
+    tableName: services.tableName ?? TABLE,
+    fanOut: new QueuedFanOut(queue(FAN_OUT), backlog),
+    timers,
+    livenessTimers: timers,
+    poster,
+    clock,
+    sleep,
+    random,
+    randomId,
+    log,
+    authenticator: options.authenticator ?? { authenticate: () => ({ tenant: 'default', name: '' }) },
+    authorizer: options.authorizer ?? { mayPublish: () => true, maySubscribe: () => true },
+    ...(options.limits !== undefined && { limits: options.limits }),
+    stores: {
+      ...services.stores,
+      ...(options.inlineSubscribersMax !== undefined && {
+        inlineSubscribersMax: options.inlineSubscribersMax,
+      }),
+      ...(options.shardSubscribers !== undefined && { shardSubscribers: options.shardSubscribers }),
+    },
+  });
+  options.alterations?.cloud?.(cloud);
+  options.onEnvironment?.(environment);
+  const { stores, liveness } = cloud;
+  return {
+    cloud,
+    fanOut: () =>
+      createFanOutWorker({
+        environment: cloud.environment,
+        poster,
+        subscriptions: stores.subscriptions,
+        progress: stores.fanOutProgress,
+        deadLetters: queue(FAN_OUT_DEAD),
+        visibility: new SqsVisibility({ client, queueUrl: queueUrl(FAN_OUT), log }),
+        clock,
+        sleep,
+        random,
+        randomId,
+        log,
+      }),
+    timers: () => {
+      if (liveness === undefined) throw new Error('no timers');
+      const deadLetters = queue(TIMERS_DEAD);
+      return createTimerHandler({
+        environment: cloud.environment,
+        timers,
+        liveness,
+        deadLetters,
+        clock,
+        log,
+      });
+    },
+    sweep: () =>
+      createSweep({
+        environment: cloud.environment,
+        scan: stores.sweepScan,
+        sessions: stores.sessions,
+        clock,
+        log,
+      }),
+  };
+}
+
+/** Errors are kept, the rest is dropped. */
+export function logInto(failures: string[]): Log {
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (event, fields) => failures.push(`${event} ${JSON.stringify(fields)}`),
+  };
+}

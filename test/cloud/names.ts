@@ -1,0 +1,5 @@
+export const TABLE = 'apus';
+export const FAN_OUT = 'fan-out.fifo';
+export const FAN_OUT_DEAD = 'fan-out-dead.fifo';
+export const TIMERS = 'timers';
+export const TIMERS_DEAD = 'timers-dead';

@@ -1,0 +1,43 @@
+import type { Authenticator, Authorizer, BrokerLimits, Clock } from '@apus/broker';
+import type { Cloud, CloudOptions } from '@apus/cloud/lambda';
+import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Environment, Faults } from '@apus/emulator';
+
+/** Changes what a deployment is made of, so that a test can see what a protection is for. */
+export interface Alterations {
+  /** Stands between the stores and DynamoDB. */
+  readonly dynamo?: (client: CloudOptions['dynamo']) => CloudOptions['dynamo'];
+  /** Changes what an execution environment has been put together from. */
+  readonly cloud?: (cloud: Cloud) => void;
+}
+
+export interface CloudWorldOptions {
+  readonly seed: number;
+  readonly clock?: Clock & NonNullable<EmulatorOptions['clock']>;
+  readonly faults?: Faults;
+  readonly dynamoFaults?: DynamoDbFaults;
+  /** Subscribers of a filter that its head holds. @default the store's own */
+  readonly inlineSubscribersMax?: number;
+  readonly shardSubscribers?: number;
+  /** Timeout of the workers, and visibility timeout of their queues. @default 30 */
+  readonly workerSeconds?: number;
+  /** @default everybody is let in, without a name */
+  readonly authenticator?: Authenticator;
+  /** @default everybody may do everything */
+  readonly authorizer?: Authorizer;
+  readonly limits?: Partial<BrokerLimits>;
+  readonly alterations?: Alterations;
+  /** From 0 to 1. @default Math.random */
+  readonly random?: () => number;
+  /** An execution environment has started. */
+  readonly onEnvironment?: (environment: Environment) => void;
+}
+
+/** What every world has, with sockets or without. */
+export interface World {
+  readonly url: string;
+  readonly dynamoDb: DynamoDb;
+  /** What functions threw, and errors of their logs. */
+  readonly failures: string[];
+  /** Messages in the dead-letter queues. */
+  deadLetters(): number;
+}
