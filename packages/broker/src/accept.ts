@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { deliver, repeated } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
-import type { MatchedFilter, WideFilter } from './ports/index.ts';
+import type { MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
@@ -22,11 +22,22 @@ export type AcceptOutcome =
   /** As many messages are retained as may be. */
   | 'retained-quota-exceeded'
   /** The workers of a wide filter are so far behind that they are given no more. */
-  | 'backlog-full';
+  | 'backlog-full'
+  /** The publisher has caused as many deliveries as it may for now. */
+  | 'deliveries-exceeded';
+
+export interface AcceptOptions {
+  /** Who is charged for the deliveries. @default nobody */
+  readonly publisher?: Publisher | undefined;
+  /** The same message was accepted before, and whoever did so may not have come to its end. @default false */
+  readonly isRepeat?: boolean;
+}
 
 /** The broker has not taken the message: whoever sent it may send it again. */
 export function isRefused(outcome: AcceptOutcome): boolean {
-  return outcome === 'retained-quota-exceeded' || outcome === 'backlog-full';
+  return (
+    outcome === 'retained-quota-exceeded' || outcome === 'backlog-full' || outcome === 'deliveries-exceeded'
+  );
 }
 
 export function createMessage(context: Context, draft: MessageDraft, id: MessageId): Message {
@@ -61,23 +72,22 @@ function owned(payload: Uint8Array): Uint8Array {
  *
  * Retained before matching, as a subscriber writes its subscription before it reads retained messages: whatever the
  * interleaving, it sees the newest value.
- *
- * `isRepeat`: the same message was accepted before, and whoever did so may not have come to its end.
  */
 export function* accept(
   context: Context,
   tenant: string,
   message: Message,
-  isRepeat = false,
+  { publisher, isRepeat = false }: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
   const isRetained = message.retain ? yield* retain(context, tenant, message) : true;
   if (!isRetained && message.qos > 0) return 'retained-quota-exceeded';
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   if (matched.length === 0) return 'no-matching-subscribers';
+  const deliveries = route(context, message, matched);
   const wide = wideFilters(tenant, matched);
+  if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
   if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return 'backlog-full';
-  const deliveries = route(context, message, matched);
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
@@ -88,6 +98,16 @@ function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFil
     if (shards > 0) wide.push({ tenant, topicFilter, shards, isBehind });
   }
   return wide;
+}
+
+function* mayCause(
+  { ports: { deliveryQuota } }: Context,
+  publisher: Publisher | undefined,
+  deliveries: number,
+  wide: readonly WideFilter[],
+): Flow<boolean> {
+  if (deliveryQuota === undefined || publisher === undefined) return true;
+  return yield* waitFor(deliveryQuota.take(publisher, deliveries, wide));
 }
 
 function* fanOut({ ports }: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {

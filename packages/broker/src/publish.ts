@@ -154,8 +154,11 @@ function* acceptFrom(
   messageId: string,
 ): Flow<AcceptOutcome> {
   const { qos, retain, payload, properties } = packet;
-  const draft = { topic, payload, qos, retain, properties, publisherKey: connection.session.key };
-  return yield* accept(context, connection.identity.tenant, createMessage(context, draft, messageId));
+  const { identity, session } = connection;
+  const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
+  const publisher = { identity, clientId: session.clientId };
+  const message = createMessage(context, draft, messageId);
+  return yield* accept(context, identity.tenant, message, { publisher });
 }
 
 const OUTCOME_CODES = {
@@ -163,6 +166,7 @@ const OUTCOME_CODES = {
   'no-matching-subscribers': ReasonCode.NoMatchingSubscribers,
   'retained-quota-exceeded': ReasonCode.QuotaExceeded,
   'backlog-full': ReasonCode.QuotaExceeded,
+  'deliveries-exceeded': ReasonCode.QuotaExceeded,
 } as const;
 
 /**
@@ -182,5 +186,7 @@ function* acknowledge(
     return reply(link, connection, { type, packetId, reasonCode, properties: {} });
   if (outcome === 'backlog-full')
     return yield* disconnect(context, link, reasonCode, 'too much waits to be delivered');
+  if (outcome === 'deliveries-exceeded')
+    return yield* disconnect(context, link, reasonCode, 'the publisher has caused too many deliveries');
   reply(link, connection, { type, packetId, reasonCode: ReasonCode.Success, properties: {} });
 }

@@ -4,11 +4,14 @@ import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { wasCutForAge } from './loss.ts';
 import type { MessageId } from './message.ts';
-import type { SessionRecord } from './ports/index.ts';
+import type { Publisher, SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
 /** A will that meets workers which are too far behind is tried again so much later. */
 const BACKLOG_PAUSE_MS = 10_000;
+
+/** A will whose client has caused as many deliveries as it may waits so long, where it is more than QoS 0. */
+const LIMITED_PAUSE_MS = 60_000;
 
 /**
  * Whether the will that a returning client left behind is published [MQTT-3.1.2-8], or withdrawn because the client
@@ -63,8 +66,13 @@ export function* publishWillOf(
   if (claim.state === 'none') return undefined;
   if (claim.state === 'not-due') return claim.dueAtMs;
   const message = messageOf(context, session, claim.will, claim.messageId);
-  const outcome = yield* accept(context, session.tenant, message, claim.isRepeat);
+  const publisher = yield* publisherOf(context, session);
+  const outcome = yield* accept(context, session.tenant, message, {
+    publisher,
+    isRepeat: claim.isRepeat,
+  });
   if (outcome === 'backlog-full') return clock.now() + BACKLOG_PAUSE_MS;
+  if (outcome === 'deliveries-exceeded' && message.qos > 0) return clock.now() + LIMITED_PAUSE_MS;
   context.ports.log.debug('will-published', {
     clientId: session.clientId,
     topic: message.topic,
@@ -72,6 +80,14 @@ export function* publishWillOf(
   });
   yield* waitFor(sessions.doneWill(session, connectionId));
   return undefined;
+}
+
+/** Whoever may cause a limited number of deliveries could otherwise cause any number by wills. */
+function* publisherOf({ ports }: Context, session: SessionRef): Flow<Publisher | undefined> {
+  if (ports.deliveryQuota === undefined) return undefined;
+  const { tenant, clientId } = session;
+  const record = yield* waitFor(ports.sessions.get(tenant, clientId));
+  return { identity: record?.identity ?? { tenant, name: '' }, clientId };
 }
 
 /** The Will Delay Interval, 0 where the will names none; undefined without a will. */

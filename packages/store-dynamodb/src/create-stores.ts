@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stores } from '@apus/broker';
 import { Bodies } from './bodies.ts';
+import { DeliveryAccounts } from './delivery-accounts.ts';
 import { EntryMap } from './entry-map.ts';
 import { FanOutProgress } from './fan-out-progress.ts';
 import { FrameCache } from './frame-cache.ts';
@@ -33,6 +34,8 @@ export interface DynamoStores extends Stores {
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
+  /** What publishers have caused. */
+  readonly deliveryAccounts: DeliveryAccounts;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** What was consumed since the stores were made. */
@@ -77,6 +80,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
+    deliveryAccounts: new DeliveryAccounts(table),
     sweepScan: new DynamoSweepScan(table),
     meter: table.meter,
     beginFrame: async (plan) => {

@@ -1,5 +1,6 @@
 export * from './create-stores.ts';
 export { defineTable, TTL_ATTRIBUTE } from './define-table.ts';
+export type { Charged, DeliveryAccount, DeliveryAccounts } from './delivery-accounts.ts';
 export * from './errors.ts';
 export type { Claim, Cohort, FanOutProgress, FanOutState } from './fan-out-progress.ts';
 export type { ShardName } from './keys.ts';

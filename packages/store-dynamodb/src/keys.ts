@@ -104,6 +104,16 @@ export const retainedPrefix = (literal: string): string =>
 export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messageId: string): string =>
   partition('B', tenant, kind, messageId);
 
+/** What a publisher has caused: an identity and a client of the same name are two. */
+export const deliveryAccountKey = (account: {
+  readonly tenant: string;
+  readonly kind: string;
+  readonly name: string;
+}): Key => ({
+  p: partition('Q', account.tenant, account.kind, account.name),
+  s: 'deliveries',
+});
+
 export const countKey = (name: string, tenant: string): Key => ({
   p: partition('N', tenant, name),
   s: 'count',

@@ -1,5 +1,6 @@
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
 import type { Connections } from './connections.ts';
+import type { DeliveryQuota } from './delivery-quota.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Log } from './log.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
@@ -22,6 +23,8 @@ export interface Ports extends Stores {
   readonly connections: Connections;
   /** Where `SubscriptionStore.match` may leave shards to workers. Absent where it never does. */
   readonly fanOut?: FanOut;
+  /** Absent where a publisher may cause any number of deliveries. */
+  readonly deliveryQuota?: DeliveryQuota;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,6 +38,7 @@ export interface Ports extends Stores {
 
 export type * from './authentication.ts';
 export type * from './connections.ts';
+export type * from './delivery-quota.ts';
 export type * from './fan-out.ts';
 export type * from './links.ts';
 export type * from './log.ts';

@@ -10,10 +10,12 @@ import {
   type Timers,
 } from '@apus/broker';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
+import { SharedDeliveryQuota } from '../delivery-quota.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
 import { Liveness } from '../liveness.ts';
 import { LivenessSessions } from '../liveness-sessions.ts';
+import { type Meter, NO_METER } from '../meter.ts';
 import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
 import type { Poster } from '../poster.ts';
 import type { QueuedFanOut } from '../queued-fan-out.ts';
@@ -40,6 +42,10 @@ export interface CloudOptions {
   readonly authorizer: Authorizer;
   readonly tokens?: TokenVerifier;
   readonly limits?: Partial<BrokerLimits>;
+  /** Deliveries that one publisher may cause; above 0. @default any number */
+  readonly deliveriesPerMinuteMax?: number | undefined;
+  /** @default nobody counts */
+  readonly meter?: Meter;
   /** @default 'one' */
   readonly overlapping?: 'one' | 'each';
   readonly stores?: Partial<DynamoOptions>;
@@ -70,7 +76,7 @@ export function composeCloud(options: CloudOptions): Cloud {
   });
   const received = new ReceivedAfterFlush(stores.received);
   const wills = new WillsAfterFlush(stores.sessions);
-  const { livenessTimers } = options;
+  const { livenessTimers, deliveriesPerMinuteMax, meter = NO_METER } = options;
   const liveness =
     livenessTimers && new Liveness({ environment: () => environment, timers: livenessTimers, clock, log });
   const sessions = liveness === undefined ? wills : new LivenessSessions(wills, liveness);
@@ -81,6 +87,16 @@ export function composeCloud(options: CloudOptions): Cloud {
     ephemeralSessionsKeep: 'nothing',
     lossGraceSeconds: 0,
   });
+  const deliveryQuota =
+    deliveriesPerMinuteMax &&
+    new SharedDeliveryQuota({
+      deliveriesPerMinuteMax,
+      accounts: stores.deliveryAccounts,
+      shards: stores.subscriptions,
+      clock,
+      log,
+      meter,
+    });
   const makeBroker = (connections: Connections) =>
     createBroker(
       {
@@ -88,6 +104,7 @@ export function composeCloud(options: CloudOptions): Cloud {
         sessions,
         received,
         fanOut,
+        ...(deliveryQuota && { deliveryQuota }),
         connections,
         timers: options.timers,
         clock,

@@ -1,14 +1,13 @@
 import type { Clock } from '@apus/broker';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS_SERVICE } from './metric-names.ts';
+import type { Meter } from '../meter.ts';
+import { METRICS_SERVICE, type MetricName } from './metric-names.ts';
 
 /** A line of metrics for each frame would cost as much as the frame: they are gathered so long in each environment. */
 const FLUSH_EVERY_MS = 60_000;
 
-type MetricName = string;
-
 /** Counts of one execution environment, written to the log in CloudWatch's embedded metric format. */
-export class FunctionMetrics {
+export class FunctionMetrics implements Meter {
   readonly #clock: Clock;
   readonly #metrics: Metrics;
   readonly #sums = new Map<MetricName, number>();

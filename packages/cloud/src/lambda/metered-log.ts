@@ -1,19 +1,19 @@
 import type { Log } from '@apus/broker';
 import type { FunctionMetrics } from './function-metrics.ts';
-import { METRICS } from './metric-names.ts';
+import { METRICS, type MetricName } from './metric-names.ts';
 
 type Fields = Readonly<Record<string, unknown>> | undefined;
 
 /** The events of the log that are metrics too, with what each counts. */
 const COUNTED: Readonly<
-  Record<string, (fields: Fields) => readonly [name: string, count: number] | undefined>
+  Record<string, (fields: Fields) => readonly [name: MetricName, count: number] | undefined>
 > = {
   'token-refused': () => [METRICS.tokensRefused, 1],
   'messages-dropped': (fields) => [METRICS.messagesDropped, Number(fields?.count ?? 1)],
   'post-failed': (fields) => postFailed(fields?.outcome),
 };
 
-function postFailed(outcome: unknown): readonly [string, number] | undefined {
+function postFailed(outcome: unknown): readonly [MetricName, number] | undefined {
   if (outcome === 'gone') return [METRICS.postsGone, 1];
   return outcome === 'throttled' ? [METRICS.postsThrottled, 1] : undefined;
 }

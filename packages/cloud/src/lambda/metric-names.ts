@@ -22,9 +22,11 @@ export const METRICS = {
   tokensRefused: 'TokensRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
-  /** Publishes refused because their identity's deliveries were used up. */
+  /** Messages that went to nobody, since their publisher had caused as many deliveries as it may. */
   identitiesLimited: 'IdentitiesLimited',
 } as const;
+
+export type MetricName = (typeof METRICS)[keyof typeof METRICS];
 
 /** The dimension of all of them: `service`. */
 export const METRICS_SERVICE = 'apus';

@@ -13,7 +13,7 @@ import { type Cloud, composeCloud } from './compose.ts';
 import { functionLog } from './function-log.ts';
 import { FunctionMetrics } from './function-metrics.ts';
 import { meteredLog } from './metered-log.ts';
-import { limitsOf, required, type Variables } from './settings.ts';
+import { deliveriesPerMinuteMaxOf, limitsOf, required, type Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
 /** A call that takes longer is tried again: a handler has five seconds in all. */
@@ -68,6 +68,8 @@ export function createRuntime(variables: Variables, authentication: Authenticati
     authorizer: authentication.authorizer,
     ...(tokens !== undefined && { tokens }),
     limits: limitsOf(variables),
+    deliveriesPerMinuteMax: deliveriesPerMinuteMaxOf(variables),
+    meter: metrics,
   });
   return {
     variables,

@@ -19,6 +19,12 @@ export function numberOr<T>(variables: Variables, name: string, fallback: T): nu
   return number;
 }
 
+/** Undefined where the owner has lifted the limit, by 0. */
+export function deliveriesPerMinuteMaxOf(variables: Variables): number | undefined {
+  if (variables[VARIABLES.deliveriesPerMinuteMax] === '0') return undefined;
+  return numberOr(variables, VARIABLES.deliveriesPerMinuteMax, undefined);
+}
+
 export function limitsOf(variables: Variables): Partial<BrokerLimits> {
   const json = variables[VARIABLES.limits];
   return json === undefined ? {} : (JSON.parse(json) as Partial<BrokerLimits>);

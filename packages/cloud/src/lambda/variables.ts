@@ -20,11 +20,11 @@ export const VARIABLES = {
   limits: 'APUS_LIMITS',
   /** Seconds from the handshake to CONNECT; then the connection is cut. */
   connectTimeoutSeconds: 'APUS_CONNECT_TIMEOUT_SECONDS',
-  /** Deliveries a minute that the publishes of one identity may cause. */
+  /** Deliveries a minute that the publishes of one identity may cause. `0`, or not set: any number. */
   deliveriesPerMinuteMax: 'APUS_DELIVERIES_PER_MINUTE_MAX',
   /** Posts a second that one worker may make. */
   postsPerSecond: 'APUS_POSTS_PER_SECOND',
-  /** SHA-256 of the keys that the HTTP publish endpoint accepts, or the ARN of the secret that holds them. */
+  /** Secret that holds the keys of backends that publish over HTTP: its ARN. Not set: requests are signed. */
   publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
   /** The least that is logged: `debug`, `info`, `warn` or `error`. */
   logLevel: 'APUS_LOG_LEVEL',

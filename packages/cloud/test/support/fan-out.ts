@@ -193,6 +193,8 @@ export interface ProcessOptions {
   readonly name?: string;
   readonly hooks?: Hooks;
   readonly limits?: Partial<FanOutWorkerLimits>;
+  /** @default any number */
+  readonly deliveriesPerMinuteMax?: number | undefined;
   /** What is left of the function's time; a number stays as it is. @default 30 s from the first call on */
   readonly remainingMs?: () => number;
   readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
@@ -221,19 +223,26 @@ export class World {
   readonly #door: Process;
   #ids = 0;
   #connections = 0;
+  readonly #versions = new Map<string, number>();
+  readonly #counted = new Map<string, number>();
 
-  private constructor() {
-    this.#door = this.process({ name: 'door' });
+  private constructor(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax'>) {
+    this.#door = this.process({ name: 'door', ...options });
   }
 
-  static async create(): Promise<World> {
-    const world = new World();
+  static async create(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax'> = {}): Promise<World> {
+    const world = new World(options);
     await world.#client().send(new CreateTableCommand(defineTable(TABLE)));
     return world;
   }
 
   get stores(): DynamoStores {
     return this.#door.cloud.stores;
+  }
+
+  /** What all processes together have counted of a metric. */
+  counted(name: string): number {
+    return this.#counted.get(name) ?? 0;
   }
 
   process(options: ProcessOptions = {}): Process {
@@ -259,9 +268,13 @@ export class World {
       fanOut: new QueuedFanOut(this.queue, { isFull: async () => false }),
       timers: { set: () => {}, cancel: () => {} },
       poster,
-      authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+      authenticator: { authenticate: ({ username = '' }) => ({ tenant: 'default', name: username }) },
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
       stores: { inlineSubscribersMax: 1 },
+      deliveriesPerMinuteMax: options.deliveriesPerMinuteMax,
+      meter: {
+        add: (name, count = 1) => void this.#counted.set(name, this.counted(name) + count),
+      },
     });
     const worker: FanOutWorker = createFanOutWorker({
       ...world,
@@ -295,10 +308,16 @@ export class World {
 
   /** Sends one frame of these packets and answers the packets of its reply. */
   async frame(connectionId: string, ...packets: Fields[]): Promise<ReceivedPacket[]> {
+    return await this.#frameTo(this.#door, connectionId, packets);
+  }
+
+  async #frameTo(door: Process, connectionId: string, packets: readonly Fields[]): Promise<ReceivedPacket[]> {
+    const [{ protocolVersion = this.#versions.get(connectionId) ?? 5 } = {}] = packets;
+    this.#versions.set(connectionId, Number(protocolVersion));
     const bytes = Buffer.concat(
-      packets.map((packet) => generate(packet as never, { protocolVersion: 5 } as never)),
+      packets.map((packet) => generate(packet as never, { protocolVersion } as never)),
     );
-    const { body = '' } = await this.#door.cloud.routes.default(
+    const { body = '' } = await door.cloud.routes.default(
       {
         requestContext: {
           routeKey: '$default',
@@ -355,6 +374,17 @@ export class World {
   ): Promise<ReceivedPacket[]> {
     const packets = texts.map((text, index) => publish(topic, text, { messageId: index + 1, ...fields }));
     return await this.frame(connectionId, ...packets);
+  }
+
+  /** Publishes one frame at QoS 1 that a process of the test's choice handles. */
+  async publishThrough(
+    door: Process,
+    connectionId: string,
+    texts: readonly string[],
+    topic: string,
+  ): Promise<ReceivedPacket[]> {
+    const packets = texts.map((text, index) => publish(topic, text, { messageId: index + 1, qos: 1 }));
+    return await this.#frameTo(door, connectionId, packets);
   }
 
   /** A client with a persistent session is back, and fetches its queue. */
