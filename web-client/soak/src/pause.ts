@@ -1,0 +1,34 @@
+import type { ClientPage } from './client-page.ts';
+import { count } from './words.ts';
+
+/** What pausing the messages has shown. */
+export interface PauseSeen {
+  /** The list was the same at the end of the pause. */
+  readonly stoodStill: boolean;
+  /** New messages that the view told of while it stood still. */
+  readonly toldOf: number;
+  /** The list went on when it was resumed. */
+  readonly wentOn: boolean;
+}
+
+/** Pauses the messages view for as long as something takes, and resumes it. */
+export async function whilePaused(client: ClientPage, work: () => Promise<void>): Promise<PauseSeen> {
+  const { page } = client;
+  const top = page.getByRole('grid', { name: 'Messages, newest first' }).locator('[aria-selected]').first();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  const before = await top.textContent();
+  await work();
+  const stoodStill = (await top.textContent()) === before;
+  const told = await page.getByRole('button', { name: /new messages?$/ }).textContent();
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  const wentOn = await page
+    .waitForFunction((text) => document.querySelector('[aria-selected]')?.textContent !== text, before)
+    .then(() => true)
+    .catch(() => false);
+  return { stoodStill, toldOf: Number(told?.replaceAll(/\D/g, '') ?? 0), wentOn };
+}
+
+export function pauseText({ stoodStill, toldOf, wentOn }: PauseSeen): string {
+  const still = stoodStill ? 'stood still' : 'moved';
+  return `${still}, told of ${count(toldOf)} new messages, ${wentOn ? 'went on' : 'did not go on'}`;
+}

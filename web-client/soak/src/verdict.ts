@@ -1,0 +1,106 @@
+import { MESSAGES_MAX, PACKETS_MAX } from '../../src/engine/limits.ts';
+import type { PauseSeen } from './pause.ts';
+import { highest, median } from './statistics.ts';
+import { count, mebibytes, milliseconds } from './words.ts';
+
+/** People notice a frame that took longer as a halt: the limit of a good "Interaction to Next Paint". */
+export const FROZEN_MS = 200;
+
+/** Growth of memory from the first to the last third of the samples that counts as a leak. */
+export const GROWTH_MAX = 0.1;
+
+/** Growth below this is noise of the collector, however small the heap. */
+export const GROWTH_MIN_BYTES = 8 * 1024 * 1024;
+
+/** What fills before memory can be flat: the logs, and the buffers of what is drawn. */
+export const WARM_UP_SECONDS = 60;
+
+/** A generator that published less than this part of what was asked has measured something else. */
+export const RATE_SHARE_MIN = 0.98;
+
+/** What was seen in a second. */
+export interface Second {
+  readonly view: string;
+  readonly frames: readonly number[];
+  readonly longTasks: readonly number[];
+  readonly latencies: readonly number[];
+  /** The page's heap after a forced collection, in those seconds in which there was one. */
+  readonly heapBytes: number | undefined;
+  /** The renderer's process, its worker and buffers included. */
+  readonly residentBytes: number | undefined;
+}
+
+export interface Run {
+  readonly seconds: readonly Second[];
+  readonly sent: number;
+  readonly sendingMs: number;
+  readonly received: number;
+  readonly skipped: number;
+  readonly pause: PauseSeen | undefined;
+  /** What the logs held at the end. */
+  readonly messagesKept: number;
+  readonly packetsKept: number;
+}
+
+/** What is not good enough about a run; nothing where all is. */
+export function problemsOf(run: Run, rate: number): string[] {
+  return [
+    ...frameProblems(run.seconds),
+    ...growthProblems('heap', run.seconds, 'heapBytes'),
+    ...growthProblems('process', run.seconds, 'residentBytes'),
+    ...deliveryProblems(run, rate),
+    ...pauseProblems(run.pause),
+  ];
+}
+
+function frameProblems(seconds: readonly Second[]): string[] {
+  const frames = seconds.flatMap((second) => second.frames);
+  if (frames.length === 0) return ['no frame was drawn'];
+  const longest = highest(frames);
+  return longest > FROZEN_MS ? [`a frame took ${milliseconds(longest)}`] : [];
+}
+
+function growthProblems(
+  name: string,
+  seconds: readonly Second[],
+  key: 'heapBytes' | 'residentBytes',
+): string[] {
+  const { from, to } = growthOf(seconds, key);
+  if (to - from <= Math.max(GROWTH_MIN_BYTES, from * GROWTH_MAX)) return [];
+  return [`memory of the ${name} grew from ${mebibytes(from)} to ${mebibytes(to)}`];
+}
+
+/** The middle of the first third of the samples, and of the last. */
+export function growthOf(
+  seconds: readonly Second[],
+  key: 'heapBytes' | 'residentBytes',
+): { from: number; to: number } {
+  const samples = seconds
+    .slice(WARM_UP_SECONDS)
+    .map((second) => second[key])
+    .filter((value) => value !== undefined);
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  return { from: median(samples.slice(0, third)), to: median(samples.slice(-third)) };
+}
+
+function deliveryProblems(run: Run, rate: number): string[] {
+  const { sent, sendingMs, received, messagesKept, packetsKept } = run;
+  const problems: string[] = [];
+  const wanted = (rate * sendingMs) / 1_000;
+  if (sent < wanted * RATE_SHARE_MIN)
+    problems.push(`the generator published ${count(sent)} of ${count(Math.round(wanted))} messages`);
+  if (received !== sent)
+    problems.push(`${count(sent - received)} of ${count(sent)} messages did not reach the page`);
+  if (messagesKept > MESSAGES_MAX) problems.push(`the log kept ${count(messagesKept)} messages`);
+  if (packetsKept > PACKETS_MAX) problems.push(`the timeline kept ${count(packetsKept)} packets`);
+  return problems;
+}
+
+function pauseProblems(pause: PauseSeen | undefined): string[] {
+  if (pause === undefined) return [];
+  return [
+    ...(pause.stoodStill ? [] : ['the messages moved while they were paused']),
+    ...(pause.toldOf > 0 ? [] : ['the pause did not tell of new messages']),
+    ...(pause.wentOn ? [] : ['the messages did not go on after the pause']),
+  ];
+}

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientPage } from './client-page.ts';
+import { highest } from './statistics.ts';
+import type { Second } from './verdict.ts';
+import { mebibytes, milliseconds } from './words.ts';
+
+/**
+ * Memory is measured this often. A forced collection stops the page, which is not something that users meet; between
+ * them there is time for those that they do meet.
+ */
+const COLLECT_EVERY_SECONDS = 20;
+
+const TOLD_EVERY_SECONDS = 20;
+
+/** Watches a page, second by second. */
+export class Watch {
+  readonly #client: ClientPage;
+  readonly #seconds: Second[] = [];
+
+  constructor(client: ClientPage) {
+    this.#client = client;
+  }
+
+  get seconds(): readonly Second[] {
+    return this.#seconds;
+  }
+
+  async next(view: string): Promise<void> {
+    await delay(1_000);
+    const { frames, longTasks, latencies } = await this.#client.drain();
+    const isCollected = (this.#seconds.length + 1) % COLLECT_EVERY_SECONDS === 0;
+    this.#seconds.push({
+      view,
+      frames,
+      longTasks,
+      latencies,
+      heapBytes: isCollected ? await this.#client.heapBytes() : undefined,
+      residentBytes: isCollected ? this.#client.residentBytes() : undefined,
+    });
+    // What waited for the collection is not counted.
+    if (isCollected) await this.#client.drain();
+    if (this.#seconds.length % TOLD_EVERY_SECONDS === 0) this.#tell(view);
+  }
+
+  #tell(view: string): void {
+    const longest = highest(this.#seconds.slice(-TOLD_EVERY_SECONDS).flatMap(({ frames }) => frames));
+    const heapBytes = this.#seconds.findLast((second) => second.heapBytes !== undefined)?.heapBytes ?? 0;
+    process.stderr.write(
+      `${this.#seconds.length} s, ${view}: longest frame ${milliseconds(longest)}, heap ${mebibytes(heapBytes)}\n`,
+    );
+  }
+}
