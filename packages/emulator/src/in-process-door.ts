@@ -51,6 +51,7 @@ function open(
     endConnection(gateway, connection, 1006, '');
     return;
   }
+  socket.connectionId = connection.id;
   connection.attach(socket.far);
   gateway.counters.connectionOpened(connection.id);
   startLife(gateway, connection);

@@ -15,6 +15,8 @@ type Listener = (event: never) => void;
 export class InProcessSocket {
   readonly url: string;
   protocol = '';
+  /** Which the gateway gave it; once it is open. */
+  connectionId: string | undefined;
   readyState = CONNECTING;
   readonly bufferedAmount = 0;
   /** The gateway's end. */

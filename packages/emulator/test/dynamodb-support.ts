@@ -54,7 +54,9 @@ export async function startDynamoDb(
   const send = async (operation: string, request: Wire = {}) => {
     const { response } = await handler.handle({
       headers: { 'x-amz-target': `DynamoDB_20120810.${operation}` },
-      body: JSON.stringify('RequestItems' in request ? request : { TableName: TABLE, ...request }),
+      body: JSON.stringify(
+        'RequestItems' in request || 'TransactItems' in request ? request : { TableName: TABLE, ...request },
+      ),
     });
     const body: Wire = JSON.parse(Buffer.from(response.body).toString());
     if (response.statusCode !== 200) throw new AnswerError(response.statusCode, body);

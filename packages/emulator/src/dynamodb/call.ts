@@ -7,6 +7,7 @@ import { StaleView } from './storage/stale-view.ts';
 import { Table } from './storage/table.ts';
 import type { Tables } from './storage/tables.ts';
 import { TimeToLive } from './storage/time-to-live.ts';
+import type { TransactionTokens } from './transaction-tokens.ts';
 import { readUnits, Usage, writeUnits } from './usage.ts';
 import type { Item } from './values/attribute-value.ts';
 
@@ -39,6 +40,21 @@ export class Call {
     return new Table(name, schema, { timeToLive, clock, remembers: faults.staleRead !== undefined });
   }
 
+  get transactionTokens(): TransactionTokens {
+    return this.#parts.transactionTokens;
+  }
+
+  /** Whether a transaction on the same item is said to be under way. */
+  conflicts(): boolean {
+    const { dice, faults } = this.#parts;
+    return dice.strikes('conflict', faults.conflict, this.#subject);
+  }
+
+  /** False when the partition takes no more at the moment. */
+  isOpen(table: Table, key: Key, kind: 'read' | 'write'): boolean {
+    return this.#parts.partitionLimits.isOpen(table.name, key.partition, kind);
+  }
+
   /** Throws ProvisionedThroughputExceededException when the partition takes no more at the moment. */
   enter(table: Table, partitionKey: string, kind: 'read' | 'write'): void {
     if (!this.#parts.partitionLimits.isOpen(table.name, partitionKey, kind)) throw throughputExceeded();
@@ -68,9 +84,15 @@ export class Call {
 
   /** Puts an item, or deletes what stands there. */
   write(table: Table, key: Key, before: Stored | undefined, item: Item | undefined): void {
-    const after = item === undefined ? undefined : table.put(key, item);
-    if (after === undefined) table.delete(key);
+    const after = this.apply(table, key, item);
     this.countWrite(table, key.partition, writeUnits(before?.bytes ?? 0, after?.bytes ?? 0));
+  }
+
+  /** The same, and whoever calls counts it. */
+  apply(table: Table, key: Key, item: Item | undefined): Stored | undefined {
+    if (item !== undefined) return table.put(key, item);
+    table.delete(key);
+    return undefined;
   }
 
   countRead(table: Table, partitionKey: string | undefined, units: number): void {

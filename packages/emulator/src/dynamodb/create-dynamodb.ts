@@ -9,6 +9,7 @@ import { PartitionLimits } from './partition-limits.ts';
 import { type CallingEnvironment, createRequestHandler, type SdkRequestHandler } from './request-handler.ts';
 import { Service } from './service.ts';
 import { Tables } from './storage/tables.ts';
+import { TransactionTokens } from './transaction-tokens.ts';
 import { Transport } from './transport.ts';
 
 /** What a test may set of DynamoDB's own limits. */
@@ -73,6 +74,7 @@ export function createDynamoDb(options: DynamoDbOptions = {}): DynamoDb {
     faults: options.faults ?? {},
     counters,
     tables: new Tables(),
+    transactionTokens: new TransactionTokens(clock),
     partitionLimits: new PartitionLimits(clock, {
       read: limits.partitionReadUnitsPerSecond ?? Number.POSITIVE_INFINITY,
       write: limits.partitionWriteUnitsPerSecond ?? Number.POSITIVE_INFINITY,

@@ -2,21 +2,42 @@ import type { Item } from './values/attribute-value.ts';
 
 const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#';
 const SERVICE = 'com.amazon.coral.service#';
+export const CONDITION_FAILED = 'The conditional request failed';
+export const CONFLICT = 'Transaction is ongoing for the item';
 const VALIDATION = 'com.amazon.coral.validate#';
+
+/** Why one action of a transaction kept the others from taking effect, or `None`. */
+export interface CancellationReason {
+  readonly Code:
+    | 'None'
+    | 'ConditionalCheckFailed'
+    | 'ProvisionedThroughputExceeded'
+    | 'TransactionConflict'
+    | 'ValidationError';
+  readonly Message?: string;
+  readonly Item?: Item;
+}
+
+/** What an error says beside its message. */
+export interface ErrorDetails {
+  /** What stood in the way of a conditional write, where the caller asked for it. */
+  readonly Item?: Item;
+  /** In the order of the actions. */
+  readonly CancellationReasons?: readonly CancellationReason[];
+}
 
 /** An answer that is not 200, in the words of AWS. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly type: string;
   readonly status: number;
-  /** What stood in the way of a conditional write, where the caller asked for it. */
-  readonly item: Item | undefined;
+  readonly #details: ErrorDetails;
 
-  constructor(type: string, message: string, status = 400, item?: Item) {
+  constructor(type: string, message: string, status = 400, details: ErrorDetails = {}) {
     super(message);
     this.type = type;
     this.status = status;
-    this.item = item;
+    this.#details = details;
   }
 
   /** The name by itself, as `ValidationException`. */
@@ -26,8 +47,7 @@ export class ServiceError extends Error {
 
   /** As it travels. */
   get body(): object {
-    const item = this.item === undefined ? {} : { Item: this.item };
-    return { __type: this.type, message: this.message, ...item };
+    return { __type: this.type, message: this.message, ...this.#details };
   }
 }
 
@@ -59,9 +79,31 @@ export function unknownOperation(): ServiceError {
 export function conditionFailed(item: Item | undefined): ServiceError {
   return new ServiceError(
     `${DYNAMODB}ConditionalCheckFailedException`,
-    'The conditional request failed',
+    CONDITION_FAILED,
     400,
-    item,
+    item === undefined ? {} : { Item: item },
+  );
+}
+
+export function transactionCanceled(reasons: readonly CancellationReason[]): ServiceError {
+  const codes = reasons.map(({ Code }) => Code).join(', ');
+  return new ServiceError(
+    `${DYNAMODB}TransactionCanceledException`,
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+    400,
+    { CancellationReasons: reasons },
+  );
+}
+
+/** A write of one item, while a transaction on it is under way. */
+export function transactionConflict(): ServiceError {
+  return new ServiceError(`${DYNAMODB}TransactionConflictException`, CONFLICT);
+}
+
+export function tokenMismatch(): ServiceError {
+  return new ServiceError(
+    `${DYNAMODB}IdempotentParameterMismatchException`,
+    'Request token already in use for another request with a different payload',
   );
 }
 

@@ -5,9 +5,9 @@ import type { Item } from './values/attribute-value.ts';
 export interface DynamoDbCall {
   /** Such as `UpdateItem`. */
   readonly operation: string;
-  /** The one table, or the first of a batch. */
+  /** The one table, or the first of a batch or a transaction. */
   readonly table: string | undefined;
-  /** Where the call names one key. */
+  /** Where the call names one key; of a transaction that of its first action. */
   readonly key: Item | undefined;
   /** Absent for a caller outside Lambda. */
   readonly environmentId: string | undefined;
@@ -28,6 +28,12 @@ export interface DynamoDbFaults {
   readonly fails?: Chance<DynamoDbCall>;
   /** InternalServerError (500) although it took effect. */
   readonly failsAfterwards?: Chance<DynamoDbCall>;
+  /**
+   * Refused before any effect, as a transaction on the same item is under way: a write of one item with
+   * TransactionConflictException, a transaction with TransactionCanceledException. Calls here are atomic, so that
+   * conflicts come by this fault alone.
+   */
+  readonly conflict?: Chance<DynamoDbCall>;
   /** It took effect, and the connection broke before the answer: a TimeoutError. */
   readonly answerLost?: Chance<DynamoDbCall>;
   /** For each key of a batch: it comes back as unprocessed. When all do, the whole batch is throttled. */

@@ -11,6 +11,12 @@ export const LIMITS = {
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,
   batchWriteItemsMax: 25,
+  transactionActionsMax: 100,
+  /** Of all the items of a transaction. */
+  transactionBytesMax: 4 * 1024 * 1024,
+  clientRequestTokenCharactersMax: 36,
+  /** A transaction that is asked for again under the same token does not take effect again for so long. */
+  clientRequestTokenSeconds: 10 * 60,
   /** A request as it travels. */
   requestBytesMax: 16 * 1024 * 1024,
   /** An expression's text. */

@@ -5,6 +5,7 @@ import type { DynamoDbCounters } from './counters.ts';
 import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';
 import type { PartitionLimits } from './partition-limits.ts';
 import type { Tables } from './storage/tables.ts';
+import type { TransactionTokens } from './transaction-tokens.ts';
 
 /** What the calls of one DynamoDB share. */
 export interface ServiceParts {
@@ -14,6 +15,7 @@ export interface ServiceParts {
   readonly faults: DynamoDbFaults;
   readonly counters: DynamoDbCounters;
   readonly tables: Tables;
+  readonly transactionTokens: TransactionTokens;
   readonly partitionLimits: PartitionLimits;
   /** How late TTL deletes; Infinity: never. */
   readonly timeToLiveSeconds: number;

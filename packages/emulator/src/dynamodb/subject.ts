@@ -10,10 +10,17 @@ export function subjectOf(
   environmentId: string | undefined,
   tables: Tables,
 ): DynamoDbCall {
-  const { TableName, RequestItems, Key, Item: put } = record(sent);
+  const { TableName, RequestItems, Key, Item: put } = actionOf(sent);
   const table = typeof TableName === 'string' ? TableName : Object.keys(record(RequestItems))[0];
   const key = Key ?? (table === undefined ? undefined : keyAmong(put, tables, table));
   return { operation, table, key: key as Item | undefined, environmentId };
+}
+
+/** The request itself, or the first action of a transaction. */
+function actionOf(sent: unknown): Record<string, unknown> {
+  const { TransactItems } = record(sent);
+  if (!Array.isArray(TransactItems)) return record(sent);
+  return record(Object.values(record(TransactItems[0]))[0]);
 }
 
 function keyAmong(put: unknown, tables: Tables, tableName: string): Item | undefined {

@@ -1,5 +1,9 @@
 import { READ_UNIT_BYTES, WRITE_UNIT_BYTES } from './limits.ts';
 
+/** A transaction prepares and commits: its reads and writes cost twice as much. */
+export const READS_OF_TRANSACTIONS = 2;
+export const WRITES_OF_TRANSACTIONS = 2;
+
 /** Of one strongly consistent read, or half of it. What is not there costs the least there is. */
 export function readUnits(bytes: number, isConsistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES)) / (isConsistent ? 1 : 2);

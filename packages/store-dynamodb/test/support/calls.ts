@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
@@ -8,6 +9,8 @@ import {
   type PutItemCommandInput,
   QueryCommand,
   type QueryCommandInput,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
@@ -24,7 +27,9 @@ export async function outcomeOf(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     // How a refusal is worded is a matter of its own.
-    return comparable({ error: error.name, Item: 'Item' in error ? error.Item : undefined });
+    const { Item, CancellationReasons } = error as { Item?: unknown; CancellationReasons?: object[] };
+    const reasons = CancellationReasons?.map((reason) => ({ ...reason, Message: undefined }));
+    return comparable({ error: error.name, Item, reasons });
   }
 }
 
@@ -52,7 +57,28 @@ async function send(client: DynamoDBClient, TableName: string, call: RandomCall)
       const RequestItems = { [TableName]: [...puts, ...deletes] };
       return await client.send(new BatchWriteItemCommand({ RequestItems }));
     }
+    case 'TransactWriteItems': {
+      const { actions, token, isRepeated } = call;
+      const TransactItems = actions.map(({ name, input }) => ({ [name]: { TableName, ...input } }));
+      // Not over the tests of one table: tokens belong to the account.
+      const ClientRequestToken = token === undefined ? undefined : hashOf(`${TableName} ${token}`);
+      const transact = async () =>
+        await client.send(
+          new TransactWriteItemsCommand({
+            TransactItems: TransactItems as TransactWriteItem[],
+            ClientRequestToken,
+            ReturnConsumedCapacity: 'TOTAL',
+          }),
+        );
+      if (isRepeated) await transact();
+      const { ConsumedCapacity } = await transact();
+      return { units: ConsumedCapacity?.map(({ CapacityUnits }) => CapacityUnits) };
+    }
   }
+}
+
+function hashOf(name: string): string {
+  return createHash('sha256').update(name).digest('base64url').slice(0, 36);
 }
 
 /** Without what is never alike: metadata, the order of attributes and of members of a set. */

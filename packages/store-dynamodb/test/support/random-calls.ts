@@ -20,6 +20,14 @@ export type RandomCall =
       readonly operation: 'BatchWriteItem';
       readonly puts: readonly Values[];
       readonly deletes: readonly Values[];
+    }
+  | {
+      readonly operation: 'TransactWriteItems';
+      /** `Put`, `Update`, `Delete` or `ConditionCheck`, and what it holds beside its table. */
+      readonly actions: readonly { readonly name: string; readonly input: object }[];
+      readonly token: string | undefined;
+      /** The same once more: nothing more comes of it where there is a token. */
+      readonly isRepeated: boolean;
     };
 
 const PARTITIONS = ['a', 'b'];
@@ -104,8 +112,43 @@ const batchWrite = fc.tuple(keys, fc.array(attributes, { minLength: 6, maxLength
   }),
 );
 
+const action = fc
+  .record({
+    name: fc.constantFrom('Put', 'Update', 'Delete', 'ConditionCheck'),
+    target: item,
+    change: update,
+    maybe: fc.option(condition, { nil: undefined }),
+    always: condition,
+    ReturnValuesOnConditionCheckFailure: onFailure,
+  })
+  .map(({ name, target, change, maybe, always, ...others }) => {
+    const placeholders = new Placeholders();
+    const { p, s } = target;
+    const wanted = name === 'ConditionCheck' ? always : maybe;
+    const input = {
+      ...(name === 'Put' ? { Item: target } : { Key: { p, s } }),
+      ...(name === 'Update' && { UpdateExpression: change(placeholders) }),
+      ...(wanted !== undefined && { ConditionExpression: wanted(placeholders) }),
+      ...others,
+      ...placeholders.input,
+    };
+    return { name, input };
+  });
+
+const transaction = fc
+  .record({
+    operation: fc.constant('TransactWriteItems' as const),
+    actions: fc.array(action, { minLength: 1, maxLength: 4 }),
+    token: fc.option(fc.uuid(), { nil: undefined }),
+    isRepeated: fc.boolean(),
+  })
+  .map((call): RandomCall => call);
+
 /** Calls of the kinds that this store makes, and some more, over few keys. */
 export const randomCalls = fc.array(
-  fc.oneof({ weight: 8, arbitrary: write }, get, { weight: 2, arbitrary: query }, batchGet, batchWrite),
+  fc.oneof({ weight: 8, arbitrary: write }, get, { weight: 2, arbitrary: query }, batchGet, batchWrite, {
+    weight: 3,
+    arbitrary: transaction,
+  }),
   { minLength: 1, maxLength: 30, size: 'max' },
 );

@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts';
-import { conditionFailed, validationError } from '../errors.ts';
+import { conditionFailed, transactionConflict, validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { holds } from '../expressions/evaluate-condition.ts';
 import { LIMITS } from '../limits.ts';
@@ -67,6 +67,7 @@ export function writeIf(
   { returnsBlocking }: WriteRequest,
   { table, key, condition, change }: ConditionalWrite,
 ): { readonly before: Item | undefined; readonly after: Item | undefined } {
+  if (call.conflicts()) throw transactionConflict();
   call.enter(table, key.partition, 'write');
   const before = table.get(key);
   if (condition !== undefined && !holds(condition, before?.item)) {

@@ -7,6 +7,7 @@ import { putItem } from './put-item.ts';
 import { query } from './query.ts';
 import { scan } from './scan.ts';
 import { createTable, describeTable, describeTimeToLive, updateTimeToLive } from './tables.ts';
+import { transactWriteItems } from './transact-write-items.ts';
 import { updateItem } from './update-item.ts';
 
 /** What sets up a table. Faults spare it: a test begins with it. */
@@ -29,6 +30,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['PutItem', putItem],
   ['Query', query],
   ['Scan', scan],
+  ['TransactWriteItems', transactWriteItems],
   ['UpdateItem', updateItem],
   ['UpdateTimeToLive', updateTimeToLive],
 ]);

@@ -3,7 +3,7 @@ import { applyUpdate } from '../expressions/apply-update.ts';
 import { Expressions } from '../expressions/expressions.ts';
 import { project } from '../expressions/projection.ts';
 import type { Update } from '../expressions/update.ts';
-import { type KeySchema, keyAttributesOf } from '../storage/key-schema.ts';
+import { type Key, type KeySchema, keyAttributesOf } from '../storage/key-schema.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { type Operation, readKey } from './common.ts';
 import {
@@ -25,11 +25,7 @@ export const updateItem: Operation = (call, sent) => {
   const table = call.tables.get(parameters.tableName());
   const key = readKey(parameters, table);
   refuseKeyChange(table.schema, update);
-  const change = (before: Item | undefined) => {
-    const after = applyUpdate(update, before ?? key.attributes);
-    checkItemBytes(after, 'Item size to update has exceeded the maximum allowed size');
-    return after;
-  };
+  const change = changeOf(update, key);
   const { before, after } = writeIf(call, request, { table, key, condition, change });
   return answerWrite(call, request, attributesOf(returnValues, update, before, after));
 };
@@ -55,7 +51,16 @@ function attributesOf(
   }
 }
 
-function refuseKeyChange(schema: KeySchema, update: Update): void {
+/** From the item before to the item after. */
+export function changeOf(update: Update, key: Key): (before: Item | undefined) => Item {
+  return (before) => {
+    const after = applyUpdate(update, before ?? key.attributes);
+    checkItemBytes(after, 'Item size to update has exceeded the maximum allowed size');
+    return after;
+  };
+}
+
+export function refuseKeyChange(schema: KeySchema, update: Update): void {
   for (const { name } of keyAttributesOf(schema)) {
     if (!update.some(({ path }) => path[0] === name)) continue;
     throw invalidValue(`Cannot update attribute ${name}. This attribute is part of the key`);
