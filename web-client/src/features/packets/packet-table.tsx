@@ -71,7 +71,7 @@ export function PacketTable(props: PacketTableProps) {
           return (
             packet !== undefined && (
               <PacketRow
-                key={packet.sequence}
+                key={index - (items[0]?.index ?? 0)}
                 id={rowId(index)}
                 packet={packet}
                 earlier={packets[index + 1]}

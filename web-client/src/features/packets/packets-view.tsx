@@ -1,9 +1,9 @@
 import { Button, Center, Checkbox, EmptyState, Group, ScrollArea, Text, Title, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ConnectionProfile, LiveConnection, LoggedPacket } from '../../engine/types.ts';
+import type { ConnectionProfile, LiveConnection, LoggedPacket, PacketLog } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useLogEnd, useStatus } from '../../state/hooks.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
@@ -37,12 +37,14 @@ function Timeline({ connection, profile }: TimelineProps) {
   const [held, setHeld] = useState<readonly LoggedPacket[]>();
   const [selected, setSelected] = useState<LoggedPacket>();
   const isNarrow = useMediaQuery('(max-width: 62em)');
-  useLogEnd(log);
-  const packets = held ?? shownPackets(log, filter);
   const change = (changes: Partial<PacketFilter>): void => {
     setHeld(undefined);
     setFilter({ ...filter, ...changes });
   };
+  const toggle = useCallback(
+    () => setHeld((before) => (before === undefined ? shownPackets(log, filter) : undefined)),
+    [log, filter],
+  );
   const details = selected && (
     <Details packet={selected} profile={profile} close={() => setSelected(undefined)} />
   );
@@ -62,37 +64,31 @@ function Timeline({ connection, profile }: TimelineProps) {
           checked={!filter.hidePings}
           onChange={(event) => change({ hidePings: !event.currentTarget.checked })}
         />
-        <Controls
-          connection={connection}
-          shown={packets.length}
-          isHeld={held !== undefined}
-          toggle={() => setHeld(held === undefined ? packets : undefined)}
-          clear={() => {
-            setHeld(undefined);
-            log.clear();
-          }}
-        />
+        <Group gap={4} ml="auto" wrap="nowrap">
+          <Count log={log} filter={filter} held={held} />
+          <PauseButton isHeld={held !== undefined} toggle={toggle} />
+          <IconButton
+            label={t('packets.clear')}
+            onClick={() => {
+              setHeld(undefined);
+              log.clear();
+            }}
+          >
+            <IconTrash size={16} stroke={1.5} />
+          </IconButton>
+        </Group>
       </div>
       <GatewayNote id={profile.id} />
       <div className={classes.body}>
-        {packets.length === 0 ? (
-          <Center>
-            <EmptyState
-              size="sm"
-              icon={<IconArrowsExchange stroke={1.5} />}
-              title={t('packets.none')}
-              description={t('packets.noneAdvice')}
-            />
-          </Center>
-        ) : (
-          <PacketTable
-            packets={packets}
-            protocolVersion={profile.protocolVersion}
-            selected={selected}
-            onSelect={setSelected}
-            onScrollAway={() => setHeld(packets)}
-          />
-        )}
+        <Packets
+          log={log}
+          filter={filter}
+          held={held}
+          protocolVersion={profile.protocolVersion}
+          selected={selected}
+          onSelect={setSelected}
+          onHold={setHeld}
+        />
         {!isNarrow && (
           <aside className={classes.details}>
             {details ?? (
@@ -112,36 +108,76 @@ function Timeline({ connection, profile }: TimelineProps) {
   );
 }
 
-interface ControlsProps {
-  readonly connection: LiveConnection;
-  readonly shown: number;
-  readonly isHeld: boolean;
-  readonly toggle: () => void;
-  readonly clear: () => void;
+/** What is shown of a timeline: what was held, or the log as it grows. */
+interface Shown {
+  readonly log: PacketLog;
+  readonly filter: PacketFilter;
+  readonly held: readonly LoggedPacket[] | undefined;
 }
 
-function Controls({ connection, shown, isHeld, toggle, clear }: ControlsProps) {
+/** Renders once per frame: only what shows packets uses it, and not the view around it. */
+function useShown({ log, filter, held }: Shown): readonly LoggedPacket[] {
+  useLogEnd(log);
+  return held ?? shownPackets(log, filter);
+}
+
+interface PacketsProps extends Shown {
+  readonly protocolVersion: number;
+  readonly selected: LoggedPacket | undefined;
+  readonly onSelect: (packet: LoggedPacket | undefined) => void;
+  readonly onHold: (packets: readonly LoggedPacket[]) => void;
+}
+
+function Packets({ protocolVersion, selected, onSelect, onHold, ...shown }: PacketsProps) {
   const { t } = useTranslation();
-  const { packetsMax, bytesMax } = connection.packets.limits;
+  const packets = useShown(shown);
+  if (packets.length === 0) {
+    return (
+      <Center>
+        <EmptyState
+          size="sm"
+          icon={<IconArrowsExchange stroke={1.5} />}
+          title={t(shown.log.size === 0 ? 'packets.none' : 'packets.noneShown')}
+          description={shown.log.size === 0 ? t('packets.noneAdvice') : ''}
+        />
+      </Center>
+    );
+  }
+  return (
+    <PacketTable
+      packets={packets}
+      protocolVersion={protocolVersion}
+      selected={selected}
+      onSelect={onSelect}
+      onScrollAway={() => onHold(packets)}
+    />
+  );
+}
+
+function Count(shown: Shown) {
+  const { t } = useTranslation();
+  const { length } = useShown(shown);
+  const { packetsMax, bytesMax } = shown.log.limits;
+  return (
+    <Tooltip label={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}>
+      <Text size="xs" c="dimmed" px={6} className={classes.count}>
+        {t('packets.count', { count: length, shown: formatCount(length) })}
+      </Text>
+    </Tooltip>
+  );
+}
+
+function PauseButton({ isHeld, toggle }: { readonly isHeld: boolean; readonly toggle: () => void }) {
+  const { t } = useTranslation();
   useEffect(() => provideShortcut('pause', toggle), [toggle]);
   return (
-    <Group gap={4} ml="auto" wrap="nowrap">
-      <Tooltip label={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}>
-        <Text size="xs" c="dimmed" px={6} className={classes.count}>
-          {t('packets.count', { count: shown, shown: formatCount(shown) })}
-        </Text>
-      </Tooltip>
-      <Button
-        variant={isHeld ? 'filled' : 'default'}
-        leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
-        onClick={toggle}
-      >
-        {isHeld ? t('packets.resume') : t('packets.pause')}
-      </Button>
-      <IconButton label={t('packets.clear')} onClick={clear}>
-        <IconTrash size={16} stroke={1.5} />
-      </IconButton>
-    </Group>
+    <Button
+      variant={isHeld ? 'filled' : 'default'}
+      leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
+      onClick={toggle}
+    >
+      {isHeld ? t('packets.resume') : t('packets.pause')}
+    </Button>
   );
 }
 

@@ -1,11 +1,11 @@
 export const packets = {
   title: 'Packets',
   table: 'Packets, newest first',
-  explain: 'Every MQTT packet of this connection, as the client wrote and read it.',
   gatewayNote:
     'At the gateway door they travel in text frames: the transport answers PINGREQ itself and leaves out what costs without need.',
   none: 'No packet yet',
   noneAdvice: 'Connect, and see what goes over the wire.',
+  noneShown: 'All packets are hidden by the boxes above',
   columns: {
     time: 'Time',
     since: 'Since the last',
@@ -16,7 +16,6 @@ export const packets = {
   },
   out: 'client to server',
   in: 'server to client',
-  hide: 'Hide',
   hidePublish: 'PUBLISH and acknowledgements',
   hidePing: 'Pings',
   pause: 'Pause',
