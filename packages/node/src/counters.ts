@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Emulator } from '@apus/emulator';
-import { isLoopbackHost } from './auth/loopback.ts';
+import { isLoopbackPeer } from './auth/loopback.ts';
 import { pathOf } from './handshake.ts';
 
 export const COUNTERS_PATH = '/counters';
@@ -38,11 +38,6 @@ export function withCounters(handler: RequestListener, answer: () => CountersAns
     if (isAsked && isLoopbackPeer(request.socket.remoteAddress)) answerJson(response, answer());
     else handler(request, response);
   };
-}
-
-/** A socket that listens for both families sees `::ffff:127.0.0.1`. */
-function isLoopbackPeer(address: string | undefined): boolean {
-  return address !== undefined && isLoopbackHost(address.replace(/^::ffff:/, ''));
 }
 
 function answerJson(response: ServerResponse, answer: CountersAnswer): void {

@@ -13,6 +13,7 @@ import { MemoryLinks } from '@apus/store-memory';
 import type { NodeConnections } from './connections.ts';
 import { DoorConnections } from './door-connections.ts';
 import { cannotListen } from './listen.ts';
+import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 
 /** Everything of a broker but how its connections are reached. */
 export type SharedPorts = Omit<Ports, 'connections'>;
@@ -35,6 +36,7 @@ export interface GatewayDoorOptions {
   readonly node: NodeConnections;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter: TrafficMeter;
 }
 
 /**
@@ -42,12 +44,14 @@ export interface GatewayDoorOptions {
  * stores, so that a message published at one door arrives at the other.
  */
 export async function startGatewayDoor(options: GatewayDoorOptions): Promise<GatewayDoor> {
-  const { ports, node, clock, log } = options;
+  const { ports, node, clock, log, meter } = options;
   const links = new MemoryLinks(clock);
   const brokerOptions = gatewayBrokerOptions(options.broker, options.lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
-  const makeBroker = (gateway: Connections) =>
-    createBroker({ ...ports, connections: new DoorConnections(node, gateway) }, brokerOptions);
+  const makeBroker = (gateway: Connections) => {
+    const connections = meteredConnections(new DoorConnections(node, gateway), meter);
+    return meteredBroker(createBroker({ ...ports, connections }, brokerOptions), meter);
+  };
   const emulator = await startEmulator({
     host: options.host,
     port: options.port,

@@ -6,6 +6,7 @@ import {
   type BrokerOptions,
   DEFAULT_LIMITS,
 } from '@apus/broker';
+import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
 import { anonymousAuthenticator, everythingAllowed } from './auth/anonymous.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
@@ -58,6 +59,12 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * process has used. @default false
    */
   readonly counters?: boolean | undefined;
+  /**
+   * Opens `/api/v5` to whoever shows this key (`Authorization: Bearer KEY`).
+   * @default none: it is open to this machine, and closed where clients have to show who they are or other machines
+   * can connect
+   */
+  readonly apiKey?: string | undefined;
   /** @default 'error' */
   readonly logLevel?: LogLevel | undefined;
   /** @default standard error */
@@ -79,6 +86,7 @@ export interface ResolvedOptions {
   readonly authenticationMethods: readonly AuthenticationMethod[];
   readonly allowedOrigins: AllowedOrigins;
   readonly counters: boolean;
+  readonly apiAccess: ApiAccess;
   readonly logLevel: LogLevel;
   readonly logSink: LogSink;
   readonly clock: Scheduler;
@@ -108,6 +116,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     authenticationMethods: options.authenticationMethods ?? [],
     allowedOrigins: options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback'),
     counters: options.counters ?? false,
+    apiAccess: accessOf(options.apiKey, isLoopbackHost(host) && !isProtected(options)),
     logLevel: options.logLevel ?? 'error',
     logSink: options.logSink ?? stderrSink,
     clock: options.clock ?? systemScheduler,
@@ -124,6 +133,13 @@ function checkAnonymous(host: string, options: NodeOptions): void {
   throw new StartError(
     `At ${host} other machines can reach this broker, and nobody would be asked for a password. ` +
       'Give a users file (--users FILE), or say that anybody may come in (--allow-anonymous).',
+  );
+}
+
+function accessOf(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
+  if (key === undefined || key.length >= API_KEY_LENGTH_MIN) return apiAccess(key, isOpenToThisMachineOnly);
+  throw new StartError(
+    `The key of the API has ${key.length} characters and needs ${API_KEY_LENGTH_MIN}: \`openssl rand -base64 24\` makes one.`,
   );
 }
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type Broker, createBroker, type Log, type Timer } from '@apus/broker';
+import { type Broker, type Connections, createBroker, type Log, type Timer } from '@apus/broker';
 import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
+import { withApi } from './api/router.ts';
+import { apiRoutes } from './api/routes.ts';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
@@ -23,6 +25,7 @@ import { pageConfig } from './page-config.ts';
 import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { NodeTimers } from './timers.ts';
+import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 
 /** A broker that runs in this process. */
 export interface RunningNode {
@@ -55,7 +58,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const log = new NodeLog(resolved.logLevel, resolved.logSink, clock);
   const links = new Links();
   const opened = await openStores(resolved.dataDirectory, clock);
-  const { broker, timers, gateway } = await composeBroker(resolved, opened, links, log);
+  const meter = createTrafficMeter();
+  const { broker, connections, timers, gateway } = await composeBroker(resolved, opened, links, log, meter);
   const server = createHttpServer(limits);
   const context: LinkContext = {
     broker,
@@ -75,11 +79,22 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const sweep = new Sweep(links, clock, log, limits.connectTimeoutSeconds);
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
-  const http = createHttpHandler(loadPage(), pageConfig(gateway?.url), () => ({
+  const page = createHttpHandler(loadPage(), pageConfig(gateway?.url, resolved.apiAccess.mode), () => ({
     status: stopped === undefined ? 'ok' : 'stopping',
     connections: links.size,
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
   }));
+  const routes = apiRoutes({
+    stores: opened.stores,
+    broker,
+    connections,
+    links,
+    meter,
+    clock,
+    startedAtMs,
+    limits: { ...limits, ...resolved.broker.limits },
+  });
+  const http = withApi(page, routes, resolved.apiAccess, log);
   server.on(
     'request',
     resolved.counters ? withCounters(http, () => countersAnswer(gateway?.emulator)) : http,
@@ -126,6 +141,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
 
 interface Composition {
   readonly broker: Broker;
+  /** Of both doors. */
+  readonly connections: Connections;
   readonly timers: NodeTimers;
   readonly gateway: GatewayDoor | undefined;
 }
@@ -135,6 +152,7 @@ async function composeBroker(
   opened: OpenedStores,
   links: Links,
   log: Log,
+  meter: TrafficMeter,
 ): Promise<Composition> {
   const { clock } = options;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
@@ -149,15 +167,16 @@ async function composeBroker(
     randomId: () => randomBytes(12).toString('base64url'),
   };
   const node = new NodeConnections(links, clock);
-  const gateway = await startGateway(options, ports, node, log).catch(async (error: unknown) => {
+  const gateway = await startGateway(options, ports, node, log, meter).catch(async (error: unknown) => {
     await opened.close();
     throw error;
   });
-  const connections = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
-  const broker: Broker = createBroker({ ...ports, connections }, options.broker);
+  const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
+  const connections = meteredConnections(doors, meter);
+  const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, timers, gateway };
+  return { broker, connections, timers, gateway };
 }
 
 async function startGateway(
@@ -165,11 +184,12 @@ async function startGateway(
   ports: SharedPorts,
   node: NodeConnections,
   log: Log,
+  meter: TrafficMeter,
 ): Promise<GatewayDoor | undefined> {
   const { host, gatewayPort: port, gatewayLossGraceSeconds: lossGraceSeconds, broker, clock } = options;
   return port === undefined
     ? undefined
-    : await startGatewayDoor({ host, port, ports, broker, lossGraceSeconds, node, clock, log });
+    : await startGatewayDoor({ host, port, ports, broker, lossGraceSeconds, node, clock, log, meter });
 }
 
 async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {

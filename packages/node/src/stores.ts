@@ -1,10 +1,30 @@
-import type { Clock, MessageId, Stores, Timer } from '@apus/broker';
+import type {
+  Clock,
+  MessageId,
+  RetainedStore,
+  SessionRecord,
+  SessionRef,
+  SessionStore,
+  Stores,
+  Subscription,
+  SubscriptionStore,
+  Timer,
+} from '@apus/broker';
 import { createMemoryStores } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
+/** Stores of this process: all that they hold can be looked through, for whoever runs the broker. */
+export interface LocalStores extends Stores {
+  readonly sessions: SessionStore & { all(): Iterable<SessionRecord> };
+  readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
+    list(session: SessionRef): readonly Subscription[];
+  };
+  readonly retained: RetainedStore & { count(tenant: string): number };
+}
+
 /** The broker's stores, with what a restart left to do. */
 export interface OpenedStores {
-  readonly stores: Stores;
+  readonly stores: LocalStores;
   readonly dueTimers: readonly { readonly timer: Timer; readonly dueAtMs: number }[];
   /** The message clock goes on from here. */
   readonly lastMessageId: MessageId | undefined;

@@ -44,6 +44,7 @@ test('/config.json tells the page where both doors are', async () => {
       { door: 'node', path: '/mqtt' },
       { door: 'gateway', port: Number(port), path: '/mqtt' },
     ],
+    api: { path: '/api/v5', access: 'local' },
   });
 });
 

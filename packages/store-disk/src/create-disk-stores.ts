@@ -28,6 +28,9 @@ export interface DiskStoresOptions {
 
 /** The broker's stores: answered from memory, and on the disk before anything is promised. */
 export interface DiskStores extends Stores {
+  readonly sessions: DiskSessions;
+  readonly subscriptions: DiskSubscriptions;
+  readonly retained: DiskRetained;
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */

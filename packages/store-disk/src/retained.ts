@@ -56,4 +56,9 @@ export class DiskRetained implements RetainedStore {
   ): RetainedPage {
     return this.#memory.match(tenant, topicFilter, nowMs, from, limit);
   }
+
+  /** How many are held; an expired one counts until somebody has come across it. */
+  count(tenant: string): number {
+    return this.#memory.count(tenant);
+  }
 }

@@ -105,6 +105,11 @@ export class DiskSessions implements SessionStore {
     return this.#memory.count();
   }
 
+  /** Every session, connected or not. Valid until a session is opened or removed. */
+  all(): Iterable<SessionRecord> {
+    return this.#memory.all();
+  }
+
   #write({ expirySeconds }: OpenSession, opened: OpenedSession): void {
     const { session, present, previous, owedWillOf } = opened;
     const last = previous && this.#durables.living(previous.session);

@@ -36,6 +36,11 @@ export class MemoryRetained implements RetainedStore {
   ): RetainedPage {
     return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
   }
+
+  /** How many are held; an expired one counts until somebody has come across it. */
+  count(tenant: string): number {
+    return this.#tenants.get(tenant)?.size ?? 0;
+  }
 }
 
 /** Where a page begins: behind the entry with this number. */
@@ -57,6 +62,10 @@ function formatCursor({ number, isInLog }: Cursor): string {
 class RetainedOfTenant {
   readonly #tree = new TopicTree<RetainedEntry>();
   readonly #log = new RetainedLog();
+
+  get size(): number {
+    return this.#tree.size;
+  }
 
   put(message: Message, maximum: number): boolean {
     const entry = this.#tree.get(message.topic);

@@ -101,6 +101,11 @@ export class MemorySessions implements SessionStore {
     return this.#byKey.size;
   }
 
+  /** Every session, connected or not. Valid until a session is opened or removed. */
+  *all(): Generator<SessionRecord, void, undefined> {
+    for (const session of this.#byKey.values()) yield session.record();
+  }
+
   /**
    * The session that a ref names: nearly always the very object this store handed out, else the original of a copy.
    * Undefined for an ended session that owns nothing any more.

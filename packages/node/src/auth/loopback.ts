@@ -11,3 +11,8 @@ export function isLoopbackHost(host: string): boolean {
 export function isLoopbackOrigin(origin: string): boolean {
   return URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
 }
+
+/** Whether the other end of a socket is this machine. One that listens for both families sees `::ffff:127.0.0.1`. */
+export function isLoopbackPeer(address: string | undefined): boolean {
+  return address !== undefined && isLoopbackHost(address.replace(/^::ffff:/, ''));
+}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { UsersAuthenticator } from '../auth/users-authenticator.ts';
 import { UsersAuthorizer } from '../auth/users-authorizer.ts';
 import { readUsersFile } from '../auth/users-file.ts';
@@ -63,6 +64,10 @@ const BEHAVIOUR: Flags = {
   counters: {
     help: 'Answers /counters to programs on this machine: what the gateway door would be billed for, and the CPU time and memory of this process.',
   },
+  'api-key-file': {
+    value: 'FILE',
+    help: 'Opens /api/v5 (clients, subscriptions, figures) to whoever shows the key in the file. Without it only this machine may ask, and nobody where clients need a password or other machines can connect.',
+  },
   'log-level': { value: LOG_LEVELS.join('|'), help: 'What is logged to standard error.', default: 'info' },
 };
 
@@ -99,6 +104,7 @@ function optionsFrom(values: Values): NodeOptions {
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
+    apiKey: keyFrom(values.text('api-key-file')),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
   };
 }
@@ -110,6 +116,15 @@ function accessFrom(values: Values): NodeOptions {
   if (allowAnonymous) throw new UsageError('--users and --allow-anonymous exclude each other.');
   const users = readUsersFile(path);
   return { authenticator: new UsersAuthenticator(users), authorizer: new UsersAuthorizer(users) };
+}
+
+function keyFrom(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`The file of the API's key cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function welcome(node: RunningNode): string {

@@ -1,0 +1,71 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost, isLoopbackOrigin, isLoopbackPeer } from '../auth/loopback.ts';
+import { type ApiAnswer, refusal } from './answer.ts';
+
+/**
+ * Who may use the API. `local`: programs and pages of this machine. `key`: whoever shows the key. `closed`: nobody.
+ */
+export type ApiAccess =
+  | { readonly mode: 'local' }
+  | { readonly mode: 'key'; readonly key: string }
+  | { readonly mode: 'closed' };
+
+/** Characters of a key: 16 random bytes in base64, or more. */
+export const API_KEY_LENGTH_MIN = 22;
+
+/**
+ * The API is as open as the broker: to this machine, while anybody there may connect and nobody else can. Otherwise
+ * it wants a key.
+ */
+export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
+  if (key !== undefined) return { mode: 'key', key };
+  return { mode: isOpenToThisMachineOnly ? 'local' : 'closed' };
+}
+
+/** Why a request is not answered, or undefined where it is. */
+export function refusalOf(request: IncomingMessage, access: ApiAccess): ApiAnswer | undefined {
+  switch (access.mode) {
+    case 'closed':
+      return refusal(403, 'API_CLOSED', 'The API wants a key: start the broker with --api-key-file FILE.');
+    case 'key':
+      return refusalOfKey(request.headers.authorization, access.key);
+    case 'local':
+      return refusalOfStranger(request);
+  }
+}
+
+function refusalOfKey(authorization: string | undefined, key: string): ApiAnswer | undefined {
+  const given = keyOf(authorization ?? '');
+  if (given !== undefined && isSame(given, key)) return undefined;
+  return refusal(401, 'BAD_API_KEY_OR_SECRET', 'Send the key: Authorization: Bearer KEY');
+}
+
+/** Of `Bearer KEY`, or of `Basic`: the password, whatever the user name, as EMQX's clients send a key's secret. */
+function keyOf(authorization: string): string | undefined {
+  const [, scheme = '', value = ''] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];
+  if (/^bearer$/i.test(scheme)) return value;
+  if (!/^basic$/i.test(scheme)) return undefined;
+  const decoded = Buffer.from(value, 'base64').toString();
+  return decoded.slice(decoded.indexOf(':') + 1);
+}
+
+/** In a time that does not tell how much of it is right. */
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/**
+ * A page of elsewhere may send requests to this machine from its reader's browser: it is told by its Origin or,
+ * where a name of its own was made to lead here (DNS rebinding), by the Host that it asks for.
+ */
+function refusalOfStranger({ headers, socket }: IncomingMessage): ApiAnswer | undefined {
+  const { origin, host = '' } = headers;
+  const isHere = isLoopbackPeer(socket.remoteAddress) && isLoopbackHost(host.replace(/:\d+$/, ''));
+  if (isHere && (origin === undefined || isLoopbackOrigin(origin))) return undefined;
+  return refusal(403, 'NOT_LOCAL', 'Without a key the API answers programs and pages of this machine alone.');
+}

@@ -1,0 +1,15 @@
+/** What a route answers. */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Absent: the answer has no body. */
+  readonly body?: object;
+}
+
+/** A refusal as EMQX's API words it: a code for programs, a sentence for people. */
+export function refusal(status: number, code: string, message: string): ApiAnswer {
+  return { status, body: { code, message } };
+}
+
+export function badRequest(message: string): ApiAnswer {
+  return refusal(400, 'BAD_REQUEST', message);
+}

@@ -1,0 +1,25 @@
+import type { Broker, Clock, Connections } from '@apus/broker';
+import type { Links } from '../links.ts';
+import type { LocalStores } from '../stores.ts';
+import type { TrafficMeter } from '../traffic-meter.ts';
+
+/** What the routes look at, and what they do it with. */
+export interface ApiContext {
+  readonly stores: LocalStores;
+  readonly broker: Broker;
+  /** Both doors. */
+  readonly connections: Connections;
+  /** The node door's. */
+  readonly links: Links;
+  readonly meter: TrafficMeter;
+  readonly clock: Clock;
+  readonly startedAtMs: number;
+  readonly limits: { readonly connectionsMax: number; readonly retainedMessagesMax: number };
+}
+
+/** What EMQX names the member of a cluster that answers: here there is one. */
+export const NODE_NAME = 'apus';
+
+export function rfc3339(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,51 @@
+import { type ApiAnswer, badRequest } from './answer.ts';
+
+/** Entries of a page unless a request says otherwise, as in EMQX. */
+const LIMIT_DEFAULT = 100;
+
+/** Entries of a page at most: some hundred kilobytes, which the event loop hardly feels. */
+export const LIMIT_MAX = 1_000;
+
+export interface Paging {
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** `?page=` and `?limit=`, or what is wrong with them. */
+export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
+  const page = wholeNumber(query.get('page') ?? '1');
+  const limit = wholeNumber(query.get('limit') ?? String(LIMIT_DEFAULT));
+  if (page === undefined) return badRequest('page is a whole number from 1.');
+  if (limit === undefined || limit > LIMIT_MAX)
+    return badRequest(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
+  return { page, limit };
+}
+
+export function isAnswer(value: Paging | ApiAnswer): value is ApiAnswer {
+  return 'status' in value;
+}
+
+/** One page of what an iteration yields, and how many that is in all. */
+export function pageOf<T>(
+  all: Iterable<T>,
+  { page, limit }: Paging,
+): { readonly entries: T[]; readonly count: number } {
+  const from = (page - 1) * limit;
+  const entries: T[] = [];
+  let count = 0;
+  for (const entry of all) {
+    if (count >= from && entries.length < limit) entries.push(entry);
+    count += 1;
+  }
+  return { entries, count };
+}
+
+/** A page as EMQX words it. */
+export function pageAnswer(data: readonly object[], { page, limit }: Paging, count: number): ApiAnswer {
+  return { status: 200, body: { data, meta: { page, limit, count, hasnext: page * limit < count } } };
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}

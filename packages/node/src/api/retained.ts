@@ -1,0 +1,91 @@
+import type { Message, RetainedPage } from '@apus/broker';
+import { validateTopicFilter, validateTopicName } from '@apus/mqtt';
+import { TENANT } from '../auth/anonymous.ts';
+import { type ApiAnswer, badRequest, refusal } from './answer.ts';
+import { type ApiContext, rfc3339 } from './context.ts';
+import { isAnswer, type Paging, pageAnswer, pagingOf } from './paging.ts';
+import type { ApiRequest, ApiRoute } from './router.ts';
+
+/** What a look into the store reads at a time. */
+const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
+
+const ONE = { messages: 1, bytes: Number.POSITIVE_INFINITY } as const;
+
+export function retainedRoutes(context: ApiContext): readonly ApiRoute[] {
+  return [
+    { method: 'GET', path: '/mqtt/retainer/messages', handle: ({ query }) => list(context, query) },
+    { method: 'GET', path: '/mqtt/retainer/message/:topic', handle: (request) => one(context, request) },
+    {
+      method: 'DELETE',
+      path: '/mqtt/retainer/message/:topic',
+      handle: (request) => remove(context, request),
+    },
+  ];
+}
+
+/** Those whose topics fit `?topic=`, a filter; all but those that begin with `$` where it is absent. */
+async function list(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
+  const paging = pagingOf(query);
+  if (isAnswer(paging)) return paging;
+  const filter = query.get('topic') ?? '#';
+  const invalid = validateTopicFilter(filter);
+  if (invalid !== undefined) return badRequest(invalid.reason);
+  const { entries, count } = await read(context, filter, paging);
+  return pageAnswer(entries.map(describe), paging, count);
+}
+
+async function read(
+  { stores, clock }: ApiContext,
+  filter: string,
+  { page, limit }: Paging,
+): Promise<{ readonly entries: readonly Message[]; readonly count: number }> {
+  const first = (page - 1) * limit;
+  const entries: Message[] = [];
+  let count = 0;
+  let from: string | undefined;
+  do {
+    const found: RetainedPage = await stores.retained.match(TENANT, filter, clock.now(), from, PAGE);
+    const place = Math.max(0, first - count);
+    entries.push(...found.messages.slice(place, place + limit - entries.length));
+    count += found.messages.length;
+    from = found.next;
+  } while (from !== undefined);
+  return { entries, count };
+}
+
+async function one(context: ApiContext, { parameters: { topic = '' } }: ApiRequest): Promise<ApiAnswer> {
+  const message = await retained(context, topic);
+  if (message === undefined) return notFound(topic);
+  const payload = Buffer.from(message.payload).toString('base64');
+  return { status: 200, body: { ...describe(message), payload } };
+}
+
+/** As an empty retained message would, only that no subscriber is sent one. */
+async function remove(context: ApiContext, { parameters: { topic = '' } }: ApiRequest): Promise<ApiAnswer> {
+  const message = await retained(context, topic);
+  if (message === undefined) return notFound(topic);
+  await context.stores.retained.delete(TENANT, topic, context.broker.messageClock.next());
+  return { status: 204 };
+}
+
+/** A name with wildcards in it would be taken for a filter. */
+async function retained({ stores, clock }: ApiContext, topic: string): Promise<Message | undefined> {
+  if (validateTopicName(topic) !== undefined) return undefined;
+  const page = await stores.retained.match(TENANT, topic, clock.now(), undefined, ONE);
+  return page.messages[0];
+}
+
+function notFound(topic: string): ApiAnswer {
+  return refusal(404, 'NOT_FOUND', `No message is retained for "${topic}".`);
+}
+
+/** EMQX's names, and the payload's size, which it has not. */
+function describe({ id, topic, qos, payload, expiresAtMs }: Message): object {
+  return {
+    msgid: id,
+    topic,
+    qos,
+    payload_bytes: payload.length,
+    expires_at: expiresAtMs === undefined ? null : rfc3339(expiresAtMs),
+  };
+}

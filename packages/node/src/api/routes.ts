@@ -1,0 +1,16 @@
+import { clientRoutes } from './clients.ts';
+import type { ApiContext } from './context.ts';
+import { retainedRoutes } from './retained.ts';
+import type { ApiRoute } from './router.ts';
+import { statsRoutes } from './stats.ts';
+import { subscriptionRoutes } from './subscriptions.ts';
+
+/** Everything that `/api/v5` answers. */
+export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
+  return [
+    ...statsRoutes(context),
+    ...clientRoutes(context),
+    ...subscriptionRoutes(context),
+    ...retainedRoutes(context),
+  ];
+}
