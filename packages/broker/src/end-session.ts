@@ -35,5 +35,7 @@ function* passOn(context: Context, from: SessionRef, { message, delivery }: Queu
   const members = yield* waitFor(subscriptions.members(from.tenant, share));
   const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
-  if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member)]);
+  if (member === undefined) return;
+  // Another copy than the one that it was for the session that has ended, and the same when this is done again.
+  yield* deliver(context, message, [deliveryOf(message, member, from.incarnation)]);
 }

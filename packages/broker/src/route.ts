@@ -4,19 +4,26 @@ import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
 import { type Delivery, deliveryOf, type Subscriber } from './session.ts';
 
+/** The copy of a session whose overlapping subscriptions become one. */
+const ONLY_COPY = '';
+
 /** One delivery for each copy of the message that the matching subscriptions ask for. */
 export function route(context: Context, message: Message, matched: readonly MatchedFilter[]): Delivery[] {
   const deliveries: Delivery[] = [];
-  const merged = mayOverlap(context, matched) ? new Map<string, number>() : undefined;
+  const isOne = context.options.overlapping === 'one';
+  const merged = isOne && matched.length > 1 ? new Map<string, number>() : undefined;
   for (const filter of matched) {
     if (filter.shareGroup !== undefined) addShareMember(context, message, filter, deliveries);
-    else addSubscribers(message, filter, deliveries, merged);
+    else addSubscribers(message, filter, deliveries, isOne ? ONLY_COPY : filter.topicFilter, merged);
   }
   return deliveries;
 }
 
-function mayOverlap(context: Context, matched: readonly MatchedFilter[]): boolean {
-  return matched.length > 1 && context.options.overlapping === 'one';
+/** The same for some subscribers of a wide filter. They are served apart from those of others, and get copies apart. */
+export function routeWide(context: Context, message: Message, filter: MatchedFilter): Delivery[] {
+  const deliveries: Delivery[] = [];
+  addSubscribers(message, filter, deliveries, filter.topicFilter, undefined);
+  return deliveries;
 }
 
 /** Exactly one member of a share group gets the message, at its own QoS [MQTT-4.8.2-3]. */
@@ -28,19 +35,20 @@ function addShareMember(
 ): void {
   const canWait = message.qos > 0;
   const member = context.shareRotation.choose(group, context.ports.connections, canWait);
-  if (member !== undefined) deliveries.push(deliveryOf(message, member));
+  if (member !== undefined) deliveries.push(deliveryOf(message, member, ONLY_COPY));
 }
 
 function addSubscribers(
   message: Message,
   filter: MatchedFilter,
   deliveries: Delivery[],
+  copy: string,
   merged: Map<string, number> | undefined,
 ): void {
   for (const subscriber of filter.subscribers) {
     // No Local: never back to the client identifier that published it [MQTT-3.8.3-3].
     if (subscriber.subscription.noLocal && subscriber.session.key === message.publisherKey) continue;
-    if (merged === undefined) deliveries.push(deliveryOf(message, subscriber));
+    if (merged === undefined) deliveries.push(deliveryOf(message, subscriber, copy));
     else addMerged(message, subscriber, deliveries, merged);
   }
 }
@@ -55,7 +63,7 @@ function addMerged(
   deliveries: Delivery[],
   merged: Map<string, number>,
 ): void {
-  const delivery = deliveryOf(message, subscriber);
+  const delivery = deliveryOf(message, subscriber, ONLY_COPY);
   const index = merged.get(subscriber.session.key);
   const earlier = index === undefined ? undefined : deliveries[index];
   if (index === undefined || earlier === undefined) {

@@ -3,7 +3,7 @@ import { deliver, repeated } from './deliver.ts';
 import type { Flow } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
-import { route } from './route.ts';
+import { routeWide } from './route.ts';
 
 /**
  * Delivers a message that `FanOut` took to some of the subscribers of a wide filter. A repeat may have reached any of
@@ -15,6 +15,6 @@ export function* serve(
   subscribers: MatchedFilter,
   isRepeat: boolean,
 ): Flow<void> {
-  const deliveries = route(context, message, [subscribers]);
+  const deliveries = routeWide(context, message, subscribers);
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
 }

@@ -67,6 +67,12 @@ export interface Delivery {
   /** The shared subscription that chose this session, so that the message can be passed on if the session ends. */
   readonly share: ShareName | undefined;
   /**
+   * Which of the copies of one message for one session, or for one share group: the same name when its fan-out is
+   * repeated, whatever subscriptions have come or gone meanwhile. At QoS 2 a queue takes a copy once.
+   * @default undefined: a copy of its own, which no other repeats
+   */
+  readonly copy?: string;
+  /**
    * 0 at QoS 0. Otherwise given by the queue: 0 while the message waits there, a Packet Identifier once it may
    * be sent.
    */
@@ -74,8 +80,8 @@ export interface Delivery {
   dup: boolean;
 }
 
-/** The copy of a message that one subscription asks for. */
-export function deliveryOf(message: Message, { session, subscription }: Subscriber): Delivery {
+/** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */
+export function deliveryOf(message: Message, { session, subscription }: Subscriber, copy: string): Delivery {
   const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter } = subscription;
   return {
     session,
@@ -86,6 +92,7 @@ export function deliveryOf(message: Message, { session, subscription }: Subscrib
     // [MQTT-3.3.4-3]
     subscriptionIdentifiers: subscriptionIdentifier === undefined ? undefined : [subscriptionIdentifier],
     share: shareGroup === undefined ? undefined : { shareGroup, topicFilter },
+    copy,
     packetId: 0,
     dup: false,
   };
