@@ -80,7 +80,7 @@ export function* accept(
   { publisher, isRepeat = false }: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
   const isRetained = message.retain ? yield* retain(context, tenant, message) : true;
-  if (!isRetained && message.qos > 0) return 'retained-quota-exceeded';
+  if (!isRetained && hasAnswer(message)) return 'retained-quota-exceeded';
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   if (matched.length === 0) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
@@ -90,6 +90,11 @@ export function* accept(
   if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return 'backlog-full';
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
+}
+
+/** A client learns nothing of what becomes of QoS 0: its message is delivered all the same. Others always have an answer. */
+function hasAnswer({ qos, publisherKey }: Message): boolean {
+  return qos > 0 || publisherKey === undefined;
 }
 
 function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {

@@ -2,9 +2,9 @@ import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
 import type { Loss } from './loss.ts';
-import type { Message } from './message.ts';
+import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
-import type { MatchedFilter, Timer } from './ports/index.ts';
+import type { MatchedFilter, Publisher, Timer } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
@@ -17,6 +17,14 @@ export interface PublishRequest {
   readonly qos: QoS;
   readonly retain: boolean;
   readonly properties: PublishProperties;
+  /** Who is charged for the deliveries. @default nobody */
+  readonly publisher?: Publisher;
+}
+
+/** What became of a message that was taken. */
+export interface PublishReceipt {
+  readonly messageId: MessageId;
+  readonly outcome: 'delivered' | 'no-matching-subscribers';
 }
 
 /**
@@ -54,6 +62,10 @@ export interface Broker {
    * them. `isRepeat`: an earlier attempt may have reached some of them.
    */
   serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
-  /** Publishes for the server itself; nothing is authorised. A `Violation` when the request is not a valid PUBLISH. */
-  publish(request: PublishRequest): Awaitable<Violation | undefined>;
+  /**
+   * Publishes for the server itself, or for somebody whom the caller has authorised (`mayPublish`). A `Violation` when
+   * the request is not a valid PUBLISH, or exceeds a quota (0x97). What is for the gateway's clients has left only
+   * when its door has flushed.
+   */
+  publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
 }

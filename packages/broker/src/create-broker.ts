@@ -1,8 +1,8 @@
 import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
-import { accept, createMessage, isRefused } from './accept.ts';
+import { type AcceptOutcome, accept, createMessage } from './accept.ts';
 import { acknowledgement } from './acknowledge.ts';
 import { continueAuthentication, reauthenticate } from './authenticate.ts';
-import type { Broker, PublishRequest } from './broker.ts';
+import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
 import { connect } from './connect.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
@@ -136,17 +136,24 @@ function* drainLink(context: Context, link: Link): Flow<void> {
   if (link.state.phase === 'connected') yield* drain(context, link, link.state.connection);
 }
 
-function* publishForServer(context: Context, request: PublishRequest): Flow<Violation | undefined> {
+function* publishForServer(context: Context, request: PublishRequest): Flow<PublishReceipt | Violation> {
   const invalid = validateTopicName(request.topic, context.limits);
   if (invalid !== undefined) return invalid;
-  const draft = { ...request, publisherKey: undefined };
-  const message = createMessage(context, draft, context.messageClock.next());
-  const outcome = yield* accept(context, request.tenant, message);
-  if (!isRefused(outcome)) return undefined;
-  const { retainedMessagesMax } = context.limits;
-  const reason =
-    outcome === 'backlog-full'
-      ? 'too much waits to be delivered; try again later'
-      : `the limit of ${retainedMessagesMax} retained messages is reached`;
-  return new Violation(ReasonCode.QuotaExceeded, reason);
+  const { tenant, publisher, ...draft } = request;
+  const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
+  const outcome = yield* accept(context, tenant, message, { publisher });
+  if (outcome === 'delivered' || outcome === 'no-matching-subscribers')
+    return { messageId: message.id, outcome };
+  return new Violation(ReasonCode.QuotaExceeded, refusalReason(context, outcome));
+}
+
+function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
+  switch (outcome) {
+    case 'backlog-full':
+      return 'too much waits to be delivered; try again later';
+    case 'retained-quota-exceeded':
+      return `the limit of ${limits.retainedMessagesMax} retained messages is reached`;
+    default:
+      return 'the publisher has caused as many deliveries as it may for now; try again later';
+  }
 }

@@ -1,3 +1,4 @@
+export { mayPublish } from './authorize.ts';
 export type * from './broker.ts';
 export { createBroker } from './create-broker.ts';
 export { type Awaitable, type Flow, run, waitFor } from './flow.ts';

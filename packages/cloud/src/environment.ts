@@ -12,7 +12,8 @@ export interface DoneAfterFlush {
 
 /** A store that reads ahead what a frame is known to need (`createDynamoStores`). */
 export interface FrameReader {
-  beginFrame(plan: {
+  /** Without a plan nothing is read ahead, and each topic is still matched once. */
+  beginFrame(plan?: {
     readonly connectionId: string;
     readonly tenant: string;
     readonly topicNames: readonly string[];

@@ -15,6 +15,7 @@ export { DEFAULT_GATEWAY_OPTIONS, gatewayBrokerOptions } from './options.ts';
 export { Postbag } from './postbag.ts';
 export type { Poster, PostOutcome } from './poster.ts';
 export { PostingConnections } from './posting-connections.ts';
+export * from './publish/index.ts';
 export { ReceivedAfterFlush } from './received-after-flush.ts';
 export { SignedPoster, type SignedPosterOptions } from './signed-poster.ts';
 export type { AwsCredentials } from './sigv4.ts';

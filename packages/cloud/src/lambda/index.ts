@@ -2,6 +2,7 @@
 
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out-worker.ts';
 export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from '../job-queue.ts';
+export * from '../publish/index.ts';
 export { QueueBacklog } from '../queue-backlog.ts';
 export { type Backlog, QueuedFanOut } from '../queued-fan-out.ts';
 export { SqsTimers } from '../sqs-timers.ts';

@@ -1,6 +1,7 @@
 import type { Authenticator, Authorizer, Credentials, Identity, Refusal, Rules } from '@apus/broker';
 import { isCovered } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
+import { isTenant } from '../tenant.ts';
 import type { TokenRefusal } from './token-verifier.ts';
 
 /** Filters in one token: it travels in a URL, and is stored with the connection. */
@@ -37,10 +38,7 @@ export function identityOf(
   if (typeof claims.sub !== 'string' || claims.sub === '') {
     return { refused: 'invalid', reason: 'The token has to name its subject ("sub").' };
   }
-  if (
-    claims.tenant !== undefined &&
-    (typeof claims.tenant !== 'string' || !/^[\w.-]{1,64}$/.test(claims.tenant))
-  ) {
+  if (claims.tenant !== undefined && !isTenant(claims.tenant)) {
     return {
       refused: 'invalid',
       reason: '"tenant" must be a name of up to 64 letters, digits, ".", "_" and "-".',

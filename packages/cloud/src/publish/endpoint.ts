@@ -1,0 +1,142 @@
+import {
+  type Authorizer,
+  type Identity,
+  type MessageClock,
+  mayPublish,
+  type PublishRequest,
+} from '@apus/broker';
+import { ReasonCode, Violation } from '@apus/mqtt';
+import type { Authenticate } from './callers.ts';
+import { type HttpAnswer, type HttpRequest, problem } from './http.ts';
+import { BULK_MESSAGES_MAX, REQUEST_BYTES_MAX } from './limits.ts';
+import { answerMany, answerOne, type PublishOutcome } from './outcomes.ts';
+import { type MessageDraft, type MessageLimits, readMessage } from './read-message.ts';
+
+export const PUBLISH_PATH = '/api/v5/publish';
+export const BULK_PATH = `${PUBLISH_PATH}/bulk`;
+
+/**
+ * The server's clock, in answers; and in requests, of whoever has seen an answer. With it the next message is newer
+ * than the last whichever process takes it, as the frames of clients have it (docs/text-frames.md).
+ */
+export const CLOCK_HEADER = 'apus-clock';
+
+const CLOCK = /^[0-9a-z]{13}$/;
+/** No server's clock is so far ahead. */
+const CLOCK_AHEAD_MS_MAX = 60_000;
+
+export interface PublishEndpointOptions {
+  readonly authenticate: Authenticate;
+  readonly authorizer: Authorizer;
+  readonly limits: MessageLimits;
+  readonly messageClock: MessageClock;
+  /** Publishes in the given order, and answers when everything that was taken has left. */
+  readonly publish: (requests: readonly PublishRequest[]) => Promise<readonly PublishOutcome[]>;
+}
+
+/**
+ * Publishing over HTTP, shaped like EMQX's API: `POST /api/v5/publish` with a message, `…/bulk` with a list of them.
+ *
+ *     200 {"id": "…"}                                                  it has left for every subscriber
+ *     202 {"reason_code": 16, "message": "no_matching_subscribers"}    taken, and retained where asked
+ *     400, 403, 413, 429, 503 {"reason_code": …, "message": "…"}       not taken; 429 and 503 with Retry-After
+ *
+ * A bulk is looked at as a whole before anything of it is published, and is answered with a list in its order.
+ */
+export function createPublishEndpoint(
+  options: PublishEndpointOptions,
+): (request: HttpRequest) => Promise<HttpAnswer> {
+  return async (request) => {
+    const caller = wrongRequest(request) ?? (await options.authenticate(request));
+    if ('status' in caller) return caller;
+    const value = parseBody(request);
+    if (value instanceof Unreadable) return problem('BAD_REQUEST', value.reason);
+    const { messageClock } = options;
+    const seen = request.headers[CLOCK_HEADER];
+    if (seen !== undefined && CLOCK.test(seen)) messageClock.observe(seen, CLOCK_AHEAD_MS_MAX);
+    const answer =
+      request.path === BULK_PATH
+        ? await publishBulk(options, caller, value)
+        : await publishOne(options, caller, value);
+    return { ...answer, headers: { ...answer.headers, [CLOCK_HEADER]: messageClock.read() } };
+  };
+}
+
+/** What can be seen without knowing who calls, and without reading the body. */
+function wrongRequest({ method, path, headers, body }: HttpRequest): HttpAnswer | undefined {
+  if (path !== PUBLISH_PATH && path !== BULK_PATH)
+    return problem('NOT_FOUND', `There is nothing at ${path}: it is ${PUBLISH_PATH} or ${BULK_PATH}.`);
+  if (method !== 'POST')
+    return problem('METHOD_NOT_ALLOWED', 'Messages are sent with POST.', { allow: 'POST' });
+  // Web pages of others cannot send this type without asking first, and nobody answers them.
+  if (!/^application\/json *(;|$)/i.test(headers['content-type'] ?? ''))
+    return problem('UNSUPPORTED_MEDIA_TYPE', 'The body is JSON: Content-Type: application/json.');
+  if (body.length > REQUEST_BYTES_MAX)
+    return problem(
+      'PAYLOAD_TOO_LARGE',
+      `The body has ${body.length} bytes; at most ${REQUEST_BYTES_MAX} are taken.`,
+    );
+  return undefined;
+}
+
+class Unreadable {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+function parseBody({ body }: HttpRequest): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    return new Unreadable(`The body is not JSON in UTF-8: ${(error as Error).message}.`);
+  }
+}
+
+async function publishOne(
+  options: PublishEndpointOptions,
+  caller: Identity,
+  value: unknown,
+): Promise<HttpAnswer> {
+  const request = await readRequest(options, caller, value);
+  if (request instanceof Violation) return answerOne(request);
+  const [outcome] = await options.publish([request]);
+  if (outcome === undefined) throw new Error('a message was published and nothing is known of it');
+  return answerOne(outcome);
+}
+
+async function publishBulk(
+  options: PublishEndpointOptions,
+  caller: Identity,
+  value: unknown,
+): Promise<HttpAnswer> {
+  if (!Array.isArray(value) || value.length === 0 || value.length > BULK_MESSAGES_MAX) {
+    const size = Array.isArray(value) ? `${value.length}` : 'none';
+    return problem('BAD_REQUEST', `A bulk is a list of 1 to ${BULK_MESSAGES_MAX} messages, and has ${size}.`);
+  }
+  const requests: PublishRequest[] = [];
+  for (const [index, each] of value.entries()) {
+    const request = await readRequest(options, caller, each);
+    if (request instanceof Violation) {
+      const { reasonCode, reason } = request;
+      return answerOne(new Violation(reasonCode, `Message ${index} of the list: ${reason}`));
+    }
+    requests.push(request);
+  }
+  return answerMany(await options.publish(requests));
+}
+
+async function readRequest(
+  { limits, authorizer }: PublishEndpointOptions,
+  caller: Identity,
+  value: unknown,
+): Promise<PublishRequest | Violation> {
+  const draft: MessageDraft | Violation = readMessage(value, limits);
+  if (draft instanceof Violation) return draft;
+  if (await mayPublish({ ports: { authorizer } }, caller, '', draft.topic))
+    return { ...draft, tenant: caller.tenant, publisher: { identity: caller, clientId: '' } };
+  const reason = `publishing to ${JSON.stringify(draft.topic)} is not allowed`;
+  return new Violation(ReasonCode.NotAuthorized, reason);
+}

@@ -1,0 +1,36 @@
+import type { HttpAnswer, HttpRequest } from './http.ts';
+
+/** What Lambda hands to a function with a URL (payload format 2.0), as far as it is looked at. */
+export interface FunctionUrlEvent {
+  readonly rawPath: string;
+  /** Names in lower case; several values of one joined by commas. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | null;
+  readonly isBase64Encoded?: boolean;
+  readonly requestContext: {
+    readonly http: { readonly method: string };
+    /** With the auth type AWS_IAM: whose signature was checked. */
+    readonly authorizer?: { readonly iam?: { readonly userArn?: string | null } | null } | null;
+  };
+}
+
+export interface FunctionUrlResult {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function requestOf(event: FunctionUrlEvent): HttpRequest {
+  const { rawPath, headers = {}, body, isBase64Encoded = false, requestContext } = event;
+  return {
+    method: requestContext.http.method,
+    path: rawPath,
+    headers,
+    body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+    caller: requestContext.authorizer?.iam?.userArn ?? undefined,
+  };
+}
+
+export function resultOf({ status, headers, body }: HttpAnswer): FunctionUrlResult {
+  return { statusCode: status, headers, body };
+}

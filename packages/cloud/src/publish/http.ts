@@ -1,0 +1,60 @@
+/** A request as the endpoint sees it, whichever server has read it. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+  /** Who calls, where the platform in front has verified it. */
+  readonly caller?: string | undefined;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** What is wrong with a request as a whole: `{"code": …, "message": …}`, as EMQX says it. */
+export type ProblemCode =
+  | 'BAD_REQUEST'
+  | 'BAD_API_KEY_OR_SECRET'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'SERVICE_UNAVAILABLE';
+
+const STATUSES: Readonly<Record<ProblemCode, number>> = {
+  BAD_REQUEST: 400,
+  BAD_API_KEY_OR_SECRET: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  SERVICE_UNAVAILABLE: 503,
+};
+
+export function problem(
+  code: ProblemCode,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpAnswer {
+  return jsonAnswer(STATUSES[code], { code, message }, headers);
+}
+
+export function jsonAnswer(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): HttpAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify(value),
+  };
+}

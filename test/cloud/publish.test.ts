@@ -1,0 +1,156 @@
+import { connect as connectInTextFrames } from '@apus/client';
+import { SignedPoster } from '@apus/cloud';
+import {
+  composeCloud,
+  createPublishFunction,
+  type PublishFunction,
+  QueueBacklog,
+  QueuedFanOut,
+  SqsQueue,
+} from '@apus/cloud/lambda';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FAN_OUT, TABLE } from './names.ts';
+import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+/** More than a filter's head holds: the others are reached by workers. */
+const SUBSCRIBERS = 12;
+const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
+
+let world: CloudWorld;
+let publish: PublishFunction;
+const clients: mqtt.MqttClient[] = [];
+
+beforeEach(async () => {
+  world = await startCloud({ seed: 11 });
+  publish = publishFunction(world);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+  await world.emulator.quiet();
+  await world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+/** The function of the endpoint, over the services of the deployment. */
+function publishFunction({ emulator, dynamoDb }: CloudWorld): PublishFunction {
+  const { sqs, managementEndpoint: endpoint, region, credentials } = emulator;
+  const clock = { now: Date.now };
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const client = new SQSClient(sqs.clientConfig());
+  const queueUrl = sqs.queueUrl(FAN_OUT);
+  let ids = 0;
+  const cloud = composeCloud({
+    dynamo: new DynamoDBClient(dynamoDb.clientConfig()),
+    tableName: TABLE,
+    fanOut: new QueuedFanOut(
+      new SqsQueue({ client, queueUrl, sleep }),
+      new QueueBacklog({ client, queueUrl, clock, log }),
+    ),
+    timers: { set: () => {}, cancel: () => {} },
+    poster: new SignedPoster({ endpoint, region, credentials, clock, sleep }),
+    clock,
+    sleep,
+    random: Math.random,
+    randomId: () => `publish-${(ids++).toString(36)}`,
+    log,
+    authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+    authorizer: { mayPublish: () => true, maySubscribe: () => true },
+  });
+  return createPublishFunction({ environment: cloud.environment, clock, readKeys: async () => KEY });
+}
+
+async function post(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
+  const event = {
+    rawPath: path,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
+    body: JSON.stringify(body),
+    requestContext: { http: { method: 'POST' } },
+  };
+  const answer = await publish(event, { getRemainingTimeInMillis: () => 29_000 });
+  return { status: answer.statusCode, body: JSON.parse(answer.body) };
+}
+
+async function subscriber(filter: string, options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClient> {
+  const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0, ...options });
+  clients.push(client);
+  await new Promise<void>((resolve, reject) => {
+    client.once('connect', () => resolve());
+    client.once('error', reject);
+  });
+  await client.subscribeAsync(filter, { qos: 2 });
+  return client;
+}
+
+function packets(client: mqtt.MqttClient, count: number): Promise<mqtt.IPublishPacket[]> {
+  const received: mqtt.IPublishPacket[] = [];
+  return new Promise((resolve) => {
+    client.on('message', (_topic, _payload, packet) => {
+      received.push(packet);
+      if (received.length === count) resolve(received);
+    });
+  });
+}
+
+describe('what a backend publishes over HTTP', () => {
+  it('reaches stock mqtt.js with all its properties', async () => {
+    const received = packets(await subscriber('orders/+'), 1);
+    const answer = await post('/api/v5/publish', {
+      topic: 'orders/7',
+      payload: Buffer.from([0, 1, 255]).toString('base64'),
+      payload_encoding: 'base64',
+      qos: 1,
+      properties: {
+        content_type: 'application/x-order',
+        response_topic: 'orders/7/answer',
+        correlation_data: 'question',
+        message_expiry_interval: 60,
+        user_properties: { source: 'shop', tag: ['a', 'b'] },
+      },
+    });
+    expect(answer).toEqual({ status: 200, body: { id: expect.any(String) } });
+    const [packet] = await received;
+    expect(packet).toMatchObject({ topic: 'orders/7', qos: 1, payload: Buffer.from([0, 1, 255]) });
+    expect(packet?.properties).toMatchObject({
+      contentType: 'application/x-order',
+      responseTopic: 'orders/7/answer',
+      correlationData: Buffer.from('question'),
+      userProperties: { source: 'shop', tag: ['a', 'b'] },
+    });
+  });
+
+  it('reaches every subscriber of a wide filter through the workers, in the order of the list', async () => {
+    const subscribers = await Promise.all(Array.from({ length: SUBSCRIBERS }, () => subscriber('news')));
+    const receiving = subscribers.map((each) => packets(each, 20));
+    const texts = Array.from({ length: 20 }, (_, index) => String(index));
+    const messages = texts.map((payload) => ({ topic: 'news', payload, qos: 1 }));
+    expect((await post('/api/v5/publish/bulk', messages)).status).toBe(200);
+    for (const received of await Promise.all(receiving)) {
+      expect(received.map(({ payload }) => payload.toString())).toEqual(texts);
+    }
+  });
+
+  it('waits in the queue of a session whose client is away', async () => {
+    const session = { clientId: 'away', clean: false, properties: { sessionExpiryInterval: 3_600 } };
+    const away = await subscriber('news', session);
+    await away.endAsync();
+    await world.emulator.quiet();
+    expect((await post('/api/v5/publish', { topic: 'news', payload: 'kept', qos: 1 })).status).toBe(200);
+    const back = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, ...session });
+    clients.push(back);
+    expect((await packets(back, 1))[0]?.payload.toString()).toBe('kept');
+  });
+
+  it('is there for whoever subscribes later, when it is retained', async () => {
+    const answer = await post('/api/v5/publish', { topic: 'state', payload: 'on', retain: true });
+    expect(answer).toMatchObject({ status: 202, body: { reason_code: 16 } });
+    const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0 });
+    clients.push(client);
+    const received = packets(client, 1);
+    await client.subscribeAsync('state', { qos: 1 });
+    expect(await received).toMatchObject([{ topic: 'state', retain: true }]);
+  });
+});
