@@ -1,13 +1,9 @@
 import { newId, newProfile, newSubscription } from './new-profile.ts';
-import type { ConnectionProfile, Qos, Subscription, UserProperties, WillProfile } from './types.ts';
-
-/** Characters of a text that came from outside: beyond it something is wrong. */
-const TEXT_LENGTH_MAX = 65_535;
+import { flag, integer, membersOf, oneOf, qos, text } from './read-members.ts';
+import type { ConnectionProfile, Subscription, UserProperties, WillProfile } from './types.ts';
 
 /** Subscriptions of a profile that came from outside. */
 const SUBSCRIPTIONS_MAX = 1_000;
-
-type Members = Readonly<Record<string, unknown>>;
 
 /**
  * A profile from what came from outside (a shared address, a file, an older version of the client): what fits is
@@ -106,32 +102,4 @@ export function userProperties(value: unknown): UserProperties {
     const [name, entry] = Array.isArray(pair) ? pair : [];
     return text(name) === undefined || text(entry) === undefined ? [] : [[name, entry] as const];
   });
-}
-
-function membersOf(value: unknown): Members | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Members)
-    : undefined;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value.length <= TEXT_LENGTH_MAX ? value : undefined;
-}
-
-function flag(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
-}
-
-function integer(value: unknown, least: number, most: number): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
-    ? value
-    : undefined;
-}
-
-function qos(value: unknown): Qos | undefined {
-  return oneOf(value, [0, 1, 2] as const);
-}
-
-function oneOf<T>(value: unknown, allowed: readonly T[]): T | undefined {
-  return allowed.find((candidate) => candidate === value);
 }

@@ -7,6 +7,7 @@ import { packets } from '../../features/packets/strings.ts';
 import { publish } from '../../features/publish/strings.ts';
 import { start } from '../../features/start/strings.ts';
 import { subscriptions } from '../../features/subscriptions/strings.ts';
+import { transfer } from '../../features/transfer/strings.ts';
 import { tree } from '../../features/tree/strings.ts';
 import { app } from './app.ts';
 import { connections } from './connections.ts';
@@ -31,6 +32,7 @@ export const en = {
   reasons,
   start,
   subscriptions,
+  transfer,
   tree,
   troubles,
   ui,

@@ -1,0 +1,63 @@
+import type { LoggedMessage } from '../../engine/types.ts';
+import { FileProblem, type Place } from './file-problem.ts';
+import { MESSAGES_MAX, PIECE_MESSAGES } from './limits.ts';
+import { type FiledMessage, type MessageRecord, readRecord, recordOf } from './message-record.ts';
+import { CSV_HEADER, csvOf } from './messages-csv.ts';
+
+export const MESSAGE_FORMATS = ['json', 'jsonl', 'csv'] as const;
+
+export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+export const MEDIA_TYPES: Readonly<Record<MessageFormat, string>> = {
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  csv: 'text/csv',
+};
+
+/** What a JSON file of messages says that it is. */
+export const MESSAGES_KIND = 'apus-messages';
+
+/** The text of a file, piece by piece, so that fifty thousand messages need not become text in one frame. */
+export function* messagesFile(
+  messages: readonly LoggedMessage[],
+  format: MessageFormat,
+  exportedAt: Date = new Date(),
+): Generator<string, void, undefined> {
+  yield headOf(format, exportedAt);
+  for (let from = 0; from < messages.length; from += PIECE_MESSAGES) {
+    const records = messages.slice(from, from + PIECE_MESSAGES).map(recordOf);
+    yield bodyOf(format, records, from === 0);
+  }
+  if (format === 'json') yield '\n]}\n';
+}
+
+function headOf(format: MessageFormat, exportedAt: Date): string {
+  if (format === 'csv') return CSV_HEADER;
+  if (format === 'jsonl') return '';
+  const head = JSON.stringify({ format: MESSAGES_KIND, version: 1, exportedAt: exportedAt.toISOString() });
+  return `${head.slice(0, -1)},"messages":[`;
+}
+
+function bodyOf(format: MessageFormat, records: readonly MessageRecord[], isFirst: boolean): string {
+  if (format === 'csv') return csvOf(records);
+  const lines = records.map((record) => JSON.stringify(record));
+  if (format === 'jsonl') return `${lines.join('\n')}\n`;
+  return `${isFirst ? '' : ','}\n${lines.join(',\n')}`;
+}
+
+/**
+ * The messages of a file, oldest first where it says when they were.
+ *
+ * @param placeOf where the entry at an index is
+ * @throws {FileProblem} for the first entry that is no message: nothing is taken of a file that is not whole
+ */
+export function readMessages(
+  entries: readonly unknown[],
+  placeOf: (index: number) => Place,
+): readonly FiledMessage[] {
+  if (entries.length > MESSAGES_MAX)
+    throw new FileProblem('tooManyMessages', { count: entries.length, max: MESSAGES_MAX });
+  if (entries.length === 0) throw new FileProblem('empty');
+  const messages = entries.map((entry, index) => readRecord(entry, placeOf(index)));
+  return messages.toSorted((one, other) => (one.atMs ?? 0) - (other.atMs ?? 0));
+}

@@ -1,0 +1,108 @@
+import type { LiveConnection, Trouble } from '../../engine/types.ts';
+import { REPLAY_BATCH_MAX, REPLAY_OUTSTANDING_MAX, REPLAY_PROGRESS_MS, REPLAY_TICK_MS } from './limits.ts';
+import type { FiledMessage } from './message-record.ts';
+
+/** When the messages of a replay leave. */
+export type Pace =
+  /** As far apart as they were, divided by `factor`. */
+  | { readonly kind: 'original'; readonly factor: number }
+  | { readonly kind: 'rate'; readonly perSecond: number }
+  /** As fast as the server takes them. */
+  | { readonly kind: 'fast' };
+
+export interface ReplayPlan {
+  readonly messages: readonly FiledMessage[];
+  readonly pace: Pace;
+  /** Goes in front of every topic, so that what listens to the originals is left alone; may be ''. */
+  readonly topicPrefix: string;
+  /** Whether messages that were retained are retained again. */
+  readonly keepsRetain: boolean;
+}
+
+export interface ReplayProgress {
+  readonly total: number;
+  readonly sent: number;
+  readonly failed: number;
+  readonly firstTrouble: Trouble | undefined;
+  /** `stopped`: by somebody. `offline`: the connection is gone. */
+  readonly state: 'running' | 'done' | 'stopped' | 'offline';
+}
+
+export interface ReplayOptions {
+  readonly publish: LiveConnection['publish'];
+  readonly onProgress: (progress: ReplayProgress) => void;
+  readonly now: () => number;
+  /** Calls back once; returns how not to. */
+  readonly later: (callback: () => void, delayMs: number) => () => void;
+}
+
+/** Publishes the messages of a file again, in their order. Returns how to stop. */
+export function startReplay(plan: ReplayPlan, options: ReplayOptions): () => void {
+  const { messages } = plan;
+  const startedAtMs = options.now();
+  const firstAtMs = messages[0]?.atMs ?? 0;
+  let next = 0;
+  let sent = 0;
+  let failed = 0;
+  let firstTrouble: Trouble | undefined;
+  let state: ReplayProgress['state'] = 'running';
+  let toldAtMs = startedAtMs;
+  let cancel = (): void => {};
+
+  const tell = (): void => {
+    toldAtMs = options.now();
+    options.onProgress({ total: messages.length, sent, failed, firstTrouble, state });
+  };
+  const end = (how: ReplayProgress['state']): void => {
+    if (state !== 'running') return;
+    state = how;
+    cancel();
+    tell();
+  };
+  const publish = (message: FiledMessage): void => {
+    void options.publish(requestOf(message, plan)).then(({ ok, trouble }) => {
+      if (ok) sent += 1;
+      else failed += 1;
+      firstTrouble ??= trouble;
+      // The rest would fail like this one: whoever comes back can begin again.
+      if (trouble?.kind === 'offline') end('offline');
+      else if (sent + failed === messages.length) end('done');
+    });
+  };
+  const tick = (): void => {
+    const elapsedMs = options.now() - startedAtMs;
+    const end = Math.min(next + REPLAY_BATCH_MAX, next + REPLAY_OUTSTANDING_MAX - (next - sent - failed));
+    for (; next < end; next += 1) {
+      const message = messages[next];
+      if (message === undefined || dueMs(message, next, plan.pace, firstAtMs) > elapsedMs) break;
+      publish(message);
+    }
+    if (options.now() - toldAtMs >= REPLAY_PROGRESS_MS) tell();
+    // The last answers bring it to its end.
+    cancel = options.later(tick, REPLAY_TICK_MS);
+  };
+  tell();
+  tick();
+  return () => end('stopped');
+}
+
+/** How long after the start a message is due. */
+function dueMs({ atMs }: FiledMessage, index: number, pace: Pace, firstAtMs: number): number {
+  if (pace.kind === 'fast') return 0;
+  if (pace.kind === 'rate') return (index * 1_000) / pace.perSecond;
+  return ((atMs ?? firstAtMs) - firstAtMs) / pace.factor;
+}
+
+/** How long a replay takes where the server keeps up; undefined where only the server sets the pace. */
+export function replayDurationMs(messages: readonly FiledMessage[], pace: Pace): number | undefined {
+  const last = messages.at(-1);
+  if (last === undefined || pace.kind === 'fast') return undefined;
+  return dueMs(last, messages.length - 1, pace, messages[0]?.atMs ?? 0);
+}
+
+function requestOf(
+  { topic, payload, qos, retain, properties }: FiledMessage,
+  { topicPrefix, keepsRetain }: ReplayPlan,
+): Parameters<LiveConnection['publish']>[0] {
+  return { topic: `${topicPrefix}${topic}`, payload, qos, retain: retain && keepsRetain, properties };
+}

@@ -1,0 +1,323 @@
+import { describe, expect, it, test } from 'vitest';
+import { newProfile, newSubscription } from '../../../src/engine/new-profile.ts';
+import type { ConnectionProfile, LoggedMessage } from '../../../src/engine/types.ts';
+import { connectionsFile } from '../../../src/features/transfer/connections-file.ts';
+import { FileProblem } from '../../../src/features/transfer/file-problem.ts';
+import { FILE_BYTES_MAX, MESSAGES_MAX } from '../../../src/features/transfer/limits.ts';
+import {
+  MESSAGE_FORMATS,
+  type MessageFormat,
+  messagesFile,
+} from '../../../src/features/transfer/messages-file.ts';
+import { readFile, readText } from '../../../src/features/transfer/read-file.ts';
+import { newAmong, subscriptionsFile } from '../../../src/features/transfer/subscriptions-file.ts';
+import { message } from '../message.ts';
+
+const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+
+function textOf(messages: readonly LoggedMessage[], format: MessageFormat): string {
+  return [...messagesFile(messages, format)].join('');
+}
+
+/** What the client says is wrong with a text. */
+function problemOf(text: string): Partial<FileProblem> | undefined {
+  try {
+    readText(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    const { key, values, place } = error;
+    return { key, values, ...(place !== undefined && { place }) };
+  }
+}
+
+describe.each(MESSAGE_FORMATS)('messages as %s', (format) => {
+  it('come back byte for byte, with everything that they had', () => {
+    const properties = {
+      payloadFormatIndicator: true,
+      messageExpiryIntervalSeconds: 60,
+      responseTopic: 'answers/here',
+      correlationData: EVERY_BYTE,
+      userProperties: [
+        ['a', '1,"\n'],
+        ['a', '=2'],
+      ],
+      contentType: 'text/plain; charset="utf-8"',
+    } as const;
+    const messages = [
+      message('bytes', EVERY_BYTE, { atMs: 1_000.25, qos: 2, retain: true, dup: true, properties }),
+      message('a/,"\n;b', '{"text": "Küste ☂"}', { atMs: 1_001, direction: 'published', qos: 1 }),
+      message('empty', '', { atMs: 1_002 }),
+      message('bom', Uint8Array.of(0xef, 0xbb, 0xbf, 0x61), { atMs: 1_003 }),
+      message('=SUM(A1)', '=1+1', { atMs: 1_004 }),
+      message("'=b", '\r\n', { atMs: 1_005 }),
+    ];
+    const content = readText(textOf(messages, format));
+    const read = content.type === 'messages' ? content.messages : [];
+    const facts = ({
+      atMs,
+      direction,
+      topic,
+      payload,
+      qos,
+      retain,
+    }: (typeof read)[number] | LoggedMessage) => ({
+      atMs,
+      direction,
+      topic,
+      payload: [...payload],
+      qos,
+      retain,
+    });
+    expect(read.map(facts)).toEqual(messages.map(facts));
+    expect(read[0]?.properties).toEqual(properties);
+  });
+
+  it('are read whether or not there is one message alone', () => {
+    const content = readText(textOf([message('one', 'x', { atMs: 5 })], format));
+    expect(content).toMatchObject({ type: 'messages', messages: [{ topic: 'one', atMs: 5 }] });
+  });
+
+  it('name the message that is none, and where it is', () => {
+    const text = textOf([message('a', 'x'), message('b', 'y')], format);
+    const base64 = btoa('y');
+    const place = { json: ['entry', 2], jsonl: ['line', 2], csv: ['row', 3] }[format];
+    expect(problemOf(text.replace(base64, '%%%'))).toMatchObject({
+      key: 'payload',
+      place: { kind: place[0], number: place[1] },
+    });
+  });
+});
+
+test('CSV holds nothing that a spreadsheet would run', () => {
+  const csv = textOf([message('=cmd|x', '=1+1', { properties: { contentType: '@SUM(1)' } })], 'csv');
+  expect(csv).not.toMatch(/(?:^|,)"?[=@]/m);
+});
+
+test('a topic alias belongs to its connection and is left out', () => {
+  const text = textOf(
+    [message('a', 'x', { properties: { topicAlias: 7, subscriptionIdentifiers: [3] } })],
+    'jsonl',
+  );
+  expect(text).not.toContain('lias');
+  expect(text).not.toContain('ubscription');
+});
+
+test('messages that somebody wrote by hand need little', () => {
+  expect(readText('[{"topic": "a", "payloadText": "hello"}]')).toMatchObject({
+    type: 'messages',
+    messages: [{ topic: 'a', atMs: undefined, qos: 0, retain: false, direction: 'received' }],
+  });
+  expect(readText('topic,payload_text\na,hello\n')).toMatchObject({ messages: [{ topic: 'a' }] });
+});
+
+test.each<[string, string, Partial<FileProblem>]>([
+  ['nothing', ' \n', { key: 'empty' }],
+  ['something else', 'Hello, this is a letter.', { key: 'unknown' }],
+  ['other JSON', '{"hello": "world"}', { key: 'unknown' }],
+  ['JSON that was cut', '{"format": "apus-messages", "version": 1, "mess', { key: 'json' }],
+  [
+    'a newer version',
+    '{"format": "apus-messages", "version": 2}',
+    { key: 'version', values: { version: '2' } },
+  ],
+  ['a format of somebody else', '{"format": "x", "version": 1}', { key: 'unknown' }],
+  [
+    'no list',
+    '{"format": "apus-connections", "version": 1}',
+    { key: 'list', values: { name: 'connections' } },
+  ],
+  ['an empty list', '{"format": "apus-subscriptions", "version": 1, "subscriptions": []}', { key: 'empty' }],
+  [
+    'a line that is none',
+    '{"topic": "a", "payloadBase64": ""}\n\n{"topic": ',
+    { key: 'line', place: { kind: 'line', number: 3 } },
+  ],
+  [
+    'a wildcard as topic',
+    '[{"topic": "a/#", "payloadText": ""}]',
+    { key: 'topic', place: { kind: 'entry', number: 1 } },
+  ],
+  ['QoS 3', '[{"topic": "a", "payloadText": "", "qos": 3}]', { key: 'qos' }],
+  ['no time', '[{"topic": "a", "payloadText": "", "time": "noon"}]', { key: 'time' }],
+  ['no payload', '[{"topic": "a"}]', { key: 'payload' }],
+  [
+    'a filter that is none',
+    '{"format": "apus-subscriptions", "version": 1, "subscriptions": [{"filter": "a/#/b"}]}',
+    { key: 'filter', place: { kind: 'entry', number: 1 } },
+  ],
+  [
+    'a connection without URL',
+    '{"format": "apus-connections", "version": 1, "connections": [{"url": "ws://a/"}, {"name": "b"}]}',
+    { key: 'connection', place: { kind: 'entry', number: 2 } },
+  ],
+])('%s is answered with what is wrong', (_what, text, problem) => {
+  expect(problemOf(text)).toMatchObject(problem);
+});
+
+test('files that are too large are not read, and ones with too many messages not taken', async () => {
+  const large = {
+    size: FILE_BYTES_MAX + 1,
+    text: () => Promise.reject(new Error('read')),
+  } as unknown as Blob;
+  await expect(readFile(large)).rejects.toMatchObject({ key: 'tooLarge', values: { max: 128 } });
+  const line = '{"topic": "a", "payloadText": ""}\n';
+  expect(readText(line.repeat(MESSAGES_MAX))).toMatchObject({ type: 'messages' });
+  expect(problemOf(line.repeat(MESSAGES_MAX + 1))).toMatchObject({ key: 'tooManyMessages' });
+});
+
+describe('connections', () => {
+  const profile: ConnectionProfile = {
+    ...newProfile('wss://broker.example/mqtt?token=t0ken&region=eu', 'Wetter'),
+    username: 'ada',
+    userProperties: [
+      ['region', 'eu'],
+      ['api-key', 'k3y'],
+    ],
+    needs: { password: true, token: false },
+    storeSecrets: true,
+    subscriptions: [{ ...newSubscription('$share/g/a/#'), alias: 'all', color: 'teal', noLocal: true }],
+  };
+  const secrets = { password: 'hunter2' };
+
+  it('leave their secrets behind unless somebody asked for them', () => {
+    const text = connectionsFile([profile], undefined);
+    expect(text).not.toMatch(/t0ken|k3y|hunter2|storeSecrets/);
+    expect(readText(text)).toMatchObject({
+      type: 'connections',
+      connections: [
+        {
+          profile: {
+            name: 'Wetter',
+            username: 'ada',
+            needs: { password: true, token: true },
+            storeSecrets: false,
+          },
+        },
+      ],
+    });
+  });
+
+  it('come back whole with them', () => {
+    const content = readText(connectionsFile([profile], () => secrets));
+    expect(content).toMatchObject({
+      connections: [
+        {
+          secrets: { password: 'hunter2', token: 't0ken' },
+          profile: {
+            url: 'wss://broker.example/mqtt?region=eu',
+            userProperties: profile.userProperties,
+            storeSecrets: false,
+            subscriptions: [{ filter: '$share/g/a/#', alias: 'all', color: 'teal', noLocal: true }],
+          },
+        },
+      ],
+    });
+    const [read] = content.type === 'connections' ? content.connections : [];
+    expect(read?.profile.id).not.toBe(profile.id);
+  });
+
+  it('are read from what the share dialog shows, too', () => {
+    expect(readText(JSON.stringify({ url: 'ws://a/mqtt', name: 'shared' }))).toMatchObject({
+      connections: [{ profile: { name: 'shared' } }],
+    });
+  });
+});
+
+test('MQTTX: what it exports has a place here, or is left out with its name', () => {
+  const exported = [
+    {
+      id: 'connection_1',
+      clientId: 'mqttx_1',
+      name: 'lab',
+      clean: false,
+      protocol: 'wss',
+      host: 'lab.example',
+      port: 8084,
+      path: '/mqtt',
+      ssl: true,
+      keepalive: 30,
+      connectTimeout: 5,
+      reconnect: true,
+      reconnectPeriod: 4000,
+      username: 'ada',
+      password: 'hunter2',
+      mqttVersion: '5.0',
+      unreadMessageCount: 0,
+      messages: [],
+      subscriptions: [
+        { topic: 'a/#', qos: 2, alias: 'A', color: '#FFFFFF', nl: true, rap: true, rh: 2, disabled: true },
+      ],
+      properties: {
+        sessionExpiryInterval: 3600,
+        receiveMaximum: null,
+        userProperties: { a: ['1', '2'], b: '3' },
+      },
+      will: {
+        lastWillTopic: 'gone',
+        lastWillPayload: 'bye',
+        lastWillQos: 1,
+        lastWillRetain: true,
+        properties: { willDelayInterval: 5, contentType: 'text/plain' },
+      },
+    },
+    { clientId: 'x', name: 'tcp', protocol: 'mqtt', host: 'lab.example', port: 1883, mqttVersion: '3.1.1' },
+  ];
+  const content = readText(JSON.stringify(exported));
+  expect(content).toMatchObject({
+    type: 'connections',
+    overTcp: ['tcp'],
+    connections: [
+      {
+        secrets: { password: 'hunter2' },
+        profile: {
+          name: 'lab',
+          url: 'wss://lab.example:8084/mqtt',
+          door: 'node',
+          protocolVersion: 5,
+          clientId: 'mqttx_1',
+          cleanStart: false,
+          keepAliveSeconds: 30,
+          connectTimeoutSeconds: 5,
+          reconnectPeriodMs: 4_000,
+          sessionExpiryIntervalSeconds: 3_600,
+          receiveMaximum: undefined,
+          userProperties: [
+            ['a', '1'],
+            ['a', '2'],
+            ['b', '3'],
+          ],
+          needs: { password: true, token: false },
+          will: {
+            topic: 'gone',
+            payload: 'bye',
+            qos: 1,
+            retain: true,
+            delayIntervalSeconds: 5,
+            properties: { contentType: 'text/plain' },
+          },
+          subscriptions: [
+            {
+              filter: 'a/#',
+              alias: 'A',
+              qos: 2,
+              noLocal: true,
+              retainAsPublished: true,
+              retainHandling: 2,
+              enabled: false,
+            },
+          ],
+        },
+      },
+    ],
+  });
+});
+
+test('subscriptions come back, and those that are there already stay as they are', () => {
+  const known = newSubscription('a/#');
+  const other = { ...newSubscription('b/+'), alias: 'other', qos: 2 as const };
+  const content = readText(subscriptionsFile([known, other, other]));
+  const read = content.type === 'subscriptions' ? content.subscriptions : [];
+  expect(read).toMatchObject([{ filter: 'a/#' }, { filter: 'b/+', alias: 'other', qos: 2 }, {}]);
+  expect(newAmong(read, [known])).toMatchObject([{ filter: 'b/+' }]);
+});
