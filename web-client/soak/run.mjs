@@ -12,11 +12,20 @@ await build({
   outdir: join(HERE, 'dist'),
   outExtension: { '.js': '.mjs' },
   bundle: true,
-  packages: 'external',
   platform: 'node',
   target: 'node20',
   format: 'esm',
+  conditions: ['source'],
+  // Packages of others stay where they are: Playwright reads files beside its own.
+  plugins: [{ name: 'ours-only', setup: keepOthersOut }],
   logLevel: 'warning',
 });
 process.argv = [process.execPath, join(HERE, 'dist', `${program}.mjs`), ...flags];
 await import(pathToFileURL(join(HERE, 'dist', `${program}.mjs`)).href);
+
+/** @param {import('esbuild').PluginBuild} building */
+function keepOthersOut(building) {
+  building.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+    kind === 'entry-point' || path.startsWith('@apus/') ? undefined : { path, external: true },
+  );
+}

@@ -1,0 +1,35 @@
+import type { ClientPage } from './client-page.ts';
+
+/** What is done in the page, and how long it takes until it can be seen. */
+export type Act =
+  | { readonly type: 'press'; readonly label: string }
+  | { readonly type: 'search'; readonly text: string };
+
+/** @returns milliseconds from the act to the end of the frame that shows it, as the page's own clock says */
+export async function painted(client: ClientPage, act: Act): Promise<number> {
+  return await client.page.evaluate(actAndPaint, act);
+}
+
+/** Runs in the page, and may use nothing from around it. */
+function actAndPaint(act: Act): Promise<number> {
+  const beganAtMs = performance.now();
+  if (act.type === 'press') {
+    const button = document.querySelector<HTMLElement>(`[aria-label="${act.label}"]`);
+    if (button === null) throw new Error(`there is no button “${act.label}”`);
+    button.click();
+  } else {
+    const input = document.querySelector<HTMLInputElement>('input[type=search]');
+    if (input === null) throw new Error('there is no search');
+    // As typing does it: React hears of the change by the event, and only where the value is another.
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, act.text);
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => {
+      // A message comes after the frame was drawn.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve(performance.now() - beganAtMs);
+      port2.postMessage(undefined);
+    });
+  });
+}
