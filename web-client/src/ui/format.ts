@@ -12,6 +12,11 @@ export function formatCount(count: number): string {
   return count < 100_000 ? integer.format(count) : compact.format(count);
 }
 
+/** Every digit, where somebody decides by it. */
+export function formatExact(count: number): string {
+  return integer.format(count);
+}
+
 /** A rate: a digit behind the point where it is small. */
 export function formatRate(perSecond: number): string {
   return perSecond > 0 && perSecond < 10 ? oneDigit.format(perSecond) : formatCount(perSecond);

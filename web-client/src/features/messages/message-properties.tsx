@@ -1,18 +1,30 @@
-import { DataList, Text } from '@mantine/core';
+import { DataList, Group, Text } from '@mantine/core';
+import { IconChartLine } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { shownBinary } from '../../engine/inspect/field.ts';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { useChartThis } from '../charts/use-chart-this.tsx';
 
 interface MessagePropertiesProps {
   readonly profile: ConnectionProfile;
   readonly message: LoggedMessage;
 }
 
+/** A line of what is known; one without a value is not shown. */
+interface Fact {
+  readonly label: string;
+  readonly value: string | undefined;
+  /** What one can do with it, and its words. */
+  readonly action?: { readonly label: string; readonly act: () => void };
+}
+
 /** What is known of a message besides its payload. */
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
   const { t } = useTranslation();
-  const { properties, latencyMs, missingBefore } = message;
+  const chartThis = useChartThis();
+  const { connectionId, topic, properties, latencyMs, missingBefore } = message;
   const flags = [
     ...(message.retain ? [t('messages.retain')] : []),
     ...(message.dup ? [t('messages.dup')] : []),
@@ -22,43 +34,57 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
     .map(({ alias, filter }) => alias || filter)
     .join(', ');
   const expiry = properties.messageExpiryIntervalSeconds;
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    [t('messages.details.time'), formatTime(message.atMs)],
-    [t('messages.details.packetId'), message.packetId?.toString()],
-    [t('messages.details.flags'), flags],
-    [
-      t('messages.details.size'),
-      t('messages.details.sizeText', {
+  const chart = (kind: 'latency' | 'missing') => ({
+    label: t(`messages.details.chart.${kind}`, { topic }),
+    act: () => chartThis(connectionId, topic, { kind }),
+  });
+  const facts: readonly Fact[] = [
+    { label: t('messages.details.time'), value: formatTime(message.atMs) },
+    { label: t('messages.details.packetId'), value: message.packetId?.toString() },
+    { label: t('messages.details.flags'), value: flags },
+    {
+      label: t('messages.details.size'),
+      value: t('messages.details.sizeText', {
         payload: formatBytes(message.payloadLength),
         packet: formatBytes(message.packetLength),
       }),
-    ],
-    [t('messages.details.latency'), latencyMs === undefined ? undefined : formatDuration(latencyMs)],
-    [t('messages.details.missing'), missingBefore === 0 ? undefined : String(missingBefore)],
-    [t('messages.details.subscriptions'), subscriptions],
-    [
-      t('messages.details.payloadFormat'),
-      properties.payloadFormatIndicator === true ? t('messages.details.utf8') : undefined,
-    ],
-    [
-      t('messages.details.expiry'),
-      expiry === undefined ? undefined : t('messages.details.seconds', { count: expiry }),
-    ],
-    [t('messages.details.contentType'), properties.contentType],
-    [t('messages.details.responseTopic'), properties.responseTopic],
-    [
-      t('messages.details.correlationData'),
-      properties.correlationData && shownBinary(properties.correlationData),
-    ],
-    [t('messages.details.alias'), properties.topicAlias?.toString()],
-    [t('messages.details.identifiers'), properties.subscriptionIdentifiers?.join(', ')],
+    },
+    {
+      label: t('messages.details.latency'),
+      value: latencyMs === undefined ? undefined : formatDuration(latencyMs),
+      action: chart('latency'),
+    },
+    {
+      label: t('messages.details.missing'),
+      value: missingBefore === 0 ? undefined : String(missingBefore),
+      action: chart('missing'),
+    },
+    { label: t('messages.details.subscriptions'), value: subscriptions },
+    {
+      label: t('messages.details.payloadFormat'),
+      value: properties.payloadFormatIndicator === true ? t('messages.details.utf8') : undefined,
+    },
+    {
+      label: t('messages.details.expiry'),
+      value: expiry === undefined ? undefined : t('messages.details.seconds', { count: expiry }),
+    },
+    { label: t('messages.details.contentType'), value: properties.contentType },
+    { label: t('messages.details.responseTopic'), value: properties.responseTopic },
+    {
+      label: t('messages.details.correlationData'),
+      value: properties.correlationData && shownBinary(properties.correlationData),
+    },
+    { label: t('messages.details.alias'), value: properties.topicAlias?.toString() },
+    {
+      label: t('messages.details.identifiers'),
+      value: properties.subscriptionIdentifiers?.join(', '),
+    },
   ];
   const pairs = properties.userProperties ?? [];
   return (
     <DataList size="xs" gap={4} p={10} labelWidth="130px">
-      {rows.map(
-        ([label, value]) =>
-          value !== undefined && value !== '' && <Row key={label} label={label} value={value} />,
+      {facts.map(
+        (fact) => fact.value !== undefined && fact.value !== '' && <Row key={fact.label} {...fact} />,
       )}
       {pairs.map(([name, value], index) => (
         // A name may come more than once, and pairs do not move.
@@ -69,14 +95,21 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
   );
 }
 
-function Row({ label, value }: { readonly label: string; readonly value: string }) {
+function Row({ label, value, action }: Fact) {
   return (
     <DataList.Item>
       <DataList.ItemLabel>{label}</DataList.ItemLabel>
       <DataList.ItemValue>
-        <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {value}
-        </Text>
+        <Group gap={4} wrap="nowrap">
+          <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {value}
+          </Text>
+          {action !== undefined && (
+            <IconButton label={action.label} onClick={action.act}>
+              <IconChartLine size={15} stroke={1.5} />
+            </IconButton>
+          )}
+        </Group>
       </DataList.ItemValue>
     </DataList.Item>
   );

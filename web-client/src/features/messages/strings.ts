@@ -69,6 +69,7 @@ export const messages = {
     sizeText: '{{payload}} payload, {{packet}} packet',
     latency: 'Latency',
     missing: 'Missing before',
+    chart: { latency: 'Chart the latency of {{topic}}', missing: 'Chart the missing messages of {{topic}}' },
     subscriptions: 'Subscriptions',
     payloadFormat: 'Payload format',
     utf8: 'UTF-8 text',

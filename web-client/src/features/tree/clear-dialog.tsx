@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LiveConnection } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatExact } from '../../ui/format.ts';
 import { reasonWords, troubleSentence, useTrouble } from '../../ui/trouble.ts';
 import { type ClearProgress, type ClearScope, clearRetained, topicsToClear } from './clear-retained.ts';
 import type { TopicNode } from './topic-node.ts';
@@ -66,7 +66,7 @@ function Question({ node, scope, setScope, canBegin, begin, close }: QuestionPro
   const counts = { retained: node.retainedBelow, all: node.topicsBelow };
   const words = (key: ClearScope): { count: number; shown: string } => ({
     count: counts[key],
-    shown: formatCount(counts[key]),
+    shown: formatExact(counts[key]),
   });
   return (
     <>
@@ -113,7 +113,7 @@ function Running({ progress, stop, close }: RunningProps) {
   const { t } = useTranslation();
   const toWords = useTrouble();
   const { total, cleared, failed, firstFailure, isDone } = progress;
-  const words = t('tree.clearing.progress', { cleared: formatCount(cleared), total: formatCount(total) });
+  const words = t('tree.clearing.progress', { cleared: formatExact(cleared), total: formatExact(total) });
   const isWhole = cleared + failed === total;
   const { outcome } = firstFailure ?? {};
   const reason =
@@ -132,7 +132,7 @@ function Running({ progress, stop, close }: RunningProps) {
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
           {t('tree.clearing.failed', {
             count: failed,
-            shown: formatCount(failed),
+            shown: formatExact(failed),
             topic: firstFailure.topic,
             reason,
           })}

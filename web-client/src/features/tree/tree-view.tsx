@@ -8,7 +8,7 @@ import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
-import { formatBytes, formatCount } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
@@ -85,11 +85,11 @@ function Toolbar({ tree }: { readonly tree: TopicTree }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => provideShortcut('filter', () => input.current?.focus()), []);
   const { index, search } = tree;
-  const total = formatCount(index.topicCount);
+  const total = formatExact(index.topicCount);
   const count =
     search === undefined
       ? t('tree.count', { count: index.topicCount, shown: total })
-      : t('tree.found', { found: formatCount(search.topics), total });
+      : t('tree.found', { found: formatExact(search.topics), total });
   const limit = t('tree.limit', {
     topics: formatCount(index.limits.topicsMax),
     bytes: formatBytes(VALUE_BYTES_MAX),
