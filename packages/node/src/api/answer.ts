@@ -1,6 +1,7 @@
 /** What a route answers. */
 export interface ApiAnswer {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Absent: the answer has no body. */
   readonly body?: object;
 }

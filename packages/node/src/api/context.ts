@@ -14,7 +14,12 @@ export interface ApiContext {
   readonly meter: TrafficMeter;
   readonly clock: Clock;
   readonly startedAtMs: number;
-  readonly limits: { readonly connectionsMax: number; readonly retainedMessagesMax: number };
+  readonly limits: {
+    readonly connectionsMax: number;
+    readonly retainedMessagesMax: number;
+    readonly maximumPacketSize: number;
+    readonly topicLevelsMax: number;
+  };
 }
 
 /** What EMQX names the member of a cluster that answers: here there is one. */

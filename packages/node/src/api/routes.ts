@@ -1,5 +1,6 @@
 import { clientRoutes } from './clients.ts';
 import type { ApiContext } from './context.ts';
+import { publishRoutes } from './publish.ts';
 import { retainedRoutes } from './retained.ts';
 import type { ApiRoute } from './router.ts';
 import { statsRoutes } from './stats.ts';
@@ -12,5 +13,6 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...clientRoutes(context),
     ...subscriptionRoutes(context),
     ...retainedRoutes(context),
+    ...publishRoutes(context),
   ];
 }

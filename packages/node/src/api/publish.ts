@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { Identity } from '@apus/broker';
+import { createPublishEndpoint, type HttpRequest, REQUEST_BYTES_MAX } from '@apus/cloud';
+import { everythingAllowed, TENANT } from '../auth/anonymous.ts';
+import type { ApiAnswer } from './answer.ts';
+import type { ApiContext } from './context.ts';
+import { API_PATH, type ApiRoute } from './router.ts';
+
+const PATHS = ['/publish', '/publish/bulk'] as const;
+
+/** Whoever the API lets in may publish to every topic but the server's own. */
+const CALLER: Identity = { tenant: TENANT, name: 'api' };
+
+/** The endpoint of a deployment (`httpPublish`), here under the access of the whole API. */
+export function publishRoutes({ broker, limits }: ApiContext): readonly ApiRoute[] {
+  const endpoint = createPublishEndpoint({
+    authenticate: () => CALLER,
+    authorizer: everythingAllowed,
+    limits: { topicLevelsMax: limits.topicLevelsMax, publishBytesMax: limits.maximumPacketSize },
+    messageClock: broker.messageClock,
+    publish: async (requests) => {
+      const outcomes = [];
+      for (const request of requests) outcomes.push(await broker.publish(request));
+      return outcomes;
+    },
+  });
+  return PATHS.map((path) => ({
+    method: 'POST',
+    path,
+    handle: async ({ http }): Promise<ApiAnswer> => {
+      const { status, headers, body } = await endpoint(await requestOf(http, `${API_PATH}${path}`));
+      return { status, headers, body: JSON.parse(body) };
+    },
+  }));
+}
+
+async function requestOf(http: IncomingMessage, path: string): Promise<HttpRequest> {
+  const headers = Object.entries(http.headers).map(([name, value]) => [name, value?.toString()] as const);
+  return { method: 'POST', path, headers: Object.fromEntries(headers), body: await bodyOf(http) };
+}
+
+/** What is beyond the limit is not read: the length alone is refused. */
+async function bodyOf(http: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of http) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > REQUEST_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks);
+}
