@@ -20,7 +20,7 @@ export function route(context: Context, message: Message, matched: readonly Matc
 }
 
 /** The same for some subscribers of a wide filter. They are served apart from those of others, and get copies apart. */
-export function routeWide(context: Context, message: Message, filter: MatchedFilter): Delivery[] {
+export function routeWide(message: Message, filter: MatchedFilter): Delivery[] {
   const deliveries: Delivery[] = [];
   addSubscribers(message, filter, deliveries, filter.topicFilter, undefined);
   return deliveries;

@@ -15,6 +15,6 @@ export function* serve(
   subscribers: MatchedFilter,
   isRepeat: boolean,
 ): Flow<void> {
-  const deliveries = routeWide(context, message, subscribers);
+  const deliveries = routeWide(message, subscribers);
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
 }
