@@ -38,7 +38,7 @@ export function emulatedAccount(
         redrive: { deadLetterQueue: TIMERS_DEAD, maxReceiveCount: RECEIVE_COUNT_MAX },
       },
     ],
-    createEnvironment: (environment) => make(environment).cloud.routes,
+    createEnvironment: (environment) => make(environment).routes,
     eventSources: [
       {
         queue: FAN_OUT,

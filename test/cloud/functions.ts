@@ -1,5 +1,5 @@
 import type { Log } from '@apus/broker';
-import { type RequestSender, SignedPoster } from '@apus/cloud';
+import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/cloud';
 import {
   type Cloud,
   type CloudOptions,
@@ -80,10 +80,10 @@ export function functionsOf(environment: Environment, services: Services, option
     },
   });
   options.alterations?.cloud?.(cloud);
-  options.onEnvironment?.(environment);
   const { stores, liveness } = cloud;
   return {
     cloud,
+    routes: observed(cloud.routes, environment, options),
     fanOut: () =>
       createFanOutWorker({
         environment: cloud.environment,
@@ -119,6 +119,16 @@ export function functionsOf(environment: Environment, services: Services, option
         log,
       }),
   };
+}
+
+function observed(routes: Cloud['routes'], environment: Environment, { onFrame }: CloudWorldOptions) {
+  if (onFrame === undefined) return routes;
+  const handle: Cloud['routes']['default'] = async (event, context) => {
+    const frame = parseClientFrame(event.body ?? '');
+    if ('bytes' in frame) onFrame(environment.id, frame.bytes);
+    return await routes.default(event, context);
+  };
+  return { ...routes, default: handle };
 }
 
 /** Errors are kept, the rest is dropped. */

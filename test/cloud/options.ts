@@ -1,6 +1,6 @@
 import type { Authenticator, Authorizer, BrokerLimits, Clock } from '@apus/broker';
 import type { Cloud, CloudOptions } from '@apus/cloud/lambda';
-import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Environment, Faults } from '@apus/emulator';
+import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
 
 /** Changes what a deployment is made of, so that a test can see what a protection is for. */
 export interface Alterations {
@@ -28,8 +28,8 @@ export interface CloudWorldOptions {
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;
-  /** An execution environment has started. */
-  readonly onEnvironment?: (environment: Environment) => void;
+  /** An execution environment begins to handle a frame: its MQTT bytes. */
+  readonly onFrame?: (environmentId: string, bytes: Buffer) => void;
 }
 
 /** What every world has, with sockets or without. */

@@ -1,84 +1,193 @@
 import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import { drawOf } from './draws.ts';
 
-/** How often each thing goes wrong while the plan is active. */
-export interface Rates {
-  /** An environment dies before or after any one call to a store, a queue or the gateway. */
-  readonly kill: number;
-  /** DynamoDB throttles, fails before and after its effect, and loses answers. */
-  readonly store: number;
-  /** SQS fails before and after its effect, and gives messages out again. */
-  readonly queue: number;
-  /** The gateway answers 429, 5xx and, of connections that are there, 410. */
-  readonly post: number;
-  /** A reply is lost. */
-  readonly reply: number;
-  /** `$disconnect` never comes. */
-  readonly disconnect: number;
-}
+/** Everything that goes wrong by chance, by its name. */
+export const FAULT_KINDS = [
+  /** An environment dies before or after any one call to a store or a queue. */
+  'kill-at-checkpoint',
+  /** It dies before, or after, a call to the gateway. */
+  'kill-before-post',
+  'kill-after-post',
+  /** A frame is handled late, and may meet what came after it. */
+  'late-invocation',
+  /** A reply, or `$disconnect`, comes late or never. */
+  'late-reply',
+  'no-reply',
+  'late-disconnect',
+  'no-disconnect',
+  /** Connections break on the way of a message, a reply or a post. */
+  'cut',
+  'post-410',
+  'post-429',
+  'post-500',
+  'post-500-after',
+  /** DynamoDB throttles, fails before and after its effect, loses answers, leaves keys of a batch, takes its time. */
+  'store-throttles',
+  'store-fails',
+  'store-fails-after',
+  'store-answer-lost',
+  'store-unprocessed',
+  'store-slow',
+  /** SQS fails before and after its effect, gives messages out again, too early, or late. */
+  'queue-fails',
+  'queue-fails-after',
+  'queue-entry-fails',
+  'queue-throttles',
+  'queue-redelivers',
+  'queue-redelivers-early',
+  'queue-slow',
+  /** The sweep runs twice. */
+  'sweep-twice',
+  /** The clock of an environment is ahead or behind by a second or less. */
+  'clock-skew',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** How often each kind strikes where it could. */
+export type Rates = Readonly<Record<FaultKind, number>>;
 
 export const DEFAULT_RATES: Rates = {
-  kill: 0.002,
-  store: 0.01,
-  queue: 0.02,
-  post: 0.01,
-  reply: 0.005,
-  disconnect: 0.3,
+  'kill-at-checkpoint': 0.004,
+  'kill-before-post': 0.005,
+  'kill-after-post': 0.005,
+  'late-invocation': 0.05,
+  'late-reply': 0.02,
+  'no-reply': 0.005,
+  'late-disconnect': 0.3,
+  'no-disconnect': 0.3,
+  cut: 0.002,
+  'post-410': 0.0025,
+  'post-429': 0.01,
+  'post-500': 0.01,
+  'post-500-after': 0.01,
+  'store-throttles': 0.005,
+  'store-fails': 0.005,
+  'store-fails-after': 0.01,
+  'store-answer-lost': 0.01,
+  'store-unprocessed': 0.01,
+  'store-slow': 0.01,
+  'queue-fails': 0.02,
+  'queue-fails-after': 0.02,
+  'queue-entry-fails': 0.02,
+  'queue-throttles': 0.01,
+  'queue-redelivers': 0.03,
+  'queue-redelivers-early': 0.02,
+  'queue-slow': 0.05,
+  'sweep-twice': 0.2,
+  'clock-skew': 0.5,
 };
 
-/** Faults that can be turned off, so that a run can end with everything delivered. */
+/** Longer than any reply is waited for would only be another loss. */
+const LATE_MS_MAX = 3_000;
+const STORE_SLOW_MS_MAX = 600;
+const SKEW_MS_MAX = 1_000;
+
+/** A fault that struck: the name says which occasion of its kind it was. */
+export interface Strike {
+  readonly name: string;
+  readonly kind: FaultKind;
+  readonly subject: unknown;
+}
+
+export interface FaultPlanOptions {
+  readonly seed: number;
+  readonly rates: Rates;
+  /** These strike and no others, whatever the rates are. @default what is drawn */
+  readonly only?: ReadonlySet<string> | undefined;
+  readonly onStrike?: (strike: Strike) => void;
+}
+
+/**
+ * What goes wrong in one history. Each occasion has a name, its kind and its number, and a draw of its own from the
+ * seed; so a history can be run again with some of its faults left out.
+ */
 export class FaultPlan {
   isActive = false;
-  readonly #rates: Rates;
-  readonly #random: () => number;
+  readonly struck: string[] = [];
+  readonly #options: FaultPlanOptions;
+  readonly #occasions = new Map<FaultKind, number>();
 
-  constructor(rates: Rates, random: () => number) {
-    this.#rates = rates;
-    this.#random = random;
+  constructor(options: FaultPlanOptions) {
+    this.#options = options;
   }
 
   get gateway(): Faults {
-    const { kill, queue, post, reply, disconnect } = this.#rates;
     return {
-      killAtCheckpoint: this.#at(kill),
-      killBeforeCall: this.#at(kill),
-      killAfterCall: this.#at(kill),
-      postThrottled: this.#at(post),
-      postFails: this.#at(post),
-      postFailsAfterwards: this.#at(post),
-      postGone: this.#at(post / 4),
-      dropReply: this.#at(reply),
-      dropDisconnect: this.#at(disconnect),
-      sendFails: this.#at(queue),
-      sendFailsAfterwards: this.#at(queue),
-      sendEntryFails: this.#at(queue),
-      redeliver: this.#at(queue),
-      redeliverDelayMs: { minMs: 0, maxMs: 3_000 },
+      shuffle: 1,
+      killAtCheckpoint: this.#chance('kill-at-checkpoint'),
+      killBeforeCall: this.#chance('kill-before-post'),
+      killAfterCall: this.#chance('kill-after-post'),
+      invocationDelayMs: this.#delay('late-invocation', LATE_MS_MAX),
+      replyDelayMs: this.#delay('late-reply', LATE_MS_MAX),
+      dropReply: this.#chance('no-reply'),
+      disconnectDelayMs: this.#delay('late-disconnect', 3 * LATE_MS_MAX),
+      dropDisconnect: this.#chance('no-disconnect'),
+      cut: this.#chance('cut'),
+      postGone: this.#chance('post-410'),
+      postThrottled: this.#chance('post-429'),
+      postFails: this.#chance('post-500'),
+      postFailsAfterwards: this.#chance('post-500-after'),
+      sendFails: this.#chance('queue-fails'),
+      sendFailsAfterwards: this.#chance('queue-fails-after'),
+      sendEntryFails: this.#chance('queue-entry-fails'),
+      sqsThrottled: this.#chance('queue-throttles'),
+      redeliver: this.#chance('queue-redelivers'),
+      redeliverDelayMs: (subject) => 1 + this.#amount('redelivered', subject) * LATE_MS_MAX,
+      earlyRedelivery: this.#chance('queue-redelivers-early'),
+      eventSourceDelayMs: this.#delay('queue-slow', LATE_MS_MAX),
+      scheduleTwice: this.#chance('sweep-twice'),
+      clockSkewMs: ({ environmentId }) => this.#skewMs(environmentId),
     };
   }
 
   get store(): DynamoDbFaults {
-    const { store } = this.#rates;
     return {
-      throttle: this.#at(store),
-      fails: this.#at(store),
-      failsAfterwards: this.#at(store),
-      answerLost: this.#at(store),
-      unprocessed: this.#at(store),
+      // Calls that are made at the same time change places, always: the seed says how.
+      shuffle: 1,
+      latencyMs: this.#delay('store-slow', STORE_SLOW_MS_MAX),
+      throttle: this.#chance('store-throttles'),
+      fails: this.#chance('store-fails'),
+      failsAfterwards: this.#chance('store-fails-after'),
+      answerLost: this.#chance('store-answer-lost'),
+      unprocessed: this.#chance('store-unprocessed'),
     };
   }
 
-  #at(rate: number): () => boolean {
-    return () => this.isActive && this.#random() < rate;
+  #chance(kind: FaultKind): (subject: unknown) => boolean {
+    return (subject) => this.#strikes(kind, subject) !== undefined;
   }
-}
 
-/** Mulberry32: small, seeded, and good enough to throw dice. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  /** From nothing to so many milliseconds, where it strikes. */
+  #delay(kind: FaultKind, msMax: number): (subject: unknown) => number {
+    return (subject) => {
+      const name = this.#strikes(kind, subject);
+      return name === undefined ? 0 : Math.ceil(drawOf(this.#options.seed, `${name} ms`) * msMax);
+    };
+  }
+
+  #skewMs(environmentId: string): number {
+    const name = this.#strikes('clock-skew', environmentId);
+    return name === undefined
+      ? 0
+      : Math.round((drawOf(this.#options.seed, `${name} ms`) * 2 - 1) * SKEW_MS_MAX);
+  }
+
+  #amount(name: string, _subject: unknown): number {
+    return drawOf(this.#options.seed, `${name} ${this.struck.length}`);
+  }
+
+  /** The occasion's name where the fault strikes. */
+  #strikes(kind: FaultKind, subject: unknown): string | undefined {
+    if (!this.isActive) return undefined;
+    const number = this.#occasions.get(kind) ?? 0;
+    this.#occasions.set(kind, number + 1);
+    const name = `${kind} ${number}`;
+    const { seed, rates, only, onStrike } = this.#options;
+    const strikes = only === undefined ? drawOf(seed, name) < rates[kind] : only.has(name);
+    if (!strikes) return undefined;
+    this.struck.push(name);
+    onStrike?.({ name, kind, subject });
+    return name;
+  }
 }

@@ -1,8 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Ledger } from './ledger.ts';
+import { ProbeLedger } from './probe-ledger.ts';
+import { WillLedger } from './will-ledger.ts';
+
+const whatOf = (problems: readonly { what: string }[]) => problems.map(({ what }) => what);
 
 function ledgerOf(qos: 1 | 2, received: readonly number[]): Ledger {
-  const ledger = new Ledger(['s']);
+  const ledger = new Ledger(() => ({ names: ['s'], isGroup: false }));
   for (const number of [0, 1, 2]) {
     ledger.published({ topic: 't', qos, number });
     ledger.acknowledged('t', number);
@@ -11,19 +15,95 @@ function ledgerOf(qos: 1 | 2, received: readonly number[]): Ledger {
   return ledger;
 }
 
-it('finds nothing where every promise was kept, repetitions at QoS 1 included', () => {
-  expect(ledgerOf(1, [0, 1, 0, 1, 2]).problems).toEqual([]);
-  expect(ledgerOf(2, [0, 1, 2]).problems).toEqual([]);
+describe('messages', () => {
+  it('finds nothing where every promise was kept, repetitions at QoS 1 included', () => {
+    expect(ledgerOf(1, [0, 1, 0, 1, 2]).problems).toEqual([]);
+    expect(ledgerOf(2, [0, 1, 2]).problems).toEqual([]);
+  });
+
+  it('finds what was lost, doubled, and out of order', () => {
+    expect(whatOf(ledgerOf(1, [0, 2]).problems)).toEqual(['lost: t 1 never came to s']);
+    expect(whatOf(ledgerOf(2, [0, 1, 1, 2]).problems)).toEqual(['doubled: t 1 came twice to s']);
+    expect(whatOf(ledgerOf(1, [0, 2, 1]).problems)).toEqual(['order: t at s: 1 came first after 2']);
+  });
+
+  it('does not ask for what was never acknowledged', () => {
+    const ledger = ledgerOf(1, [0, 1, 2]);
+    ledger.published({ topic: 't', qos: 1, number: 3 });
+    expect(ledger.problems).toEqual([]);
+  });
+
+  it('knows that a message for a group is for one of its members', () => {
+    const group = (received: readonly [string, number][]) => {
+      const ledger = new Ledger(() => ({ names: ['a', 'b'], isGroup: true }));
+      for (const number of [0, 1]) {
+        ledger.published({ topic: 't', qos: 2, number });
+        ledger.acknowledged('t', number);
+      }
+      for (const [name, number] of received) ledger.received(name, 't', number);
+      return whatOf(ledger.problems);
+    };
+    expect(
+      group([
+        ['b', 1],
+        ['a', 0],
+      ]),
+    ).toEqual([]);
+    expect(group([['b', 1]])).toEqual(['lost: t 0 never came to a or b']);
+    expect(
+      group([
+        ['a', 0],
+        ['a', 1],
+        ['b', 0],
+      ]),
+    ).toEqual(['doubled: t 0 came twice to the group']);
+  });
 });
 
-it('finds what was lost, doubled, and out of order', () => {
-  expect(ledgerOf(1, [0, 2]).problems).toEqual(['lost: t 1 never came to s']);
-  expect(ledgerOf(2, [0, 1, 1, 2]).problems).toEqual(['doubled: t 1 came twice to s']);
-  expect(ledgerOf(1, [0, 2, 1]).problems).toEqual(['order: t at s: 1 came first after 2']);
+describe('wills', () => {
+  const after = (fate: 'owed' | 'withdrawn' | 'either', count: number) => {
+    const ledger = new WillLedger();
+    ledger.begun('w', 2);
+    ledger.settle('w', fate);
+    for (let times = 0; times < count; times += 1) ledger.received('w');
+    return whatOf(ledger.problems);
+  };
+
+  it('come once where they are owed, and not where they are withdrawn', () => {
+    expect(after('owed', 1)).toEqual([]);
+    expect(after('either', 0)).toEqual([]);
+    expect(after('withdrawn', 0)).toEqual([]);
+    expect(after('owed', 0)).toEqual(['will: w was owed and never came']);
+    expect(after('withdrawn', 1)).toEqual(['will: w came though withdrawn']);
+    expect(after('owed', 2)).toEqual(['will: w came twice']);
+    expect(after('either', 2)).toEqual(['will: w came twice']);
+  });
 });
 
-it('does not ask for what was never acknowledged', () => {
-  const ledger = ledgerOf(1, [0, 1, 2]);
-  ledger.published({ topic: 't', qos: 1, number: 3 });
-  expect(ledger.problems).toEqual([]);
+describe('retained messages', () => {
+  const probe = (floor: number, from: number, numbers: readonly number[]) => {
+    const ledger = new ProbeLedger('p');
+    ledger.subscribes('t', floor);
+    ledger.subscribed('t', from);
+    for (const number of numbers) ledger.received('t', number);
+    return whatOf(ledger.problems(() => [0, 1, 2, 3]));
+  };
+
+  it('are as new as what was acknowledged before, and everything after SUBACK follows', () => {
+    expect(probe(1, 2, [1, 2, 3])).toEqual([]);
+    expect(probe(1, 3, [2, 3])).toEqual([]);
+    expect(probe(1, 2, [0, 2, 3])).toEqual(['stale: p was first given t 0, and 1 was acknowledged before']);
+    expect(probe(1, 2, [1, 3])).toEqual(['lost: t 2 never came to p, which had its SUBACK']);
+    expect(probe(1, 4, [1])).toEqual(['retained: the newest of t that p has is 1, not 3']);
+    expect(probe(1, 4, [])).toEqual(['retained: the newest of t that p has is -1, not 3']);
+    expect(probe(0, 4, [0, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
+  });
+
+  it('are promised as long as the connection holds', () => {
+    const ledger = new ProbeLedger('p');
+    ledger.subscribes('t', 1);
+    ledger.subscribed('t', 2);
+    ledger.broken();
+    expect(ledger.problems(() => [0, 1, 2, 3])).toEqual([]);
+  });
 });

@@ -1,17 +1,29 @@
 import type { QoS } from '@apus/mqtt';
 
-/** A message as its publisher numbered it: `publisher` and topic make a sequence that begins with 0. */
+/** A message as its publisher numbered it: the numbers of a topic, which has one publisher, rise. */
 export interface Numbered {
   readonly topic: string;
   readonly qos: QoS;
   readonly number: number;
 }
 
+/** Who has to get what is published to a topic. */
+export interface Audience {
+  readonly names: readonly string[];
+  /** Members of a share group: each message is for one of them. */
+  readonly isGroup: boolean;
+}
+
+/** A promise that was not kept, and the message or client that it is about. */
+export interface Problem {
+  readonly what: string;
+  readonly about: string;
+}
+
 interface Sequence {
   readonly qos: QoS;
-  /** Numbers that were handed to the client library. */
-  published: number;
-  /** Numbers below this were acknowledged with success. */
+  readonly published: Set<number>;
+  /** The server has answered these with success. */
   readonly acknowledged: Set<number>;
   /** What each subscriber has received, in its order, repetitions included. */
   readonly received: Map<string, number[]>;
@@ -20,21 +32,21 @@ interface Sequence {
 /** Told of everything that clients send and receive, it says what was promised and not kept (`problems`). */
 export class Ledger {
   readonly #sequences = new Map<string, Sequence>();
-  readonly #subscribers: readonly string[];
+  readonly #audienceOf: (topic: string) => Audience;
 
-  constructor(subscribers: readonly string[]) {
-    this.#subscribers = subscribers;
+  constructor(audienceOf: (topic: string) => Audience) {
+    this.#audienceOf = audienceOf;
   }
 
   published({ topic, qos, number }: Numbered): void {
     const sequence = this.#sequences.get(topic) ?? {
       qos,
-      published: 0,
+      published: new Set(),
       acknowledged: new Set(),
       received: new Map(),
     };
     this.#sequences.set(topic, sequence);
-    sequence.published = Math.max(sequence.published, number + 1);
+    sequence.published.add(number);
   }
 
   acknowledged(topic: string, number: number): void {
@@ -43,67 +55,98 @@ export class Ledger {
 
   received(subscriber: string, topic: string, number: number): void {
     const sequence = this.#sequences.get(topic);
-    if (sequence === undefined) throw new Error(`nobody has published to ${topic}`);
+    if (sequence?.published.has(number) !== true)
+      throw new Error(`nobody has published ${number} to ${topic}`);
     const numbers = sequence.received.get(subscriber) ?? [];
     numbers.push(number);
     sequence.received.set(subscriber, numbers);
+  }
+
+  /** The last message of a topic that the server has taken; -1: none. */
+  lastAcknowledged(topic: string): number {
+    return Math.max(-1, ...(this.#sequences.get(topic)?.acknowledged ?? []));
+  }
+
+  acknowledgedOf(topic: string): readonly number[] {
+    return [...(this.#sequences.get(topic)?.acknowledged ?? [])];
   }
 
   get counts(): { readonly published: number; readonly acknowledged: number; readonly received: number } {
     const each = [...this.#sequences.values()];
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     return {
-      published: sum(each.map(({ published }) => published)),
+      published: sum(each.map(({ published }) => published.size)),
       acknowledged: sum(each.map(({ acknowledged }) => acknowledged.size)),
       received: sum(each.flatMap(({ received }) => [...received.values()].map(({ length }) => length))),
     };
   }
 
   /** Acknowledged and still missing somewhere. */
-  get missing(): string[] {
-    return this.#each((sequence, topic, subscriber, received) => {
-      const there = new Set(received);
-      return [...sequence.acknowledged]
-        .filter((number) => !there.has(number))
-        .map((number) => `lost: ${topic} ${number} never came to ${subscriber}`);
+  get missing(): Problem[] {
+    return [...this.#sequences].flatMap(([topic, sequence]) => {
+      const { names, isGroup } = this.#audienceOf(topic);
+      const wanted = isGroup ? [names] : names.map((name) => [name]);
+      return wanted.flatMap((some) => missingFrom(topic, sequence, some));
     });
   }
 
   /** All that MQTT promises and was not kept. */
-  get problems(): string[] {
-    const wrong = this.#each((sequence, topic, subscriber, received) => [
-      ...outOfOrder(received).map((what) => `order: ${topic} at ${subscriber}: ${what}`),
-      ...(sequence.qos === 2 ? doubled(received) : []).map(
-        (number) => `doubled: ${topic} ${number} came twice to ${subscriber}`,
-      ),
-    ]);
+  get problems(): Problem[] {
+    const wrong = [...this.#sequences].flatMap(([topic, sequence]) => {
+      const { isGroup } = this.#audienceOf(topic);
+      const lines = [...sequence.received].flatMap(([name, numbers]) =>
+        outOfOrder(numbers).map(({ number, after }) => ({
+          what: `order: ${topic} at ${name}: ${number} came first after ${after}`,
+          about: `${topic}=${number}`,
+        })),
+      );
+      return [...(isGroup ? [] : lines), ...doubledIn(topic, sequence, isGroup)];
+    });
     return [...this.missing, ...wrong];
   }
+}
 
-  #each(
-    look: (sequence: Sequence, topic: string, subscriber: string, received: readonly number[]) => string[],
-  ): string[] {
-    return [...this.#sequences].flatMap(([topic, sequence]) =>
-      this.#subscribers.flatMap((subscriber) =>
-        look(sequence, topic, subscriber, sequence.received.get(subscriber) ?? []),
-      ),
-    );
-  }
+function missingFrom(
+  topic: string,
+  { acknowledged, received }: Sequence,
+  names: readonly string[],
+): Problem[] {
+  const there = new Set(names.flatMap((name) => received.get(name) ?? []));
+  return [...acknowledged]
+    .filter((number) => !there.has(number))
+    .map((number) => ({
+      what: `lost: ${topic} ${number} never came to ${names.join(' or ')}`,
+      about: `${topic}=${number}`,
+    }));
+}
+
+/** QoS 2 comes once: to each subscriber, or to one member of a group. */
+function doubledIn(topic: string, { qos, received }: Sequence, isGroup: boolean): Problem[] {
+  if (qos !== 2) return [];
+  const lists: [string, number[]][] = isGroup
+    ? [['the group', [...received.values()].flat()]]
+    : [...received];
+  return lists.flatMap(([name, numbers]) =>
+    repeated(numbers).map((number) => ({
+      what: `doubled: ${topic} ${number} came twice to ${name}`,
+      about: `${topic}=${number}`,
+    })),
+  );
 }
 
 /** Order is that of first receipts: a repetition of an older one is allowed at QoS 1 (section 4.6). */
-function outOfOrder(received: readonly number[]): string[] {
+export function outOfOrder(received: readonly number[]): { number: number; after: number }[] {
   const seen = new Set<number>();
   let newest = -1;
-  const problems: string[] = [];
+  const found: { number: number; after: number }[] = [];
   for (const number of received) {
-    if (!seen.has(number) && number < newest) problems.push(`${number} came first after ${newest}`);
+    if (!seen.has(number) && number < newest) found.push({ number, after: newest });
     seen.add(number);
     newest = Math.max(newest, number);
   }
-  return problems;
+  return found;
 }
 
-function doubled(received: readonly number[]): number[] {
+function repeated(received: readonly number[]): number[] {
   return [...new Set(received.filter((number, index) => received.indexOf(number) !== index))];
 }

@@ -1,0 +1,98 @@
+import type { Authenticator } from '@apus/broker';
+import type { InProcessEmulator } from '@apus/emulator';
+import type { Audience, Ledger } from './ledger.ts';
+import { SimClient, type SimClientEvents, type SimClientOptions } from './sim-client.ts';
+import type { Size } from './steps.ts';
+import type { Trace } from './trace.ts';
+import type { WillLedger } from './will-ledger.ts';
+
+/** Sessions outlive every absence, the longest of which nobody notices before the sweep. */
+export const SESSION_SECONDS = 24 * 60 * 60;
+/** Some subscribers take so few messages at once that theirs wait. */
+const RECEIVE_MAXIMUM_SMALL = 3;
+
+/** Who may do what: everybody everything, but for intruders. */
+export const AUTHENTICATOR: Authenticator = {
+  authenticate: ({ clientId }) => {
+    const own = [`open/${clientId}/#`];
+    const filters = clientId.startsWith('intruder') ? own : ['#'];
+    return { tenant: 'default', name: clientId, claims: { publish: filters, subscribe: filters } };
+  },
+};
+
+/** The clients whose sessions last for the whole of a history. */
+export interface Cast {
+  readonly publishers: readonly SimClient[];
+  readonly subscribers: readonly SimClient[];
+  readonly members: readonly SimClient[];
+  readonly watcher: SimClient;
+  readonly all: readonly SimClient[];
+}
+
+export interface Books {
+  readonly ledger: Ledger;
+  readonly wills: WillLedger;
+  readonly trace: Trace;
+  /** What a client saw that no ledger is for. */
+  readonly wrong: (what: string, about: string) => void;
+}
+
+const namesOf = (kind: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+
+/** Who has to get what. */
+export function audienceOf(size: Size): (topic: string) => Audience {
+  const subscribers = { names: namesOf('subscriber', size.subscribers), isGroup: false };
+  const members = { names: namesOf('member', size.members), isGroup: true };
+  const watcher = { names: ['watcher'], isGroup: false };
+  return (topic) => (topic.startsWith('news/') ? subscribers : topic.startsWith('jobs/') ? members : watcher);
+}
+
+export function castOf(emulator: InProcessEmulator, size: Size, books: Books): Cast {
+  const make = (clientId: string, options: Partial<SimClientOptions> = {}): SimClient => {
+    const client: SimClient = new SimClient(
+      emulator,
+      { clientId, sessionExpirySeconds: SESSION_SECONDS, ...options },
+      eventsOf(clientId, books),
+      books.trace,
+    );
+    return client;
+  };
+  const publishers = namesOf('publisher', size.publishers).map((name) => make(name));
+  const subscribers = namesOf('subscriber', size.subscribers).map((name, index) =>
+    make(name, index % 2 === 1 ? { receiveMaximum: RECEIVE_MAXIMUM_SMALL } : {}),
+  );
+  const members = namesOf('member', size.members).map((name) => make(name));
+  const watcher = make('watcher');
+  return { publishers, subscribers, members, watcher, all: [...publishers, ...subscribers, ...members] };
+}
+
+function eventsOf(name: string, { ledger, wills, wrong }: Books): SimClientEvents {
+  let hasSession = false;
+  return {
+    message: (topic, payload) => {
+      if (payload === 'forged')
+        wrong(`leaked: ${name} got what an intruder published`, `${topic}=${payload}`);
+      else if (topic === 'wills/mortal') wills.received(payload);
+      else ledger.received(name, topic, Number(payload));
+    },
+    acknowledged: (topic, payload) => ledger.acknowledged(topic, Number(payload)),
+    connected: (_connection, sessionPresent) => {
+      if (hasSession && !sessionPresent) wrong(`session: that of ${name} is gone`, name);
+      hasSession = true;
+    },
+    wronged: (what) => wrong(`limit: ${what}`, name),
+  };
+}
+
+/** Everybody connects and subscribes before anything goes wrong. */
+export async function subscribeAll({ subscribers, members, watcher }: Cast): Promise<void> {
+  const all = [
+    ...subscribers.map((each) => each.subscribe('news/#', 2)),
+    ...members.map((each) => each.subscribe('$share/workers/jobs/#', 2)),
+    watcher.subscribe('state/#', 2),
+    watcher.subscribe('wills/#', 2),
+  ];
+  for (const code of await Promise.all(all))
+    if (code !== 2) throw new Error(`expected a subscription to be granted, got ${code}`);
+}

@@ -1,0 +1,150 @@
+import type { InProcessEmulator } from '@apus/emulator';
+import { type Books, SESSION_SECONDS } from './cast.ts';
+import type { Problem } from './ledger.ts';
+import { ProbeLedger } from './probe-ledger.ts';
+import { SimClient } from './sim-client.ts';
+import type { Step } from './steps.ts';
+
+export type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
+
+/** What has been published until now. */
+export interface Published {
+  readonly stateTopics: readonly string[];
+  /** The number that a topic's next message will have. */
+  nextOf(topic: string): number;
+  lastAcknowledged(topic: string): number;
+  acknowledgedOf(topic: string): readonly number[];
+}
+
+/** Clients that come for a while: probes, mortals and intruders. */
+export class Guests {
+  readonly clients: SimClient[] = [];
+  readonly #emulator: InProcessEmulator;
+  readonly #books: Books;
+  readonly #published: Published;
+  readonly #probes: ProbeLedger[] = [];
+  #count = 0;
+
+  constructor(emulator: InProcessEmulator, books: Books, published: Published) {
+    this.#emulator = emulator;
+    this.#books = books;
+    this.#published = published;
+  }
+
+  get problems(): Problem[] {
+    return this.#probes.flatMap((probe) => probe.problems((topic) => this.#published.acknowledgedOf(topic)));
+  }
+
+  /** Subscribes to the retained state and stays. */
+  probe(filter: string): void {
+    const { stateTopics, lastAcknowledged, nextOf } = this.#published;
+    const name = this.#name('probe');
+    const ledger = new ProbeLedger(`${name} (${filter})`);
+    this.#probes.push(ledger);
+    const client = this.#add(
+      new SimClient(
+        this.#emulator,
+        { clientId: name, sessionExpirySeconds: 0, isSingle: true },
+        {
+          connected: async () => {
+            for (const topic of stateTopics) ledger.subscribes(topic, lastAcknowledged(topic));
+            const code = await client.subscribe(filter, 1);
+            if (code === 1) for (const topic of stateTopics) ledger.subscribed(topic, nextOf(topic));
+            else ledger.broken();
+          },
+          message: (topic, payload) => ledger.received(topic, Number(payload)),
+          ended: () => ledger.broken(),
+        },
+        this.#books.trace,
+      ),
+    );
+  }
+
+  /** Brings a will, and ends as the step says. */
+  mortal(step: StepOf<'mortal'>): void {
+    const { wills } = this.#books;
+    const { qos, delaySeconds, how, returnsAfterMs } = step;
+    const name = this.#name('mortal');
+    const payloadOf = (connection: number) => `${name}.${connection}`;
+    const mayReturn = returnsAfterMs !== undefined;
+    let endedAtMs = 0;
+    const client = this.#add(
+      new SimClient(
+        this.#emulator,
+        {
+          clientId: name,
+          sessionExpirySeconds: mayReturn ? SESSION_SECONDS : 0,
+          isSingle: true,
+          will: (connection) => {
+            wills.begun(payloadOf(connection), qos);
+            return {
+              topic: 'wills/mortal',
+              payload: Buffer.from(payloadOf(connection)),
+              qos,
+              retain: false,
+              properties: { willDelayInterval: delaySeconds },
+            };
+          },
+        },
+        {
+          connected: (connection, sessionPresent) => {
+            // Until it ends, and if nobody sees how: lost.
+            wills.settle(payloadOf(connection), 'owed');
+            if (connection === 1) setTimeout(() => client.end(how), step.stayMs);
+            else {
+              const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
+              wills.settle(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
+              client.end('goodbye');
+            }
+          },
+          ended: (connection, isGoodbye) => {
+            if (connection === 1) endedAtMs = Date.now();
+            const isSaid = how === 'goodbye' || connection > 1;
+            if (isSaid) wills.settle(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
+          },
+        },
+        this.#books.trace,
+      ),
+    );
+    if (!mayReturn || how === 'goodbye' || how === 'unplug') return;
+    setTimeout(() => {
+      // It comes again whether its first connection came about or not: what became of that one's will is then open.
+      if (client.mqtt.connected || client.connections !== 1) return;
+      wills.settle(payloadOf(1), 'either');
+      client.mqtt.reconnect();
+    }, step.stayMs + returnsAfterMs);
+  }
+
+  /** Asks for what it may not read, and publishes what it may not. */
+  intruder(filter: string): void {
+    const name = this.#name('intruder');
+    const client = this.#add(
+      new SimClient(
+        this.#emulator,
+        { clientId: name, sessionExpirySeconds: 0, isSingle: true },
+        {
+          connected: async () => {
+            client.publish('news/0/1', 'forged', { qos: 1 });
+            client.publish('state/0/a/b', 'forged', { qos: 1, retain: true });
+            const code = await client.subscribe(filter, 1);
+            if (code !== undefined && code < 0x80)
+              this.#books.wrong(`leaked: ${name} may read ${filter}`, name);
+          },
+          message: (topic, payload) =>
+            this.#books.wrong(`leaked: ${name} got ${topic} ${payload}`, `${topic}=${payload}`),
+        },
+        this.#books.trace,
+      ),
+    );
+  }
+
+  #name(kind: string): string {
+    this.#count += 1;
+    return `${kind}-${this.#count}`;
+  }
+
+  #add(client: SimClient): SimClient {
+    this.clients.push(client);
+    return client;
+  }
+}

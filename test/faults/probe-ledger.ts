@@ -1,0 +1,85 @@
+import { outOfOrder, type Problem } from './ledger.ts';
+
+interface Seen {
+  /** Acknowledged to its publisher before SUBSCRIBE was sent; -1: none. */
+  readonly floor: number;
+  /** Messages from this one on were published after SUBACK. */
+  from: number;
+  readonly numbers: number[];
+}
+
+/**
+ * What one subscriber of retained topics may rely on: what it is given first is no older than what was acknowledged
+ * before it subscribed, and whatever is published after its SUBACK comes to it, as long as its connection holds.
+ */
+export class ProbeLedger {
+  readonly #name: string;
+  readonly #topics = new Map<string, Seen>();
+  #isWhole = true;
+  #isSubscribed = false;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  subscribes(topic: string, floor: number): void {
+    this.#topics.set(topic, { floor, from: Number.POSITIVE_INFINITY, numbers: [] });
+  }
+
+  subscribed(topic: string, from: number): void {
+    this.#isSubscribed = true;
+    const seen = this.#topics.get(topic);
+    if (seen !== undefined) seen.from = from;
+  }
+
+  received(topic: string, number: number): void {
+    this.#topics.get(topic)?.numbers.push(number);
+  }
+
+  /** Its connection is over: nothing more is promised, as its session has ended with it. */
+  broken(): void {
+    this.#isWhole = false;
+  }
+
+  /** `acknowledgedOf`: what the server has taken of a topic until now. */
+  problems(acknowledgedOf: (topic: string) => readonly number[]): Problem[] {
+    return [...this.#topics].flatMap(([topic, seen]) => [
+      ...this.#stale(topic, seen),
+      ...this.#disorder(topic, seen),
+      ...(this.#isWhole && this.#isSubscribed ? this.#missing(topic, seen, acknowledgedOf(topic)) : []),
+    ]);
+  }
+
+  #stale(topic: string, { floor, numbers: [first] }: Seen): Problem[] {
+    if (first === undefined || first >= floor) return [];
+    const what = `stale: ${this.#name} was first given ${topic} ${first}, and ${floor} was acknowledged before`;
+    return [{ what, about: `${topic}=${floor}` }];
+  }
+
+  /**
+   * Of what follows the first message. That one is retained, and newer than some that follow where a publisher's frame
+   * has several: they are retained one after the other, and leave together.
+   */
+  #disorder(topic: string, { numbers }: Seen): Problem[] {
+    return outOfOrder(numbers.slice(1)).map(({ number, after }) => ({
+      what: `order: ${topic} at ${this.#name}: ${number} came first after ${after}`,
+      about: `${topic}=${number}`,
+    }));
+  }
+
+  #missing(topic: string, { floor, from, numbers }: Seen, acknowledged: readonly number[]): Problem[] {
+    const lost = acknowledged
+      .filter((number) => number >= from && !numbers.includes(number))
+      .map((number) => ({
+        what: `lost: ${topic} ${number} never came to ${this.#name}, which had its SUBACK`,
+        about: `${topic}=${number}`,
+      }));
+    const newest = Math.max(-1, ...acknowledged);
+    const last = Math.max(-1, ...numbers);
+    if (floor >= 0 && last < newest) {
+      const what = `retained: the newest of ${topic} that ${this.#name} has is ${last}, not ${newest}`;
+      lost.push({ what, about: `${topic}=${newest}` });
+    }
+    return lost;
+  }
+}

@@ -1,0 +1,229 @@
+import { connect as connectInTextFrames } from '@apus/client';
+import type { InProcessEmulator } from '@apus/emulator';
+import * as mqtt from 'mqtt';
+import type { End } from './steps.ts';
+import type { Trace } from './trace.ts';
+
+export interface SimClientOptions {
+  readonly clientId: string;
+  /** 0: the session ends with its connection. */
+  readonly sessionExpirySeconds: number;
+  readonly receiveMaximum?: number;
+  /** The will of each connection, by its number. */
+  readonly will?: (connection: number) => NonNullable<mqtt.IClientOptions['will']>;
+  /** It does not return by itself. */
+  readonly isSingle?: boolean;
+}
+
+export interface SimClientEvents {
+  readonly message?: (topic: string, payload: string) => void;
+  /** A PUBLISH of this client was answered with success: from now on the server owes it. */
+  readonly acknowledged?: (topic: string, payload: string) => void;
+  /** CONNACK has come. */
+  readonly connected?: (connection: number, sessionPresent: boolean) => void;
+  /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
+  readonly ended?: (connection: number, isGoodbye: boolean) => void;
+  /** What the server must not do to this client. */
+  readonly wronged?: (what: string) => void;
+}
+
+type Socket = InstanceType<InProcessEmulator['WebSocket']>;
+
+/** Reconnects are quick: what is looked for happens while clients are there. */
+const RECONNECT_RANDOM = 0.05;
+
+/** mqtt.js over Apus's transport, as an application has it, and all that happens to a device and its network. */
+export class SimClient {
+  readonly name: string;
+  readonly mqtt: mqtt.MqttClient;
+  /** Connections that were begun. */
+  connections = 0;
+  readonly #emulator: InProcessEmulator;
+  readonly #events: SimClientEvents;
+  readonly #options: SimClientOptions;
+  readonly #trace: Trace;
+  readonly #stores = {
+    incomingStore: new mqtt.Store({ clean: false }),
+    outgoingStore: new mqtt.Store({ clean: false }),
+  };
+  /** What was sent under a packet identifier last. */
+  readonly #sent = new Map<number, { readonly topic: string; readonly payload: string }>();
+  #socket: Socket | undefined;
+  #isAnswered = false;
+  readonly #unacknowledged = new Set<number>();
+
+  constructor(emulator: InProcessEmulator, options: SimClientOptions, events: SimClientEvents, trace: Trace) {
+    this.name = options.clientId;
+    this.#emulator = emulator;
+    this.#options = options;
+    this.#events = events;
+    this.#trace = trace;
+    this.mqtt = this.#connect();
+    this.#listen();
+  }
+
+  /** Which the gateway gave the present connection. */
+  get connectionId(): string | undefined {
+    return this.#socket?.connectionId;
+  }
+
+  get hasUnsent(): boolean {
+    return this.mqtt.queue.length > 0 || Object.keys(this.mqtt.outgoing).length > 0;
+  }
+
+  /** mqtt.js keeps it until it is acknowledged, over as many connections as that takes. */
+  publish(topic: string, payload: string, options: mqtt.IClientPublishOptions): void {
+    this.mqtt.publish(topic, payload, options, () => {});
+  }
+
+  async subscribe(filter: string, qos: 1 | 2): Promise<number | undefined> {
+    return await new Promise((resolve) => {
+      this.mqtt.subscribe(filter, { qos }, (_error, _grants, packet) => {
+        const code = packet?.granted[0];
+        resolve(typeof code === 'number' ? code : undefined);
+      });
+    });
+  }
+
+  end(how: End): void {
+    this.#trace.add(`${this.name}: ${how}`, [this.name]);
+    const { connectionId } = this;
+    if (how === 'goodbye') this.mqtt.end();
+    else if (connectionId !== undefined) this.#break(how, connectionId);
+  }
+
+  /** After a goodbye, or to be rid of a connection that hangs. */
+  return(): void {
+    if (this.mqtt.disconnecting || this.mqtt.disconnected) this.mqtt.reconnect(this.#stores);
+  }
+
+  /** Ends for good, without a word. */
+  stop(): void {
+    this.mqtt.end(true);
+  }
+
+  #break(how: Exclude<End, 'goodbye'>, connectionId: string): void {
+    switch (how) {
+      case 'cut':
+        this.#emulator.cutConnection(connectionId);
+        break;
+      case 'vanish':
+        this.#emulator.loseConnection(connectionId, true);
+        break;
+      case 'unplug':
+        this.#emulator.loseConnection(connectionId, false);
+        break;
+      case 'closed-by-gateway':
+        this.#emulator.closeConnection(connectionId, 1001, 'Going away');
+        break;
+    }
+  }
+
+  #connect(): mqtt.MqttClient {
+    const { clientId, sessionExpirySeconds, receiveMaximum, isSingle = false } = this.#options;
+    const options: mqtt.IClientOptions = {
+      protocolVersion: 5,
+      clientId,
+      clean: sessionExpirySeconds === 0,
+      resubscribe: false,
+      properties: {
+        ...(sessionExpirySeconds > 0 && { sessionExpiryInterval: sessionExpirySeconds }),
+        ...(receiveMaximum !== undefined && { receiveMaximum }),
+      },
+      ...(isSingle && { reconnectPeriod: 0 }),
+      ...this.#stores,
+      // Called for each connection: the place for what each has of its own.
+      transformWsUrl: (url, current) => {
+        this.connections += 1;
+        const will = this.#options.will?.(this.connections);
+        if (will !== undefined) current.will = will;
+        return url;
+      },
+    };
+    return connectInTextFrames(mqtt, this.#emulator.url, options, {
+      WebSocket: this.#webSocketClass(),
+      random: () => RECONNECT_RANDOM,
+      page: {},
+    });
+  }
+
+  /** The emulator's, so that the network can be reached, and a close after DISCONNECT's reply be seen. */
+  #webSocketClass(): InProcessEmulator['WebSocket'] {
+    const opened = (socket: Socket): void => {
+      this.#socket = socket;
+      this.#isAnswered = false;
+    };
+    const closing = (socket: Socket): void => {
+      if (socket === this.#socket) this.#isAnswered = true;
+    };
+    return class extends this.#emulator.WebSocket {
+      constructor(url: string, subprotocols?: readonly string[]) {
+        super(url, subprotocols);
+        opened(this);
+      }
+
+      override close(code?: number, reason?: string): void {
+        // The transport closes only when DISCONNECT has been answered; whatever it gives up it terminates.
+        closing(this);
+        super.close(code, reason);
+      }
+    };
+  }
+
+  #listen(): void {
+    const { message, acknowledged, connected, ended } = this.#events;
+    this.mqtt.on('error', () => {});
+    this.mqtt.on('connect', ({ sessionPresent }) => {
+      this.#trace.add(`${this.name}: CONNACK, connection ${this.connections}`, [this.name]);
+      connected?.(this.connections, sessionPresent);
+    });
+    this.mqtt.on('close', () => {
+      this.#unacknowledged.clear();
+      this.#trace.add(`${this.name}: connection ${this.connections} is over`, [this.name]);
+      ended?.(this.connections, this.#isAnswered);
+      this.#isAnswered = false;
+    });
+    this.mqtt.on('message', (topic, payload) => {
+      const text = payload.toString();
+      this.#trace.add(`${this.name}: receives ${topic}=${text}`, [`${topic}=${text}`]);
+      message?.(topic, text);
+    });
+    this.mqtt.on('packetsend', (packet) => this.#packetSent(packet));
+    this.mqtt.on('packetreceive', (packet) => {
+      this.#packetReceived(packet);
+      const sent = acknowledgedId(packet);
+      const publish = sent === undefined ? undefined : this.#sent.get(sent);
+      if (publish === undefined) return;
+      this.#trace.add(`${this.name}: ${packet.cmd} of ${publish.topic}=${publish.payload}`, [
+        `${publish.topic}=${publish.payload}`,
+      ]);
+      acknowledged?.(publish.topic, publish.payload);
+    });
+  }
+
+  #packetSent(packet: mqtt.Packet): void {
+    if (packet.messageId === undefined) return;
+    if (packet.cmd === 'puback' || packet.cmd === 'pubcomp') this.#unacknowledged.delete(packet.messageId);
+    if (packet.cmd !== 'publish') return;
+    const payload = packet.payload.toString();
+    this.#sent.set(packet.messageId, { topic: packet.topic, payload });
+    this.#trace.add(`${this.name}: sends ${packet.topic}=${payload}${packet.dup ? ' again' : ''}`, [
+      `${packet.topic}=${payload}`,
+    ]);
+  }
+
+  /** Receive Maximum [MQTT-3.3.4-9]. */
+  #packetReceived(packet: mqtt.Packet): void {
+    if (packet.cmd !== 'publish' || packet.messageId === undefined) return;
+    this.#unacknowledged.add(packet.messageId);
+    const { receiveMaximum } = this.#options;
+    if (receiveMaximum !== undefined && this.#unacknowledged.size > receiveMaximum)
+      this.#events.wronged?.(`${this.name} got more than ${receiveMaximum} messages unacknowledged`);
+  }
+}
+
+/** Of an answer from which on the server owes the message. PUBCOMP says nothing that PUBREC has not said. */
+function acknowledgedId(packet: mqtt.Packet): number | undefined {
+  if (packet.cmd !== 'puback' && packet.cmd !== 'pubrec') return undefined;
+  return (packet.reasonCode ?? 0) < 0x80 ? packet.messageId : undefined;
+}

@@ -1,0 +1,128 @@
+import { oneOf, seededRandom } from './draws.ts';
+
+/** How a connection comes to its end. */
+export type End =
+  /** The network breaks; both sides notice. */
+  | 'cut'
+  /** Only the client notices: it returns while the gateway takes the old connection for alive. */
+  | 'vanish'
+  /** Nobody notices, as when a cable is pulled. */
+  | 'unplug'
+  /** DISCONNECT. */
+  | 'goodbye'
+  /** The gateway closes, as at two hours and for maintenance. */
+  | 'closed-by-gateway';
+
+export type Topic = 'news' | 'state' | 'jobs';
+
+/** What somebody does at a moment of the history. */
+export type Step = { readonly atMs: number } & (
+  | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 1 | 2 }
+  /** Of one of the clients whose sessions persist. */
+  | { readonly kind: 'end'; readonly client: number; readonly how: End; readonly awayMs: number }
+  /** Somebody who subscribes to the retained state in a shape of its own, and leaves later. */
+  | { readonly kind: 'probe'; readonly filter: string; readonly stayMs: number }
+  /** Somebody with a will. */
+  | {
+      readonly kind: 'mortal';
+      readonly qos: 1 | 2;
+      readonly delaySeconds: number;
+      readonly stayMs: number;
+      readonly how: End;
+      /** Returns so long after its end; undefined: never. */
+      readonly returnsAfterMs: number | undefined;
+    }
+  /** Somebody who may not read what it asks for, nor publish what it publishes. */
+  | { readonly kind: 'intruder'; readonly filter: string }
+  /** All execution environments that are idle are gone. */
+  | { readonly kind: 'cold' }
+);
+
+export interface Size {
+  /** How long clients go on, in milliseconds. */
+  readonly durationMs: number;
+  readonly publishers: number;
+  readonly subscribers: number;
+  readonly members: number;
+}
+
+/** All match `state/{publisher}/a/b`, each in a shape of its own. */
+export const STATE_FILTERS = [
+  'state/#',
+  '+/#',
+  'state/+/#',
+  '+/+/#',
+  'state/+/a/#',
+  '+/+/a/#',
+  'state/+/+/#',
+  '+/+/+/#',
+  'state/+/a/b',
+  '+/+/a/b',
+  'state/+/+/b',
+  '+/+/+/b',
+  'state/+/a/+',
+  '+/+/a/+',
+  'state/+/+/+',
+  '+/+/+/+',
+] as const;
+
+const FORBIDDEN_FILTERS = ['#', 'news/#', 'state/+/a/b', '$share/thieves/jobs/#', '+/0/+'] as const;
+const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'goodbye', 'closed-by-gateway'];
+const TOPICS: readonly Topic[] = ['news', 'news', 'news', 'state', 'jobs'];
+
+const PUBLISH_EVERY_MS = 120;
+const END_EVERY_MS = 900;
+const OTHER_EVERY_MS = 1_500;
+
+/** What happens in the history of a seed. */
+export function stepsOf(seed: number, size: Size): Step[] {
+  const random = seededRandom(seed);
+  const steps: Step[] = [];
+  const every = (meanMs: number, make: (atMs: number) => Step): void => {
+    for (let atMs = random() * meanMs; atMs < size.durationMs; atMs += random() * 2 * meanMs)
+      steps.push(make(Math.round(atMs)));
+  };
+  every(PUBLISH_EVERY_MS, (atMs) => ({
+    kind: 'publish',
+    atMs,
+    publisher: Math.floor(random() * size.publishers),
+    topic: oneOf(random, TOPICS),
+    qos: random() < 0.5 ? 1 : 2,
+  }));
+  every(END_EVERY_MS, (atMs) => ({
+    kind: 'end',
+    atMs,
+    client: Math.floor(random() * (size.publishers + size.subscribers + size.members)),
+    how: oneOf(random, ENDS),
+    awayMs: Math.round(random() ** 2 * 8_000),
+  }));
+  every(OTHER_EVERY_MS, (atMs) => otherStep(atMs, random));
+  return steps.sort((one, other) => one.atMs - other.atMs);
+}
+
+function otherStep(atMs: number, random: () => number): Step {
+  const kind = oneOf(random, ['probe', 'probe', 'mortal', 'mortal', 'intruder', 'cold'] as const);
+  switch (kind) {
+    case 'probe':
+      return {
+        kind,
+        atMs,
+        filter: oneOf(random, STATE_FILTERS),
+        stayMs: 5_000 + Math.round(random() * 10_000),
+      };
+    case 'mortal':
+      return {
+        kind,
+        atMs,
+        qos: random() < 0.5 ? 1 : 2,
+        delaySeconds: oneOf(random, [0, 0, 20]),
+        stayMs: 500 + Math.round(random() * 4_000),
+        how: oneOf(random, ENDS),
+        returnsAfterMs: random() < 0.3 ? Math.round(random() * 10_000) : undefined,
+      };
+    case 'intruder':
+      return { kind, atMs, filter: oneOf(random, FORBIDDEN_FILTERS) };
+    case 'cold':
+      return { kind, atMs };
+  }
+}

@@ -1,0 +1,58 @@
+/** One thing that happened in a history. */
+export interface TraceEntry {
+  readonly atMs: number;
+  readonly what: string;
+  /** Messages and clients that it is about. */
+  readonly about: readonly string[];
+  /** The execution environment in which it happened. */
+  readonly environmentId?: string | undefined;
+}
+
+/** Lines of one message's story that are printed. */
+const LINES_MAX = 80;
+
+/** Everything that happened, in its order. */
+export class Trace {
+  readonly #now: () => number;
+  readonly #entries: TraceEntry[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(what: string, about: readonly string[] = [], environmentId?: string): void {
+    this.#entries.push({ atMs: this.#now(), what, about, environmentId });
+  }
+
+  get entries(): readonly TraceEntry[] {
+    return this.#entries;
+  }
+
+  /** What happened to a message: where it was, and what else befell the environments that held it. */
+  storyOf(about: string): string[] {
+    const direct = this.#entries.filter((entry) => entry.about.includes(about));
+    const environments = new Set(direct.flatMap(({ environmentId }) => environmentId ?? []));
+    const first = direct[0]?.atMs ?? 0;
+    const last = direct.at(-1)?.atMs ?? Number.POSITIVE_INFINITY;
+    const story = this.#entries.filter(
+      (entry) =>
+        entry.about.includes(about) ||
+        (entry.atMs >= first &&
+          entry.atMs <= last &&
+          entry.environmentId !== undefined &&
+          environments.has(entry.environmentId) &&
+          entry.what.startsWith('fault')),
+    );
+    const lines = story.map(({ atMs, what, environmentId }) => {
+      const where = environmentId === undefined ? '' : ` (${environmentId})`;
+      return `${(atMs / 1000).toFixed(3).padStart(9)} s  ${what}${where}`;
+    });
+    if (lines.length <= LINES_MAX) return lines;
+    return [...lines.slice(0, LINES_MAX), `… and ${lines.length - LINES_MAX} more`];
+  }
+}
+
+/** Names a message in a trace. */
+export function messageName(topic: string, number: number): string {
+  return `${topic}=${number}`;
+}

@@ -1,0 +1,66 @@
+import { vi } from 'vitest';
+import { seededRandom } from './draws.ts';
+
+/** Taken before anybody replaces it: one turn of it runs everything that promises and ticks hold ready. */
+const turn = setImmediate;
+
+/** Any moment will do; it is the same in every run. */
+const START_MS = Date.UTC(2026, 0, 1);
+
+/**
+ * Time and chance of this process while a history runs: timers fire one by one, everything that one of them sets off
+ * has happened before the next, and nothing is drawn but from the seed. Only one history can run at a time.
+ */
+export class VirtualTime {
+  constructor(seed: number) {
+    vi.useFakeTimers({
+      now: START_MS,
+      toFake: [
+        'setTimeout',
+        'clearTimeout',
+        'setInterval',
+        'clearInterval',
+        'setImmediate',
+        'clearImmediate',
+        'Date',
+        'performance',
+      ],
+    });
+    vi.spyOn(Math, 'random').mockImplementation(seededRandom(seed));
+  }
+
+  /** Since the beginning. */
+  get nowMs(): number {
+    return Date.now() - START_MS;
+  }
+
+  async advance(ms: number): Promise<void> {
+    let isOver = false;
+    setTimeout(() => {
+      isOver = true;
+    }, ms);
+    while (!isOver) {
+      vi.advanceTimersToNextTimer();
+      await new Promise<void>((resolve) => turn(() => resolve()));
+    }
+  }
+
+  /** Until it has settled; rejects after so much time. */
+  async during<T>(promise: Promise<T>, msMax = 60_000): Promise<T> {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    settled.catch(() => {});
+    const endsAtMs = this.nowMs + msMax;
+    while (!isSettled && this.nowMs < endsAtMs) await this.advance(10);
+    if (!isSettled) throw new Error(`expected it to settle within ${msMax} ms`);
+    return await settled;
+  }
+
+  /** The machine's own time again. */
+  restore(): void {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+}
