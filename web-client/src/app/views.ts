@@ -7,6 +7,7 @@ import {
   IconList,
   IconPlugConnected,
   IconReceipt2,
+  IconTransfer,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
@@ -64,6 +65,11 @@ export const VIEWS: readonly View[] = [
     id: 'costs',
     icon: IconReceipt2,
     ...view(() => import('../features/costs/costs-view.tsx'), 'CostsView'),
+  },
+  {
+    id: 'transfer',
+    icon: IconTransfer,
+    ...view(() => import('../features/transfer/transfer-view.tsx'), 'TransferView'),
   },
   {
     id: 'connection',

@@ -9,17 +9,29 @@ export interface Place {
   readonly number: number;
 }
 
+/** What the sentences of `transfer.problems` tell of. */
+export interface ProblemValues {
+  readonly detail: string;
+  readonly name: string;
+  readonly version: string;
+  readonly count: number;
+  readonly max: number;
+  readonly mebibytes: number;
+}
+
+const NO_VALUES: ProblemValues = { detail: '', name: '', version: '', count: 0, max: 0, mebibytes: 0 };
+
 /** What is wrong with a file that somebody chose: told to them, and nothing of it is taken. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
   readonly key: FileProblemKey;
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: ProblemValues;
   readonly place: Place | undefined;
 
-  constructor(key: FileProblemKey, values: Readonly<Record<string, string | number>> = {}, place?: Place) {
+  constructor(key: FileProblemKey, values: Partial<ProblemValues> = {}, place?: Place) {
     super(key);
     this.key = key;
-    this.values = values;
+    this.values = { ...NO_VALUES, ...values };
     this.place = place;
   }
 }

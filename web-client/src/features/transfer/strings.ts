@@ -2,7 +2,6 @@ export const transfer = {
   title: 'Import and export',
   intro:
     'Files stay on this machine: nothing is uploaded. What is read and written is described in the client’s README.',
-  exportTitle: 'Export',
   connections: 'Connections',
   connectionsText: 'With their whole configuration and their subscriptions.',
   whichAll_one: 'The one there is',

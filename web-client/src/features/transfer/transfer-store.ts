@@ -6,6 +6,8 @@ import { type ReplayPlan, type ReplayProgress, startReplay } from './replay.ts';
 
 /** What was chosen for import. */
 export interface ImportedFile {
+  /** Another file has another one. */
+  readonly number: number;
   readonly name: string;
   readonly bytes: number;
   /** Undefined while it is read. */

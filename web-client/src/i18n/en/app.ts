@@ -23,6 +23,7 @@ export const app = {
     bench: 'Bench',
     packets: 'Packets',
     costs: 'Costs',
+    transfer: 'Import, export',
     connection: 'Connection',
   },
   theme: {

@@ -19,8 +19,14 @@ function textOf(messages: readonly LoggedMessage[], format: MessageFormat): stri
   return [...messagesFile(messages, format)].join('');
 }
 
+interface Expected {
+  readonly key: string;
+  readonly values?: object;
+  readonly place?: object;
+}
+
 /** What the client says is wrong with a text. */
-function problemOf(text: string): Partial<FileProblem> | undefined {
+function problemOf(text: string): Expected | undefined {
   try {
     readText(text);
     return undefined;
@@ -111,7 +117,7 @@ test('messages that somebody wrote by hand need little', () => {
   expect(readText('topic,payload_text\na,hello\n')).toMatchObject({ messages: [{ topic: 'a' }] });
 });
 
-test.each<[string, string, Partial<FileProblem>]>([
+test.each<[string, string, Expected]>([
   ['nothing', ' \n', { key: 'empty' }],
   ['something else', 'Hello, this is a letter.', { key: 'unknown' }],
   ['other JSON', '{"hello": "world"}', { key: 'unknown' }],

@@ -1,0 +1,24 @@
+import { useTranslation } from 'react-i18next';
+import classes from './transfer-view.module.css';
+
+/** Names that are shown of a file; the others are counted. */
+const SHOWN_MAX = 12;
+
+interface NamesProps {
+  readonly names: readonly { readonly id: string; readonly name: string; readonly detail: string }[];
+}
+
+/** What is in a file, as far as it fits. */
+export function Names({ names }: NamesProps) {
+  const { t } = useTranslation();
+  return (
+    <ul className={classes.names}>
+      {names.slice(0, SHOWN_MAX).map(({ id, name, detail }) => (
+        <li key={id}>
+          {name} <code>{detail}</code>
+        </li>
+      ))}
+      {names.length > SHOWN_MAX && <li>{t('transfer.more', { count: names.length - SHOWN_MAX })}</li>}
+    </ul>
+  );
+}
