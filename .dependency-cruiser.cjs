@@ -8,6 +8,7 @@ const PACKAGES = [
   'emulator',
   'client',
   'cost',
+  'publish',
   'node',
 ];
 
@@ -43,9 +44,10 @@ module.exports = {
     layer('emulator', []),
     layer('client', []),
     layer('cost', []),
+    layer('publish', []),
     layer(
       'node',
-      PACKAGES.filter((name) => name !== 'client'),
+      PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),
     ),
     webClient('engine', ['engine']),
     webClient('state', ['engine', 'state', 'i18n']),

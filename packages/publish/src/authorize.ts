@@ -1,0 +1,78 @@
+import { AwsV4Signer } from 'aws4fetch';
+
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** Signs requests for a deployment with `httpPublish: 'iam'`. */
+export interface AwsSigning {
+  /**
+   * Asked before each request, as the AWS SDK's providers are: `fromNodeProviderChain()` is one.
+   *
+   * @default the environment's AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, as in Lambda
+   */
+  readonly credentials?: AwsCredentials | (() => Promise<AwsCredentials>);
+  /** @default what the URL says, or AWS_REGION */
+  readonly region?: string;
+}
+
+export interface Authorization {
+  readonly key?: string | undefined;
+  readonly aws?: AwsSigning | undefined;
+}
+
+type Headers = Record<string, string>;
+
+/** Answers the headers of a request, with what lets it in. */
+export type Authorize = (url: string, headers: Headers, body: string) => Promise<Headers>;
+
+/** @throws {TypeError} when there is both a key and a signature */
+export function authorizeWith({ key, aws }: Authorization): Authorize {
+  if (key !== undefined && aws !== undefined)
+    throw new TypeError('A publisher has a key or signs for AWS, not both.');
+  if (aws !== undefined) return (url, headers, body) => sign(aws, url, headers, body);
+  if (key === undefined) return async (_url, headers) => headers;
+  return async (_url, headers) => ({ ...headers, authorization: `Bearer ${key}` });
+}
+
+async function sign(
+  { credentials = environmentCredentials, region }: AwsSigning,
+  url: string,
+  headers: Headers,
+  body: string,
+): Promise<Headers> {
+  const { accessKeyId, secretAccessKey, sessionToken } =
+    typeof credentials === 'function' ? await credentials() : credentials;
+  const signer = new AwsV4Signer({
+    method: 'POST',
+    url,
+    headers,
+    body,
+    service: 'lambda',
+    region: region ?? regionOf(url),
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+  });
+  const signed = await signer.sign();
+  return Object.fromEntries(signed.headers);
+}
+
+async function environmentCredentials(): Promise<AwsCredentials> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = process.env;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new TypeError(
+      'There are no credentials in the environment: pass aws.credentials, as fromNodeProviderChain() of @aws-sdk/credential-providers.',
+    );
+  }
+  return { accessKeyId, secretAccessKey, sessionToken: process.env.AWS_SESSION_TOKEN };
+}
+
+function regionOf(url: string): string {
+  const [, named] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(new URL(url).hostname) ?? [];
+  const region = named ?? process.env.AWS_REGION;
+  if (region !== undefined) return region;
+  throw new TypeError(`The Region cannot be seen from ${url}: pass aws.region.`);
+}

@@ -1,0 +1,24 @@
+/** What one request to the endpoint may hold. */
+const MESSAGES_MAX = 100;
+/** Below the 4 MiB that the endpoint reads, with room for commas and brackets. */
+const BYTES_MAX = 4_000_000;
+
+/** As few requests as the messages fit into, in their order. One that is too large alone is the endpoint's to refuse. */
+export function* batchesOf<T>(
+  messages: readonly T[],
+  bytesOf: (message: T) => number,
+): Generator<readonly T[]> {
+  let batch: T[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const length = bytesOf(message);
+    if (batch.length === MESSAGES_MAX || (batch.length > 0 && bytes + length > BYTES_MAX)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += length;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,38 @@
+import type { Receipt } from './message.ts';
+
+export interface PublishErrorFields {
+  /** HTTP status; undefined when there was no answer. */
+  readonly status?: number | undefined;
+  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
+  readonly reasonCode?: number | undefined;
+  /** Of `publishAll`: the messages before this one, which have left. */
+  readonly published?: readonly Receipt[];
+  readonly cause?: unknown;
+}
+
+/** A message was not published, or nobody knows. `published` is what had left before it. */
+export abstract class PublishError extends Error {
+  readonly status: number | undefined;
+  readonly reasonCode: number | undefined;
+  readonly published: readonly Receipt[];
+
+  constructor(message: string, { status, reasonCode, published = [], cause }: PublishErrorFields) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.reasonCode = reasonCode;
+    this.published = published;
+  }
+}
+
+/** The broker will not take this message, now or later: a wrong topic, a key that is not allowed to, too large. */
+export class PublishRefused extends PublishError {
+  override readonly name = 'PublishRefused';
+}
+
+/**
+ * The broker could not take it at any of the tries: it is throttled, a quota is used up (429), it cannot be reached. Or
+ * an answer was lost: then a message of QoS 0 is not sent again, since it may have left.
+ */
+export class PublishUnavailable extends PublishError {
+  override readonly name = 'PublishUnavailable';
+}

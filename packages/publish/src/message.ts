@@ -1,0 +1,57 @@
+/** What goes with a message; MQTT's own words. */
+export interface PublishOptions {
+  /** @default 0 */
+  readonly qos?: 0 | 1 | 2;
+  /** Kept for whoever subscribes later. @default false */
+  readonly retain?: boolean;
+  /** Seconds after which it is delivered to nobody any more. @default never */
+  readonly messageExpiryIntervalSeconds?: number;
+  readonly contentType?: string;
+  readonly responseTopic?: string;
+  readonly correlationData?: string | Uint8Array;
+  /** A name may have several values. */
+  readonly userProperties?: Readonly<Record<string, string | readonly string[]>>;
+  /** 1: the payload is UTF-8 text, and is refused when it is not. */
+  readonly payloadFormatIndicator?: 0 | 1;
+}
+
+export interface PublishMessage extends PublishOptions {
+  readonly topic: string;
+  readonly payload: string | Uint8Array;
+}
+
+/** A message that was taken. */
+export interface Receipt {
+  /** The broker's id of it; undefined where nobody has subscribed. */
+  readonly id: string | undefined;
+  /** Whether anybody has subscribed to its topic. */
+  readonly hasSubscribers: boolean;
+}
+
+/** The message in JSON as the endpoint reads it. */
+export function toJson(message: PublishMessage): string {
+  const { topic, payload, qos, retain } = message;
+  return JSON.stringify({
+    topic,
+    ...encoded('payload', payload),
+    qos,
+    retain,
+    properties: {
+      message_expiry_interval: message.messageExpiryIntervalSeconds,
+      content_type: message.contentType,
+      response_topic: message.responseTopic,
+      ...(message.correlationData !== undefined && encoded('correlation_data', message.correlationData)),
+      user_properties: message.userProperties,
+      payload_format_indicator: message.payloadFormatIndicator,
+    },
+  });
+}
+
+function encoded(name: string, value: string | Uint8Array): Readonly<Record<string, string>> {
+  if (typeof value === 'string') return { [name]: value };
+  const { buffer, byteOffset, byteLength } = value;
+  return {
+    [name]: Buffer.from(buffer, byteOffset, byteLength).toString('base64'),
+    [`${name}_encoding`]: 'base64',
+  };
+}

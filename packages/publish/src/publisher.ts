@@ -1,0 +1,184 @@
+import { type Answered, errorOf, type Failure, readAnswer } from './answer.ts';
+import { type Authorization, type Authorize, authorizeWith } from './authorize.ts';
+import { batchesOf } from './batches.ts';
+import { type PublishMessage, type PublishOptions, type Receipt, toJson } from './message.ts';
+
+/** Tries of a message, the first among them. */
+const ATTEMPTS_MAX = 4;
+/** A little more than the endpoint's own time. */
+const TIMEOUT_MS = 30_000;
+/** Pauses between tries: at random up to so much, doubled each time. */
+const FIRST_PAUSE_MS = 250;
+/** Whoever waits for `publish` waits no longer than this for a next try, whatever Retry-After says. */
+const PAUSE_MS_MAX = 10_000;
+
+const CLOCK_HEADER = 'apus-clock';
+
+export interface PublisherOptions extends Authorization {
+  /** What `npm run deploy` prints for backends, up to `/api/v5/publish` or without it; at the node door `http://127.0.0.1:8083`. */
+  readonly url: string;
+  /** The key of a deployment with `httpPublish: 'keys'`; or of `apus serve --api-key-file`. */
+  readonly key?: string | undefined;
+  /** Speaks for this tenant, where the key is not bound to one. @default the deployment's only one */
+  readonly tenant?: string | undefined;
+  /** From 1 up. @default 4 */
+  readonly attemptsMax?: number;
+  /** Milliseconds that one try may take. @default 30,000 */
+  readonly timeoutMs?: number;
+  /** @default the platform's */
+  readonly fetch?: typeof fetch;
+  /** For tests. @default timers */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** From 0 to 1. @default Math.random */
+  readonly random?: () => number;
+}
+
+export interface Publisher {
+  /**
+   * Publishes a message. Resolves when it has left for every subscriber, or is in the queue of those that are away.
+   *
+   * @throws {PublishRefused} the broker will not take it: do not send it again
+   * @throws {PublishUnavailable} it could not be taken at any of the tries
+   */
+  publish(topic: string, payload: string | Uint8Array, options?: PublishOptions): Promise<Receipt>;
+  /**
+   * Publishes messages in their order, as few requests as they fit into. Where one cannot be published none behind it
+   * is, and the error's `published` says what had left.
+   *
+   * @throws {PublishRefused} @throws {PublishUnavailable}
+   */
+  publishAll(messages: readonly PublishMessage[]): Promise<readonly Receipt[]>;
+}
+
+/**
+ * A publisher for one deployment. Keep it: with each answer it learns the broker's clock, by which what it retains is
+ * never older than what it retained before.
+ *
+ *     const apus = createPublisher({ url: process.env.APUS_URL, key: process.env.APUS_KEY });
+ *     await apus.publish('orders/7', JSON.stringify(order), { qos: 1 });
+ */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const endpoint = new Endpoint(options);
+  return {
+    publish: async (topic, payload, more = {}) => {
+      const [receipt] = await endpoint.publishAll([{ ...more, topic, payload }]);
+      if (receipt === undefined) throw new TypeError('a message was published without an answer');
+      return receipt;
+    },
+    publishAll: (messages) => endpoint.publishAll(messages),
+  };
+}
+
+interface Waiting {
+  readonly json: string;
+  /** It may arrive twice: QoS 1 and 2. */
+  readonly mayRepeat: boolean;
+}
+
+class Endpoint {
+  readonly #options: PublisherOptions;
+  readonly #url: string;
+  readonly #authorize: Authorize;
+  #clock: string | undefined;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+    this.#url = baseOf(options.url);
+    this.#authorize = authorizeWith(options);
+  }
+
+  async publishAll(messages: readonly PublishMessage[]): Promise<readonly Receipt[]> {
+    const waiting = messages.map((message) => ({ json: toJson(message), mayRepeat: (message.qos ?? 0) > 0 }));
+    const published: Receipt[] = [];
+    for (const batch of batchesOf(waiting, ({ json }) => Buffer.byteLength(json))) {
+      published.push(...(await this.#publishBatch(batch, published)));
+    }
+    return published;
+  }
+
+  /** What has left is not sent again: after a try only the rest is. */
+  async #publishBatch(batch: readonly Waiting[], before: readonly Receipt[]): Promise<readonly Receipt[]> {
+    const { attemptsMax = ATTEMPTS_MAX } = this.#options;
+    const published: Receipt[] = [];
+    for (let attempt = 1; ; attempt += 1) {
+      const { receipts, failure } = await this.#try(batch.slice(published.length));
+      published.push(...receipts);
+      if (failure === undefined) return published;
+      if (!failure.isPassing || failure.isUnknown || attempt >= attemptsMax)
+        throw errorOf(failure, [...before, ...published]);
+      await this.#pause(attempt, failure.retryAfterMs);
+    }
+  }
+
+  async #try(batch: readonly Waiting[]): Promise<Tried> {
+    const { fetch: send = fetch, timeoutMs = TIMEOUT_MS } = this.#options;
+    const isBulk = batch.length > 1;
+    const url = isBulk ? `${this.#url}/bulk` : this.#url;
+    const texts = batch.map(({ json }) => json);
+    const body = isBulk ? `[${texts.join()}]` : texts.join();
+    const headers = await this.#authorize(url, this.#headers(), body);
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const response = await send(url, { method: 'POST', headers, body, signal });
+      this.#clock = response.headers.get(CLOCK_HEADER) ?? this.#clock;
+      return await readAnswer(response, batch.length);
+    } catch (error) {
+      return { receipts: [], failure: unanswered(error, this.#url, batch) };
+    }
+  }
+
+  #headers(): Record<string, string> {
+    const { tenant } = this.#options;
+    return {
+      'content-type': 'application/json',
+      ...(tenant !== undefined && { 'apus-tenant': tenant }),
+      ...(this.#clock !== undefined && { [CLOCK_HEADER]: this.#clock }),
+    };
+  }
+
+  async #pause(attempt: number, leastMs: number): Promise<void> {
+    const { sleep = defaultSleep, random = Math.random } = this.#options;
+    const pauseMs = leastMs + random() * FIRST_PAUSE_MS * 2 ** attempt;
+    await sleep(Math.min(pauseMs, PAUSE_MS_MAX));
+  }
+}
+
+type Tried = Answered & { readonly failure: (Failure & { readonly isUnknown?: boolean }) | undefined };
+
+/** Whether it arrived is unknown: what is QoS 0 might come twice, and is not sent again. */
+function unanswered(error: unknown, url: string, batch: readonly Waiting[]): Tried['failure'] {
+  return {
+    message: `${url} has not answered: ${reasonOf(error)}`,
+    fields: { cause: error },
+    isPassing: true,
+    isUnknown: !batch.every(({ mayRepeat }) => mayRepeat) && !neverLeft(error),
+    retryAfterMs: 0,
+  };
+}
+
+const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function neverLeft(error: unknown): boolean {
+  return UNREACHED.has(String(codeOf(error)));
+}
+
+function codeOf(error: unknown): unknown {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  return cause?.code;
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}
+
+function baseOf(url: string): string {
+  if (!URL.canParse(url)) throw new TypeError(`url is the address of the endpoint, not "${url}".`);
+  const { origin, pathname } = new URL(url);
+  const path = pathname.replace(/\/(api\/v5\/publish\/?)?$/, '');
+  return `${origin}${path}/api/v5/publish`;
+}
+
+function defaultSleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
