@@ -1,4 +1,4 @@
-// Builds what `npm run loadtest` runs: the command, and the program of the fast generator's processes.
+// Builds what `npm run loadtest` and `npm run bench` run: the commands, and the program of the fast generator's processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,6 +10,7 @@ export async function buildLoadTest(dist) {
   await build({
     entryPoints: {
       main: join(HERE, 'src', 'cli', 'main.ts'),
+      bench: join(HERE, 'bench', 'main.ts'),
       'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
     },
     outdir: dist,

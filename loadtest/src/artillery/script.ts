@@ -31,6 +31,8 @@ const SILENCE_SECONDS = 3;
  * @throws {ArtilleryError} for a scenario that only the fast generator can run
  */
 export function artilleryScript({ scenario, plan, url, door, credentials, runTag, ledgers }: ScriptOptions) {
+  if (plan.isClosedLoop)
+    throw new ArtilleryError('Only the fast generator waits for messages to come back: --generator fast');
   const users = clientsOfPart(plan);
   const connectSeconds = Math.max(1, users / scenario.connectsPerSecond);
   return {

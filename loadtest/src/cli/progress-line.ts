@@ -47,10 +47,13 @@ export function beginText(
   const size = scale === 1 ? 'full size' : `${(scale * 100).toPrecision(3)}% of full size`;
   const why = reason === undefined ? '' : ` (${reason})`;
   const whole = part.of === 1 ? '' : `, part ${part.number} of ${part.of}`;
+  const pace = plan.isClosedLoop
+    ? 'as many messages as come back'
+    : `${count(plan.publishesPerSecond)} publishes and ${count(plan.deliveriesPerSecond)} deliveries a second`;
   const many = generator === 'fast' ? `${processes} processes` : 'Artillery';
   return [
     `${scenario.name}: ${scenario.title}`,
-    `  ${size}${why}${whole}: ${count(plan.clients)} clients, ${count(plan.publishesPerSecond)} publishes and ${count(plan.deliveriesPerSecond)} deliveries a second for ${seconds} s`,
+    `  ${size}${why}${whole}: ${count(plan.clients)} clients, ${pace} for ${seconds} s`,
     `  at ${target.url}, ${target.door} door, by ${many}${hasCounters ? '; the broker tells its counters' : ''}`,
     'Ctrl+C ends it with the report so far.',
   ].join('\n');

@@ -1,7 +1,8 @@
 import type { IConnackPacket, ISubackPacket } from 'mqtt-packet';
-import type { Publisher, Recorder, Subscriber } from '../measure/index.ts';
+import { type Publisher, type Recorder, readHeader, type Subscriber } from '../measure/index.ts';
 import type { ClientPlan } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { ClosedLoop } from './closed-loop.ts';
 import { explainConnack } from './explain-connack.ts';
 import { PacketIds } from './in-flight.ts';
 import { type PacketBytes, PacketReader, placesOf } from './packet-reader.ts';
@@ -62,6 +63,7 @@ export class FastClient {
   readonly #streams: readonly Stream[];
   readonly #outbound = new PacketIds<{ publisher: Publisher; counter: number }>(WINDOW_MAX);
   readonly #received = new Set<number>();
+  readonly #loop: ClosedLoop | undefined;
   #waiting: Waiting[] = [];
   #subscriber: Subscriber | undefined;
   #wire: Wire | undefined;
@@ -81,6 +83,8 @@ export class FastClient {
         template: publishTemplate(scenario.mqttVersion, topic, qos, payloadBytes),
       };
     });
+    if (publish?.window !== undefined)
+      this.#loop = new ClosedLoop(publish.window, () => this.publish(0, recorder.now()));
   }
 
   connect(): void {
@@ -101,6 +105,15 @@ export class FastClient {
     else if (found.publisher.qos > 0 && (this.#waiting.length > 0 || !this.#outbound.hasRoom)) {
       this.#waiting.push({ stream: found, dueMicros });
     } else this.#send(found, dueMicros);
+  }
+
+  /** Publishes as fast as its messages come back, until `endLoop`. For clients with a window. */
+  beginLoop(): void {
+    this.#loop?.begin();
+  }
+
+  endLoop(): void {
+    this.#loop?.end();
   }
 
   get isOver(): boolean {
@@ -194,7 +207,13 @@ export class FastClient {
       if (this.#received.has(packetId)) return;
       this.#received.add(packetId);
     }
-    this.#subscriber?.take(packet.bytes, payloadAt);
+    const micros = this.#subscriber?.take(packet.bytes, payloadAt);
+    if (this.#loop !== undefined && micros !== undefined && this.#isOwn(packet.bytes, payloadAt))
+      this.#loop.cameBack();
+  }
+
+  #isOwn(bytes: Buffer, payloadAt: number): boolean {
+    return readHeader(bytes, payloadAt)?.stream === this.#streams[0]?.publisher.stream;
   }
 
   #takeAcknowledged(packet: PacketBytes): void {

@@ -1,4 +1,4 @@
-import { type ClockName, type Ledger, Recorder } from '../measure/index.ts';
+import { type ClockName, type Ledger, microsBetween, Recorder } from '../measure/index.ts';
 import {
   type ClientPlan,
   clientsOf,
@@ -61,6 +61,7 @@ export class LoadWorker {
   #ready = 0;
   #failed = 0;
   #pacers: readonly Pacer[] = [];
+  #loopsUntilMicros = 0;
   #timers: NodeJS.Timeout[] = [];
   #isLeaving = false;
 
@@ -96,6 +97,10 @@ export class LoadWorker {
 
   /** Publishes from a moment on, in the clock of the run. */
   publish(startMicros: number): void {
+    if (this.#plan.isClosedLoop) {
+      this.#publishInLoops(startMicros);
+      return;
+    }
     this.#pacers = this.#plan.groups.flatMap((group) => {
       const { publish, streams } = group;
       if (publish === undefined) return [];
@@ -116,7 +121,8 @@ export class LoadWorker {
       sent: this.#recorder.sent - this.#recorder.refused,
       received: this.#recorder.received,
       underWay: this.#clients.reduce((sum, { client }) => sum + client.underWay, 0),
-      isPublished: this.#pacers.every((pacer) => pacer.isDone),
+      isPublished:
+        this.#pacers.every((pacer) => pacer.isDone) && this.#recorder.now() >= this.#loopsUntilMicros,
     };
   }
 
@@ -134,6 +140,18 @@ export class LoadWorker {
     while (this.#clients.some(({ client }) => !client.isOver) && performance.now() < untilMs)
       await new Promise((resolve) => setTimeout(resolve, LEAVING_LOOK_MS));
     return this.#recorder.ledger();
+  }
+
+  #publishInLoops(startMicros: number): void {
+    const seconds = this.#assignment.size.seconds;
+    const delayMs = microsBetween(this.#recorder.now(), startMicros) / 1_000;
+    this.#loopsUntilMicros = startMicros + seconds * 1_000_000;
+    this.#after(delayMs, () => {
+      for (const { client } of this.#clients) client.beginLoop();
+    });
+    this.#after(delayMs + seconds * 1_000, () => {
+      for (const { client } of this.#clients) client.endLoop();
+    });
   }
 
   #begin(plan: ClientPlan): void {

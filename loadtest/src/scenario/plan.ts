@@ -27,6 +27,8 @@ export interface Plan {
   /** Publishes and deliveries a second, of all parts together. */
   readonly publishesPerSecond: number;
   readonly deliveriesPerSecond: number;
+  /** Whether clients wait for their own messages rather than for a clock: the rates above are then only a ratio. */
+  readonly isClosedLoop: boolean;
 }
 
 /** What one client does. */
@@ -62,6 +64,7 @@ export function planOf(scenario: Scenario, size: Size): Plan {
     clients,
     publishesPerSecond,
     deliveriesPerSecond: deliveriesPerSecond(groups),
+    isClosedLoop: groups.some(({ publish }) => publish?.window !== undefined),
   };
 }
 

@@ -9,6 +9,7 @@ const SECONDS_MAX = 86_400;
 const PER_SECOND_MAX = 1_000_000;
 const PAYLOAD_BYTES_MAX = 262_144;
 const FILTERS_MAX = 1_000;
+const WINDOW_MAX = 500;
 
 const QOS: readonly Qos[] = [0, 1, 2];
 
@@ -70,14 +71,17 @@ function readSubscribe(json: unknown, path: string): Subscribe | undefined {
 function readPublish(json: unknown, path: string): Publish | undefined {
   if (json === undefined) return undefined;
   const fields = new Fields(json, path);
+  const isLoop = fields.given('window') !== undefined;
   const publish: Publish = {
     topic: fields.text('topic'),
     topics: fields.whole('topics', 1, TOPICS_MAX, 1),
     qos: fields.oneOf('qos', QOS, 0),
     payloadBytes: fields.whole('payloadBytes', HEADER_BYTES, PAYLOAD_BYTES_MAX, HEADER_BYTES),
-    perSecond: fields.number('perSecond', 0.001, PER_SECOND_MAX),
+    perSecond: isLoop ? fields.oneOf('perSecond', [1], 1) : fields.number('perSecond', 0.001, PER_SECOND_MAX),
+    window: isLoop ? fields.whole('window', 1, WINDOW_MAX) : undefined,
   };
   fields.nothingElse();
+  if (isLoop && publish.topics > 1) fields.fail('window', 'a client with a window has one topic');
   if (publish.topics > 1 && !publish.topic.includes('{stream}'))
     fields.fail('topic', 'several topics of a client are told apart by {stream}');
   return publish;
@@ -97,6 +101,7 @@ function readGoals(json: unknown): Goals {
 
 function checkGroups({ groups }: Scenario, fields: Fields): void {
   if (groups.length === 0) fields.fail('groups', 'a scenario needs a group of clients');
+  checkLoops(groups, fields);
   const names = new Set(groups.map(({ name }) => name));
   if (names.size < groups.length) fields.fail('groups', 'each group has a name of its own');
   const texts = groups.flatMap(({ subscribe, publish }) => [
@@ -107,5 +112,21 @@ function checkGroups({ groups }: Scenario, fields: Fields): void {
     for (const [, group] of text.matchAll(/\{random ([^}]*)\}/g)) {
       if (group === undefined || !names.has(group)) fields.fail('groups', `{random ${group}} names no group`);
     }
+  }
+}
+
+/** A message has to come back, and what is expected of the others cannot be said where some have a pace. */
+function checkLoops(groups: readonly Group[], fields: Fields): void {
+  const publishing = groups.filter(({ publish }) => publish !== undefined);
+  const loops = publishing.filter(({ publish }) => publish?.window !== undefined);
+  if (loops.length === 0) return;
+  if (loops.length < publishing.length)
+    fields.fail('groups', 'either all that publish have a window, or none');
+  for (const { name, subscribe, publish } of loops) {
+    if (!subscribe?.filters.includes(publish?.topic ?? ''))
+      fields.fail(
+        'groups',
+        `clients of "${name}" have a window, so they subscribe to the topic they publish on`,
+      );
   }
 }

@@ -56,8 +56,13 @@ export interface Publish {
   readonly qos: Qos;
   /** At least 16: the header. */
   readonly payloadBytes: number;
-  /** Messages a second of each client on each of its topics. */
+  /** Messages a second of each client on each of its topics; 1 where there is a window, and then without effect. */
   readonly perSecond: number;
+  /**
+   * Closed loop, to find what a broker can bear: each client keeps so many messages under way, and sends the next
+   * when one has come back to itself. Undefined: `perSecond` sets the pace.
+   */
+  readonly window: number | undefined;
 }
 
 /** In milliseconds; `lost`: messages that may be missing. */

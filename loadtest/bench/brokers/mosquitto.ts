@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { once, run } from '../install.ts';
+import { type BrokerKind, CannotInstall, type Place } from './broker.ts';
+
+/** Where Debian's package has it. */
+const INSTALLED = '/usr/sbin/mosquitto';
+
+/** Debian's package: the one of this system, or, where there is none, unpacked into the folder without privileges. */
+export const mosquitto: BrokerKind = {
+  name: 'mosquitto',
+  title: 'Mosquitto',
+  language: 'C',
+  hasSharedSubscriptions: true,
+  async prepare(place) {
+    const { folder } = place;
+    const isInstalled = existsSync(INSTALLED);
+    if (!isInstalled) await once(place, 'debian', 'Mosquitto from Debian packages', () => unpack(place));
+    const command = isInstalled ? INSTALLED : join(folder, INSTALLED);
+    const environment = isInstalled ? {} : { LD_LIBRARY_PATH: librariesOf(folder) };
+    const help = [...assignments(environment), command, '-h'];
+    return {
+      // Mosquitto 2.0 shows its help with exit code 3.
+      version: versionOf(await run({ command: 'env', args: help, cwd: folder, fineCodes: [1, 3] })),
+      launch(port) {
+        const configuration = join(folder, `mosquitto-${port}.conf`);
+        writeFileSync(configuration, configurationFor(port));
+        return { command, args: ['-c', configuration], environment, path: '/mqtt' };
+      },
+    };
+  },
+};
+
+/** Its own defaults but for the listener; whoever comes is let in, nothing is kept, nothing waits for more bytes. */
+function configurationFor(port: number): string {
+  const lines = [
+    `listener ${port} 127.0.0.1`,
+    'protocol websockets',
+    'allow_anonymous true',
+    'persistence false',
+    'set_tcp_nodelay true',
+    'log_type error',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Fetches the package and those of its dependencies that this system lacks, and unpacks them. */
+async function unpack({ folder, stop }: Place): Promise<void> {
+  const wanted = ['install', '--print-uris', '-qq', '-y', '--no-install-recommends', 'mosquitto'];
+  const uris = await run({ command: 'apt-get', args: wanted, cwd: folder }, stop);
+  // One line for each package: its address, its file name, which begins with the package's name, its size, its hash.
+  const packages = uris.split('\n').flatMap((line) => line.split(' ')[1]?.split('_')[0] ?? []);
+  if (packages.length === 0) throw new CannotInstall('apt-get knows no package mosquitto here');
+  await run({ command: 'apt-get', args: ['download', ...packages], cwd: folder }, stop);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb')))
+    await run({ command: 'dpkg', args: ['-x', file, folder], cwd: folder }, stop);
+}
+
+function librariesOf(folder: string): string {
+  const libraries = join(folder, 'usr', 'lib');
+  const ofArchitecture = readdirSync(libraries).filter((name) => name.endsWith('-linux-gnu'));
+  return [...ofArchitecture.map((name) => join(libraries, name)), libraries].join(':');
+}
+
+function assignments(environment: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+}
+
+function versionOf(help: string): string {
+  return /mosquitto version (\S+)/.exec(help)?.[1] ?? 'unknown';
+}

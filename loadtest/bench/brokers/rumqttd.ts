@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { once, run } from '../install.ts';
+import type { BrokerKind } from './broker.ts';
+
+const RUMQTTD_VERSION = '0.20.0';
+
+/** From crates.io; compiled here, which takes some minutes. */
+export const rumqttd: BrokerKind = {
+  name: 'rumqttd',
+  title: 'rumqttd',
+  language: 'Rust',
+  hasSharedSubscriptions: true,
+  async prepare(place) {
+    const { folder, stop } = place;
+    await once(place, RUMQTTD_VERSION, `rumqttd ${RUMQTTD_VERSION}`, async () => {
+      // Without --locked: what its lock file names does not compile with newer compilers.
+      const args = ['install', `rumqttd@${RUMQTTD_VERSION}`, '--features', 'websocket', '--root', folder];
+      await run({ command: 'cargo', args, cwd: folder }, stop);
+    });
+    return {
+      version: RUMQTTD_VERSION,
+      launch(port) {
+        const configuration = join(folder, `rumqttd-${port}.toml`);
+        writeFileSync(configuration, configurationFor(port));
+        return { command: join(folder, 'bin', 'rumqttd'), args: ['-c', configuration], path: '/mqtt' };
+      },
+    };
+  },
+};
+
+/** As in its own example but for the listener; its log of messages in memory has its size from there too. */
+function configurationFor(port: number): string {
+  return `id = 0
+
+[router]
+id = 0
+max_connections = 20000
+max_outgoing_packet_count = 200
+max_segment_size = 104857600
+max_segment_count = 10
+shared_subscriptions_strategy = "roundrobin"
+
+[ws.1]
+name = "ws"
+listen = "127.0.0.1:${port}"
+next_connection_delay_ms = 0
+    [ws.1.connections]
+    connection_timeout_ms = 60000
+    max_payload_size = 20480
+    max_inflight_count = 500
+    dynamic_filters = true
+`;
+}

@@ -1,0 +1,147 @@
+import { readScenario } from '../src/scenario/read-scenario.ts';
+import type { Qos, Scenario } from '../src/scenario/scenario.ts';
+
+/** What a case is about: the figure that is compared, and which way is better. */
+export type CaseKind = 'idle' | 'paced' | 'saturated';
+
+/** One row of the comparison: a scenario that every broker runs. */
+export interface Case {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: CaseKind;
+  readonly needsSharedSubscriptions: boolean;
+  readonly scenario: Scenario;
+}
+
+/** The payload of the Open MQTT Benchmark Suite, which is our header. */
+const PAYLOAD_BYTES = 16;
+
+/** The generator shares two cores with the broker: faster than this and connecting measures the generator. */
+const CONNECTS_PER_SECOND = 1_000;
+
+/** Open files of a process are 20,000 on small machines, of which generator and broker need one each. */
+const IDLE_CONNECTIONS = 10_000;
+
+/**
+ * Messages under way in a closed loop, few enough for any broker's default limits (Mosquitto has 20 of QoS 1 and 2
+ * under way to a client), and enough to keep it busy.
+ */
+const FAN_OUT_WINDOW = 10;
+const PAIR_WINDOW = 4;
+const PAIRS = 100;
+
+/** Every case at its full size: `scale` makes smaller ones. MQTT 3.1.1, which all of the brokers speak. */
+export const CASES: readonly Case[] = [
+  idle(),
+  pacedPairs(),
+  ...([0, 1, 2] as const).map(saturatedPairs),
+  fanIn(),
+  fanOut(200, 0),
+  fanOut(200, 1),
+  fanOut(200, 2),
+  fanOut(1_000, 0),
+  shared(),
+];
+
+/** Run before the others, so that nobody is compared while its code is still being compiled. */
+export const WARM_UP: readonly Case[] = [
+  { ...saturatedPairs(1), name: 'warm-up-pairs', title: 'Warm-up' },
+  { ...fanOut(50, 1), name: 'warm-up-fan-out', title: 'Warm-up' },
+];
+
+function idle(): Case {
+  return caseOf(
+    'idle',
+    `${count(IDLE_CONNECTIONS)} connections at ${count(CONNECTS_PER_SECOND)}/s, then idle`,
+    'idle',
+    [{ name: 'connections', clients: IDLE_CONNECTIONS }],
+  );
+}
+
+function pacedPairs(): Case {
+  return caseOf('p2p', '1,000 publishers to 1,000 subscribers, 1/s each, QoS 1', 'paced', [
+    { name: 'subscribers', clients: 1_000, subscribe: { filters: ['test/{client}'], qos: 1 } },
+    {
+      name: 'publishers',
+      clients: 1_000,
+      publish: { topic: 'test/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 1 },
+    },
+  ]);
+}
+
+function saturatedPairs(qos: Qos): Case {
+  return caseOf(
+    `pairs-qos${qos}`,
+    `${PAIRS} clients on a topic each, QoS ${qos}, as fast as it goes`,
+    'saturated',
+    [
+      {
+        name: 'pairs',
+        clients: PAIRS,
+        subscribe: { filters: ['pair/{client}'], qos },
+        publish: { topic: 'pair/{client}', qos, payloadBytes: PAYLOAD_BYTES, window: PAIR_WINDOW },
+      },
+    ],
+  );
+}
+
+function fanIn(): Case {
+  return caseOf('fan-in', '500 publishers to one subscriber, 10/s each, QoS 1', 'paced', [
+    { name: 'subscriber', clients: 1, scales: false, subscribe: { filters: ['in/+'], qos: 1 } },
+    {
+      name: 'publishers',
+      clients: 500,
+      publish: { topic: 'in/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 10 },
+    },
+  ]);
+}
+
+/** The publisher is one of the subscribers: it sends the next message when its own has come. */
+function fanOut(subscribers: number, qos: Qos): Case {
+  const title = `1 to ${count(subscribers)}, QoS ${qos}, as fast as it goes`;
+  return caseOf(`fan-out-${subscribers}-qos${qos}`, title, 'saturated', [
+    { name: 'subscribers', clients: subscribers - 1, subscribe: { filters: ['news'], qos } },
+    {
+      name: 'publisher',
+      clients: 1,
+      scales: false,
+      subscribe: { filters: ['news'], qos },
+      publish: { topic: 'news', qos, payloadBytes: PAYLOAD_BYTES, window: FAN_OUT_WINDOW },
+    },
+  ]);
+}
+
+function shared(): Case {
+  const groups = [
+    {
+      name: 'subscribers',
+      clients: 5,
+      scales: false,
+      subscribe: { filters: ['$share/perf/test/#'], qos: 1 },
+    },
+    {
+      name: 'publishers',
+      clients: 1_000,
+      publish: { topic: 'test/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 1 },
+    },
+  ];
+  const title = '1,000 publishers to a share group of 5, 1/s each, QoS 1';
+  return { ...caseOf('shared', title, 'paced', groups), needsSharedSubscriptions: true };
+}
+
+function caseOf(name: string, title: string, kind: CaseKind, groups: readonly object[]): Case {
+  const scenario = readScenario({
+    name,
+    title,
+    source: 'npm run bench',
+    mqttVersion: '3.1.1',
+    connectsPerSecond: CONNECTS_PER_SECOND,
+    durationSeconds: 10,
+    groups,
+  });
+  return { name, title, kind, needsSharedSubscriptions: false, scenario };
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,98 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from '../src/cli/cli-error.ts';
+import type { BrokerKind } from './brokers/broker.ts';
+import { BROKERS } from './brokers/index.ts';
+import { CASES, type Case } from './cases.ts';
+
+/** How the benchmark runs this time. */
+export interface BenchOptions {
+  readonly brokers: readonly BrokerKind[];
+  readonly cases: readonly Case[];
+  readonly rounds: number;
+  /** How long messages are published in each case. */
+  readonly seconds: number;
+  /** No round is begun that would end later. */
+  readonly minutesMax: number;
+  readonly processes: number;
+  readonly scale: number;
+  readonly isWritten: boolean;
+  readonly json: string | undefined;
+}
+
+const FLAGS = {
+  quick: { type: 'boolean' },
+  brokers: { type: 'string' },
+  cases: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  minutes: { type: 'string' },
+  processes: { type: 'string' },
+  write: { type: 'boolean' },
+  json: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+export const HELP = `Compares Apus's node door with other brokers on this machine, in one run.
+
+Usage: npm run bench -- [FLAGS]
+
+  --quick            One round of Apus, Mosquitto and aedes, smaller and shorter: within 3 minutes.
+  --brokers A,B      Of ${BROKERS.map(({ name }) => name).join(', ')}. Default: all that this machine can install.
+  --cases A,B        Of ${CASES.map(({ name }) => name).join(', ')}. Default: all.
+  --rounds N         Rounds, of which medians are taken. Default: 3.
+  --seconds N        How long messages are published in each case. Default: 3.
+  --minutes N        No round is begun that would end later. Default: 15.
+  --processes N      Processes of the generator. Default: one less than there are cores.
+  --write            Writes the tables into docs/benchmarks.md.
+  --json FILE        Writes every sample.
+
+What is not here yet is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
+far, and no broker is left behind.`;
+
+/** Undefined: the help is wanted. @throws {UsageError} for what cannot be run */
+export function optionsFrom(args: readonly string[], cores: number): BenchOptions | undefined {
+  const values = parsed(args);
+  if (values.help === true) return undefined;
+  const isQuick = values.quick === true;
+  const names = values.brokers ?? (isQuick ? 'apus,mosquitto,aedes' : undefined);
+  return {
+    brokers: chosen('brokers', names, BROKERS),
+    cases: chosen('cases', values.cases, CASES),
+    rounds: number('rounds', values.rounds, 1, 20) ?? (isQuick ? 1 : 3),
+    seconds: number('seconds', values.seconds, 0.5, 60) ?? (isQuick ? 1.5 : 3),
+    minutesMax: number('minutes', values.minutes, 1, 240) ?? (isQuick ? 3 : 15),
+    processes: number('processes', values.processes, 1, 16) ?? Math.max(1, cores - 1),
+    scale: isQuick ? 0.5 : 1,
+    isWritten: values.write === true,
+    json: values.json,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: FLAGS }).values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}.`);
+  }
+}
+
+function chosen<T extends { readonly name: string }>(
+  flag: string,
+  text: string | undefined,
+  all: readonly T[],
+): readonly T[] {
+  if (text === undefined) return all;
+  return text.split(',').map((name) => {
+    const found = all.find((each) => each.name === name.trim());
+    if (found !== undefined) return found;
+    const names = all.map((each) => each.name).join(', ');
+    throw new UsageError(`--${flag} takes names of ${names}, with commas between them; not "${name}".`);
+  });
+}
+
+function number(flag: string, text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && value >= least && value <= most) return value;
+  throw new UsageError(`--${flag} takes a number from ${least} to ${most}, not "${text}".`);
+}

@@ -1,0 +1,113 @@
+import type { BrokerKind } from './brokers/broker.ts';
+import type { Case, CaseKind } from './cases.ts';
+import type { Sample } from './measure-case.ts';
+import { type Spread, spreadOf } from './statistics.ts';
+
+/** All samples of a run, by case and broker. */
+export class Results {
+  readonly #samples = new Map<string, Sample[]>();
+
+  add(of: Case, broker: BrokerKind, sample: Sample): void {
+    const key = keyOf(of, broker);
+    this.#samples.set(key, [...(this.#samples.get(key) ?? []), sample]);
+  }
+
+  of(given: Case, broker: BrokerKind): readonly Sample[] {
+    return this.#samples.get(keyOf(given, broker)) ?? [];
+  }
+
+  spread(given: Case, broker: BrokerKind, { read }: Figure): Spread | undefined {
+    return spreadOf(this.of(given, broker).flatMap((sample) => read(sample) ?? []));
+  }
+
+  /**
+   * How many times better ours is than the other in a figure, medians compared: above 1 ours is better, whichever way
+   * the figure points. Undefined where one of them has none.
+   */
+  advantage(given: Case, ours: BrokerKind, other: BrokerKind, figure: Figure): number | undefined {
+    const mine = this.spread(given, ours, figure)?.median;
+    const theirs = this.spread(given, other, figure)?.median;
+    if (mine === undefined || theirs === undefined || mine <= 0 || theirs <= 0) return undefined;
+    return figure.isLessBetter ? theirs / mine : mine / theirs;
+  }
+
+  /** Plain, for a file. */
+  toJSON(): Readonly<Record<string, readonly Sample[]>> {
+    return Object.fromEntries(this.#samples);
+  }
+}
+
+function keyOf({ name }: Case, broker: BrokerKind): string {
+  return `${name} ${broker.name}`;
+}
+
+/** Something that is compared. */
+export interface Figure {
+  readonly name: string;
+  readonly read: (sample: Sample) => number | undefined;
+  readonly isLessBetter: boolean;
+  readonly digits: 'whole' | 'milliseconds';
+}
+
+const PER_CPU_SECOND: Figure = {
+  name: 'deliveries per CPU second',
+  read: ({ deliveriesPerCpuSecond }) => deliveriesPerCpuSecond,
+  isLessBetter: false,
+  digits: 'whole',
+};
+const PER_SECOND: Figure = {
+  name: 'deliveries a second',
+  read: ({ deliveriesPerSecond }) => deliveriesPerSecond,
+  isLessBetter: false,
+  digits: 'whole',
+};
+const P50: Figure = {
+  name: 'latency p50, ms',
+  read: ({ latencyP50Ms }) => latencyP50Ms,
+  isLessBetter: true,
+  digits: 'milliseconds',
+};
+const P99: Figure = {
+  name: 'latency p99, ms',
+  read: ({ latencyP99Ms }) => latencyP99Ms,
+  isLessBetter: true,
+  digits: 'milliseconds',
+};
+const BYTES: Figure = {
+  name: 'resident bytes per idle connection',
+  read: ({ bytesPerConnection }) => bytesPerConnection,
+  isLessBetter: true,
+  digits: 'whole',
+};
+const CONNECT_CPU: Figure = {
+  name: 'CPU µs per connection made',
+  read: ({ connectCpuMicroseconds }) => connectCpuMicroseconds,
+  isLessBetter: true,
+  digits: 'whole',
+};
+const CONNECT_P50: Figure = {
+  name: 'connect p50, ms',
+  read: ({ connectP50Ms }) => connectP50Ms,
+  isLessBetter: true,
+  digits: 'milliseconds',
+};
+const CONNECT_P99: Figure = {
+  name: 'connect p99, ms',
+  read: ({ connectP99Ms }) => connectP99Ms,
+  isLessBetter: true,
+  digits: 'milliseconds',
+};
+
+/** What a kind of case is compared by, the most telling first. */
+export const COMPARED: Readonly<Record<CaseKind, readonly Figure[]>> = {
+  idle: [BYTES, CONNECT_CPU],
+  paced: [PER_CPU_SECOND, P50, P99],
+  saturated: [PER_CPU_SECOND, PER_SECOND],
+};
+
+/** What is shown of it, with the spread of the rounds. */
+export const SHOWN: Readonly<Record<CaseKind, readonly Figure[]>> = {
+  idle: [BYTES, CONNECT_CPU, CONNECT_P50, CONNECT_P99],
+  paced: [PER_CPU_SECOND, PER_SECOND, P50, P99],
+  saturated: [PER_CPU_SECOND, PER_SECOND, P50, P99],
+};

@@ -1,0 +1,122 @@
+import { forkedWorker } from '../src/generator/worker-handles.ts';
+import type { BrokerKind, PreparedBroker } from './brokers/broker.ts';
+import { type Case, WARM_UP } from './cases.ts';
+import { measureCase } from './measure-case.ts';
+import type { Results } from './results.ts';
+import { type RunningBroker, startBroker } from './running-broker.ts';
+
+/** Between two cases: what the last one has left behind (closed sockets, garbage) is cleared away. */
+const PAUSE_MS = 500;
+const WARM_UP_SECONDS = 1.5;
+
+/** Of files that are no connections. */
+const OTHER_FILES = 500;
+
+export interface Contender {
+  readonly kind: BrokerKind;
+  readonly prepared: PreparedBroker;
+}
+
+export interface RoundOptions {
+  readonly contenders: readonly Contender[];
+  readonly cases: readonly Case[];
+  readonly seconds: number;
+  readonly scale: number;
+  readonly processes: number;
+  /** Of one process; undefined: not known. */
+  readonly openFilesMax: number | undefined;
+  readonly workerProcess: string;
+  readonly results: Results;
+  readonly stop: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+interface Running extends Contender {
+  readonly broker: RunningBroker;
+}
+
+/**
+ * Starts every broker, takes each case through all of them in turn, and stops them. Who begins moves on by one from
+ * case to case and round to round, so that nobody always follows the same neighbour.
+ */
+export async function playRound(round: number, options: RoundOptions): Promise<void> {
+  const running: Running[] = [];
+  try {
+    for (const contender of options.contenders) {
+      const broker = await startOne(contender, options);
+      if (broker !== undefined) running.push({ ...contender, broker });
+    }
+    for (const given of WARM_UP) {
+      for (const each of running) await playOne(given, each, { ...options, seconds: WARM_UP_SECONDS }, false);
+    }
+    for (const [index, given] of options.cases.entries()) {
+      for (const each of rotated(running, index + round)) {
+        if (options.stop.aborted) return;
+        if (given.needsSharedSubscriptions && !each.kind.hasSharedSubscriptions) continue;
+        await playOne(given, each, options, true);
+      }
+    }
+  } finally {
+    await Promise.all(running.map(({ broker }) => broker.stop()));
+  }
+}
+
+async function startOne({ kind, prepared }: Contender, { say, stop }: RoundOptions) {
+  if (stop.aborted) return undefined;
+  try {
+    return await startBroker(prepared);
+  } catch (error) {
+    say(`${kind.title} could not be started: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+async function playOne(given: Case, { kind, broker }: Running, options: RoundOptions, isKept: boolean) {
+  const { results, stop, say, seconds, processes, workerProcess } = options;
+  if (stop.aborted) return;
+  const scale = Math.min(options.scale, filesAllow(given, options.openFilesMax));
+  try {
+    const sample = await measureCase(given, {
+      url: broker.url,
+      use: () => broker.use(),
+      startWorker: () => forkedWorker(workerProcess),
+      workers: processes,
+      seconds,
+      scale,
+      stop,
+    });
+    if (stop.aborted) return;
+    if (isKept) results.add(given, kind, sample);
+    say(`${given.name}, ${kind.title}: ${lineOf(given, sample)}`);
+    for (const problem of sample.problems) say(`  ${problem}`);
+  } catch (error) {
+    say(`${given.name}, ${kind.title}: ${messageOf(error)}`);
+  }
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+/** Connections of a case that one process may hold open. */
+function filesAllow({ scenario }: Case, openFilesMax: number | undefined): number {
+  const clients = scenario.groups.reduce((sum, group) => sum + group.clients, 0);
+  return openFilesMax === undefined ? 1 : Math.min(1, (openFilesMax - OTHER_FILES) / clients);
+}
+
+function lineOf({ kind }: Case, sample: Awaited<ReturnType<typeof measureCase>>): string {
+  const whole = (value: number) => Math.round(value).toLocaleString('en');
+  if (kind === 'idle')
+    return `${whole(sample.connected)} connections, ${whole(sample.bytesPerConnection)} bytes and ${whole(sample.connectCpuMicroseconds)} µs each`;
+  const each =
+    sample.deliveriesPerCpuSecond === undefined
+      ? ''
+      : `, ${whole(sample.deliveriesPerCpuSecond)} per CPU second`;
+  return `${whole(sample.deliveriesPerSecond)} deliveries/s${each}, p50 ${sample.latencyP50Ms} ms, p99 ${sample.latencyP99Ms} ms, ${whole(sample.lost)} lost`;
+}
+
+function rotated<T>(items: readonly T[], by: number): readonly T[] {
+  const at = items.length === 0 ? 0 : by % items.length;
+  return [...items.slice(at), ...items.slice(0, at)];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

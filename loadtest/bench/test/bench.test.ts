@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { localWorker } from '../../src/generator/worker-handles.ts';
+import { clientPlan, planOf } from '../../src/scenario/plan.ts';
+import { brokerForTest } from '../../test/support.ts';
+import { BROKERS } from '../brokers/index.ts';
+import { CASES, type Case } from '../cases.ts';
+import { measureCase, type Sample } from '../measure-case.ts';
+import { optionsFrom } from '../options.ts';
+import { cpuSecondsOf, processUse, residentBytesOf } from '../process-use.ts';
+import { COMPARED, Results } from '../results.ts';
+import { spreadOf } from '../statistics.ts';
+import { tablesText } from '../tables.ts';
+
+const SAMPLE: Sample = {
+  ...{ expected: 1_000, received: 1_000, lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0 },
+  ...{ connected: 10, connectionsLost: 0, connectP50Ms: 1, connectP99Ms: 2 },
+  ...{ connectCpuMicroseconds: 100, bytesPerConnection: 5_000, latencyP50Ms: 1, latencyP99Ms: 4 },
+  ...{ deliveriesPerSecond: 500, deliveriesPerCpuSecond: 2_000, coresBusy: 0.25, residentBytes: 2 ** 26 },
+  ...{ lagP99Ms: 0.1, problems: [] },
+};
+
+function find<T extends { readonly name: string }>(all: readonly T[], name: string): T {
+  const found = all.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no ${name}`);
+  return found;
+}
+
+const broker = (name: string) => find(BROKERS, name);
+const caseOf = (name: string) => find(CASES, name);
+
+describe('what a process uses', () => {
+  it('is read from /proc, whatever its name is', () => {
+    const rest = 'S 1 2 3 4 5 6 7 8 9 10 250 50 0 0';
+    expect(cpuSecondsOf(`42 (a (strange) name) ${rest}`)).toBe(3);
+    expect(residentBytesOf('Name:\tnode\nVmRSS:\t    2048 kB\n')).toBe(2 * 2 ** 20);
+    expect(() => residentBytesOf('Name:\tkthreadd\n')).toThrow(/how much memory/);
+  });
+
+  it.runIf(process.platform === 'linux')('includes the threads of this process', () => {
+    const { cpuSeconds, residentBytes } = processUse(process.pid);
+    expect(cpuSeconds).toBeGreaterThan(0);
+    expect(residentBytes).toBeGreaterThan(10 * 2 ** 20);
+    expect(() => processUse(2 ** 30)).toThrow(/ENOENT/);
+  });
+});
+
+describe('a spread', () => {
+  it.each([
+    [[3], { median: 3, least: 3, most: 3, count: 1 }],
+    [[9, 1, 4], { median: 4, least: 1, most: 9, count: 3 }],
+    [[10, 9, 1, 2], { median: 5.5, least: 1, most: 10, count: 4 }],
+  ])('of %j', (values, spread) => {
+    expect(spreadOf(values)).toEqual(spread);
+  });
+
+  it('of nothing is none', () => {
+    expect(spreadOf([])).toBeUndefined();
+  });
+});
+
+describe('the comparison', () => {
+  it('above 1 ours is better, whether more or less is', () => {
+    const results = new Results();
+    results.add(caseOf('idle'), broker('apus'), SAMPLE);
+    results.add(caseOf('idle'), broker('mosquitto'), { ...SAMPLE, bytesPerConnection: 10_000 });
+    results.add(caseOf('p2p'), broker('apus'), SAMPLE);
+    results.add(caseOf('p2p'), broker('mosquitto'), { ...SAMPLE, deliveriesPerCpuSecond: 8_000 });
+    const [bytes] = COMPARED.idle;
+    const [perCpuSecond] = COMPARED.paced;
+    if (bytes === undefined || perCpuSecond === undefined) throw new Error('there are no figures');
+    expect(results.advantage(caseOf('idle'), broker('apus'), broker('mosquitto'), bytes)).toBe(2);
+    expect(results.advantage(caseOf('p2p'), broker('apus'), broker('mosquitto'), perCpuSecond)).toBe(0.25);
+    expect(results.advantage(caseOf('p2p'), broker('apus'), broker('aedes'), perCpuSecond)).toBeUndefined();
+  });
+
+  it('is a table of ratios, and then one for each case with medians, spreads, loss and what a broker lacks', () => {
+    const results = new Results();
+    const add = (name: string, rate: number, more: Partial<Sample> = {}) =>
+      results.add(caseOf('shared'), broker(name), { ...SAMPLE, deliveriesPerCpuSecond: rate, ...more });
+    for (const rate of [1_000, 3_000, 2_000]) add('apus', rate);
+    for (const lost of [2, 3]) add('mosquitto', 4_000, { lost, inDoubt: 1 });
+    const text = tablesText(results, CASES, [broker('apus'), broker('mosquitto'), broker('aedes')]);
+    expect(text).toMatch(/^\| case \| figure \| Apus \| Apus : Mosquitto \| Apus : aedes \|$/m);
+    expect(text).toMatch(/\| deliveries per CPU second \| 2,000 \| \*\*0\.5\*\* \| – \|/);
+    expect(text).toMatch(/^\| Apus \| 2,000 \(1,000–3,000\) .*\| 0\.25 \| 0 \| 0 \| 0 \| 0\.1 \|$/m);
+    expect(text).toMatch(/^\| Mosquitto \| 4,000 \(4,000–4,000\) .*\| 0\.25 \| 7 \| 0 \| 0 \| 0\.1 \|$/m);
+    expect(text).toMatch(/^\| aedes \| has none \|/m);
+    expect(text).not.toMatch(/fan-out|1 to 200/);
+  });
+});
+
+describe('a case', () => {
+  const small = (given: Case, url: string) =>
+    measureCase(given, {
+      url,
+      use: () => processUse(process.pid),
+      startWorker: localWorker,
+      workers: 2,
+      seconds: 0.3,
+      scale: 0.02,
+      stop: new AbortController().signal,
+    });
+
+  it.runIf(process.platform === 'linux').each(CASES.map(({ name }) => name))(
+    '%s runs against our broker: everything comes, once and in order',
+    async (name) => {
+      const node = await brokerForTest();
+      const given = caseOf(name);
+      const sample = await small(given, node.url);
+      expect(sample.problems).toEqual([]);
+      expect(sample).toMatchObject({ lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0, connectionsLost: 0 });
+      expect(sample.received).toBe(sample.expected);
+      expect(sample.received > 0).toBe(given.kind !== 'idle');
+    },
+  );
+
+  it('speaks what every broker speaks', () => {
+    for (const { scenario } of CASES) {
+      expect(scenario.mqttVersion).toBe('3.1.1');
+      const plan = planOf(scenario, { scale: 1, seconds: 1, part: { number: 1, of: 1 } });
+      for (const { firstClient } of plan.groups)
+        expect(clientPlan(plan, firstClient).topics.length).toBeLessThan(2);
+    }
+  });
+});
+
+describe('the command line', () => {
+  it('takes all brokers and cases by itself, three and a smaller size when it is to be quick', () => {
+    expect(optionsFrom([], 2)).toMatchObject({ rounds: 3, minutesMax: 15, processes: 1, scale: 1 });
+    expect(optionsFrom([], 2)?.brokers).toEqual(BROKERS);
+    const quick = optionsFrom(['--quick'], 8);
+    expect(quick).toMatchObject({ rounds: 1, minutesMax: 3, processes: 7, scale: 0.5 });
+    expect(quick?.brokers.map(({ name }) => name)).toEqual(['apus', 'mosquitto', 'aedes']);
+    expect(optionsFrom(['--help'], 2)).toBeUndefined();
+  });
+
+  it.each([
+    [['--brokers', 'apus,kafka'], /--brokers takes names of apus, mosquitto.*not "kafka"/],
+    [['--cases', ''], /--cases takes names/],
+    [['--rounds', '0'], /--rounds takes a number from 1 to 20, not "0"/],
+    [['--minutes', 'x'], /--minutes takes a number/],
+    [['--wings'], /wings/],
+  ])('%j is refused in a sentence', (args, sentence) => {
+    expect(() => optionsFrom(args, 2)).toThrow(sentence);
+  });
+});
+
+describe('programs that are installed', () => {
+  it('name the version that the table names', () => {
+    const read = (path: string) => readFileSync(new URL(`../programs/${path}`, import.meta.url), 'utf8');
+    const source = (name: string) => readFileSync(new URL(`../brokers/${name}.ts`, import.meta.url), 'utf8');
+    expect(source('mochi')).toContain(/server\/v2 v([\d.]+)/.exec(read('mochi/go.mod'))?.[1] ?? 'none');
+    expect(source('hivemq')).toContain(/<version>(20[\d.]+)</.exec(read('hivemq/pom.xml'))?.[1] ?? 'none');
+  });
+});

@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CannotInstall } from '../brokers/broker.ts';
+import { once, run } from '../install.ts';
+import { BrokerFailed, startBroker } from '../running-broker.ts';
+
+function folderForTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'apus-bench-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A program of Node.js as a broker; `PORT` in it is the port. */
+const program = (code: string) => ({
+  version: '1',
+  launch: (port: number) => ({
+    command: process.execPath,
+    args: ['-e', code.replaceAll('PORT', String(port))],
+    path: '/mqtt',
+  }),
+});
+
+const LISTENS = "require('node:net').createServer((s) => s.destroy()).listen(PORT, '127.0.0.1')";
+
+const isThere = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => {
+  it('is used once it listens, and is gone once it is stopped, even if it would rather stay', async () => {
+    const folder = folderForTest();
+    const file = join(folder, 'pid');
+    const stubborn = `process.on('SIGTERM', () => {}); require('node:fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); ${LISTENS}`;
+    const broker = await startBroker(program(stubborn));
+    expect(broker.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/mqtt$/);
+    expect(broker.use().residentBytes).toBeGreaterThan(0);
+    const pid = Number(readFileSync(file, 'utf8'));
+    expect(isThere(pid)).toBe(true);
+    await broker.stop();
+    expect(isThere(pid)).toBe(false);
+    expect(() => broker.use()).toThrow(BrokerFailed);
+    await broker.stop();
+  });
+
+  it('that does not start is answered with its last words', async () => {
+    await expect(startBroker(program("console.error('no wings'); process.exit(3)"))).rejects.toThrow(
+      /it ended at once: no wings/,
+    );
+    const nobody = { version: '1', launch: () => ({ command: '/nowhere/broker', args: [], path: '/' }) };
+    await expect(startBroker(nobody)).rejects.toThrow(/ENOENT/);
+  });
+});
+
+describe('installing', () => {
+  const place = (folder: string) => ({
+    folder,
+    root: folder,
+    say: () => {},
+    stop: new AbortController().signal,
+  });
+
+  it('happens once for each version, and again where it failed', async () => {
+    const folder = folderForTest();
+    let times = 0;
+    const work = (fails: boolean) => async () => {
+      times += 1;
+      if (fails) throw new CannotInstall('no');
+    };
+    await expect(once(place(folder), '1.0', 'it', work(true))).rejects.toThrow(CannotInstall);
+    await once(place(folder), '1.0', 'it', work(false));
+    await once(place(folder), '1.0', 'it', work(false));
+    expect(times).toBe(2);
+    await once(place(folder), '1.1', 'it', work(false));
+    expect(times).toBe(3);
+  });
+
+  it('says what the installer said, and which program is not here', async () => {
+    const cwd = folderForTest();
+    const node = (code: string) => ({ command: process.execPath, args: ['-e', code], cwd });
+    expect(await run(node("console.log('fine')"))).toBe('fine\n');
+    await expect(run(node("console.error('404 Not Found'); process.exit(1)"))).rejects.toThrow(
+      /404 Not Found/,
+    );
+    expect(await run({ ...node("console.log('help'); process.exit(3)"), fineCodes: [3] })).toBe('help\n');
+    await expect(run({ command: 'no-such-program', args: [], cwd })).rejects.toThrow(/no such program here/);
+  });
+});
