@@ -59,12 +59,13 @@ function trouble({ metrics, functions, state }: Watched): IWidget[] {
     graph('Posts that did not arrive', [
       metrics.postsGone({ label: '410 gone' }),
       metrics.postsThrottled({ label: '429 throttled' }),
-      metrics.messagesDropped({ label: 'QoS 0 dropped' }),
+      metrics.messagesDropped({ label: 'messages dropped' }),
     ]),
     graph('Refused', [
       metrics.tokensRefused({ label: 'tokens' }),
       metrics.connectTimeouts({ label: 'never sent CONNECT' }),
       metrics.identitiesLimited({ label: 'over their deliveries' }),
+      metrics.unavailable({ label: 'table or queue unavailable' }),
       metrics.clientErrors({ label: 'by the gateway' }),
     ]),
     graph(

@@ -54,6 +54,11 @@ export class BrokerMetrics {
     return this.#own(METRICS.connectTimeouts, Stats.SUM, options);
   }
 
+  /** Packets and frames refused since the table or a queue did not answer. */
+  unavailable(options?: MetricOptions): Metric {
+    return this.#own(METRICS.unavailable, Stats.SUM, options);
+  }
+
   identitiesLimited(options?: MetricOptions): Metric {
     return this.#own(METRICS.identitiesLimited, Stats.SUM, options);
   }

@@ -1,5 +1,6 @@
 import type { Broker, Connections, LinkStore, Log } from '@apus/broker';
 import type { GatewayConnections } from './gateway-connections.ts';
+import type { Meter } from './meter.ts';
 import type { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
 import type { QueuedFanOut } from './queued-fan-out.ts';
@@ -29,6 +30,7 @@ export interface Environment {
   readonly postbag: Postbag;
   readonly poster: Poster;
   readonly log: Log;
+  readonly meter: Meter;
   /** Absent where no filter is ever left to workers. */
   readonly fanOut?: QueuedFanOut | undefined;
   readonly doneAfterFlush: readonly DoneAfterFlush[];

@@ -58,12 +58,15 @@ export class BatchWork {
   }
 
   async serve(records: readonly SqsRecord[]): Promise<SqsBatchResponse> {
+    const { clock } = this.#options;
+    const startMs = clock.now();
     const { groups, undecodable } = batchOf(records);
     for (const record of undecodable) await this.#bury(record);
     const works: [TaskGroup, GroupWork][] = [];
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
     await this.#posts.settle();
+    this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();
     await this.#flushRest();

@@ -21,6 +21,8 @@ export interface FanOutCounts {
   handedBack: number;
   /** How long the oldest job had waited when it was received. */
   lagMsMax: number;
+  /** From when the oldest job was sent to when all of its posts had come to their end. */
+  latencyMsMax: number;
 }
 
 /** Takes the counts of each batch when it is over. */
@@ -41,5 +43,6 @@ export function noCounts(): FanOutCounts {
     deadLetters: 0,
     handedBack: 0,
     lagMsMax: 0,
+    latencyMsMax: 0,
   };
 }

@@ -215,7 +215,7 @@ export class FanOutPosts {
     if (outcome === 'gone' || isLoss) {
       this.#ended.add(connectionId);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
-      this.#onFailed({ connectionId, outcome, isLoss });
+      this.#onFailed({ connectionId, outcome, isLoss, packets: packetsIn(left) });
       return false;
     }
     this.#countDropped(left);
@@ -224,6 +224,10 @@ export class FanOutPosts {
   }
 
   #countDropped(frames: readonly Frame[]): void {
-    this.#counts.dropped += frames.reduce((sum, { packets }) => sum + packets, 0);
+    this.#counts.dropped += packetsIn(frames);
   }
+}
+
+function packetsIn(frames: readonly Frame[]): number {
+  return frames.reduce((sum, { packets }) => sum + packets, 0);
 }

@@ -1,6 +1,14 @@
 import { sha256Hex } from './sha256.ts';
 import { formatPush } from './text-frame.ts';
 
+/** The packet type of PUBLISH, in the upper half of a packet's first byte. */
+const PUBLISH = 3;
+
+/** For counting: an encoded packet is a message, and no acknowledgement. */
+export function isPublish([first = 0]: Uint8Array): boolean {
+  return first >> 4 === PUBLISH;
+}
+
 /** A packet on its way to a connection. */
 export interface OutgoingPacket {
   readonly bytes: Uint8Array;
@@ -35,6 +43,11 @@ export class Frame {
   /** MQTT packets in it. */
   get packets(): number {
     return this.#packets.length;
+  }
+
+  /** Those of them that are a PUBLISH. */
+  get publishes(): number {
+    return this.#packets.filter(({ bytes }) => isPublish(bytes)).length;
   }
 
   get mustArrive(): boolean {

@@ -11,6 +11,7 @@ import { flush, forsake } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
+import { METRICS } from './lambda/metric-names.ts';
 import {
   type ClientFrame,
   formatPush,
@@ -108,7 +109,7 @@ async function handleFrame(
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
 async function handlePackets(
-  { broker, maximumPacketSize }: Environment,
+  { broker, maximumPacketSize, meter }: Environment,
   link: GatewayLink,
   frame: ClientFrame,
   context: InvocationContext,
@@ -120,6 +121,7 @@ async function handlePackets(
     // Nobody would send the rest of a frame that has no reply.
     if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) return taken;
     await broker.receive(link, packet);
+    if (!(packet instanceof Violation) && packet.type === 'publish') meter.add(METRICS.messagesIn);
     taken += 1;
   }
   // A fetch; and a frame with packets while a fetch is due is one too.
@@ -163,6 +165,7 @@ async function answer(
   frame: ClientFrame,
   taken: number | undefined,
 ): Promise<ProxyResult> {
+  environment.meter.add(METRICS.messagesOut, link.out.publishes);
   if (!frame.replyWanted) {
     await push(environment, link, link.out.takeFrames());
     return DONE;

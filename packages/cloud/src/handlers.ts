@@ -11,6 +11,7 @@ import { GatewayConnections } from './gateway-connections.ts';
 import { handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
 import { handleMessage } from './handle-message.ts';
+import { type Meter, NO_METER } from './meter.ts';
 import { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
 import type { QueuedFanOut } from './queued-fan-out.ts';
@@ -29,6 +30,8 @@ export interface HandlerOptions {
   readonly poster: Poster;
   readonly clock: Clock;
   readonly log: Log;
+  /** @default nobody counts */
+  readonly meter?: Meter;
   readonly makeBroker: MakeBroker;
   /** The largest packet that is taken from a client, in bytes. @default what a frame holds */
   readonly maximumPacketSize?: number;
@@ -64,8 +67,8 @@ export function createRouteHandlers(environment: Environment, tokens: TokenVerif
 export function createEnvironment(options: HandlerOptions): Environment {
   const { links, poster, clock, log, makeBroker, fanOut, frameReader } = options;
   const { maximumPacketSize = CLIENT_PACKET_BYTES_MAX, defaultTenant = DEFAULT_TENANT } = options;
-  const { doneAfterFlush = [] } = options;
-  const postbag = new Postbag(poster, log);
+  const { doneAfterFlush = [], meter = NO_METER } = options;
+  const postbag = new Postbag(poster, log, meter);
   const connections = new GatewayConnections(postbag, poster, links, clock);
   const broker = makeBroker(connections);
   return {
@@ -75,6 +78,7 @@ export function createEnvironment(options: HandlerOptions): Environment {
     postbag,
     poster,
     log,
+    meter,
     maximumPacketSize,
     fanOut,
     doneAfterFlush,

@@ -1,3 +1,4 @@
+import { isPublish } from './frame.ts';
 import { PACKED_BYTES_MAX } from './text-frame.ts';
 
 /** Packets on their way to one connection, in order. */
@@ -5,6 +6,7 @@ export class PacketsOut {
   #packets: Uint8Array[] = [];
   #bytes = 0;
   #mustArrive = false;
+  #publishes = 0;
 
   /** Something in it is more than QoS 0: to lose it is to lose the connection. */
   get mustArrive(): boolean {
@@ -15,6 +17,11 @@ export class PacketsOut {
     return this.#bytes;
   }
 
+  /** Those that are a PUBLISH. */
+  get publishes(): number {
+    return this.#publishes;
+  }
+
   get isEmpty(): boolean {
     return this.#packets.length === 0;
   }
@@ -23,6 +30,7 @@ export class PacketsOut {
     this.#packets.push(packet);
     this.#mustArrive ||= mustArrive;
     this.#bytes += packet.length;
+    if (isPublish(packet)) this.#publishes += 1;
   }
 
   /**
@@ -47,6 +55,7 @@ export class PacketsOut {
     this.#packets = [];
     this.#bytes = 0;
     this.#mustArrive = false;
+    this.#publishes = 0;
     return frames;
   }
 }

@@ -1,4 +1,7 @@
 import type { ConnectionId, Log } from '@apus/broker';
+import type { Frame } from './frame.ts';
+import { METRICS } from './lambda/metric-names.ts';
+import { type Meter, NO_METER } from './meter.ts';
 import { PacketSequence } from './packet-sequence.ts';
 import type { Poster, PostOutcome } from './poster.ts';
 
@@ -10,6 +13,8 @@ export interface FailedPost {
   readonly outcome: Exclude<PostOutcome, 'sent'>;
   /** More than QoS 0 messages is missing. */
   readonly isLoss: boolean;
+  /** Packets that did not arrive, as far as it is known. */
+  readonly packets: number;
 }
 
 /**
@@ -19,12 +24,14 @@ export interface FailedPost {
 export class Postbag {
   readonly #poster: Poster;
   readonly #log: Log;
+  readonly #meter: Meter;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
 
-  constructor(poster: Poster, log: Log) {
+  constructor(poster: Poster, log: Log, meter: Meter = NO_METER) {
     this.#poster = poster;
     this.#log = log;
+    this.#meter = meter;
   }
 
   push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
@@ -61,10 +68,18 @@ export class Postbag {
     const frames = packets.frames();
     for (const [index, frame] of frames.entries()) {
       const outcome = await this.#poster.post(connectionId, frame, frame.mustArrive);
-      if (outcome === 'sent') continue;
-      const isLoss = frames.slice(index).some(({ mustArrive }) => mustArrive);
-      return { connectionId, outcome, isLoss };
+      if (outcome !== 'sent') return failureOf(connectionId, outcome, frames.slice(index));
+      this.#meter.add(METRICS.messagesOut, frame.publishes);
     }
     return undefined;
   }
+}
+
+function failureOf(
+  connectionId: ConnectionId,
+  outcome: FailedPost['outcome'],
+  missing: readonly Frame[],
+): FailedPost {
+  const packets = missing.reduce((sum, frame) => sum + frame.packets, 0);
+  return { connectionId, outcome, isLoss: missing.some(({ mustArrive }) => mustArrive), packets };
 }

@@ -4,6 +4,8 @@ import { Frame } from './frame.ts';
 import { type ConnectionStatus, connectionStatusOf } from './get-connection.ts';
 import { HttpClient, type RequestSender } from './http-client.ts';
 import type { HttpOutcome } from './http-socket.ts';
+import { METRICS } from './lambda/metric-names.ts';
+import { type Meter, NO_METER } from './meter.ts';
 import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 import { type AwsCredentials, encodeConnectionId, encodePath, RequestSigner } from './sigv4.ts';
 
@@ -28,6 +30,8 @@ export interface SignedPosterOptions {
   readonly ca?: string;
   /** Carries the requests. @default HTTP/1.1 on sockets of its own */
   readonly client?: RequestSender;
+  /** Is told of each 429 that a `post` meets; whoever makes single attempts counts them. @default nobody counts */
+  readonly meter?: Meter;
 }
 
 /** The @connections API over signed HTTP/1.1 on kept-alive sockets: the SDK's client costs several times the CPU. */
@@ -36,32 +40,40 @@ export class SignedPoster implements Poster, PostAttempts {
   readonly #client: RequestSender;
   readonly #clock: Clock;
   readonly #sleep: (ms: number) => Promise<void>;
+  readonly #meter: Meter;
   /** `/{stage}/@connections/`, as it stands on the wire and in the canonical request. */
   readonly #path: string;
   readonly #canonicalPath: string;
 
   constructor(options: SignedPosterOptions) {
-    const { endpoint, region, credentials, clock, sleep = defaultSleep } = options;
+    const { endpoint, region, credentials, clock, sleep = defaultSleep, meter = NO_METER } = options;
     const { host, pathname } = new URL(endpoint);
     this.#path = `${pathname.endsWith('/') ? pathname : `${pathname}/`}@connections/`;
     this.#canonicalPath = encodePath(this.#path);
     this.#signer = new RequestSigner(credentials, region, host);
     this.#clock = clock;
     this.#sleep = sleep;
+    this.#meter = meter;
     this.#client = options.client ?? clientOf(options);
   }
 
   async post(connectionId: string, content: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
     let frame: Frame | undefined = typeof content === 'string' ? new Frame(content) : content;
     for (const delayMs of RETRY_DELAYS_MS) {
-      const outcome = await this.attempt(connectionId, frame);
+      const outcome = await this.#countedAttempt(connectionId, frame);
       if (outcome === 'failed') {
         frame = mayRepeat ? frame.repeat() : undefined;
         if (frame === undefined) return outcome;
       } else if (outcome !== 'throttled' && outcome !== 'unsent') return outcome;
       await this.#sleep(delayMs);
     }
-    return await this.attempt(connectionId, frame);
+    return await this.#countedAttempt(connectionId, frame);
+  }
+
+  async #countedAttempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
+    const outcome = await this.attempt(connectionId, frame);
+    if (outcome === 'throttled') this.#meter.add(METRICS.postsThrottled);
+    return outcome;
   }
 
   async attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {

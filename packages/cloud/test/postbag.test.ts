@@ -119,7 +119,9 @@ describe('the postbag', () => {
     for (const to of ['lost', 'there']) {
       for (let count = 0; count < 2; count += 1) postbag.push(to, Buffer.alloc(20_000), to === 'lost');
     }
-    expect(await postbag.flush()).toEqual([{ connectionId: 'lost', outcome: 'gone', isLoss: true }]);
+    expect(await postbag.flush()).toEqual([
+      { connectionId: 'lost', outcome: 'gone', isLoss: true, packets: 2 },
+    ]);
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'lost')).toHaveLength(1);
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'there')).toHaveLength(2);
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Emulator, type EmulatorOptions, type ManagementCall, startEmulator } from '@apus/emulator';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { type AwsCredentials, SignedPoster } from '../src/index.ts';
+import { type AwsCredentials, SignedPoster, type SignedPosterOptions } from '../src/index.ts';
 import { encodePath, encodeStrictly, RequestSigner } from '../src/sigv4.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -22,6 +22,8 @@ interface Setup {
   readonly socket: WebSocket;
   /** Waits between tries, in milliseconds. */
   readonly waits: number[];
+  /** Names of what was counted. */
+  readonly counted: string[];
 }
 
 /** An emulator with one client, and a poster that counts its waits and does not wait. */
@@ -43,9 +45,10 @@ async function setUp(faults: EmulatorOptions['faults'] = {}): Promise<Setup> {
   socket.on('message', (data) => received.push(String(data)));
   await once(socket, 'open');
   const waits: number[] = [];
-  const poster = posterFor(emulator, {}, waits);
+  const counted: string[] = [];
+  const poster = posterFor(emulator, { meter: { add: (name) => void counted.push(name) } }, waits);
   const [connectionId = ''] = emulator.connectionIds();
-  return { emulator, poster, connectionId, received, socket, waits };
+  return { emulator, poster, connectionId, received, socket, waits, counted };
 }
 
 interface Target {
@@ -56,7 +59,7 @@ interface Target {
 
 function posterFor(
   { managementEndpoint: endpoint, region, credentials }: Target,
-  changes: { readonly credentials?: AwsCredentials; readonly region?: string } = {},
+  changes: Partial<Pick<SignedPosterOptions, 'credentials' | 'region' | 'meter'>> = {},
   waits: number[] = [],
 ): SignedPoster {
   const poster = new SignedPoster({
@@ -140,6 +143,7 @@ describe('a post', () => {
       const setup = await setUp({ postThrottled: first(3) });
       expect(await setup.poster.post(setup.connectionId, 'x', mayRepeat)).toBe('sent');
       expect(posts(setup, 429)).toBe(3);
+      expect(setup.counted).toEqual(Array(3).fill('PostsThrottled'));
       expect(setup.waits).toHaveLength(3);
     },
   );

@@ -26,7 +26,10 @@ await build({
   logLevel: 'warning',
 });
 
-const measure = fork(join(out, 'measure.mjs'), process.argv.slice(2), { stdio: 'inherit' });
+const measure = fork(join(out, 'measure.mjs'), process.argv.slice(2), {
+  stdio: 'inherit',
+  env: { ...process.env, NODE_NO_WARNINGS: '1' },
+});
 measure.once('exit', (code) => {
   process.exitCode = code ?? 1;
 });

@@ -74,7 +74,7 @@ export function makeObvious(
   };
 }
 
-type Scheme = 'http' | 'https';
+export type Scheme = 'http' | 'https';
 
 /** The worker's posts alone, given the connections and the packets, as the obvious way is. */
 export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {

@@ -121,6 +121,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     poster,
     clock,
     log,
+    meter,
     makeBroker,
     maximumPacketSize: brokerOptions.limits.maximumPacketSize,
     fanOut,

@@ -11,12 +11,14 @@ const runtime = createRuntime(process.env, authorizationOf(process.env));
 const { cloud, poster, sqs, clock, log, metrics, sleep, random, randomId } = runtime;
 const postsPerSecond = numberOr(process.env, VARIABLES.postsPerSecond, undefined);
 
-function record({ deliveries, gone, throttled, dropped, lagMsMax }: Readonly<FanOutCounts>): void {
+function record(counts: Readonly<FanOutCounts>): void {
+  const { deliveries, gone, throttled, dropped, latencyMsMax } = counts;
   metrics.add(METRICS.messagesOut, deliveries);
   metrics.add(METRICS.postsGone, gone);
   metrics.add(METRICS.postsThrottled, throttled);
   metrics.add(METRICS.messagesDropped, dropped);
-  metrics.observe(METRICS.fanOutLatency, lagMsMax, 'Milliseconds');
+  // A batch of jobs whose subscribers have all left says nothing about anybody's wait.
+  if (deliveries > 0) metrics.observe(METRICS.fanOutLatency, latencyMsMax, 'Milliseconds');
 }
 
 /** Jobs for wide filters. */

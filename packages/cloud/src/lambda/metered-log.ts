@@ -1,28 +1,27 @@
 import type { Log } from '@apus/broker';
-import type { FunctionMetrics } from './function-metrics.ts';
+import type { Meter } from '../meter.ts';
 import { METRICS, type MetricName } from './metric-names.ts';
 
-type Fields = Readonly<Record<string, unknown>> | undefined;
+type Fields = Readonly<Record<string, unknown>>;
+type Counted = readonly [name: MetricName, count: number];
 
 /** The events of the log that are metrics too, with what each counts. */
-const COUNTED: Readonly<
-  Record<string, (fields: Fields) => readonly [name: MetricName, count: number] | undefined>
-> = {
+const COUNTED: Readonly<Record<string, (fields: Fields) => Counted | undefined>> = {
   'token-refused': () => [METRICS.tokensRefused, 1],
-  'messages-dropped': (fields) => [METRICS.messagesDropped, Number(fields?.count ?? 1)],
-  'post-failed': (fields) => postFailed(fields?.outcome),
+  'messages-dropped': ({ count = 1 }) => [METRICS.messagesDropped, Number(count)],
+  'post-failed': ({ outcome, isLoss, packets = 1 }) => {
+    if (outcome === 'gone') return [METRICS.postsGone, 1];
+    return isLoss === true ? undefined : [METRICS.messagesDropped, Number(packets)];
+  },
+  unavailable: () => [METRICS.unavailable, 1],
+  'frame-unavailable': () => [METRICS.unavailable, 1],
 };
 
-function postFailed(outcome: unknown): readonly [MetricName, number] | undefined {
-  if (outcome === 'gone') return [METRICS.postsGone, 1];
-  return outcome === 'throttled' ? [METRICS.postsThrottled, 1] : undefined;
-}
-
 /** A log whose events are counted, whether their level is written or not. */
-export function meteredLog(log: Log, metrics: FunctionMetrics): Log {
-  const count = (event: string, fields: Fields) => {
+export function meteredLog(log: Log, meter: Meter): Log {
+  const count = (event: string, fields: Fields = {}) => {
     const counted = COUNTED[event]?.(fields);
-    if (counted !== undefined) metrics.add(...counted);
+    if (counted !== undefined) meter.add(...counted);
   };
   return {
     debug: (event, fields) => log.debug(event, fields),

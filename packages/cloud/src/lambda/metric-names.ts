@@ -10,18 +10,20 @@ export const METRICS = {
   messagesIn: 'MessagesIn',
   /** PUBLISH packets handed to the gateway for clients. */
   messagesOut: 'MessagesOut',
-  /** Milliseconds from the publish to the post, for messages that workers deliver. */
+  /** Milliseconds from the publish to the last post, of the oldest job in each batch of a worker. */
   fanOutLatency: 'FanOutLatency',
   /** Posts to connections that were gone (410). */
   postsGone: 'PostsGone',
   /** Posts that were refused for their rate (429). */
   postsThrottled: 'PostsThrottled',
-  /** QoS 0 messages given up for slow consumers. */
+  /** Messages given up: QoS 0 for slow consumers, and what a full queue has no room for. */
   messagesDropped: 'MessagesDropped',
   /** Handshakes refused for their token. */
   tokensRefused: 'TokensRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
+  /** Packets and frames refused since a store or a queue did not answer, most often for being throttled (0x97). */
+  unavailable: 'Unavailable',
   /** Messages that went to nobody, since their publisher had caused as many deliveries as it may. */
   identitiesLimited: 'IdentitiesLimited',
 } as const;

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Clock, Log } from '@apus/broker';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../job-queue.ts';
+import type { Meter } from '../meter.ts';
 import { QueueBacklog } from '../queue-backlog.ts';
 import { QueuedFanOut } from '../queued-fan-out.ts';
 import { SignedPoster } from '../signed-poster.ts';
@@ -47,13 +48,13 @@ export function createRuntime(variables: Variables, authentication: Authenticati
   const log = meteredLog(functionLog(variables), metrics);
   const sqs = new SQSClient(CLIENT);
   const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });
-  const poster = createPoster(variables, clock);
+  const poster = createPoster(variables, clock, metrics);
   const fanOutQueueUrl = required(variables, VARIABLES.fanOutQueueUrl);
   const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
   const { tokens } = authentication;
   const cloud = composeCloud({
-    dynamo: new DynamoDBClient(CLIENT),
+    dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
     fanOut: new QueuedFanOut(queue(fanOutQueueUrl), backlog),
     timers,
@@ -101,7 +102,7 @@ export function withMetrics<Call extends unknown[], Result>(
   };
 }
 
-function createPoster(variables: Variables, clock: Clock): SignedPoster {
+function createPoster(variables: Variables, clock: Clock, meter: Meter): SignedPoster {
   const { AWS_SESSION_TOKEN: sessionToken } = variables;
   return new SignedPoster({
     endpoint: required(variables, VARIABLES.managementEndpoint),
@@ -113,6 +114,7 @@ function createPoster(variables: Variables, clock: Clock): SignedPoster {
     },
     clock,
     sleep,
+    meter,
   });
 }
 

@@ -12,6 +12,9 @@ import type { Frame } from '../../src/frame.ts';
 import type { ConnectionStatus } from '../../src/get-connection.ts';
 import type { JobQueue, QueueEntry } from '../../src/job-queue.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
+import { meteredLog } from '../../src/lambda/metered-log.ts';
+import type { MetricName } from '../../src/lambda/metric-names.ts';
+import type { Meter } from '../../src/meter.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../../src/poster.ts';
 import { QueuedFanOut } from '../../src/queued-fan-out.ts';
 import type { SqsBatchResponse, SqsRecord } from '../../src/sqs-events.ts';
@@ -224,7 +227,7 @@ export class World {
   #ids = 0;
   #connections = 0;
   readonly #versions = new Map<string, number>();
-  readonly #counted = new Map<string, number>();
+  readonly #counted = new Map<MetricName, number>();
 
   private constructor(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax'>) {
     this.#door = this.process({ name: 'door', ...options });
@@ -241,7 +244,7 @@ export class World {
   }
 
   /** What all processes together have counted of a metric. */
-  counted(name: string): number {
+  counted(name: MetricName): number {
     return this.#counted.get(name) ?? 0;
   }
 
@@ -250,7 +253,13 @@ export class World {
     const log: Process['log'] = [];
     const logAt = (level: string) => (event: string, fields?: unknown) =>
       void log.push({ level, event, fields });
-    const logger = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+    const meter: Meter = {
+      add: (name, count = 1) => void this.#counted.set(name, this.counted(name) + count),
+    };
+    const logger = meteredLog(
+      { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
+      meter,
+    );
     const poster = wrap(this.gateway.posterOf(name));
     const counts: FanOutCounts[] = [];
     const givenBack: Process['givenBack'] = [];
@@ -272,9 +281,7 @@ export class World {
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
       stores: { inlineSubscribersMax: 1 },
       deliveriesPerMinuteMax: options.deliveriesPerMinuteMax,
-      meter: {
-        add: (name, count = 1) => void this.#counted.set(name, this.counted(name) + count),
-      },
+      meter,
     });
     const worker: FanOutWorker = createFanOutWorker({
       ...world,
