@@ -37,7 +37,12 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
     else close();
   };
   return (
-    <Modal opened onClose={close} title={t('charts.addTitle')}>
+    <Modal
+      opened
+      onClose={close}
+      title={t('charts.addTitle')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Autocomplete

@@ -14,6 +14,7 @@ export function useChartThis(): (connectionId: string, topicFilter: string, sour
     const name = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
     notifications.show({
       id: 'chart-this',
+      closeButtonProps: { 'aria-label': t('app.close') },
       color: outcome === 'full' ? 'red' : 'indigo',
       title: t(`charts.outcomes.${outcome}`, { count: SERIES_MAX }),
       message: (

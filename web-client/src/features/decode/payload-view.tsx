@@ -40,6 +40,7 @@ export function PayloadView({ topic, payload, contentType, previous, onChart }: 
       <Group gap={6} wrap="nowrap" className={classes.head}>
         <FormatSelect topic={topic} choice={choice} decoded={decoded} />
         <SegmentedControl
+          className={classes.look}
           aria-label={t('decode.look')}
           data={looks.map((value) => ({ value, label: t(`decode.looks.${value}`) }))}
           value={look}

@@ -30,7 +30,12 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
     close();
   };
   return (
-    <Modal opened onClose={leave} title={t('tree.clearing.title')}>
+    <Modal
+      opened
+      onClose={leave}
+      title={t('tree.clearing.title')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
       <Stack gap="sm">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
           {t('tree.clearing.at', { topic: node.path })}

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { BuiltClient, type Served } from './support/served-client.ts';
+
+const skipped = whyNoBrowser();
+
+describe.skipIf(skipped !== undefined)('the bench of the web client, in Chromium', () => {
+  let built: BuiltClient;
+  let served: Served;
+  let browser: Browser;
+  const opened: ClientPage[] = [];
+
+  beforeAll(async () => {
+    built = await BuiltClient.build();
+    served = await built.serve();
+    browser = await launchChromium();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+    await built?.remove();
+  });
+
+  afterEach(async ({ task }) => {
+    const pages = opened.splice(0);
+    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
+    for (const client of pages) await client.close();
+    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+
+  async function open(options: PageOptions = {}): Promise<ClientPage> {
+    const client = await ClientPage.open(browser, `${served.pageUrl}#/connection`, options);
+    opened.push(client);
+    await client.connected();
+    return client;
+  }
+
+  /** A run of two seconds with two publishers and three subscribers. */
+  async function plan(client: ClientPage, ratePerSecond: number): Promise<void> {
+    const form = client.page.getByRole('form', { name: 'Plan' });
+    await form.getByLabel('Publishers', { exact: true }).fill('2');
+    await form.getByLabel('Subscribers').fill('3');
+    await form.getByLabel('Messages a second').fill(String(ratePerSecond));
+    await form.getByLabel('Payload in bytes').fill('64');
+    await form.getByLabel('Seconds', { exact: true }).fill('2');
+  }
+
+  async function numbers(client: ClientPage): Promise<Record<string, string>> {
+    const figures = client.page.locator('dl[aria-label="Numbers"] > div');
+    const texts = await figures.evaluateAll((nodes) =>
+      nodes.map((node) => [
+        node.querySelector('dt')?.textContent ?? '',
+        node.querySelector('dd')?.firstChild?.textContent ?? '',
+      ]),
+    );
+    return Object.fromEntries(texts) as Record<string, string>;
+  }
+
+  it.each(['node', 'gateway'] as const)(
+    'counts every message at the %s door',
+    async (door) => {
+      const client = await open();
+      const { page } = client;
+      if (door === 'gateway') {
+        await page.getByRole('button', { name: 'New connection', exact: true }).click();
+        await page.getByLabel('URL').fill(served.gatewayUrl);
+        await page.getByRole('button', { name: 'Save and connect' }).click();
+        await page.getByRole('banner').getByText('gateway door').waitFor();
+      }
+      await client.openView('Bench');
+      await plan(client, 50);
+      await page.getByText('150 deliveries a second').waitFor();
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByRole('status').getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
+      const { Published, Acknowledged, Received, ...others } = await numbers(client);
+      expect(Number(Published)).toBeGreaterThan(0);
+      expect(Acknowledged).toBe(Published);
+      expect(Number(Received)).toBe(3 * Number(Published));
+      expect(others).toMatchObject({ Missing: '0', Duplicates: '0', 'Out of order': '0' });
+      const rows = page.getByRole('table').getByRole('row');
+      expect(await rows.count()).toBeGreaterThan(0);
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await client.screenshot(`bench-${door}-light`);
+    },
+    90_000,
+  );
+
+  it('exports what it has measured', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.openView('Bench');
+    await plan(client, 20);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('status').getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
+    const { Published } = await numbers(client);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Everything as JSON' }).click(),
+    ]);
+    const result = JSON.parse(await readFile(await saved.path(), 'utf8'));
+    expect(result).toMatchObject({
+      format: 'apus-bench',
+      plan: { publishers: 2, subscribers: 3, ratePerSecond: 20 },
+      snapshot: { phase: 'done', published: Number(Published), missing: 0 },
+    });
+  }, 90_000);
+
+  it('stops when it is told to, and says what is wrong with a plan', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.openView('Bench');
+    await plan(client, 20);
+    await page.getByLabel('Seconds', { exact: true }).fill('60');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('status').getByText('Publishing', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('status').getByText('Stopped', { exact: true }).waitFor();
+    await page.getByLabel('Publishers', { exact: true }).fill('0');
+    expect(await page.getByRole('button', { name: 'Start' }).isDisabled()).toBe(true);
+    await page.getByText(/^1 to /).waitFor();
+  });
+
+  it('can be read in the dark and on a phone', async () => {
+    const client = await open({ colorScheme: 'dark' });
+    const { page } = client;
+    await client.openView('Bench');
+    await plan(client, 20);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('status').getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('bench-dark');
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('bench-phone-dark');
+  }, 90_000);
+});

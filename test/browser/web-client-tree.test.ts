@@ -1,0 +1,249 @@
+import * as mqtt from 'mqtt';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { BuiltClient, type Served } from './support/served-client.ts';
+
+const skipped = whyNoBrowser();
+
+/** More than are drawn, so that what is not in sight is part of what is tested. */
+const MACHINES = 400;
+const MEASUREMENTS = ['speed', 'state', 'temperature'] as const;
+const TOPICS = MACHINES * MEASUREMENTS.length;
+
+describe.skipIf(skipped !== undefined)('the topic tree of the web client, in Chromium', () => {
+  let built: BuiltClient;
+  let served: Served;
+  let browser: Browser;
+  let other: mqtt.MqttClient;
+  const opened: ClientPage[] = [];
+
+  beforeAll(async () => {
+    built = await BuiltClient.build();
+    served = await built.serve();
+    browser = await launchChromium();
+    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
+  }, 60_000);
+
+  afterAll(async () => {
+    await other?.endAsync();
+    await browser?.close();
+    await served?.stop();
+    await built?.remove();
+  });
+
+  afterEach(async ({ task }) => {
+    const pages = opened.splice(0);
+    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
+    for (const client of pages) await client.close();
+    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+
+  async function open(options: PageOptions & { readonly url?: string } = {}): Promise<ClientPage> {
+    const client = await ClientPage.open(browser, `${served.pageUrl}#/tree`, options);
+    opened.push(client);
+    await client.connected();
+    return client;
+  }
+
+  async function retain(topic: string, payload: string): Promise<void> {
+    await other.publishAsync(topic, payload, { qos: 1, retain: true });
+  }
+
+  /** A plant whose every topic has a retained message, and one beside it that nobody clears. */
+  async function buildPlant(name: string): Promise<void> {
+    const topics = Array.from({ length: TOPICS }, (_, index) => {
+      const machine = Math.floor(index / MEASUREMENTS.length);
+      return `${name}/machine-${machine}/${MEASUREMENTS[index % MEASUREMENTS.length]}`;
+    });
+    await Promise.all(topics.map((topic) => retain(topic, JSON.stringify({ of: topic }))));
+    await retain(`${name}-beside`, 'stays');
+  }
+
+  /**
+   * What a new subscriber gets, up to a message that is published after it has subscribed. Many retained messages go out
+   * a part at a time, and that message may overtake them: then `expected` says how many to wait for.
+   */
+  async function retainedAt(filter: string, expected = 0): Promise<string[]> {
+    const client = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
+    const topics: string[] = [];
+    let isEnd = false;
+    const ended = new Promise<void>((resolve) => {
+      client.on('message', (topic, _payload, { retain: isRetained }) => {
+        if (topic === 'end/of/retained') isEnd = true;
+        else if (isRetained) topics.push(topic);
+        if (isEnd && topics.length >= expected) resolve();
+      });
+    });
+    await client.subscribeAsync(filter, { qos: 1 });
+    await client.subscribeAsync('end/of/retained', { qos: 1 });
+    await client.publishAsync('end/of/retained', '', { qos: 1 });
+    await ended;
+    await client.endAsync();
+    return topics;
+  }
+
+  function line(client: ClientPage, name: string): Locator {
+    return client.page
+      .getByRole('treeitem')
+      .filter({ has: client.page.getByText(name, { exact: true }) })
+      .first();
+  }
+
+  async function count(client: ClientPage, text: string): Promise<void> {
+    await client.page.getByTestId('topic-count').getByText(text, { exact: true }).waitFor();
+  }
+
+  async function search(client: ClientPage, text: string): Promise<void> {
+    await client.page.getByRole('searchbox', { name: 'Search the topics' }).fill(text);
+  }
+
+  /** Subscribes in the messages view, and comes back. */
+  async function subscribe(client: ClientPage, filter: string): Promise<void> {
+    await client.openView('Messages');
+    await client.subscribe(filter);
+    await client.openView('Topics');
+  }
+
+  it('shows every topic with its last value, its counts and whether it is retained', async () => {
+    await buildPlant('shown');
+    const client = await open();
+    const { page } = client;
+    await subscribe(client, 'shown/#');
+    await count(client, '1,200 topics');
+    await line(client, 'shown').getByText('1,200 topics · 1,200 messages').waitFor();
+    await line(client, 'shown').click();
+    await page.getByText('1200 retained below').waitFor();
+    await page.getByRole('button', { name: 'Open all' }).click();
+    const temperature = line(client, 'temperature');
+    await temperature.getByText('{"of":"shown/machine-0/temperature"}').waitFor();
+    await temperature.getByTitle('retained').waitFor();
+    await other.publishAsync('shown/machine-0/temperature', '{"value":17}', { qos: 1 });
+    await temperature.getByText('{"value":17}').waitFor();
+    await temperature.getByText('2 messages').waitFor();
+    await temperature.click();
+    await page.getByRole('complementary').getByText('17', { exact: true }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-light');
+  });
+
+  it('keeps the order that people expect, and scrolls to its end', async () => {
+    const client = await open();
+    await subscribe(client, 'shown/#');
+    await count(client, '1,200 topics');
+    const { page } = client;
+    await line(client, 'shown').click();
+    const tree = page.getByRole('tree', { name: 'Topics' });
+    await tree.press('ArrowRight');
+    const names = await page.getByRole('treeitem').allTextContents();
+    expect(names.slice(1, 5).map((text) => text.replace(/3 topics.*/, ''))).toEqual([
+      'machine-0',
+      'machine-1',
+      'machine-2',
+      'machine-3',
+    ]);
+    await tree.press('End');
+    await line(client, 'machine-399').waitFor();
+    expect(await line(client, 'machine-399').getAttribute('aria-posinset')).toBe('400');
+    await tree.press('ArrowRight');
+    await tree.press('ArrowRight');
+    expect(await line(client, 'speed').getAttribute('aria-selected')).toBe('true');
+    await tree.press('ArrowLeft');
+    await tree.press('ArrowLeft');
+    expect(await line(client, 'machine-399').getAttribute('aria-expanded')).toBe('false');
+  });
+
+  it('finds topics by text and by filter, and goes back to what was open', async () => {
+    const client = await open();
+    await subscribe(client, 'shown/#');
+    await count(client, '1,200 topics');
+    await search(client, 'MACHINE-39/');
+    await count(client, '3 of 1,200 topics');
+    expect(await client.page.getByRole('treeitem').count()).toBe(5);
+    await search(client, 'shown/+/state');
+    await count(client, '400 of 1,200 topics');
+    await client.screenshot('tree-search-light');
+    await search(client, 'nowhere');
+    await client.page.getByText('No topic fits the search').waitFor();
+    await search(client, '');
+    await count(client, '1,200 topics');
+    expect(await client.page.getByRole('treeitem').count()).toBe(1);
+  });
+
+  it('clears the retained messages below a topic, after it was asked, and no others', async () => {
+    await buildPlant('cleared');
+    const client = await open();
+    const { page } = client;
+    await subscribe(client, 'cleared/#');
+    await count(client, '1,200 topics');
+    await line(client, 'cleared').click();
+    await page.getByRole('button', { name: 'Clear retained messages …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Clear retained messages' });
+    await dialog.getByText('At cleared and below').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-clear-light');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await retainedAt('cleared/#', TOPICS)).toHaveLength(TOPICS);
+    await page.getByRole('button', { name: 'Clear retained messages …' }).click();
+    await dialog.getByRole('button', { name: 'Clear 1,200 topics' }).click();
+    await dialog.getByText('1,200 of 1,200 cleared. Done.').waitFor();
+    expect(await retainedAt('cleared/#')).toEqual([]);
+    expect(await retainedAt('cleared-beside')).toEqual(['cleared-beside']);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('1200 retained below').waitFor({ state: 'hidden' });
+  });
+
+  it('clears nothing while there is no connection', async () => {
+    await retain('lost/1', 'x');
+    const client = await open();
+    const { page } = client;
+    await subscribe(client, 'lost/#');
+    await count(client, '1 topic');
+    await line(client, 'lost').click();
+    await page.getByRole('button', { name: 'Clear retained messages …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Clear 1 topic' }).waitFor();
+    await page.getByRole('button', { name: 'Disconnect', includeHidden: true }).dispatchEvent('click');
+    await expect.poll(() => dialog.getByRole('button', { name: 'Clear 1 topic' }).isDisabled()).toBe(true);
+    expect(await retainedAt('lost/#')).toEqual(['lost/1']);
+  });
+
+  it('leads on to messages, to publishing and to charts', async () => {
+    const client = await open();
+    const { page } = client;
+    await subscribe(client, 'lead/#');
+    await other.publishAsync('lead/here', '{"value":3}', { qos: 1 });
+    await page.getByRole('button', { name: 'Open all' }).click();
+    await line(client, 'here').click();
+    await page.getByRole('complementary').getByTitle('Chart this number').click();
+    await page.getByText('The number is charted', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Show its messages' }).click();
+    expect(await page.getByLabel('Filter by topic').inputValue()).toBe('lead/here');
+    await client.openView('Topics');
+    await page.getByRole('button', { name: 'Publish to this topic' }).click();
+    const form = page.getByRole('form', { name: 'Publish' });
+    expect(await form.getByLabel('Topic', { exact: true }).inputValue()).toBe('lead/here');
+  });
+
+  it('can be read in the dark and on a phone', async () => {
+    const client = await open({ colorScheme: 'dark' });
+    const { page } = client;
+    await subscribe(client, 'shown/#');
+    await count(client, '1,200 topics');
+    await page.getByRole('button', { name: 'Open all' }).click();
+    await line(client, 'temperature').click();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-dark');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('dialog', { name: 'Topic' }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-phone-details');
+    await page.getByRole('button', { name: 'Close the details' }).click();
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-phone-dark');
+  });
+});
