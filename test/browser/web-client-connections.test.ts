@@ -60,27 +60,6 @@ describe.skipIf(skipped !== undefined)('connections in the web client, in Chromi
     return client;
   }
 
-  /** What the browser has stored, all of it. */
-  async function stored(client: ClientPage): Promise<string> {
-    return (await client.page.evaluate(`(async () => {
-      const rows = [JSON.stringify({ ...localStorage })];
-      for (const { name } of await indexedDB.databases()) {
-        const db = await new Promise((resolve) => {
-          const request = indexedDB.open(name);
-          request.onsuccess = () => resolve(request.result);
-        });
-        for (const store of db.objectStoreNames) {
-          rows.push(await new Promise((resolve) => {
-            const request = db.transaction(store).objectStore(store).getAll();
-            request.onsuccess = () => resolve(store + JSON.stringify(request.result));
-          }));
-        }
-        db.close();
-      }
-      return rows.join('\\n');
-    })()`)) as string;
-  }
-
   function item(client: ClientPage, name: string): Locator {
     return client.page
       .getByRole('navigation')
@@ -175,8 +154,8 @@ describe.skipIf(skipped !== undefined)('connections in the web client, in Chromi
     await client.screenshot('connection-refused-light');
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await connect(client);
-    expect(await stored(client)).toContain('ada');
-    expect(await stored(client)).not.toContain(PASSWORD);
+    expect(await client.stored()).toContain('ada');
+    expect(await client.stored()).not.toContain(PASSWORD);
 
     // After a reload it is asked for again, and now stored because its owner says so.
     await page.reload();
@@ -188,7 +167,7 @@ describe.skipIf(skipped !== undefined)('connections in the web client, in Chromi
     await client.screenshot('secrets-dialog-light');
     await dialog.getByRole('button', { name: 'Connect' }).click();
     await client.connected();
-    expect(await stored(client)).toContain(PASSWORD);
+    expect(await client.stored()).toContain(PASSWORD);
     await page.reload();
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await client.connected();

@@ -114,6 +114,27 @@ export class ClientPage {
     `)) as string[];
   }
 
+  /** What the browser has stored, all of it. */
+  async stored(): Promise<string> {
+    return (await this.page.evaluate(`(async () => {
+      const rows = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.cookie];
+      for (const { name } of await indexedDB.databases()) {
+        const db = await new Promise((resolve) => {
+          const request = indexedDB.open(name);
+          request.onsuccess = () => resolve(request.result);
+        });
+        for (const store of db.objectStoreNames) {
+          rows.push(await new Promise((resolve) => {
+            const request = db.transaction(store).objectStore(store).getAll();
+            request.onsuccess = () => resolve(store + JSON.stringify(request.result));
+          }));
+        }
+        db.close();
+      }
+      return rows.join('\\n');
+    })()`)) as string;
+  }
+
   /** By how many pixels the page is wider than the window. */
   async overflow(): Promise<number> {
     return (await this.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number;

@@ -26,7 +26,7 @@ export function ShortcutsDialog({ close }: { readonly close: () => void }) {
             {ACTIONS.map((action) => (
               <Row key={action} keys={[SHORTCUT_KEYS[action]]} text={t(`app.shortcuts.${action}`)} />
             ))}
-            <Row keys={['1', '…', '9']} text={t('app.shortcuts.views')} />
+            <Row keys={['1', '…', '9', '0']} text={t('app.shortcuts.views')} />
             <Row keys={['Ctrl', 'Enter']} text={t('app.shortcuts.send')} />
             <Row keys={['↑', '↓', 'Home', 'End']} text={t('app.shortcuts.list')} />
             <Row keys={['Esc']} text={t('app.shortcuts.close')} />

@@ -45,7 +45,8 @@ export function useShortcuts(): void {
     // With Shift or without: that depends on the layout of the keyboard.
     ['shift+?', showHelp],
     ['?', showHelp],
-    ...VIEW_IDS.slice(0, 9).map((id, index): HotkeyItem => [String(index + 1), () => openView(id)]),
+    // The tenth is 0, as it lies on the keyboard.
+    ...VIEW_IDS.slice(0, 10).map((id, index): HotkeyItem => [String((index + 1) % 10), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);
 }

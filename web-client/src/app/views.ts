@@ -8,6 +8,7 @@ import {
   IconPlugConnected,
   IconReceipt2,
   IconTransfer,
+  IconUsers,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
@@ -65,6 +66,11 @@ export const VIEWS: readonly View[] = [
     id: 'costs',
     icon: IconReceipt2,
     ...view(() => import('../features/costs/costs-view.tsx'), 'CostsView'),
+  },
+  {
+    id: 'admin',
+    icon: IconUsers,
+    ...view(() => import('../features/admin/admin-view.tsx'), 'AdminView'),
   },
   {
     id: 'transfer',

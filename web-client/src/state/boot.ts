@@ -2,7 +2,7 @@ import { sharedProfile } from '../engine/share.ts';
 import type { ConnectionProfile } from '../engine/types.ts';
 import { i18next } from '../i18n/index.ts';
 import { database } from './database.ts';
-import { type Endpoint, endpointProfile, endpointProfileId, loadEndpoints } from './endpoints.ts';
+import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
 import { connectProfile } from './profiles.ts';
 import { followAddress } from './routes.ts';
 import { loadSecrets } from './secrets.ts';
@@ -14,14 +14,14 @@ const ACTIVE_KEY = 'apus.active';
 /** Reads what the browser remembers, finds the broker that served the page, and connects to it. */
 export async function boot(): Promise<void> {
   const page = new URL(location.href);
-  const [endpoints, stored] = await Promise.all([loadEndpoints(page), loadStored()]);
-  const served = endpoints.map((endpoint, index) => servedProfile(endpoint, index, stored));
+  const [site, stored] = await Promise.all([loadSite(page), loadStored()]);
+  const served = site.endpoints.map((endpoint, index) => servedProfile(endpoint, index, stored));
   const servedIds = new Set(served.map(({ id }) => id));
   const own = stored.filter(({ id }) => !servedIds.has(id));
   const profiles = [...served, ...own];
   const last = localStorage.getItem(ACTIVE_KEY);
   const active = profiles.find(({ id }) => id === last) ?? profiles[0];
-  useStore.setState({ isReady: true, profiles, activeId: active?.id });
+  useStore.setState({ isReady: true, site, profiles, activeId: active?.id });
   useStore.subscribe(({ activeId }) => {
     if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
   });

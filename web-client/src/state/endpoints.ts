@@ -1,4 +1,5 @@
 import { newProfile, newSubscription } from '../engine/new-profile.ts';
+import { type Members, membersOf, oneOf, text } from '../engine/read-members.ts';
 import type { ConnectionProfile, Door } from '../engine/types.ts';
 
 /** Where the page's own broker can be reached, as `config.json` beside the page says. */
@@ -8,26 +9,63 @@ export interface Endpoint {
   readonly name: string | undefined;
 }
 
+/** The API of the broker that serves the page: where it is, and whether it wants a key. */
+export interface SiteApi {
+  readonly url: string;
+  readonly access: 'local' | 'key' | 'closed';
+}
+
+/** What `config.json` says of the broker that the page belongs to. */
+export interface Site {
+  readonly endpoints: readonly Endpoint[];
+  readonly api: SiteApi | undefined;
+  /** Where the operator of a gateway door looks: its dashboard in CloudWatch. */
+  readonly dashboardUrl: string | undefined;
+}
+
+export const NO_SITE: Site = { endpoints: [], api: undefined, dashboardUrl: undefined };
+
 /**
  * Reads `config.json`. The node answers it with paths at its own host; a page on static files has one beside it:
- * `{ "endpoints": [{ "door": "gateway", "url": "wss://…", "name": "…" }] }`.
+ * `{ "endpoints": [{ "door": "gateway", "url": "wss://…", "name": "…" }], "dashboardUrl": "https://…" }`.
  */
-export async function loadEndpoints(page: URL): Promise<readonly Endpoint[]> {
+export async function loadSite(page: URL): Promise<Site> {
   try {
     const response = await fetch(new URL('config.json', page), { cache: 'no-store' });
-    if (!response.ok) return [];
-    const { endpoints } = (await response.json()) as { readonly endpoints?: unknown };
-    return Array.isArray(endpoints) ? endpoints.flatMap((entry) => endpointFrom(entry, page)) : [];
+    return response.ok ? siteFrom(await response.json(), page) : NO_SITE;
   } catch {
     // No such file, or not JSON: the page stands alone, and its user says where to connect.
-    return [];
+    return NO_SITE;
   }
 }
 
+/** @param read what `config.json` holds */
+export function siteFrom(read: unknown, page: URL): Site {
+  const { endpoints, api, dashboardUrl } = membersOf(read) ?? {};
+  return {
+    endpoints: Array.isArray(endpoints) ? endpoints.flatMap((entry) => endpointFrom(entry, page)) : [],
+    api: apiFrom(membersOf(api), page),
+    dashboardUrl: webAddress(dashboardUrl),
+  };
+}
+
+function apiFrom(read: Members | undefined, page: URL): SiteApi | undefined {
+  const path = text(read?.path);
+  const access = oneOf(read?.access, ['local', 'key', 'closed'] as const);
+  // Never elsewhere: the key of the API is sent there.
+  return path === undefined || !path.startsWith('/') || path.startsWith('//') || access === undefined
+    ? undefined
+    : { url: new URL(path, page).href, access };
+}
+
+/** An address that a link may lead to. */
+function webAddress(value: unknown): string | undefined {
+  const url = text(value);
+  return url !== undefined && /^https:\/\//.test(url) && URL.canParse(url) ? url : undefined;
+}
+
 function endpointFrom(entry: unknown, page: URL): readonly Endpoint[] {
-  const read = (typeof entry === 'object' && entry !== null ? entry : {}) as Readonly<
-    Record<string, unknown>
-  >;
+  const read = membersOf(entry) ?? {};
   const { door, url, port, path, name } = read;
   if (door !== 'node' && door !== 'gateway') return [];
   const shownName = typeof name === 'string' ? name : undefined;

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { ConnectionProfile, ConnectionStatus } from '../engine/types.ts';
+import { NO_SITE, type Site } from './endpoints.ts';
 import type { ViewId } from './view-ids.ts';
 
 /** A question that stands over the page until it is answered. */
@@ -19,6 +20,8 @@ export type Question =
 export interface AppState {
   /** Whether what the browser remembers has been read. */
   readonly isReady: boolean;
+  /** The broker that the page belongs to. */
+  readonly site: Site;
   /** In the order of the navigation. */
   readonly profiles: readonly ConnectionProfile[];
   /** The profile whose connection the views show. */
@@ -31,6 +34,7 @@ export interface AppState {
 
 export const useStore = create<AppState>(() => ({
   isReady: false,
+  site: NO_SITE,
   profiles: [],
   activeId: undefined,
   viewId: 'start',

@@ -7,6 +7,7 @@ export const VIEW_IDS = [
   'bench',
   'packets',
   'costs',
+  'admin',
   'transfer',
   'connection',
 ] as const;

@@ -23,6 +23,7 @@ export const app = {
     bench: 'Bench',
     packets: 'Packets',
     costs: 'Costs',
+    admin: 'Admin',
     transfer: 'Import, export',
     connection: 'Connection',
   },

@@ -1,3 +1,4 @@
+import { admin } from '../../features/admin/strings.ts';
 import { bench } from '../../features/bench/strings.ts';
 import { charts } from '../../features/charts/strings.ts';
 import { costs } from '../../features/costs/strings.ts';
@@ -20,6 +21,7 @@ import { ui } from './ui.ts';
  * is added here, so that a translation is one file of the same shape.
  */
 export const en = {
+  admin,
   app,
   bench,
   charts,

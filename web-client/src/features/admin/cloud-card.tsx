@@ -1,0 +1,36 @@
+import { Anchor, Code, List, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useStore } from '../../state/store.ts';
+import classes from './admin-view.module.css';
+
+const METRICS = ['connections', 'messages', 'fanOut', 'trouble', 'cost'] as const;
+
+/** Where the operator of a gateway door in AWS looks: this page has no way into an account. */
+export function CloudCard() {
+  const { t } = useTranslation();
+  const dashboardUrl = useStore((state) => state.site.dashboardUrl);
+  return (
+    <section className={classes.card} aria-labelledby="admin-cloud">
+      <h3 className={classes.heading} id="admin-cloud">
+        {t('admin.cloud')}
+      </h3>
+      <Text size="sm" mb="xs">
+        {t('admin.cloudText')}
+      </Text>
+      <List size="xs" spacing={4} mb="sm">
+        {METRICS.map((name) => (
+          <List.Item key={name}>{t(`admin.cloudMetrics.${name}`)}</List.Item>
+        ))}
+      </List>
+      {dashboardUrl === undefined ? (
+        <Text size="xs" c="dimmed">
+          {t('admin.noDashboard')} <Code>{'"dashboardUrl": "https://…"'}</Code>
+        </Text>
+      ) : (
+        <Anchor size="sm" href={dashboardUrl} target="_blank" rel="noreferrer">
+          {t('admin.openDashboard')}
+        </Anchor>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from './admin-api.ts';
+import { Refusal } from './refusal.tsx';
+
+interface ConfirmButtonProps {
+  /** What it does and to what: its name for screen readers, and the title of the question. */
+  readonly label: string;
+  /** What it does, beside what it does it to. */
+  readonly short: string;
+  readonly question: string;
+  readonly act: () => Promise<void>;
+  readonly done: () => void;
+}
+
+/** Asks before it does what cannot be undone. */
+export function ConfirmButton({ label, short, question, act, done }: ConfirmButtonProps) {
+  const { t } = useTranslation();
+  const [isAsking, setAsking] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const [isActing, setActing] = useState(false);
+  const close = (): void => {
+    setAsking(false);
+    setError(undefined);
+  };
+  const confirm = async (): Promise<void> => {
+    setActing(true);
+    try {
+      await act();
+      close();
+      done();
+    } catch (thrown) {
+      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
+    } finally {
+      setActing(false);
+    }
+  };
+  return (
+    <>
+      <Button variant="default" size="compact-xs" aria-label={label} onClick={() => setAsking(true)}>
+        {short}
+      </Button>
+      <Modal
+        opened={isAsking}
+        onClose={close}
+        title={label}
+        closeButtonProps={{ 'aria-label': t('app.close') }}
+      >
+        <Stack>
+          {error !== undefined && <Refusal error={error} />}
+          <Text size="sm">{question}</Text>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close} data-autofocus>
+              {t('app.cancel')}
+            </Button>
+            <Button color="red.9" loading={isActing} onClick={() => void confirm()}>
+              {short}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

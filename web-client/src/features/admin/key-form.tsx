@@ -1,0 +1,34 @@
+import { Button, Group, PasswordInput, Text } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './admin-view.module.css';
+
+/** Asks for the API's key, which stays in memory. */
+export function KeyForm({ onKey }: { readonly onKey: (key: string) => void }) {
+  const { t } = useTranslation();
+  const [key, setKey] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (key !== '') onKey(key);
+  };
+  return (
+    <form className={classes.card} onSubmit={submit}>
+      <Text size="sm" mb="xs">
+        {t('admin.keyText')}
+      </Text>
+      <Group align="flex-end" gap="xs">
+        <PasswordInput
+          label={t('admin.key')}
+          w={320}
+          maw="100%"
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+        />
+        <Button type="submit" disabled={key === ''}>
+          {t('admin.useKey')}
+        </Button>
+      </Group>
+    </form>
+  );
+}

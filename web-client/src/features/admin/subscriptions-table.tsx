@@ -1,0 +1,42 @@
+import { useTranslation } from 'react-i18next';
+import type { AdminApi, HeldSubscription } from './admin-api.ts';
+import classes from './admin-view.module.css';
+import { PagedTable } from './paged-table.tsx';
+
+/** Who holds which filters; searched by a topic: who would get a message to it. */
+export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
+  const { t } = useTranslation();
+  return (
+    <PagedTable<HeldSubscription>
+      api={api}
+      label={t('admin.tabs.subscriptions')}
+      path="/subscriptions"
+      search={{ label: t('admin.searchSubscriptions'), parameter: 'match_topic' }}
+      columns={[
+        t('admin.columns.filter'),
+        t('admin.columns.clientId'),
+        t('admin.columns.qos'),
+        t('admin.columns.options'),
+      ]}
+      empty={t('admin.noSubscriptions')}
+      row={({ clientid, topic, qos, nl, rap, id }) => (
+        <tr key={`${clientid}\0${topic}`}>
+          <th scope="row" className={classes.name}>
+            {topic}
+          </th>
+          <td className={classes.name}>{clientid}</td>
+          <td>{qos}</td>
+          <td>
+            {[
+              nl === 1 ? t('admin.noLocal') : '',
+              rap === 1 ? t('admin.retainAsPublished') : '',
+              id === null ? '' : t('admin.identifier', { id }),
+            ]
+              .filter((option) => option !== '')
+              .join(', ') || '–'}
+          </td>
+        </tr>
+      )}
+    />
+  );
+}

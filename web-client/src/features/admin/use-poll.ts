@@ -1,0 +1,45 @@
+import { useCallback, useEffect, useState } from 'react';
+import { ApiError } from './admin-api.ts';
+
+/** How often the broker is asked while the view is open. */
+const POLL_MS = 2_000;
+
+export interface Polled<T> {
+  /** What was answered last; it stays while an attempt fails. */
+  readonly value: T | undefined;
+  readonly error: ApiError | undefined;
+  /** Asks now. */
+  readonly refresh: () => void;
+}
+
+/** Asks again and again as long as it is shown, each time after the answer. `ask` changes with what is asked. */
+export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>): Polled<T> {
+  const [state, setState] = useState<Pick<Polled<T>, 'value' | 'error'>>({
+    value: undefined,
+    error: undefined,
+  });
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round asks anew
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (): Promise<void> => {
+      try {
+        const value = await ask(abort.signal);
+        if (!abort.signal.aborted) setState({ value, error: undefined });
+      } catch (error) {
+        if (abort.signal.aborted) return;
+        const known = error instanceof ApiError ? error : new ApiError('refused', String(error));
+        setState(({ value }) => ({ value, error: known }));
+      }
+      if (!abort.signal.aborted) timer = setTimeout(() => void look(), POLL_MS);
+    };
+    void look();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [ask, round]);
+  const refresh = useCallback(() => setRound((last) => last + 1), []);
+  return { ...state, refresh };
+}
