@@ -44,6 +44,7 @@ module.exports = {
     layer('emulator', []),
     layer('client', []),
     layer('cost', []),
+    layer('simulation', ['cost']),
     layer('publish', []),
     layer(
       'node',

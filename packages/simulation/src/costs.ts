@@ -1,0 +1,34 @@
+import { type Bill, billOf, scaleUsage, type Usage, usage } from '@apus/cost';
+import type { Run } from './run-model.ts';
+import { MEMORY_MEGABYTES } from './service-times.ts';
+import type { SimulatedWorkload } from './workload.ts';
+
+const SECONDS_PER_MONTH = 30 * 24 * 3_600;
+const POLLS_PER_MAPPING_MONTH = 650_000;
+
+/** What a run used, in the units that are billed. */
+export function usageOfRun({ tally, parts }: Run, connectionMinutes: number): Usage {
+  return scaleUsage(
+    {
+      gatewayMessagesIn: tally.framesIn,
+      gatewayMessagesOut: tally.replies + tally.posts,
+      connectionMinutes: connectionMinutes / parts,
+      lambdaRequests: tally.invocations,
+      lambdaGigabyteSeconds: (tally.billedMs / 1_000) * (MEMORY_MEGABYTES / 1_024),
+      dynamodbReadUnits: tally.readUnits,
+      dynamodbWriteUnits: tally.writeUnits,
+      sqsFifoRequests: tally.fifoRequests,
+      dataTransferOutBytes: tally.bytesOut,
+    },
+    parts,
+  );
+}
+
+/** A month of the same, polling of both queues included. */
+export function monthOf(workload: SimulatedWorkload, run: Run): Bill {
+  const minutes = (workload.connections * run.seconds) / 60;
+  const month = scaleUsage(usageOfRun(run, minutes), SECONDS_PER_MONTH / run.seconds);
+  return billOf(
+    usage({ ...month, sqsFifoPolls: POLLS_PER_MAPPING_MONTH, sqsStandardPolls: POLLS_PER_MAPPING_MONTH }),
+  );
+}

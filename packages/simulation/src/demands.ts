@@ -1,0 +1,78 @@
+import { shardsOf } from './fan-out-workers.ts';
+import { REQUESTS_PER_ENVIRONMENT_SECOND } from './lambda-pool.ts';
+import { INLINE_RECIPIENTS } from './publishing.ts';
+import { QUOTA_KINDS, type QuotaKind, type QuotaName, type Quotas, quotasFrom } from './quotas.ts';
+import type { Run } from './run-model.ts';
+import type { SimulatedWorkload } from './workload.ts';
+
+/** What a workload asks of one quota. */
+export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
+  readonly quota: QuotaName;
+  readonly asked: number;
+  readonly allowed: number;
+  /** Above 1 it binds. */
+  readonly ratio: number;
+}
+
+/** Room above what was asked for: bursts, a reconnecting fleet, and growth. */
+const HEADROOM = 1.3;
+
+/** What the workload asks for where nothing is refused, the tightest quota first. */
+export function demandsOf(workload: SimulatedWorkload, run: Run, quotas: Quotas): readonly Demand[] {
+  const asked = askedOf(workload, run);
+  return (Object.keys(asked) as (keyof typeof asked)[])
+    .map((quota): Demand => {
+      const { label, raisedBy, how } = QUOTA_KINDS[quota];
+      const allowed = quotas[quota];
+      return { quota, label, raisedBy, how, asked: asked[quota], allowed, ratio: asked[quota] / allowed };
+    })
+    .sort((a, b) => b.ratio - a.ratio);
+}
+
+/** The quotas with those raised that bind and can be raised. */
+export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
+  const byName = new Map(demands.map((demand) => [demand.quota, demand]));
+  const lifted = quotasFrom((name) => {
+    const demand = byName.get(name);
+    if (demand === undefined || demand.raisedBy === 'fixed') return quotas[name];
+    return Math.max(quotas[name], roundUp(demand.asked * HEADROOM));
+  });
+  // The burst comes with the rate, and is half of it.
+  const requestsBurst = Math.max(quotas.requestsBurst, lifted.requestsPerSecond / 2);
+  return { ...lifted, requestsBurst };
+}
+
+/** To two digits: nobody asks for 261,437 of something. */
+function roundUp(value: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
+  return Math.ceil(value / unit) * unit;
+}
+
+function askedOf(workload: SimulatedWorkload, run: Run) {
+  const { parts, peaks, tally, seconds } = run;
+  const isOnce = workload.messagesOnce > 0;
+  // A steady rate is its mean: throttles let bursts through. What happens once is its busiest second.
+  const rate = (mean: number, peak: number) => (isOnce ? peak : mean / seconds) * parts;
+  const isWide = workload.recipients > INLINE_RECIPIENTS;
+  const wideShare = isWide ? (workload.recipients - INLINE_RECIPIENTS) / workload.recipients : 0;
+  const handshakes = tally.connects;
+  const groupCalls = isWide ? rate(tally.published, workload.messagesOnce) / workload.topics : 0;
+  return {
+    requestsPerSecond: rate(tally.framesIn + tally.posts + handshakes, peaks.requests),
+    newConnectionsPerSecond: rate(tally.connects, peaks.newConnections),
+    stageFramesPerSecond: rate(tally.framesIn + handshakes, peaks.frames),
+    maxPostsPerSecond: isOnce
+      ? (workload.messagesOnce * workload.recipients * wideShare) / workload.deliverWithinSeconds
+      : (tally.posts * wideShare * parts) / seconds,
+    lambdaConcurrency: Math.max(
+      (run.executionsMax + run.workersMax) * parts,
+      // Its quota is one of requests as well, however short they are.
+      rate(tally.invocations, 0) / REQUESTS_PER_ENVIRONMENT_SECOND,
+    ),
+    fifoMessagesPerSecond: rate(tally.fifoJobs, isWide ? shardsOf(workload.recipients) : 0),
+    fifoCallsPerGroupSecond: groupCalls,
+    tableReadsPerSecond: rate(tally.readUnits, peaks.tableReads),
+    tableWritesPerSecond: rate(tally.writeUnits, peaks.tableWrites),
+    partitionReadsPerSecond: Math.max(peaks.shapesPartition, peaks.topicPartition) * parts,
+  } as const satisfies Partial<Record<QuotaName, number>>;
+}

@@ -1,0 +1,193 @@
+import { FifoStation } from './fifo-station.ts';
+import type { Model } from './model.ts';
+import { deliver, pushBytes } from './publishing.ts';
+
+/** A shard takes so many subscribers before a filter doubles its shards, up to so many (docs/data-model.md). */
+const SHARD_SUBSCRIBERS = 1_000;
+const SHARDS_MAX = 256;
+const SLICE_RECIPIENTS = 250;
+const READS_PER_SUBSCRIBER = 0.025;
+/** SQS: entries of a request; and requests that a frame sends at the same time (cloud/src/job-queue.ts). */
+const BATCH_ENTRIES_MAX = 10;
+const PARALLEL_BATCHES_MAX = 8;
+/** A worker's default pace, and how many workers SQS takes (infra/lib/defaults.ts). */
+const POSTS_PER_WORKER_SECOND = 500;
+const WORKERS_MIN = 2;
+const WORKERS_MAX = 1_000;
+/** A worker's function has 30 s, of which 4 are kept for the end; what is left then comes again after a second or more. */
+const WORKER_MS = 26_000;
+const AGAIN_MS = { least: 1_000, most: 4_000 };
+
+/** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/pace.ts). */
+const SLOW_DOWN_PAUSE_MS = 250;
+const RECOVERY_SHARE_PER_SECOND = 0.05;
+const RATE_MIN = 10;
+
+interface Job {
+  recipients: number;
+  readonly publishedAtMs: readonly number[];
+}
+
+/** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard. */
+export class FanOutWorkers {
+  readonly #model: Model;
+  readonly #workers: FifoStation;
+  /** One for each shard of each topic: its jobs follow each other. */
+  readonly #groups = new Map<string, FifoStation>();
+  readonly #postsPerWorker: number;
+
+  constructor(model: Model) {
+    this.#model = model;
+    const budget = model.quotas.maxPostsPerSecond;
+    const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / POSTS_PER_WORKER_SECOND)));
+    this.#workers = new FifoStation(wanted);
+    this.#postsPerWorker = Math.min(budget / wanted, POSTS_PER_WORKER_SECOND);
+  }
+
+  /** Puts the jobs of one frame into the queue, then calls `then`. */
+  accept(recipients: number, publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
+    const { loop, random, times, workload, account } = this.#model;
+    const shards = shardsOf(recipients);
+    const requests = Math.ceil(shards / BATCH_ENTRIES_MAX);
+    account.fifoMessages.take(loop.nowMs, shards);
+    this.#model.count((tally) => {
+      tally.fifoJobs += shards;
+      // Sent in batches; each is received and deleted by itself where its group is alone in a batch.
+      tally.fifoRequests += requests + 2 * requests;
+    });
+    const rounds = Math.ceil(requests / PARALLEL_BATCHES_MAX);
+    let sendMs = 0;
+    for (let round = 0; round < rounds; round += 1) sendMs += random.latency(times.sqsSend);
+    const topic = Math.floor(random.next() * workload.topics);
+    loop.after(sendMs, () => {
+      for (let shard = 0; shard < shards; shard += 1) {
+        const part = Math.floor(recipients / shards) + (shard < recipients % shards ? 1 : 0);
+        this.#queue(`${topic} ${shard}`, { recipients: part, publishedAtMs });
+      }
+      then(true);
+    });
+  }
+
+  #queue(group: string, job: Job): void {
+    const { loop, random, times } = this.#model;
+    let station = this.#groups.get(group);
+    if (station === undefined) {
+      station = new FifoStation(1);
+      this.#groups.set(group, station);
+    }
+    const line = station;
+    loop.after(random.latency(times.fifoToFunction), () => {
+      line.enter((groupDone) => {
+        const serve = () =>
+          this.#workers.enter((workerDone) => this.#invoke(job, groupDone, workerDone, serve));
+        serve();
+      });
+    });
+  }
+
+  /** One invocation: until the job is done, or its time is over and it comes again. */
+  #invoke(job: Job, groupDone: () => void, workerDone: () => void, again: () => void): void {
+    const { loop, random, times, account } = this.#model;
+    const start = account.workers.enter(loop.nowMs);
+    if (start === 'throttled') {
+      this.#model.count((tally) => {
+        tally.framesWithoutFunction += 1;
+      });
+      workerDone();
+      loop.after(AGAIN_MS.least, again);
+      return;
+    }
+    const startedAtMs = loop.nowMs;
+    const coldMs = start === 'cold' ? random.latency(times.coldStart) : 0;
+    const pace = { rate: this.#postsPerWorker, nextMs: 0, slowedAtMs: Number.NEGATIVE_INFINITY };
+    const leave = () => {
+      account.workers.leave();
+      this.#model.count((tally) => {
+        tally.invocations += 1;
+        tally.billedMs += Math.ceil(loop.nowMs - startedAtMs);
+      });
+      workerDone();
+    };
+    const slice = () => {
+      if (job.recipients === 0) {
+        leave();
+        groupDone();
+        return;
+      }
+      if (loop.nowMs - startedAtMs > WORKER_MS) {
+        leave();
+        const { least, most } = AGAIN_MS;
+        loop.after(least + random.next() * (most - least), again);
+        return;
+      }
+      this.#slice(job, pace, slice);
+    };
+    loop.after(coldMs + this.#model.cpu(times.frameCpuMs), slice);
+  }
+
+  /** Claims a slice, then posts to each of it, as fast as the pace lets through. */
+  #slice(job: Job, pace: WorkerPace, then: () => void): void {
+    const { loop, workload } = this.#model;
+    const recipients = Math.min(SLICE_RECIPIENTS, job.recipients);
+    const use = { calls: 1, reads: recipients * READS_PER_SUBSCRIBER, writes: 1 };
+    const bytes = pushBytes((workload.payloadBytes + 31) * job.publishedAtMs.length);
+    this.#model.useStore(use, (isClaimed) => {
+      if (!isClaimed) {
+        loop.after(AGAIN_MS.least, then);
+        return;
+      }
+      job.recipients -= recipients;
+      let left = recipients;
+      const one = () => {
+        left -= 1;
+        if (left === 0) then();
+      };
+      for (let index = 0; index < recipients; index += 1) this.#post(job, bytes, pace, one);
+    });
+  }
+
+  #post(job: Job, bytes: number, pace: WorkerPace, then: () => void): void {
+    const { loop } = this.#model;
+    const dueMs = Math.max(pace.nextMs, loop.nowMs);
+    pace.nextMs = dueMs + 1_000 / pace.rate;
+    loop.after(dueMs - loop.nowMs, () => {
+      this.#model.post(bytes, (isSent) => {
+        if (!isSent) {
+          // Many refusals at once are the account's: the pace halves, and nobody is given up.
+          this.#slowDown(pace);
+          this.#post(job, bytes, pace, then);
+          return;
+        }
+        this.#recover(pace);
+        for (const atMs of job.publishedAtMs) deliver(this.#model, atMs, true);
+        then();
+      });
+    });
+  }
+
+  #slowDown(pace: WorkerPace): void {
+    const { nowMs } = this.#model.loop;
+    if (nowMs - pace.slowedAtMs < SLOW_DOWN_PAUSE_MS) return;
+    pace.slowedAtMs = nowMs;
+    pace.rate = Math.max(Math.min(RATE_MIN, this.#postsPerWorker), pace.rate / 2);
+  }
+
+  #recover(pace: WorkerPace): void {
+    const { nowMs } = this.#model.loop;
+    if (pace.rate >= this.#postsPerWorker || nowMs - pace.slowedAtMs < 1_000) return;
+    pace.slowedAtMs = nowMs;
+    pace.rate = Math.min(this.#postsPerWorker, pace.rate + this.#postsPerWorker * RECOVERY_SHARE_PER_SECOND);
+  }
+}
+
+interface WorkerPace {
+  rate: number;
+  nextMs: number;
+  slowedAtMs: number;
+}
+
+/** Shards double until each takes at most a thousand. */
+export function shardsOf(recipients: number): number {
+  const doublings = Math.ceil(Math.log2(Math.max(1, recipients / SHARD_SUBSCRIBERS)));
+  return Math.min(SHARDS_MAX, 2 ** doublings);
+}

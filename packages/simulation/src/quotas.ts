@@ -1,0 +1,142 @@
+/** What bounds a deployment. Rates are per second. */
+export interface Quotas {
+  readonly requestsPerSecond: number;
+  readonly requestsBurst: number;
+  readonly newConnectionsPerSecond: number;
+  readonly stageFramesPerSecond: number;
+  readonly maxPostsPerSecond: number;
+  readonly lambdaConcurrency: number;
+  readonly lambdaScalingPerTenSeconds: number;
+  readonly fifoMessagesPerSecond: number;
+  readonly fifoCallsPerGroupSecond: number;
+  readonly tableReadsPerSecond: number;
+  readonly tableWritesPerSecond: number;
+  readonly partitionReadsPerSecond: number;
+  readonly partitionWritesPerSecond: number;
+}
+
+export type QuotaName = keyof Quotas;
+
+/** Who sets a quota, and how it is raised. */
+export interface QuotaKind {
+  readonly preset: number;
+  readonly label: string;
+  /** `deployment`: an option of the deployment. `request`: AWS raises it when asked. `fixed`: nobody does. */
+  readonly raisedBy: 'deployment' | 'request' | 'fixed';
+  readonly how: string;
+  readonly source: string;
+}
+
+const FACTS = 'API Gateway quotas';
+const LAMBDA = 'Lambda quotas and scaling behaviour';
+const DYNAMODB = 'DynamoDB developer guide';
+
+export const QUOTA_KINDS: { readonly [K in QuotaName]: QuotaKind } = {
+  requestsPerSecond: {
+    preset: 10_000,
+    label: 'API Gateway: requests of the account',
+    raisedBy: 'request',
+    how: 'Service Quotas: "Throttle rate" of API Gateway. Frames, @connections calls and the owner\'s other APIs share it.',
+    source: FACTS,
+  },
+  requestsBurst: {
+    preset: 5_000,
+    label: 'API Gateway: requests at once',
+    raisedBy: 'request',
+    how: 'AWS sets it with the throttle rate.',
+    source: FACTS,
+  },
+  newConnectionsPerSecond: {
+    preset: 500,
+    label: 'API Gateway: new connections',
+    raisedBy: 'request',
+    how: 'Service Quotas: "New connections per second per account across all WebSocket APIs".',
+    source: FACTS,
+  },
+  stageFramesPerSecond: {
+    preset: 500,
+    label: "Deployment's own throttle of frames",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --frames-per-second',
+    source: 'infra/lib/defaults.ts',
+  },
+  maxPostsPerSecond: {
+    preset: 1_000,
+    label: "Deployment's budget of fan-out posts",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --max-posts-per-second',
+    source: 'infra/lib/defaults.ts',
+  },
+  lambdaConcurrency: {
+    preset: 1_000,
+    label: 'Lambda: concurrent executions',
+    raisedBy: 'request',
+    how: 'Service Quotas: "Concurrent executions". New accounts often begin with 10.',
+    source: LAMBDA,
+  },
+  lambdaScalingPerTenSeconds: {
+    preset: 1_000,
+    label: 'Lambda: new environments in ten seconds',
+    raisedBy: 'fixed',
+    how: 'Load that rises more slowly, or provisioned concurrency.',
+    source: LAMBDA,
+  },
+  fifoMessagesPerSecond: {
+    preset: 70_000,
+    label: 'SQS FIFO, high throughput: messages',
+    raisedBy: 'request',
+    how: 'Service Quotas, or several queues.',
+    source: 'SQS quotas, us-east-1',
+  },
+  fifoCallsPerGroupSecond: {
+    preset: 300,
+    label: 'SQS FIFO: calls of a message group',
+    raisedBy: 'fixed',
+    how: 'Messages that share a frame share a job.',
+    source: 'SQS quotas',
+  },
+  tableReadsPerSecond: {
+    preset: 12_000,
+    label: 'DynamoDB: read units of a new table',
+    raisedBy: 'deployment',
+    how: 'warmThroughput of the table; beyond 40,000 also the quota of the account.',
+    source: DYNAMODB,
+  },
+  tableWritesPerSecond: {
+    preset: 4_000,
+    label: 'DynamoDB: write units of a new table',
+    raisedBy: 'deployment',
+    how: 'warmThroughput of the table; beyond 40,000 also the quota of the account.',
+    source: DYNAMODB,
+  },
+  partitionReadsPerSecond: {
+    preset: 3_000,
+    label: 'DynamoDB: read units of one partition',
+    raisedBy: 'fixed',
+    how: 'No setting: fewer environments, or a cache of longer life in each.',
+    source: DYNAMODB,
+  },
+  partitionWritesPerSecond: {
+    preset: 1_000,
+    label: 'DynamoDB: write units of one partition',
+    raisedBy: 'fixed',
+    how: 'No setting: more shards.',
+    source: DYNAMODB,
+  },
+};
+
+export const QUOTA_NAMES = Object.keys(QUOTA_KINDS) as readonly QuotaName[];
+
+export const DEFAULT_QUOTAS: Quotas = quotasFrom((name) => QUOTA_KINDS[name].preset);
+
+/** Nobody is ever refused: what is asked for is seen in full. */
+export const NO_QUOTAS: Quotas = quotasFrom(() => Number.POSITIVE_INFINITY);
+
+export function quotasFrom(value: (name: QuotaName) => number): Quotas {
+  return Object.fromEntries(QUOTA_NAMES.map((name) => [name, value(name)])) as unknown as Quotas;
+}
+
+/** The share of an account that serves one part in so many of the traffic. */
+export function shareOf(quotas: Quotas, parts: number): Quotas {
+  return quotasFrom((name) => quotas[name] / parts);
+}

@@ -1,0 +1,131 @@
+import { FanOutWorkers } from './fan-out-workers.ts';
+import { Frames } from './frames.ts';
+import { Model } from './model.ts';
+import { INLINE_RECIPIENTS, Publishing } from './publishing.ts';
+import { type Quotas, shareOf } from './quotas.ts';
+import type { ServiceTimes } from './service-times.ts';
+import { repeat, startStandingLoad } from './standing-load.ts';
+import type { Tally } from './tally.ts';
+import type { SimulatedWorkload } from './workload.ts';
+
+/** Messages that one run follows one by one. Of more, one part in so many is simulated, with that part of the quotas. */
+const MESSAGES_MAX = 400_000;
+
+/** Posts of wide filters cannot be simulated in parts: a shard is served by one worker. */
+const WIDE_POSTS_MAX = 20_000_000;
+
+/** A message to everybody may take its time; then the run is over. */
+const ONCE_SECONDS_MAX = 7_200;
+
+export interface RunOptions {
+  readonly quotas: Quotas;
+  readonly times: ServiceTimes;
+  /** Environments that idle from the start. @default 0 */
+  readonly warm?: number;
+  /** Whether connections are opened anew and prove that they live. @default true */
+  readonly hasStandingLoad?: boolean;
+  /** Messages that are followed one by one; of more, one part in so many. @default 400,000 */
+  readonly messagesMax?: number;
+}
+
+/** What one run has seen. Multiply what is counted by `parts`. */
+export interface Run {
+  readonly tally: Tally;
+  readonly parts: number;
+  /** Simulated time that was measured. */
+  readonly seconds: number;
+  readonly events: number;
+  /** The most executions at a time: of frames, and of workers. */
+  readonly executionsMax: number;
+  readonly environments: number;
+  readonly workersMax: number;
+  /** The most that was asked of each throttle within one second. */
+  readonly peaks: {
+    readonly requests: number;
+    readonly frames: number;
+    readonly newConnections: number;
+    readonly fifoMessages: number;
+    readonly tableReads: number;
+    readonly tableWrites: number;
+    readonly shapesPartition: number;
+    readonly topicPartition: number;
+  };
+}
+
+/** The error of a workload that would take too long. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
+}
+
+export function runModel(workload: SimulatedWorkload, options: RunOptions): Run {
+  const parts = partsOf(workload, options.messagesMax);
+  const part = {
+    ...workload,
+    connections: workload.connections / parts,
+    publishers: Math.max(1, Math.round(workload.publishers / parts)),
+    messagesPerSecond: workload.messagesPerSecond / parts,
+  };
+  const model = new Model(part, shareOf(options.quotas, parts), options.times, (options.warm ?? 0) / parts);
+  const frames = new Frames(model);
+  const publishing = new Publishing(model, frames, new FanOutWorkers(model));
+  if (options.hasStandingLoad !== false) startStandingLoad(model, frames);
+  const seconds = workload.messagesOnce > 0 ? runOnce(model, publishing) : runRate(model, publishing);
+  return { ...resultOf(model), parts, seconds };
+}
+
+/** In how many parts the traffic is cut, of which one is simulated. */
+export function partsOf(
+  { messagesPerSecond, seconds, warmUpSeconds, recipients }: SimulatedWorkload,
+  messagesMax = MESSAGES_MAX,
+): number {
+  const messages = messagesPerSecond * (seconds + warmUpSeconds);
+  if (recipients <= INLINE_RECIPIENTS) return Math.max(1, Math.ceil(messages / messagesMax));
+  if (messages * recipients <= WIDE_POSTS_MAX) return 1;
+  throw new TooLargeError(
+    `${Math.round(messages * recipients).toLocaleString('en')} deliveries of wide filters are more than ` +
+      `${WIDE_POSTS_MAX.toLocaleString('en')}: simulate fewer seconds.`,
+  );
+}
+
+function runRate(model: Model, publishing: Publishing): number {
+  const { messagesPerSecond, publishers, seconds, warmUpSeconds } = model.workload;
+  repeat(model, messagesPerSecond, () => publishing.publish(Math.floor(model.random.next() * publishers)));
+  model.loop.run((warmUpSeconds + seconds) * 1_000);
+  return seconds;
+}
+
+/** Ends when everybody has it, or nobody will. */
+function runOnce(model: Model, publishing: Publishing): number {
+  const { messagesOnce, publishers, recipients, warmUpSeconds } = model.workload;
+  const { tally, loop } = model;
+  const publishedAtMs = warmUpSeconds * 1_000;
+  loop.after(publishedAtMs, () => {
+    for (let index = 0; index < messagesOnce; index += 1) publishing.publish(index % publishers);
+  });
+  const expected = messagesOnce * recipients;
+  for (let second = 1; second <= ONCE_SECONDS_MAX; second += 1) {
+    loop.run(publishedAtMs + second * 1_000);
+    if (tally.delivered + tally.deliveriesLost >= expected) return second;
+  }
+  return ONCE_SECONDS_MAX;
+}
+
+function resultOf({ account, tally, loop }: Model): Omit<Run, 'parts' | 'seconds'> {
+  return {
+    tally,
+    events: loop.events,
+    executionsMax: account.functions.runningMax,
+    environments: account.functions.environments,
+    workersMax: account.workers.runningMax,
+    peaks: {
+      requests: account.requests.peakPerSecond,
+      frames: account.stageFrames.peakPerSecond,
+      newConnections: account.newConnections.peakPerSecond,
+      fifoMessages: account.fifoMessages.peakPerSecond,
+      tableReads: account.tableReads.peakPerSecond,
+      tableWrites: account.tableWrites.peakPerSecond,
+      shapesPartition: account.partition('shapes').peakPerSecond,
+      topicPartition: account.partition('topic').peakPerSecond,
+    },
+  };
+}

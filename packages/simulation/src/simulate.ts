@@ -1,0 +1,78 @@
+import { type Bill, billOf } from '@apus/cost';
+import { monthOf, usageOfRun } from './costs.ts';
+import { type Demand, demandsOf, raised } from './demands.ts';
+import { DEFAULT_QUOTAS, NO_QUOTAS, type Quotas } from './quotas.ts';
+import { type Run, runModel } from './run-model.ts';
+import { DEFAULT_SERVICE_TIMES, type ServiceTimes } from './service-times.ts';
+import type { SimulatedWorkload } from './workload.ts';
+
+export interface Prediction {
+  readonly workload: SimulatedWorkload;
+  /** What is asked of each quota, the tightest first. */
+  readonly demands: readonly Demand[];
+  /** With the quotas as they are, from a start in which everything was warm. */
+  readonly asIs: Run;
+  readonly quotas: Quotas;
+  /** With those raised that bind and can be raised. */
+  readonly lifted: Run;
+  readonly liftedQuotas: Quotas;
+  /** A month of it, or, of what happens once, that alone. */
+  readonly bill: Bill;
+  /** Deliveries that the bill is for. */
+  readonly billedDeliveries: number;
+  /** Seconds until everybody is connected, at the quota of new connections. */
+  readonly connectSeconds: { readonly asIs: number; readonly lifted: number };
+  /** Seconds until Lambda has so many environments, from none. */
+  readonly scaleUpSeconds: number;
+}
+
+export interface SimulateOptions {
+  readonly quotas?: Quotas;
+  readonly times?: ServiceTimes;
+}
+
+/**
+ * Predicts what a workload does at the gateway door: once where nothing is refused, to see what is asked for; once
+ * with the quotas as they are; once with the quotas that it needs.
+ */
+export function simulate(workload: SimulatedWorkload, options: SimulateOptions = {}): Prediction {
+  const { quotas = DEFAULT_QUOTAS, times = DEFAULT_SERVICE_TIMES } = options;
+  const isOnce = workload.messagesOnce > 0;
+  // Nobody starts cold: a steady load has what it needs.
+  const warmTimes = { ...times, coldStart: { ...times.coldStart, p50Ms: 0, p99Ms: 0 } };
+  const budget = isOnce
+    ? (workload.messagesOnce * workload.recipients) / workload.deliverWithinSeconds
+    : Number.POSITIVE_INFINITY;
+  const unlimited = { ...NO_QUOTAS, maxPostsPerSecond: budget };
+  const free = runModel(workload, { quotas: unlimited, times: warmTimes });
+  const demands = demandsOf(workload, free, quotas);
+  const liftedQuotas = raised(quotas, demands);
+  const warm = free.executionsMax * free.parts;
+  const asIs = runModel(workload, { quotas, times, warm });
+  const lifted = runModel(workload, { quotas: liftedQuotas, times, warm });
+  const only = isOnce
+    ? runModel(workload, { quotas: unlimited, times: warmTimes, hasStandingLoad: false })
+    : free;
+  return {
+    workload,
+    demands,
+    asIs,
+    quotas,
+    lifted,
+    liftedQuotas,
+    bill: isOnce ? billOf(usageOfRun(only, 0)) : monthOf(workload, free),
+    billedDeliveries: isOnce
+      ? only.tally.delivered
+      : workload.messagesPerSecond * workload.recipients * 30 * 24 * 3_600,
+    connectSeconds: {
+      asIs: workload.connections / quotas.newConnectionsPerSecond,
+      lifted: workload.connections / liftedQuotas.newConnectionsPerSecond,
+    },
+    scaleUpSeconds: scaleUpSeconds(warm, quotas.lambdaScalingPerTenSeconds),
+  };
+}
+
+/** The first environments may come at once; then so many after each ten seconds. */
+export function scaleUpSeconds(environments: number, perTenSeconds: number): number {
+  return Math.max(0, ((environments - perTenSeconds) / perTenSeconds) * 10);
+}

@@ -1,0 +1,31 @@
+import { Histogram } from './histogram.ts';
+
+/** What happened within the measured time. */
+export class Tally {
+  framesIn = 0;
+  replies = 0;
+  posts = 0;
+  published = 0;
+  delivered = 0;
+  connects = 0;
+  invocations = 0;
+  billedMs = 0;
+  readUnits = 0;
+  writeUnits = 0;
+  fifoRequests = 0;
+  fifoJobs = 0;
+  bytesOut = 0;
+  /** Closed by the gateway: the account's throttle, or the stage's. */
+  framesRefused = 0;
+  /** 429, each try by itself. */
+  postsRefused = 0;
+  /** Messages to one recipient that were given up. */
+  deliveriesLost = 0;
+  /** Frames that found no environment. */
+  framesWithoutFunction = 0;
+  dynamoThrottled = 0;
+  framesFailed = 0;
+  connectionsRefused = 0;
+  readonly deliveryMs = new Histogram();
+  readonly acknowledgeMs = new Histogram();
+}

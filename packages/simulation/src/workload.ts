@@ -1,0 +1,136 @@
+/** What clients do. Every number has a default but `connections`. */
+export interface SimulatedWorkload {
+  readonly connections: number;
+  readonly messagesPerSecond: number;
+  /** Messages in all, published at once; instead of a rate. 0: there is a rate. */
+  readonly messagesOnce: number;
+  readonly publishers: number;
+  readonly recipients: number;
+  /** Topics that messages are spread over; each publisher has its own, or all have one. */
+  readonly topics: number;
+  readonly qos: 0 | 1;
+  readonly payloadBytes: number;
+  /** Filter shapes that fit a topic. */
+  readonly shapes: number;
+  /** Simulated time that is measured. */
+  readonly seconds: number;
+  /** Simulated time before it. */
+  readonly warmUpSeconds: number;
+  /** In which one message is to have reached everybody. */
+  readonly deliverWithinSeconds: number;
+  readonly seed: number;
+}
+
+interface Field {
+  readonly help: string;
+  readonly least: number;
+  readonly most: number;
+  readonly preset?: number;
+  readonly isWhole?: boolean;
+}
+
+const BILLION = 1_000_000_000;
+
+export const WORKLOAD_FIELDS: { readonly [K in keyof SimulatedWorkload]: Field } = {
+  connections: { help: 'Clients that are connected.', least: 1, most: BILLION, isWhole: true },
+  messagesPerSecond: {
+    help: 'Messages that all publishers together publish in a second.',
+    least: 0,
+    most: 10_000_000,
+    preset: 0,
+  },
+  messagesOnce: {
+    help: 'Messages published at one moment, instead of a rate.',
+    least: 0,
+    most: 100_000,
+    preset: 0,
+    isWhole: true,
+  },
+  publishers: {
+    help: 'Clients that publish. Default: half of the connections.',
+    least: 1,
+    most: BILLION,
+    isWhole: true,
+  },
+  recipients: { help: 'Recipients of a message.', least: 1, most: 10_000_000, preset: 1, isWhole: true },
+  topics: {
+    help: 'Topics that messages are spread over. Default: one for each publisher.',
+    least: 1,
+    most: BILLION,
+    isWhole: true,
+  },
+  qos: {
+    help: 'QoS of messages, 0 or 1; sessions end with their connections.',
+    least: 0,
+    most: 1,
+    preset: 1,
+    isWhole: true,
+  },
+  payloadBytes: { help: 'Payload of a message.', least: 0, most: 24_000, preset: 256, isWhole: true },
+  shapes: { help: 'Filter shapes that fit a topic.', least: 1, most: 64, preset: 2, isWhole: true },
+  seconds: { help: 'Simulated time that is measured.', least: 1, most: 86_400, preset: 20 },
+  warmUpSeconds: {
+    help: 'Simulated time before it, in which the rate is there already.',
+    least: 0,
+    most: 86_400,
+    preset: 10,
+  },
+  deliverWithinSeconds: {
+    help: 'With --messages-once: when everybody should have it.',
+    least: 1,
+    most: 86_400,
+    preset: 10,
+  },
+  seed: {
+    help: 'What every random choice comes from.',
+    least: 0,
+    most: 2_147_483_647,
+    preset: 1,
+    isWhole: true,
+  },
+};
+
+/** A workload that cannot be simulated; the message says which field and what it may be. */
+export class SimulationError extends Error {
+  override readonly name = 'SimulationError';
+}
+
+const NAMES = Object.keys(WORKLOAD_FIELDS) as readonly (keyof SimulatedWorkload)[];
+
+/**
+ * Fills the defaults in.
+ *
+ * @throws {SimulationError} for a field that is unknown, missing or out of its range
+ */
+export function workloadFrom(given: unknown): SimulatedWorkload {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new SimulationError('A workload is an object, as {"connections": 1000, "messagesPerSecond": 100}');
+  }
+  const fields: Readonly<Record<string, unknown>> = { ...given };
+  for (const name of Object.keys(fields)) {
+    if (!Object.hasOwn(WORKLOAD_FIELDS, name)) {
+      throw new SimulationError(`"${name}" is no field of a workload. There are ${NAMES.join(', ')}`);
+    }
+  }
+  const read = Object.fromEntries(NAMES.map((name) => [name, fieldFrom(name, fields[name])]));
+  const publishers = read.publishers ?? Math.max(1, Math.floor((read.connections ?? 1) / 2));
+  const workload = { ...read, publishers, topics: read.topics ?? publishers } as SimulatedWorkload;
+  if (workload.messagesPerSecond > 0 === workload.messagesOnce > 0) {
+    throw new SimulationError('A workload needs "messagesPerSecond" or "messagesOnce", and not both');
+  }
+  return workload;
+}
+
+function fieldFrom(name: keyof SimulatedWorkload, value: unknown): number | undefined {
+  const { least, most, preset, isWhole = false } = WORKLOAD_FIELDS[name];
+  if (value === undefined || value === null) {
+    if (name === 'connections') throw new SimulationError('A workload needs the number of its connections');
+    return preset;
+  }
+  const isFit = typeof value === 'number' && value >= least && value <= most;
+  if (isFit && (!isWhole || Number.isInteger(value))) return value;
+  const kind = isWhole ? 'a whole number' : 'a number';
+  throw new SimulationError(
+    `"${name}" is ${kind} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}, not ${JSON.stringify(value)}`,
+  );
+}

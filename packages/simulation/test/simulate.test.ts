@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DEFAULT_QUOTAS,
+  DEFAULT_SERVICE_TIMES,
+  NO_QUOTAS,
+  type Quotas,
+  runModel,
+  type ServiceTimes,
+  SimulationError,
+  shardsOf,
+  simulate,
+  workloadFrom,
+} from '../src/index.ts';
+
+const constant = (ms: number) => ({ p50Ms: ms, p99Ms: ms, source: 'the test' });
+
+/** Every time is the same each time, so that sums can be made by hand. */
+const TIMES: ServiceTimes = {
+  gatewayHop: constant(5),
+  frameCpuMs: 1,
+  postCpuMs: 0,
+  dynamoCall: constant(4),
+  post: constant(10),
+  sqsSend: constant(8),
+  fifoToFunction: constant(28),
+  coldStart: constant(0),
+  processorShare: 0.5,
+};
+
+/** Room for all that a small test does. */
+const OWN = { stageFramesPerSecond: 100_000, maxPostsPerSecond: 100_000 };
+const quotasWith = (given: Partial<Quotas>): Quotas => ({ ...DEFAULT_QUOTAS, ...OWN, ...given });
+
+const alone = { hasStandingLoad: false, times: TIMES } as const;
+
+describe('one message to one, by hand', () => {
+  const workload = workloadFrom({ connections: 2, messagesOnce: 1, warmUpSeconds: 0 });
+  const { tally } = runModel(workload, { ...alone, quotas: NO_QUOTAS });
+
+  it('is delivered after hop, processor, one call and a post: 5 + 2 + 4 + 10 ms', () => {
+    expect(tally.deliveryMs.mean).toBe(21);
+  });
+
+  it('is answered after the post and a hop: 26 ms', () => {
+    expect(tally.acknowledgeMs.mean).toBe(26);
+  });
+
+  it('bills a frame, a reply, a post, an invocation of 16 ms, three reads and one of the registry', () => {
+    expect(tally).toMatchObject({
+      framesIn: 1,
+      replies: 1,
+      posts: 1,
+      invocations: 1,
+      billedMs: 16,
+      readUnits: 4,
+    });
+  });
+});
+
+describe('one message to many', () => {
+  it('2,008: eight by the frame, two shards of a thousand with four slices each, one request for both jobs', () => {
+    const workload = workloadFrom({
+      connections: 3_000,
+      messagesOnce: 1,
+      recipients: 2_008,
+      warmUpSeconds: 0,
+    });
+    const { tally } = runModel(workload, { ...alone, quotas: quotasWith({}) });
+    expect(shardsOf(2_000)).toBe(2);
+    expect(tally).toMatchObject({
+      posts: 2_008,
+      delivered: 2_008,
+      invocations: 1 + 2,
+      fifoJobs: 2,
+      fifoRequests: 3,
+      writeUnits: 8,
+    });
+  });
+
+  it('takes as long as the budget of posts says: 10,000 at 1,000 a second, 10 s', () => {
+    const workload = workloadFrom({
+      connections: 20_000,
+      messagesOnce: 1,
+      recipients: 10_008,
+      warmUpSeconds: 0,
+    });
+    const { tally } = runModel(workload, { ...alone, quotas: quotasWith({ maxPostsPerSecond: 1_000 }) });
+    expect(tally.deliveryMs.max).toBeGreaterThan(9_500);
+    expect(tally.deliveryMs.max).toBeLessThan(10_800);
+  });
+
+  it('waits for workers that came before it: a second message to the same shard follows the first', () => {
+    const given = { connections: 2_000, publishers: 2, topics: 1, recipients: 508, warmUpSeconds: 0 };
+    const quotas = quotasWith({ maxPostsPerSecond: 1_000 });
+    const one = runModel(workloadFrom({ ...given, messagesOnce: 1 }), { ...alone, quotas });
+    const two = runModel(workloadFrom({ ...given, messagesOnce: 2 }), { ...alone, quotas });
+    // 500 posts at 500 a second of one worker: a second each.
+    expect(two.tally.deliveryMs.max - one.tally.deliveryMs.max).toBeGreaterThan(900);
+  });
+
+  it.each([
+    [1, 1],
+    [1_000, 1],
+    [1_001, 2],
+    [1_000_000, 256],
+  ])('%i subscribers stand in %i shards', (recipients, shards) => {
+    expect(shardsOf(recipients)).toBe(shards);
+  });
+});
+
+describe('throttles', () => {
+  it('frames beyond the stage are refused, and those of QoS 1 come again', () => {
+    const workload = workloadFrom({
+      connections: 2_000,
+      messagesPerSecond: 200,
+      seconds: 20,
+      warmUpSeconds: 0,
+    });
+    const quotas = quotasWith({ stageFramesPerSecond: 100 });
+    const { tally } = runModel(workload, { ...alone, quotas });
+    expect(tally.framesRefused).toBeGreaterThan(1_000);
+    // The burst is two seconds of it.
+    expect(tally.framesIn).toBeLessThanOrEqual(20 * 100 + 200);
+    expect(tally.deliveriesLost).toBe(0);
+  });
+
+  it('at QoS 0 they are lost', () => {
+    const given = { connections: 2_000, messagesPerSecond: 200, qos: 0, seconds: 20, warmUpSeconds: 0 };
+    const { tally } = runModel(workloadFrom(given), {
+      ...alone,
+      quotas: quotasWith({ stageFramesPerSecond: 100 }),
+    });
+    // One that gathered another while it was away has two messages in it.
+    expect(tally.deliveriesLost).toBeGreaterThanOrEqual(tally.framesRefused);
+    expect(tally.delivered + tally.deliveriesLost).toBeLessThanOrEqual(tally.published);
+  });
+
+  it('a table that is throttled is asked again, and after five times the frame fails', () => {
+    const workload = workloadFrom({
+      connections: 2_000,
+      messagesPerSecond: 200,
+      seconds: 10,
+      warmUpSeconds: 0,
+    });
+    const { tally } = runModel(workload, { ...alone, quotas: quotasWith({ tableReadsPerSecond: 300 }) });
+    expect(tally.framesFailed).toBeGreaterThan(0);
+    expect(tally.dynamoThrottled).toBeGreaterThanOrEqual(5 * tally.framesFailed);
+    expect(tally.readUnits).toBeLessThanOrEqual(300 * 11);
+  });
+
+  it('messages that gather while a publisher waits share a frame', () => {
+    const workload = workloadFrom({
+      connections: 2,
+      publishers: 1,
+      messagesPerSecond: 1_000,
+      seconds: 10,
+      warmUpSeconds: 0,
+    });
+    const { tally } = runModel(workload, { ...alone, quotas: NO_QUOTAS });
+    // A reply takes 26 ms: about 26 messages each.
+    expect(tally.published / tally.framesIn).toBeGreaterThan(20);
+    expect(tally.published / tally.framesIn).toBeLessThan(32);
+  });
+});
+
+describe('a prediction', () => {
+  const given = { connections: 20_000, messagesPerSecond: 6_000, seconds: 4, warmUpSeconds: 1 };
+
+  it('names what binds first, and what was raised is enough', () => {
+    const { demands, lifted, liftedQuotas } = simulate(workloadFrom(given), { quotas: quotasWith({}) });
+    // Three units and more for each frame, of 12,000 a second.
+    expect(demands[0]?.quota).toBe('tableReadsPerSecond');
+    // A frame in and a post for each message, beside what idle connections cause.
+    const requests = demands.find(({ quota }) => quota === 'requestsPerSecond');
+    expect(requests?.asked).toBeGreaterThan(11_900);
+    expect(requests?.asked).toBeLessThan(12_500);
+    expect(liftedQuotas.requestsPerSecond).toBeGreaterThan(15_000);
+    expect(lifted.tally).toMatchObject({
+      framesRefused: 0,
+      framesWithoutFunction: 0,
+      postsRefused: 0,
+      framesFailed: 0,
+    });
+  });
+
+  it('is the same for the same seed, and another for another', () => {
+    const of = (seed: number) => simulate(workloadFrom({ ...given, seed })).asIs.tally;
+    expect(of(1)).toEqual(of(1));
+    expect(of(1)).not.toEqual(of(2));
+  });
+
+  it('of a part of the traffic with that part of the quotas is that of the whole', () => {
+    const workload = workloadFrom({ ...given, seconds: 9 });
+    const times = DEFAULT_SERVICE_TIMES;
+    const quotas = NO_QUOTAS;
+    const whole = runModel(workload, { quotas, times, messagesMax: Number.POSITIVE_INFINITY });
+    const part = runModel(workload, { quotas, times, messagesMax: 20_000 });
+    expect(whole.parts).toBe(1);
+    expect(part.parts).toBe(3);
+    expect(Math.abs((part.tally.framesIn * part.parts) / whole.tally.framesIn - 1)).toBeLessThan(0.02);
+    const p99 = (run: typeof whole) => run.tally.deliveryMs.quantile(0.99);
+    expect(Math.abs(p99(part) / p99(whole) - 1)).toBeLessThan(0.05);
+  });
+});
+
+describe('a workload', () => {
+  it.each<[unknown, RegExp]>([
+    [undefined, /is an object/],
+    [{}, /needs the number of its connections/],
+    [{ connections: 0, messagesOnce: 1 }, /"connections" is a whole number from 1/],
+    [{ connections: 1, messagesOnce: 1, speed: 1 }, /"speed" is no field/],
+    [{ connections: 1 }, /needs "messagesPerSecond" or "messagesOnce"/],
+    [{ connections: 1, messagesOnce: 1, messagesPerSecond: 1 }, /and not both/],
+    [{ connections: 1, messagesOnce: 1, qos: 2 }, /"qos"/],
+  ])('%j is refused in a sentence', (given, sentence) => {
+    expect(() => workloadFrom(given)).toThrow(SimulationError);
+    expect(() => workloadFrom(given)).toThrow(sentence);
+  });
+
+  it('with more deliveries of wide filters than can be followed says so', () => {
+    const workload = workloadFrom({ connections: 1_000_000, recipients: 10_000, messagesPerSecond: 1_000 });
+    expect(() => simulate(workload)).toThrow(/simulate fewer seconds/);
+  });
+});
