@@ -3,6 +3,7 @@ import { queueAnswersContract } from './queue-answers.ts';
 import { queueEndContract } from './queue-end.ts';
 import { queueLimitsContract } from './queue-limits.ts';
 import { queueOfferContract } from './queue-offer.ts';
+import { queueRepeatContract } from './queue-repeat.ts';
 import { queueResendContract } from './queue-resend.ts';
 import { queueWalkContract } from './queue-walk.ts';
 import { queueWindowContract } from './queue-window.ts';
@@ -16,6 +17,7 @@ export function queueStoreContract(name: string, makeStores: MakeStores): void {
     queueAnswersContract(makeStores);
     queueLimitsContract(makeStores);
     queueResendContract(makeStores);
+    queueRepeatContract(makeStores);
     queueEndContract(makeStores);
     queueWalkContract(makeStores);
   });

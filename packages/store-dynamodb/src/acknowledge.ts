@@ -1,12 +1,15 @@
 import type { Acknowledged, CompletingPacket, SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { COMPLETED_SECONDS } from './limits.ts';
-import { inflightKey, isCompleted } from './queue-items.ts';
+import { inflightKey, KIND } from './queue-items.ts';
 import { connectionOf } from './session-ref.ts';
 import type { Table, Written } from './table.ts';
-import { type Item, number, text, textOf } from './values.ts';
+import { type Item, text, textOf } from './values.ts';
 
-const KIND_OF: Readonly<Record<CompletingPacket, string>> = { puback: '1', pubrec: '2', pubcomp: 'r' };
+const KIND_OF: Readonly<Record<CompletingPacket, string>> = {
+  puback: KIND.atLeastOnce,
+  pubrec: KIND.exactlyOnce,
+  pubcomp: KIND.released,
+};
 
 /**
  * Acknowledgements: one conditional write each, and no read.
@@ -26,9 +29,7 @@ export class Acknowledge {
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
-    const written = await (answer === 'pubcomp'
-      ? this.#completeExactlyOnce(session, packetId)
-      : this.#delete(session, packetId, answer));
+    const written = await this.#delete(session, packetId, answer);
     if (!written.ok) return outcomeOf(written, session);
     // Who gives a message up does not ask for the next one: nobody would look for the mark again.
     if (answer !== undefined && written.old !== undefined && written.old.f === undefined)
@@ -55,29 +56,11 @@ export class Acknowledge {
   }
 
   async #delete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Written> {
-    const isInUse = 'attribute_exists(p) AND k <> :completed';
+    const isInUse = 'attribute_exists(p)';
     const isAnsweredSo = 'k = :kind';
     return await this.#table.delete(inflightKey(session, packetId), {
       condition: `${answer === undefined ? isInUse : isAnsweredSo}${this.#isHere(session)}`,
-      ...values(
-        session,
-        answer === undefined ? { ':completed': text('d') } : { ':kind': text(KIND_OF[answer]) },
-      ),
-      returnsOld: true,
-    });
-  }
-
-  /** The id is free, and its last message is remembered. */
-  async #completeExactlyOnce(session: SessionRef, packetId: PacketId): Promise<Written> {
-    const isAnsweredSo = 'k = :kind';
-    const expression = 'SET k = :completed, t = :ttl REMOVE c, w, f, b, bn, d';
-    return await this.#table.update(inflightKey(session, packetId), expression, {
-      condition: `${isAnsweredSo}${this.#isHere(session)}`,
-      ...values(session, {
-        ':kind': text(KIND_OF.pubcomp),
-        ':completed': text('d'),
-        ':ttl': number(this.#table.nowSeconds() + COMPLETED_SECONDS),
-      }),
+      ...values(session, answer === undefined ? {} : { ':kind': text(KIND_OF[answer]) }),
       returnsOld: true,
     });
   }
@@ -95,7 +78,7 @@ function values(session: SessionRef, others: Item): { values?: Item } {
 
 function outcomeOf({ old, isRetry }: Written, session: SessionRef): Acknowledged {
   // An attempt whose answer was lost may have done it.
-  if (old === undefined || isCompleted(old)) return isRetry ? 'done' : 'unknown';
+  if (old === undefined) return isRetry ? 'done' : 'unknown';
   const connectionId = connectionOf(session);
   return connectionId === undefined || textOf(old, 'c') === connectionId ? 'out-of-place' : 'unknown';
 }

@@ -1,9 +1,7 @@
 import { BatchGetItemCommand, BatchWriteItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb';
-import { ThrottledError } from './errors.ts';
 import type { Key } from './keys.ts';
-import { ATTEMPTS_MAX, FIRST_PAUSE_MS } from './limits.ts';
 import { readUnits, sizeOf, writeUnits } from './meter.ts';
-import { withRetries } from './retry.ts';
+import { Pauses, withRetries } from './retry.ts';
 import { marshalled, type Table } from './table.ts';
 import { type Item, textOf } from './values.ts';
 
@@ -37,8 +35,9 @@ export async function batchGet(table: Table, keys: readonly Key[]): Promise<Foun
 
 async function getChunk(table: Table, keys: readonly Key[], found: Found): Promise<void> {
   const { client, tableName } = table.settings;
+  const pauses = new Pauses('BatchGetItem', table.settings);
   let left = keys.map(marshalled);
-  for (let roundsInVain = 0; left.length > 0; ) {
+  while (left.length > 0) {
     const command = new BatchGetItemCommand({
       RequestItems: { [tableName]: { Keys: left, ConsistentRead: true } },
       ReturnConsumedCapacity: 'TOTAL',
@@ -51,9 +50,9 @@ async function getChunk(table: Table, keys: readonly Key[], found: Found): Promi
     table.countRead(answer.ConsumedCapacity?.[0], computed);
     for (const item of items) if (table.isAlive(item)) found.add(item);
     // A batch reads a megabyte of one partition: the rest of a large body is left without any throttling.
-    roundsInVain = unprocessed.length < left.length ? 0 : roundsInVain + 1;
+    if (unprocessed.length < left.length) pauses.begin();
     left = unprocessed as typeof left;
-    if (left.length > 0) await pause(table, 'BatchGetItem', roundsInVain);
+    if (left.length > 0) await pauses.next(undefined);
   }
 }
 
@@ -80,19 +79,14 @@ export async function batchDelete(table: Table, items: readonly Item[]): Promise
 async function batchWrite(table: Table, requests: readonly WriteRequest[], units: number): Promise<void> {
   const { client, tableName } = table.settings;
   for (let start = 0; start < requests.length; start += WRITE_ITEMS_MAX) {
+    const pauses = new Pauses('BatchWriteItem', table.settings);
     let left = requests.slice(start, start + WRITE_ITEMS_MAX);
-    for (let attempts = 1; left.length > 0; attempts += 1) {
+    while (left.length > 0) {
       const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: left } });
       const { answer } = await withRetries('BatchWriteItem', table.settings, () => client.send(command));
       left = answer.UnprocessedItems?.[tableName] ?? [];
-      if (left.length > 0) await pause(table, 'BatchWriteItem', attempts);
+      if (left.length > 0) await pauses.next(undefined);
     }
   }
   if (units > 0) table.meter.write(units);
-}
-
-/** What DynamoDB left undone it was too busy for. */
-async function pause({ settings }: Table, operation: string, attempts: number): Promise<void> {
-  if (attempts === ATTEMPTS_MAX) throw new ThrottledError(operation, attempts, undefined);
-  await settings.sleep(settings.random() * FIRST_PAUSE_MS * 2 ** (attempts - 1));
 }

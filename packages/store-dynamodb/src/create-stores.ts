@@ -49,6 +49,7 @@ export interface DynamoStores extends Stores {
 }
 
 const QUEUE_SECONDS_MAX = 14 * 24 * 60 * 60;
+const REPEAT_SECONDS_MAX = 7 * 24 * 60 * 60;
 const RETAINED_TOMBSTONE_SECONDS = 600;
 
 /**
@@ -100,6 +101,7 @@ function settingsOf(options: DynamoOptions): Settings {
     random: Math.random,
     randomId: () => randomBytes(12).toString('base64url'),
     queueSecondsMax: QUEUE_SECONDS_MAX,
+    repeatSecondsMax: REPEAT_SECONDS_MAX,
     retainedTombstoneSeconds: RETAINED_TOMBSTONE_SECONDS,
     readUnitsFrom: 'service',
     shards: 'read',

@@ -1,12 +1,13 @@
 import type { PageLimit, Queued } from '@apus/broker';
 import type { Bodies } from './bodies.ts';
-import type { Inflight, Window } from './inflight.ts';
+import type { Inflight } from './inflight.ts';
 import { Page } from './page.ts';
 import { PageBodies } from './page-bodies.ts';
 import {
   compareEntries,
-  isCompleted,
+  isExactlyOnce,
   isSameEntry,
+  KIND,
   movedFields,
   packetIdOf,
   queuedOf,
@@ -14,8 +15,10 @@ import {
 } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import type { QueryPage } from './table.ts';
+import type { Action } from './transaction.ts';
 import { type Item, numberOf, textOf } from './values.ts';
 import type { Waiting } from './waiting.ts';
+import type { Window } from './window.ts';
 
 export interface DrawParts {
   readonly waiting: Waiting;
@@ -95,7 +98,7 @@ export class Draw {
   async #sendAgain(): Promise<boolean> {
     let areResent = true;
     for (const item of this.#toSendAgain()) {
-      const isPubrel = textOf(item, 'k') === 'r';
+      const isPubrel = textOf(item, 'k') === KIND.released;
       const size = isPubrel ? 0 : sizeOfEntry(item);
       // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
       if ((isPubrel || this.#window.hasRoom) && this.#page.hasRoom(size))
@@ -111,7 +114,7 @@ export class Draw {
   async #sendOneAgain(item: Item, size: number): Promise<void> {
     const { inflight } = this.#parts;
     const packetId = packetIdOf(item);
-    const isPubrel = textOf(item, 'k') === 'r';
+    const isPubrel = textOf(item, 'k') === KIND.released;
     const queued = isPubrel ? pubrel(packetId) : await this.#queued(item, packetId, true);
     // Its body is gone: it has waited longer than anything is kept.
     if (queued === undefined) return await inflight.delete(this.#view.session, packetId);
@@ -142,6 +145,23 @@ export class Draw {
     return this.#window.items.some((inflight) => isSameEntry(inflight, item));
   }
 
+  /** False when the window is full. */
+  async #drawOne(item: Item, size: number): Promise<boolean> {
+    return isExactlyOnce(item) ? await this.#move(item, size) : await this.#putAndTake(item, size);
+  }
+
+  /** At QoS 2 it gets its packet id and leaves the waiting ones in one transaction: no crash leaves it in both places. */
+  async #move(item: Item, size: number): Promise<boolean> {
+    const along = this.#parts.waiting.leave(item);
+    const packetId = await this.#putInflight(item, along);
+    // Another drain has drawn it.
+    if (packetId === 'gone') return true;
+    if (packetId === undefined) return false;
+    this.#countRemoved(item);
+    await this.#send(item, packetId, size);
+    return true;
+  }
+
   /**
    *     drain of an old connection         drain of the new one
    *     puts the message inflight
@@ -149,37 +169,48 @@ export class Draw {
    *     deletes it from the waiting: won
    *                                        deletes it: it is gone, so takes back what it has put
    */
-  async #drawOne(item: Item, size: number): Promise<boolean> {
-    const { inflight } = this.#parts;
+  async #putAndTake(item: Item, size: number): Promise<boolean> {
     const packetId = await this.#putInflight(item);
-    if (packetId === undefined) return false;
-    const isTaken = await this.#take(item);
-    if (packetId === 'completed') return true;
-    const queued = isTaken ? await this.#queued(item, packetId, false) : undefined;
-    if (queued === undefined) await inflight.withdraw(this.#view, packetId, item);
-    else this.#page.add(queued, size);
+    if (packetId === undefined || packetId === 'gone') return false;
+    if (await this.#take(item)) await this.#send(item, packetId, size);
+    else await this.#parts.inflight.withdraw(this.#view, packetId, item);
     return true;
   }
 
-  /** Its packet id; undefined when the window is full. */
-  async #putInflight(item: Item): Promise<number | 'completed' | undefined> {
+  async #send(item: Item, packetId: number, size: number): Promise<void> {
+    const queued = await this.#queued(item, packetId, false);
+    // Without its body there is nothing to send.
+    if (queued === undefined) await this.#parts.inflight.withdraw(this.#view, packetId, item);
+    else this.#page.add(queued, size);
+  }
+
+  /** Its packet id; undefined when the window is full; 'gone' when it does not wait any more. */
+  async #putInflight(item: Item, along?: Action): Promise<number | 'gone' | undefined> {
     while (this.#window.hasRoom) {
       const packetId = this.#window.freeId(item);
       if (packetId === undefined) return undefined;
-      const there = await this.#parts.inflight.put(this.#view, packetId, movedFields(item), true);
-      if (there !== undefined && isCompleted(there) && isSameEntry(there, item)) return 'completed';
+      const fields = movedFields(item);
+      const drawn = await this.#parts.inflight.put(this.#view, packetId, fields, {
+        hasMoreBehind: true,
+        along,
+      });
+      if (drawn.outcome === 'prevented') return 'gone';
       this.#window.use(packetId);
       this.#window.takePlace();
-      if (there === undefined) return packetId;
+      if (drawn.outcome === 'drawn') return packetId;
     }
     return undefined;
   }
 
   async #take(item: Item): Promise<boolean> {
     if (!(await this.#parts.waiting.take(item))) return false;
+    this.#countRemoved(item);
+    return true;
+  }
+
+  #countRemoved(item: Item): void {
     this.#removed.messages += 1;
     this.#removed.bytes += sizeOfEntry(item);
-    return true;
   }
 
   async #queued(item: Item, packetId: number, dup: boolean): Promise<Queued | undefined> {

@@ -1,79 +1,38 @@
-import { KEPT_PACKET_ID_MAX, type SessionRef } from '@apus/broker';
+import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { OWNED, ownedPartition } from './keys.ts';
 import { PROBES_MAX } from './limits.ts';
-import { inflightKey, isCompleted, isCopyOf, isSameEntry, packetIdOf } from './queue-items.ts';
+import { indexOf, inflightKey, isCopyOf, KIND, packetIdOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { endOf, type Table } from './table.ts';
-import { type Item, number, numberOf, text, textOf } from './values.ts';
+import { type Action, transact } from './transaction.ts';
+import { type Item, number, text, textOf } from './values.ts';
+import { firstId, Window } from './window.ts';
 
-/** Put inflight under this id; or complete already; or the window is full, and these are in it. */
+/**
+ * Put inflight under this id; or the window is full, and these are in it; or what was to be written along with it could
+ * not be, as this stands there, or nothing does.
+ */
 export type Placed =
   | { readonly packetId: PacketId }
   | { readonly full: readonly Item[] }
-  | { readonly isCompleted: true };
+  | { readonly prevented: Item | undefined };
 
-/** The window of a session as it was read. */
-export class Window {
-  readonly items: readonly Item[];
-  readonly #used: Set<PacketId>;
-  #room: number;
-  readonly #view: QueueView;
+/** What became of one packet id. */
+type Drawn =
+  | { readonly outcome: 'drawn' }
+  | { readonly outcome: 'in-use'; readonly there: Item }
+  | { readonly outcome: 'prevented'; readonly there: Item | undefined };
 
-  constructor(view: QueueView, items: readonly Item[]) {
-    this.#view = view;
-    this.items = items;
-    this.#used = new Set(items.map(packetIdOf));
-    const counted = items.filter((item) => this.isSentHere(item) && numberOf(item, 'w') === 1);
-    this.#room = view.receiveMaximum - counted.length;
-  }
-
-  /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
-  get hasRoom(): boolean {
-    return this.#room > 0 && this.#used.size < KEPT_PACKET_ID_MAX;
-  }
-
-  /** Whether packet ids 1 to Receive Maximum are the window: nothing else is in use. */
-  get isRegular(): boolean {
-    return this.items.every(
-      (item) =>
-        this.isSentHere(item) && numberOf(item, 'w') === 1 && packetIdOf(item) <= this.#view.receiveMaximum,
-    );
-  }
-
-  get hasMessagesToSendAgain(): boolean {
-    return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') !== 'r');
-  }
-
-  get hasPubrelsToSendAgain(): boolean {
-    return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') === 'r');
-  }
-
-  isSentHere(item: Item): boolean {
-    return textOf(item, 'c') === this.#view.connectionId;
-  }
-
-  takePlace(): void {
-    this.#room -= 1;
-  }
-
-  /** The id is in use although it was not read. */
-  use(packetId: PacketId): void {
-    this.#used.add(packetId);
-  }
-
-  /** A free id for this message, in the window while that has one: the first is ever the same, see `firstId`. */
-  freeId(fields: Item): PacketId | undefined {
-    const { receiveMaximum } = this.#view;
-    for (let step = 0; step < receiveMaximum; step += 1) {
-      const packetId = firstId(fields, receiveMaximum, step);
-      if (!this.#used.has(packetId)) return packetId;
-    }
-    for (let packetId = receiveMaximum + 1; packetId <= KEPT_PACKET_ID_MAX; packetId += 1) {
-      if (!this.#used.has(packetId)) return packetId;
-    }
-    return undefined;
-  }
+/** How a message is put inflight. */
+export interface PlaceOptions {
+  /** More waits behind it: its acknowledgement looks. @default false */
+  readonly hasMoreBehind?: boolean;
+  /**
+   * Written with it or not at all: the memory of a copy, or that it waits no longer. It makes the write a transaction.
+   * @default nothing
+   */
+  readonly along?: Action | undefined;
 }
 
 /**
@@ -94,40 +53,32 @@ export class Inflight {
   async read(view: QueueView): Promise<Window> {
     const p = ownedPartition(view.session);
     const items = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
-    return new Window(
-      view,
-      items.filter((item) => !isCompleted(item)),
-    );
+    return new Window(view, items);
   }
 
   /** Puts a message inflight on a live connection. `fields` are those of both kinds of items. */
-  async place(view: QueueView, fields: Item, hasMoreBehind = false): Promise<Placed> {
-    if (view.standing.phase !== 'live') return await this.#placeCounted(view, fields, hasMoreBehind);
+  async place(view: QueueView, fields: Item, options: PlaceOptions = {}): Promise<Placed> {
+    if (view.standing.phase !== 'live') return await this.#placeCounted(view, fields, options);
     const seen = new Map<PacketId, Item>();
     const probes = Math.min(PROBES_MAX, view.receiveMaximum);
     for (let probe = 0; probe < probes; probe += 1) {
       const packetId = firstId(fields, view.receiveMaximum, probe);
-      const there = await this.put(view, packetId, fields, hasMoreBehind);
-      if (there === undefined) return { packetId };
-      if (isSameEntry(there, fields) && isCompleted(there)) return { isCompleted: true };
-      if (isCopyOf(there, fields)) return { packetId };
-      seen.set(packetId, there);
+      const drawn = await this.put(view, packetId, fields, options);
+      if (drawn.outcome === 'drawn') return { packetId };
+      if (drawn.outcome === 'prevented') return { prevented: drawn.there };
+      if (isCopyOf(drawn.there, fields)) return { packetId };
+      seen.set(packetId, drawn.there);
     }
     if (seen.size >= view.receiveMaximum) return { full: [...seen.values()] };
-    return await this.#placeCounted(view, fields, hasMoreBehind);
+    return await this.#placeCounted(view, fields, options);
   }
 
-  /** Draws the id. Undefined when that succeeded, else what holds it. */
-  async put(
-    view: QueueView,
-    packetId: PacketId,
-    fields: Item,
-    hasMoreBehind: boolean,
-  ): Promise<Item | undefined> {
+  /** Draws the id. */
+  async put(view: QueueView, packetId: PacketId, fields: Item, options: PlaceOptions): Promise<Drawn> {
+    const { hasMoreBehind = false, along } = options;
     const key = inflightKey(view.session, packetId);
     const isFree = 'attribute_not_exists(p)';
     const hasExpired = 't <= :now';
-    const isAnotherCompleted = '(k = :completed AND NOT (m = :message AND ix = :index))';
     const item: Item = {
       ...fields,
       p: text(key.p),
@@ -136,40 +87,38 @@ export class Inflight {
       w: number(1),
       ...(hasMoreBehind && { f: number(1) }),
     };
-    const { ok, old, isRetry } = await this.#table.put(item, {
-      condition: `${isFree} OR ${hasExpired} OR ${isAnotherCompleted}`,
-      values: {
-        ':now': number(this.#table.nowSeconds()),
-        ':completed': text('d'),
-        ':message': text(textOf(fields, 'm') ?? ''),
-        ':index': number(numberOf(fields, 'ix') ?? 0),
-      },
-    });
+    const condition = `${isFree} OR ${hasExpired}`;
+    const values = { ':now': number(this.#table.nowSeconds()) };
+    if (along !== undefined) return await this.#putAlong(along, { put: item, condition, values });
+    const { ok, old, isRetry } = await this.#table.put(item, { condition, values });
     // An attempt whose answer was lost has drawn the id: this very message stands there, for this very connection.
     const isOwn =
       isRetry && old !== undefined && isCopyOf(old, item) && textOf(old, 'c') === view.connectionId;
-    return ok || isOwn ? undefined : (old ?? item);
+    return ok || isOwn ? { outcome: 'drawn' } : { outcome: 'in-use', there: old ?? item };
   }
 
-  /** To be sent again on this connection. False when it has been completed or sent by another meanwhile. */
+  /** To be sent again on this connection. False when it has been answered or sent by another meanwhile. */
   async sendAgain(view: QueueView, item: Item): Promise<boolean> {
-    const isSame = 'm = :message';
+    const isSame = 'm = :message AND ix = :index';
+    const isAsSeen = 'k = :kind';
     const isElsewhere = 'c <> :connection';
-    const takesPlace = textOf(item, 'k') !== 'r';
-    const { ok, isRetry } = await this.#table.update(
+    const takesPlace = textOf(item, 'k') !== KIND.released;
+    const { ok, old, isRetry } = await this.#table.update(
       inflightKey(view.session, packetIdOf(item)),
       'SET c = :connection, w = :place, f = :more',
       {
-        condition: `${isSame} AND ${isElsewhere}`,
+        condition: `${isSame} AND ${isAsSeen} AND ${isElsewhere}`,
         values: {
           ':connection': text(view.connectionId ?? ''),
           ':message': text(textOf(item, 'm') ?? ''),
+          ':index': text(indexOf(item)),
+          ':kind': text(textOf(item, 'k') ?? ''),
           ':place': number(takesPlace ? 1 : 0),
           ':more': number(1),
         },
       },
     );
-    return ok || isRetry;
+    return ok || (isRetry && textOf(old, 'c') === view.connectionId);
   }
 
   /** Takes a message back that was put on a connection which is not there any more. False when it was sent again. */
@@ -200,28 +149,30 @@ export class Inflight {
     await this.#table.delete(inflightKey(session, packetId));
   }
 
-  async #placeCounted(view: QueueView, fields: Item, hasMoreBehind: boolean): Promise<Placed> {
+  /** The reason why it was prevented comes before the id: whoever may not place the message needs none. */
+  async #putAlong(along: Action, put: Action): Promise<Drawn> {
+    const transacted = await transact(this.#table, [along, put]);
+    if (transacted.ok) return { outcome: 'drawn' };
+    const { failed } = transacted;
+    if (failed.has(0)) return { outcome: 'prevented', there: failed.get(0) };
+    return { outcome: 'in-use', there: failed.get(1) ?? ('put' in put ? put.put : {}) };
+  }
+
+  async #placeCounted(view: QueueView, fields: Item, options: PlaceOptions): Promise<Placed> {
     const window = await this.read(view);
     const same = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
-    if (same !== undefined) return { packetId: packetIdOf(same) };
+    // Where something is written along, that decides whether it is a repetition.
+    if (same !== undefined && options.along === undefined) return { packetId: packetIdOf(same) };
     while (window.hasRoom) {
       const packetId = window.freeId(fields);
       // Ids above the window are only for what an earlier connection left crowded.
       if (packetId === undefined || (view.standing.phase === 'live' && packetId > view.receiveMaximum)) break;
-      const there = await this.put(view, packetId, fields, hasMoreBehind);
-      if (there === undefined) return { packetId };
-      if (isSameEntry(there, fields) && isCompleted(there)) return { isCompleted: true };
+      const drawn = await this.put(view, packetId, fields, options);
+      if (drawn.outcome === 'drawn') return { packetId };
+      if (drawn.outcome === 'prevented') return { prevented: drawn.there };
       window.use(packetId);
       window.takePlace();
     }
     return { full: window.items.filter((item) => window.isSentHere(item)) };
   }
-}
-
-/** The same ids in the same order for the same message: a fan-out that is repeated meets its first copy. */
-function firstId(fields: Item, receiveMaximum: number, probe: number): PacketId {
-  const id = textOf(fields, 'm') ?? '';
-  let hash = numberOf(fields, 'ix') ?? 0;
-  for (let index = 0; index < id.length; index += 1) hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0;
-  return (((hash >>> 0) + probe) % receiveMaximum) + 1;
 }

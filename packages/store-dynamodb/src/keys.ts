@@ -58,7 +58,15 @@ export const OWNED = {
   received: 'received',
   inflight: 'sent\0',
   waiting: 'wait\0',
+  /** Before all others, so that whoever reads those does not read these: they are only ever asked for by key. */
+  copy: 'copy\0',
 } as const;
+
+/** The memory of a message's copy for a share group, whichever member it came to. */
+export const sharedCopyKey = (tenant: string, messageId: string, copy: string): Key => ({
+  p: partition('M', tenant, messageId),
+  s: copy,
+});
 
 /** How far the sweep has come: of no tenant, as it goes over all of them. */
 export const sweepKey: Key = { p: 'Y', s: 'sweep' };

@@ -8,7 +8,8 @@ const FRESH_MS = 1_000;
 
 /**
  * What an ended incarnation leaves behind. The broker clears its receipts, its queue and its subscriptions with calls of
- * their own; all of it is in one partition, which the first call reads for all.
+ * their own; all of it is in one partition, which the first call reads for all. Memories of copies (see `copies.ts`) are
+ * left to TTL, which removes them for nothing.
  */
 export class Leavings {
   readonly #now: () => number;
@@ -29,7 +30,11 @@ export class Leavings {
     const known = this.#partition;
     const name = nameOf(session);
     if (known?.name === name && this.#now() - known.readAtMs < FRESH_MS) return known.items;
-    const items = await table.queryAll({ p: ownedPartition(session), from: ' ', to: endOf('') });
+    const items = await table.queryAll({
+      p: ownedPartition(session),
+      from: OWNED.list,
+      to: endOf(OWNED.waiting),
+    });
     this.#partition = { name, items, readAtMs: this.#now() };
     return items;
   }

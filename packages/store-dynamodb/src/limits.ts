@@ -39,11 +39,17 @@ export const PIECE_BYTES = 256 * 1_024;
 /** Largest encoding of a will, which is stored with its session: an item holds 400 KB, and twice a will at a take-over. */
 export const WILL_BYTES_MAX = 128 * 1_024;
 
-/** Attempts of one call; with their pauses they stay well within a handler's five seconds. */
-export const ATTEMPTS_MAX = 5;
+/** Attempts of one call. Where one in ten fails, all of them do once in ten thousand million calls. */
+export const ATTEMPTS_MAX = 10;
 
-/** The first pause is at most this; each further one at most twice the one before. */
+/** The first pause is at most this; each further one at most twice the one before. DynamoDB answers in a few ms. */
 export const FIRST_PAUSE_MS = 25;
+
+/** No pause is longer: what takes more than this to pass is not throttling of one moment. */
+export const PAUSE_MS_MAX = 400;
+
+/** No attempt begins later than this after the first: half of the five seconds that a handler has. */
+export const RETRY_MS_MAX = 2_500;
 
 /** How often a decision is taken anew when others change the item that it was based on. */
 export const DECISIONS_MAX = 8;
@@ -59,12 +65,6 @@ export const COUNT_CACHE_MS = 60_000;
 
 /** After its session or message has expired an item stays this long: the broker, not TTL, decides what has expired. */
 export const TTL_SLACK_SECONDS = 24 * 60 * 60;
-
-/**
- * A QoS 2 message that is complete is remembered under its packet id for so long, unless the id is used again: a
- * fan-out that is repeated after a crash does not send it twice. A publisher resends within seconds.
- */
-export const COMPLETED_SECONDS = 60 * 60;
 
 /** How far a shard's workers have come is kept as long as SQS can keep a message. */
 export const PROGRESS_SECONDS = 14 * 24 * 60 * 60;

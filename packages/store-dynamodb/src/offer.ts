@@ -1,14 +1,17 @@
-import type { Delivery, Message, QueueLimits, SessionRef } from '@apus/broker';
+import type { Delivery, Message, QueueLimits } from '@apus/broker';
 import type { Bodies } from './bodies.ts';
+import { type Copies, indexOfCopy } from './copies.ts';
 import { ContentionError } from './errors.ts';
 import type { Inflight } from './inflight.ts';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
+import { mayGo, type Offered, type Written, type WrittenInflight } from './offered.ts';
 import { type Entry, entryFields } from './queue-items.ts';
 import { isLive, type QueueView, type QueueViews } from './queue-view.ts';
+import { Repetition } from './repetition.ts';
 import type { Settle } from './settle.ts';
 import type { Table } from './table.ts';
-import type { Item } from './values.ts';
+import { type Item, textOf } from './values.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface OfferParts {
@@ -17,20 +20,8 @@ export interface OfferParts {
   readonly inflight: Inflight;
   readonly settle: Settle;
   readonly bodies: Bodies;
+  readonly copies: Copies;
 }
-
-/** One copy of the message on its way. */
-interface Offered {
-  readonly entry: Entry;
-  readonly fields: Item;
-  readonly isHeld: boolean;
-  view: QueueView;
-}
-
-/** Where a copy was written: as inflight under an id, among the waiting, or nowhere as it was dropped. */
-type Written =
-  | { readonly offered: Offered; readonly where: 'inflight'; readonly packetId: number }
-  | { readonly offered: Offered; readonly where: 'waiting' | 'nowhere' };
 
 /**
  * Offers one message to many sessions. Whoever writes for a session looks at it again afterwards, strongly: what it
@@ -57,18 +48,22 @@ type Written =
  *     puts inflight for A
  *     looks again: live on B: it takes the message back and sends it to B
  *
+ * (A copy that others may know of, see `Copies`, is not taken back, but moved.)
+ *
  * Both look after they have written, so one of them sees the other: no message is left where nobody looks for it.
  */
 export class Offer {
   readonly #table: Table;
   readonly #parts: OfferParts;
   readonly #limits: QueueLimits;
+  readonly #repetition: Repetition;
   #dropped = 0;
 
   constructor(table: Table, parts: OfferParts, limits: QueueLimits) {
     this.#table = table;
     this.#parts = parts;
     this.#limits = limits;
+    this.#repetition = new Repetition(parts);
   }
 
   /** Answers how many messages were dropped. */
@@ -95,15 +90,24 @@ export class Offer {
     const isWanted = views.some((view) => view !== undefined);
     const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
     const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
-    const indexes = new Map<string, number>();
-    return deliveries.flatMap((delivery, number) => {
-      const view = views[number];
+    const numbers = new Map<string, number>();
+    return deliveries.flatMap((delivery, place) => {
+      const view = views[place];
       if (view === undefined || content === undefined) return [];
-      const index = indexes.get(delivery.session.key) ?? 0;
-      indexes.set(delivery.session.key, index + 1);
+      const number = numbers.get(delivery.session.key) ?? 0;
+      numbers.set(delivery.session.key, number + 1);
+      const index = this.#indexOf(delivery, number);
       const entry = { message, delivery, index, content, ttlSeconds };
-      return [{ entry, fields: entryFields(entry), isHeld: hold?.has(delivery) === true, view }];
+      const memory = this.#parts.copies.memoryOf(message.id, index, delivery);
+      const isHeld = hold?.has(delivery) === true;
+      return [{ entry, fields: entryFields(entry), memory, isHeld, view, isWaiting: false }];
     });
+  }
+
+  /** At QoS 2 a copy without a name is one of its own: nothing that stands there is taken for it. */
+  #indexOf(delivery: Delivery, number: number): string {
+    if (delivery.qos !== 2) return String(number);
+    return delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
   }
 
   /** Over 1 KB it is written once for all, before anything refers to it. */
@@ -119,13 +123,29 @@ export class Offer {
   }
 
   async #write(offered: Offered): Promise<Written> {
-    const { view, fields, isHeld } = offered;
+    const { view, isHeld } = offered;
     if (!(await this.#mayGoAtOnce(view))) return await this.#append(offered);
     if (isHeld) return await this.#appendToLive(offered, []);
-    const placed = await this.#parts.inflight.place(view, fields);
+    const placed = await this.#place(offered);
+    return 'full' in placed ? await this.#appendToLive(offered, placed.full) : placed;
+  }
+
+  /** Puts it inflight: as the first one to do so, or from among the waiting. */
+  async #place(
+    offered: Offered,
+    hasMoreBehind = false,
+  ): Promise<Written | { readonly full: readonly Item[] }> {
+    const { view, entry, fields, memory, isWaiting } = offered;
+    const { inflight, waiting, copies } = this.#parts;
+    const along = isWaiting
+      ? waiting.leave(waiting.placeOf(view.session, entry))
+      : memory && copies.remember(memory);
+    const placed = await inflight.place(view, fields, { hasMoreBehind, along });
+    if ('full' in placed) return placed;
     if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
-    if ('isCompleted' in placed) return { offered, where: 'nowhere' };
-    return await this.#appendToLive(offered, placed.full);
+    // It waits no longer: somebody has drawn it. Or it is known, and this is a repetition.
+    if (isWaiting) return { offered, where: 'nowhere' };
+    return await this.#repetition.find(offered, placed.prevented);
   }
 
   /** Nothing waits, and no message has to be sent again. */
@@ -135,9 +155,14 @@ export class Offer {
   }
 
   async #append(offered: Offered): Promise<Written> {
-    const { isStored, dropped } = await this.#parts.waiting.append(offered.view, offered.entry, this.#limits);
-    this.#dropped += dropped;
-    return { offered, where: isStored ? 'waiting' : 'nowhere' };
+    const { view, entry, memory, isWaiting } = offered;
+    if (isWaiting) return { offered, where: 'waiting' };
+    const appended = await this.#parts.waiting.append(view, entry, this.#limits, memory);
+    if ('known' in appended) return await this.#repetition.find(offered, appended.known);
+    this.#dropped += appended.dropped;
+    if (!appended.isStored) return { offered, where: 'nowhere' };
+    offered.isWaiting = memory !== undefined;
+    return { offered, where: 'waiting' };
   }
 
   /**
@@ -154,21 +179,41 @@ export class Offer {
    * When all are gone before they could be marked, nothing keeps the message back: it is sent after all, marked.
    */
   async #appendToLive(offered: Offered, full: readonly Item[]): Promise<Written> {
-    const { views, waiting, inflight } = this.#parts;
-    const { view, entry, fields, isHeld } = offered;
-    if (!waiting.fitsEmpty(entry, this.#limits)) {
+    const { entry, memory, isWaiting } = offered;
+    if (!isWaiting && !this.#parts.waiting.fitsEmpty(entry, this.#limits)) {
       this.#dropped += 1;
       return { offered, where: 'nowhere' };
     }
+    return await (memory === undefined
+      ? this.#drainAndAppend(offered, full)
+      : this.#appendAndDrain(offered, full));
+  }
+
+  async #drainAndAppend(offered: Offered, full: readonly Item[]): Promise<Written> {
+    const { views, waiting, inflight } = this.#parts;
+    const { view, entry, isHeld } = offered;
     if (!(await views.change(view, ['live', 'crowded'], 'draining'))) return await this.#append(offered);
     const written = await this.#append(offered);
     if (isHeld || (await inflight.markMoreBehind(view, full))) return written;
     if (written.where === 'waiting' && !(await waiting.withdraw(view.session, entry)))
       return { offered, where: 'nowhere' };
-    const placed = await inflight.place(view, fields, true);
-    if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
-    if ('isCompleted' in placed) return { offered, where: 'nowhere' };
-    return await this.#append(offered);
+    const placed = await this.#place(offered, true);
+    return 'full' in placed ? await this.#append(offered) : placed;
+  }
+
+  /**
+   * The other way round for what may be known: a queue that drains with nothing in it would wait for an acknowledgement
+   * that does not come. While it is live nobody draws from it, and whoever looks at it again finds this one.
+   */
+  async #appendAndDrain(offered: Offered, full: readonly Item[]): Promise<Written> {
+    const { views, inflight } = this.#parts;
+    const { view, isHeld, isWaiting } = offered;
+    const written = await this.#append(offered);
+    if (written.where !== 'waiting' || (!isWaiting && written.isFound === true)) return written;
+    if (!(await views.change(view, ['live', 'crowded'], 'draining'))) return written;
+    if (isHeld || (await inflight.markMoreBehind(view, full))) return written;
+    const placed = await this.#place(offered, true);
+    return 'full' in placed ? written : placed;
   }
 
   /** Answers those that have to be written anew. */
@@ -182,8 +227,8 @@ export class Offer {
   async #judge(written: Written, now: QueueView | undefined): Promise<Offered | undefined> {
     const { offered } = written;
     if (now === undefined) return undefined;
-    if (written.where === 'inflight' && now.connectionId === offered.view.connectionId) {
-      this.#mayGo(offered, written.packetId);
+    if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
+      mayGo(offered, written.packetId, written.found !== undefined);
       return undefined;
     }
     // A session that is offline, or is being drained, will look for it.
@@ -193,8 +238,18 @@ export class Offer {
       const [later] = await this.#parts.views.read([now.session]);
       return later === undefined ? undefined : await this.#judge(written, later);
     }
+    if (offered.memory !== undefined) return await this.#move(written, now);
     if (!(await this.#takeBack(written))) return undefined;
     return { ...offered, view: now };
+  }
+
+  /** The session is live, and the copy is not where its connection would find it. */
+  async #move(written: Written, now: QueueView): Promise<Offered | undefined> {
+    if (written.where !== 'inflight')
+      return written.where === 'waiting' ? { ...written.offered, view: now } : undefined;
+    if ((await this.#repetition.sendHere(written, now)) === 'done') return undefined;
+    const [later] = await this.#parts.views.read([now.session]);
+    return await this.#judge(written, later);
   }
 
   async #takeBack(written: Written): Promise<boolean> {
@@ -204,15 +259,11 @@ export class Offer {
       written.where === 'inflight' && (await this.#parts.inflight.withdraw(view, written.packetId, fields))
     );
   }
+}
 
-  #mayGo({ entry, view }: Offered, packetId: number): void {
-    const { delivery } = entry;
-    delivery.packetId = packetId;
-    if (delivery.session.attachment?.connectionId === view.connectionId) return;
-    // The session has another connection than its ref says: the copy goes where the session is.
-    const session: SessionRef = view.session;
-    Object.assign(delivery, { session });
-  }
+/** For which a copy is inflight. */
+function connectionOf({ offered, found }: WrittenInflight): string | undefined {
+  return found === undefined ? offered.view.connectionId : textOf(found, 'c');
 }
 
 /** Sessions at the same time, the copies for one session one after the other. */

@@ -65,11 +65,23 @@ export async function openSession(table: Table, request: OpenSession): Promise<O
     if (ok)
       return opened(request, guess.mode === 'continue' ? textOf(old, 'i') : incarnation, owed, old, 'now');
     if (old !== undefined && textOf(old, 'o') === nonce) {
-      return opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
+      const first = opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
+      return withWill(first, request, guess.will);
     }
     guess = guessFrom(request, old);
   }
   throw new ContentionError('the session', DECISIONS_MAX);
+}
+
+/**
+ * The answer that was lost was that of this very guess: every other has failed. The will that it named stood there, and
+ * the item does not remember it.
+ */
+function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | undefined): OpenedSession {
+  const before = seen && recordOf(seen.item, request.tenant, request.clientId);
+  if (first.previous === undefined || before === undefined) return first;
+  const { will, willDue } = before;
+  return { ...first, previous: { ...first.previous, will, willDue } };
 }
 
 function guessFrom(request: OpenSession, item: Item | undefined): Guess {

@@ -18,6 +18,12 @@ export interface DynamoOptions {
    * expiry. @default 14 days, twice the broker's `sessionExpirySecondsMax`
    */
   readonly queueSecondsMax?: number;
+  /**
+   * How long after a QoS 2 message was taken its fan-out may be repeated, and is known again. Above the longest session
+   * expiry, as a publisher that is away may come back and send again what it had no answer to; and above the time for
+   * which a queue keeps its jobs. @default 7 days, the broker's `sessionExpirySecondsMax`
+   */
+  readonly repeatSecondsMax?: number;
   /** A put that is older than a delete, and comes after it, is refused for so long. @default 600 */
   readonly retainedTombstoneSeconds?: number;
   /**

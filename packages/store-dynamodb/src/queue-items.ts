@@ -19,19 +19,22 @@ import {
 
 /*
  * What a queue's items say. Both kinds: `m` message id, `ix` which of its deliveries to this session, `d` delivery,
- * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come, d: nothing, it is complete),
+ * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come),
  * `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and payload, `xp` when it expires.
  * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
  * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` 1 when more waits
  * behind it.
  */
 
+/** What answers a message, and so how far its exchange has come. */
+export const KIND = { atLeastOnce: '1', exactlyOnce: '2', released: 'r' } as const;
+
 /** A message on its way into one session's queue. */
 export interface Entry {
   readonly message: Message;
   readonly delivery: Delivery;
-  /** Distinguishes deliveries of one message to one session. */
-  readonly index: number;
+  /** Distinguishes deliveries of one message to one session; at QoS 2 the same when the message is offered again. */
+  readonly index: string;
   /** Encoded, or where its body has been stored. */
   readonly content: { readonly blob: Uint8Array } | { readonly body: BodyRef };
   readonly ttlSeconds: number;
@@ -51,11 +54,6 @@ export function packetIdOf(item: Item): PacketId {
   return Number(textOf(item, 's')?.slice(OWNED.inflight.length) ?? 0);
 }
 
-/** Only remembered: it is neither inflight nor does it hold its packet id. */
-export function isCompleted(item: Item): boolean {
-  return textOf(item, 'k') === 'd';
-}
-
 export function isInflight(item: Item): boolean {
   return textOf(item, 's')?.startsWith(OWNED.inflight) ?? false;
 }
@@ -67,13 +65,18 @@ export function entryFields({ message, delivery, index, content, ttlSeconds }: E
     v: number(VERSION),
     t: number(ttlSeconds),
     m: text(message.id),
-    ix: number(index),
-    k: text(qos === 2 ? '2' : '1'),
+    ix: text(index),
+    k: text(qos === 2 ? KIND.exactlyOnce : KIND.atLeastOnce),
     d: text(toJson({ qos, retain, subscriptionIdentifiers, share })),
     by: number(messageBytes(message)),
     ...('blob' in content ? { b: bytes(content.blob) } : { bn: number(content.body.pieces) }),
     ...(message.expiresAtMs !== undefined && { xp: number(message.expiresAtMs) }),
   };
+}
+
+/** Its PUBLISH was sent, or is about to be, and has not been answered by a PUBREC. */
+export function isExactlyOnce(item: Item): boolean {
+  return textOf(item, 'k') === KIND.exactlyOnce;
 }
 
 /** What an inflight item takes over from the waiting one. */
@@ -90,7 +93,12 @@ export function sizeOfEntry(item: Item): number {
 export function compareEntries(one: Item, other: Item): number {
   const [left, right] = [textOf(one, 'm') ?? '', textOf(other, 'm') ?? ''];
   if (left !== right) return left < right ? -1 : 1;
-  return (numberOf(one, 'ix') ?? 0) - (numberOf(other, 'ix') ?? 0);
+  const [index, otherIndex] = [indexOf(one), indexOf(other)];
+  return index === otherIndex ? 0 : index < otherIndex ? -1 : 1;
+}
+
+export function indexOf(item: Item): string {
+  return textOf(item, 'ix') ?? '';
 }
 
 export function isSameEntry(one: Item, other: Item): boolean {

@@ -68,14 +68,14 @@ export class QueueViews {
     const phases = Object.fromEntries(
       from.map((phase, index) => [`:from${index}`, text(LETTER_OF[phase])] as const),
     );
-    const written = await this.#table.update(keyOf(view.session), 'SET q = :to ADD rn :messages, rb :bytes', {
-      condition: `${isThisIncarnation} AND ${isThisConnection} AND ${isInPhase}`,
+    const count = this.#countOf(removed);
+    const written = await this.#table.update(keyOf(view.session), `SET q = :to${count.alsoSet}${count.add}`, {
+      condition: [isThisIncarnation, isThisConnection, isInPhase, ...count.conditions].join(' AND '),
       values: {
         ':incarnation': text(view.session.incarnation),
         ':connection': text(view.connectionId ?? ''),
         ':to': text(LETTER_OF[to]),
-        ':messages': number(removed.messages),
-        ':bytes': number(removed.bytes),
+        ...count.values,
         ...phases,
       },
     });
@@ -90,14 +90,31 @@ export class QueueViews {
     if (removed.messages === 0) return;
     noteRemoved(view, removed);
     const isThisIncarnation = 'i = :incarnation';
-    await this.#table.update(keyOf(view.session), 'ADD rn :messages, rb :bytes', {
-      condition: isThisIncarnation,
-      values: {
-        ':incarnation': text(view.session.incarnation),
-        ':messages': number(removed.messages),
-        ':bytes': number(removed.bytes),
-      },
+    const count = this.#countOf(removed);
+    await this.#table.update(keyOf(view.session), `SET i = :incarnation${count.alsoSet}${count.add}`, {
+      condition: [isThisIncarnation, ...count.conditions].join(' AND '),
+      values: { ':incarnation': text(view.session.incarnation), ...count.values },
     });
+  }
+
+  /**
+   * What was removed is counted once, although an answer may be lost and the write made again: it leaves a mark, and is
+   * not made where that stands. Between the two another may count and leave its own; then it is counted twice, until
+   * the queue is empty.
+   */
+  #countOf({ messages, bytes }: Removed) {
+    if (messages === 0) return { alsoSet: '', add: '', conditions: [], values: {} };
+    const isNotCounted = '(attribute_not_exists(rk) OR rk <> :mark)';
+    return {
+      alsoSet: ', rk = :mark',
+      add: ' ADD rn :messages, rb :bytes',
+      conditions: [isNotCounted],
+      values: {
+        ':mark': text(this.#table.settings.randomId()),
+        ':messages': number(messages),
+        ':bytes': number(bytes),
+      },
+    };
   }
 
   /** What was there has been cleared: whoever comes next finds out that nothing waits. */

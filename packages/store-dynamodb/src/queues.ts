@@ -14,13 +14,14 @@ import type { PacketId } from '@apus/mqtt';
 import { Acknowledge } from './acknowledge.ts';
 import { batchDelete } from './batch.ts';
 import type { Bodies } from './bodies.ts';
+import { Copies } from './copies.ts';
 import { Draw } from './draw.ts';
 import { ContentionError } from './errors.ts';
 import { Inflight } from './inflight.ts';
 import type { Leavings } from './leavings.ts';
 import { DECISIONS_MAX } from './limits.ts';
 import { Offer } from './offer.ts';
-import { bodyRefOf, compareEntries, isCompleted, isInflight, packetIdOf, queuedOf } from './queue-items.ts';
+import { bodyRefOf, compareEntries, isInflight, KIND, packetIdOf, queuedOf } from './queue-items.ts';
 import { isLive, type QueueView, QueueViews } from './queue-view.ts';
 import { connectionOf } from './session-ref.ts';
 import { Settle } from './settle.ts';
@@ -36,6 +37,7 @@ export class DynamoQueues implements QueueStore {
   readonly #bodies: Bodies;
   readonly #leavings: Leavings;
   readonly #views: QueueViews;
+  readonly #copies: Copies;
   readonly #waiting: Waiting;
   readonly #inflight: Inflight;
   readonly #settle: Settle;
@@ -46,7 +48,8 @@ export class DynamoQueues implements QueueStore {
     this.#bodies = bodies;
     this.#leavings = leavings;
     this.#views = new QueueViews(table);
-    this.#waiting = new Waiting(table, this.#views);
+    this.#copies = new Copies(table);
+    this.#waiting = new Waiting(table, this.#views, this.#copies);
     this.#inflight = new Inflight(table);
     this.#settle = new Settle(this.#views, this.#waiting, this.#inflight);
     this.#acknowledge = new Acknowledge(table);
@@ -65,6 +68,7 @@ export class DynamoQueues implements QueueStore {
       inflight: this.#inflight,
       settle: this.#settle,
       bodies: this.#bodies,
+      copies: this.#copies,
     };
     return await new Offer(this.#table, parts, limits).run(message, deliveries, hold);
   }
@@ -143,9 +147,8 @@ export class DynamoQueues implements QueueStore {
     return (await this.#settle.tryOnce(view)) === 'live';
   }
 
-  /** What is only remembered is left to TTL. */
   async #left(session: SessionRef): Promise<Item[]> {
-    return (await this.#leavings.queue(this.#table, session)).filter((item) => !isCompleted(item));
+    return await this.#leavings.queue(this.#table, session);
   }
 }
 
@@ -158,7 +161,9 @@ function isFor(view: QueueView, session: SessionRef): boolean {
 
 /** Messages never acknowledged, not even by PUBREC, oldest first: those that were sent, then those that waited. */
 function inOrder(items: readonly Item[]): Item[] {
-  const inflight = items.filter((item) => isInflight(item) && textOf(item, 'k') !== 'r').sort(compareEntries);
+  const inflight = items
+    .filter((item) => isInflight(item) && textOf(item, 'k') !== KIND.released)
+    .sort(compareEntries);
   const isMoved = (item: Item) => inflight.some((sent) => compareEntries(sent, item) === 0);
   const waiting = items.filter((item) => !isInflight(item) && !isMoved(item)).sort(compareEntries);
   return [...inflight, ...waiting];

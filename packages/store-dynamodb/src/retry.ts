@@ -1,10 +1,11 @@
 import { ThrottledError } from './errors.ts';
-import { ATTEMPTS_MAX, FIRST_PAUSE_MS } from './limits.ts';
+import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from './limits.ts';
 
 export interface RetryOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
+  readonly clock: { now(): number };
 }
 
 /** The answer, and whether an earlier attempt may have done its work although its answer was lost. */
@@ -19,6 +20,8 @@ const REFUSED = new Set([
   'ThrottlingException',
   'RequestLimitExceeded',
   'TransactionConflictException',
+  // The first attempt under this token is under way still.
+  'TransactionInProgressException',
   'ECONNREFUSED',
 ]);
 
@@ -31,26 +34,62 @@ const IN_DOUBT = new Set([
   'EPIPE',
 ]);
 
+/** Why an action of a transaction was refused, where it passes. */
+const PASSING_REASONS = new Set([
+  'None',
+  'TransactionConflict',
+  'ProvisionedThroughputExceeded',
+  'ThrottlingError',
+]);
+
 /**
  * Tries again, after pauses with full jitter, what failed for a reason that passes. Every write of this store is
- * conditional on not having been made, or leaves the same item when it is made twice.
+ * conditional on not having been made, leaves the same item when it is made twice, or has a token.
  */
 export async function withRetries<T>(
   operation: string,
-  { sleep, random }: RetryOptions,
+  options: RetryOptions,
   attempt: () => Promise<T>,
 ): Promise<Answered<T>> {
+  const pauses = new Pauses(operation, options);
   let isRetry = false;
-  for (let attempts = 1; ; attempts += 1) {
+  for (;;) {
     try {
       return { answer: await attempt(), isRetry };
     } catch (error) {
       const fate = fateOf(error);
       if (fate === undefined) throw error;
       isRetry ||= fate === 'in doubt';
-      if (attempts === ATTEMPTS_MAX) throw new ThrottledError(operation, attempts, error);
-      await sleep(random() * FIRST_PAUSE_MS * 2 ** (attempts - 1));
+      await pauses.next(error);
     }
+  }
+}
+
+/** The pauses between the attempts of one call, bounded in number and in time. */
+export class Pauses {
+  readonly #operation: string;
+  readonly #options: RetryOptions;
+  readonly #endsAtMs: number;
+  #attempts = 0;
+
+  constructor(operation: string, options: RetryOptions) {
+    this.#operation = operation;
+    this.#options = options;
+    this.#endsAtMs = options.clock.now() + RETRY_MS_MAX;
+  }
+
+  /** After an attempt that failed for a reason that passes. Throws where it was the last one. */
+  async next(cause: unknown): Promise<void> {
+    const { clock, random, sleep } = this.#options;
+    this.#attempts += 1;
+    if (this.#attempts >= ATTEMPTS_MAX || clock.now() >= this.#endsAtMs)
+      throw new ThrottledError(this.#operation, this.#attempts, cause);
+    await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
+  }
+
+  /** What was asked for was done in part: it is no failure, and the rest has all its attempts. */
+  begin(): void {
+    this.#attempts = 0;
   }
 }
 
@@ -58,8 +97,15 @@ export async function withRetries<T>(
 function fateOf(error: unknown): 'refused' | 'in doubt' | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (REFUSED.has(error.name) || REFUSED.has(code)) return 'refused';
+  if (REFUSED.has(error.name) || REFUSED.has(code) || isPassingCancellation(error)) return 'refused';
   return IN_DOUBT.has(error.name) || IN_DOUBT.has(code) || statusOf(error) >= 500 ? 'in doubt' : undefined;
+}
+
+/** A transaction that others, or too many of them, kept from taking effect. */
+function isPassingCancellation(error: Error): boolean {
+  if (error.name !== 'TransactionCanceledException' || !('CancellationReasons' in error)) return false;
+  const reasons: unknown = error.CancellationReasons;
+  return Array.isArray(reasons) && reasons.every(({ Code = 'None' }) => PASSING_REASONS.has(Code));
 }
 
 function statusOf(error: Error): number {

@@ -19,7 +19,7 @@ import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts
  * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
  * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
  * identity, `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `rn` and `rb` what
- * left the queue, `n` tenant and client identifier where the key could not hold them whole.
+ * left the queue, `rk` the mark of the write that counted last, `n` tenant and client identifier where the key could not hold them whole.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
  * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection.
  * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the

@@ -9,7 +9,7 @@ const LISTED = '=';
 
 /**
  * Which subscriptions a session holds: one item while they are few, so that its limit is a clause of the write that
- * adds one; beyond that an item each (`o` of them, counted in the list).
+ * adds one; beyond that an item each (`o` of them, counted in the list; `ok` is the mark of the write that counted last).
  */
 export class SessionList {
   readonly #table: Table;
@@ -105,8 +105,10 @@ export class SessionList {
     if (!hasOverflow && (numberOf(list, 'n') ?? 0) >= maximum) return 'over-limit';
     const isNew = 'attribute_not_exists(p)';
     const item = { p: text(key.p), s: text(key.s), v: number(VERSION), d: text(json) };
-    const { ok } = await this.#table.put(item, { condition: isNew });
-    if (!ok) {
+    const { ok, old, isRetry } = await this.#table.put(item, { condition: isNew });
+    // Our own write, whose answer was lost, is there and not yet counted.
+    const isOwn = isRetry && textOf(old, 'd') === json;
+    if (!ok && !isOwn) {
       await this.#table.put(item);
       return 'replaced';
     }
@@ -117,11 +119,18 @@ export class SessionList {
 
   async #countOverflow(session: SessionRef, change: number, maximum: number): Promise<boolean> {
     const hasRoom = '(attribute_not_exists(o) OR o < :maximum)';
-    const { ok } = await this.#table.update(listKey(session), 'ADD o :change', {
-      ...(Number.isFinite(maximum) && { condition: hasRoom }),
-      values: { ':change': number(change), ...(Number.isFinite(maximum) && { ':maximum': number(maximum) }) },
+    const isNotCounted = '(attribute_not_exists(ok) OR ok <> :mark)';
+    const mark = this.#table.settings.randomId();
+    const { ok, old } = await this.#table.update(listKey(session), 'SET ok = :mark ADD o :change', {
+      condition: Number.isFinite(maximum) ? `${isNotCounted} AND ${hasRoom}` : isNotCounted,
+      values: {
+        ':mark': text(mark),
+        ':change': number(change),
+        ...(Number.isFinite(maximum) && { ':maximum': number(maximum) }),
+      },
     });
-    return ok;
+    // The mark of our own write, whose answer was lost.
+    return ok || textOf(old, 'ok') === mark;
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Inflight, Window } from './inflight.ts';
+import type { Inflight } from './inflight.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import type { Waiting } from './waiting.ts';
+import type { Window } from './window.ts';
 
 /** 'only-pubrels': those are still to be sent again, which holds no message back. */
 export type Settled = 'live' | 'only-pubrels' | 'draining';

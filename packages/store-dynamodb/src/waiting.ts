@@ -1,22 +1,31 @@
 import type { QueueLimits, SessionRef } from '@apus/broker';
+import type { Copies } from './copies.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { messageBytes } from './page.ts';
 import { type Entry, entryFields, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import { endOf, type QueryPage, type Table } from './table.ts';
+import { type Action, transact } from './transaction.ts';
 import { type Item, number, numberOf, text, textOf } from './values.ts';
 
 /** Oldest messages that are read at a time to make room. */
 const DROPS_READ = 8;
 
+/** What came of a message that was to wait: how many gave way for it, or what was known of it before. */
+export type Appended =
+  | { readonly isStored: boolean; readonly dropped: number }
+  | { readonly known: Item | undefined };
+
 /** The messages that wait for a session, in the order of their ids. */
 export class Waiting {
   readonly #table: Table;
   readonly #views: QueueViews;
+  readonly #copies: Copies;
 
-  constructor(table: Table, views: QueueViews) {
+  constructor(table: Table, views: QueueViews, copies: Copies) {
     this.#table = table;
     this.#views = views;
+    this.#copies = copies;
   }
 
   async first(session: SessionRef, limit: number, after?: string): Promise<QueryPage> {
@@ -43,12 +52,15 @@ export class Waiting {
    * How full the queue is nobody counts: each entry says how many had come with it, the session how many have left.
    * Two that come at once may take the same number, so that the queue holds one more than it says; when it is empty
    * the count begins anew. An exact count would cost a second write for each message.
+   *
+   * With a `memory` it is stored once, however often it comes.
    */
   async append(
     view: QueueView,
     entry: Entry,
     limits: QueueLimits,
-  ): Promise<{ isStored: boolean; dropped: number }> {
+    memory: Item | undefined,
+  ): Promise<Appended> {
     const { standing } = view;
     const last = await this.#last(view.session);
     const came = numberOf(last, 'n') ?? standing.removed;
@@ -60,12 +72,30 @@ export class Waiting {
     };
     let dropped = 0;
     if (excess.messages > 0 || excess.bytes > 0) {
+      // For what is here already nothing gives way.
+      const known = memory && (await this.#copies.find(memory));
+      if (known !== undefined) return { known };
       if (limits.whenFull === 'drop-newest' || !this.fitsEmpty(entry, limits))
         return { isStored: false, dropped: 1 };
       dropped = await this.#dropOldest(view, excess);
     }
-    await this.#put(view.session, entry, came + 1, cameBytes + size, last);
-    return { isStored: true, dropped };
+    const key = waitingKey(view.session, entry);
+    const item: Item = {
+      p: text(key.p),
+      s: text(key.s),
+      ...entryFields(entry),
+      n: number(came + 1),
+      cb: number(cameBytes + size),
+    };
+    const put = await this.#put(item, memory);
+    if (put.isNew) await this.#countLate(item, last);
+    return 'known' in put ? { known: put.known } : { isStored: true, dropped };
+  }
+
+  /** That it waits no longer: to be written along with its packet id. */
+  leave(item: Item): Action {
+    const isThere = 'attribute_exists(p)';
+    return { delete: { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' }, condition: isThere };
   }
 
   /** True for the one who takes it away. */
@@ -78,29 +108,40 @@ export class Waiting {
 
   /** Takes an entry back that its publisher has put. False when somebody has drawn it. */
   async withdraw(session: SessionRef, entry: Entry): Promise<boolean> {
-    const { p, s } = waitingKey(session, entry);
-    return await this.take({ p: text(p), s: text(s) });
+    return await this.take(this.placeOf(session, entry));
   }
 
-  async #put(session: SessionRef, entry: Entry, came: number, cameBytes: number, last: Item | undefined) {
-    const key = waitingKey(session, entry);
-    // A retry, or a repeated fan-out under the same message id: it waits already.
+  async has(session: SessionRef, entry: Entry): Promise<boolean> {
+    return (await this.#table.get(waitingKey(session, entry))) !== undefined;
+  }
+
+  /** The key of the item of an entry that waits. */
+  placeOf(session: SessionRef, entry: Entry): Item {
+    const { p, s } = waitingKey(session, entry);
+    return { p: text(p), s: text(s) };
+  }
+
+  /** A retry, or a repeated fan-out under the same message id, finds that it waits already, or that it is known. */
+  async #put(
+    item: Item,
+    memory: Item | undefined,
+  ): Promise<{ isNew: boolean } | { isNew: false; known: Item | undefined }> {
     const isNew = 'attribute_not_exists(p)';
-    const item: Item = {
-      p: text(key.p),
-      s: text(key.s),
-      ...entryFields(entry),
-      n: number(came),
-      cb: number(cameBytes),
-    };
-    const { ok } = await this.#table.put(item, { condition: isNew });
-    const lastSort = textOf(last, 's');
-    if (!ok || lastSort === undefined || lastSort <= key.s) return;
-    // It came late, before the last one: whoever comes next asks that one for the number.
+    if (memory === undefined) return { isNew: (await this.#table.put(item, { condition: isNew })).ok };
+    const put = { put: item, condition: isNew };
+    const transacted = await transact(this.#table, [this.#copies.remember(memory), put]);
+    if (transacted.ok) return { isNew: true };
+    return { isNew: false, known: transacted.failed.get(0) };
+  }
+
+  /** One that came late, before the last: whoever comes next asks that one for the number. */
+  async #countLate(item: Item, last: Item | undefined): Promise<void> {
+    const [sort = '', lastSort] = [textOf(item, 's'), textOf(last, 's')];
+    if (lastSort === undefined || lastSort <= sort) return;
     const isThere = 'attribute_exists(p)';
-    await this.#table.update({ p: key.p, s: lastSort }, 'ADD n :one, cb :bytes', {
+    await this.#table.update({ p: textOf(item, 'p') ?? '', s: lastSort }, 'ADD n :one, cb :bytes', {
       condition: isThere,
-      values: { ':one': number(1), ':bytes': number(messageBytes(entry.message)) },
+      values: { ':one': number(1), ':bytes': number(sizeOfEntry(item)) },
     });
   }
 

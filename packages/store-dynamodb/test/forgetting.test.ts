@@ -101,7 +101,7 @@ await withService((service) => {
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
       const offer = async (number: number) => {
-        const delivery = deliveryTo({ ...session }, { qos: 2 });
+        const delivery = deliveryTo({ ...session }, { qos: 2, copy: '' });
         await stores.queues.offer(messageOf(number, { qos: 2 }), [delivery], ROOMY);
         return delivery.packetId;
       };

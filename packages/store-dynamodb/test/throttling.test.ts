@@ -1,6 +1,6 @@
 import { ThrottledError } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { ATTEMPTS_MAX, FIRST_PAUSE_MS } from '../src/limits.ts';
+import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from '../src/limits.ts';
 import { open, subscriptionTo, unique } from './support/client.ts';
 import { FakeClock, failure, withService } from './support/stores.ts';
 
@@ -21,11 +21,28 @@ await withService((service) => {
       return { stores: service.make({ fakeClock, hooks, random: () => 0.5 }), fakeClock, begin };
     };
 
-    it('that passes is waited for, with pauses that double', async () => {
+    it('that passes is waited for, with pauses that double as far as they may', async () => {
       const { stores, fakeClock, begin } = throttled(ATTEMPTS_MAX - 1);
       begin();
       expect(await open(stores, unique('tenant'), 'c')).toMatchObject({ present: false });
-      expect(fakeClock.sleeps).toEqual([0.5, 1, 2, 4].map((factor) => factor * FIRST_PAUSE_MS));
+      const doubled = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => FIRST_PAUSE_MS * 2 ** index);
+      expect(fakeClock.sleeps).toEqual(doubled.map((ms) => 0.5 * Math.min(ms, PAUSE_MS_MAX)));
+      expect(Math.max(...doubled)).toBeGreaterThan(PAUSE_MS_MAX);
+    });
+
+    it('ends when the time for it is over, however slow each answer is', async () => {
+      const fakeClock = new FakeClock();
+      let attempts = 0;
+      const hooks = {
+        before: () => {
+          attempts += 1;
+          fakeClock.nowMs += RETRY_MS_MAX / 2;
+          throw failure('TimeoutError');
+        },
+      };
+      const stores = service.make({ fakeClock, hooks, random: () => 0.5 });
+      await expect(open(stores, unique('tenant'), 'c')).rejects.toThrow(ThrottledError);
+      expect(attempts).toBe(2);
     });
 
     it('leaves no doubt about what was done: nothing', async () => {

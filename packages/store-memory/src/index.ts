@@ -5,6 +5,7 @@ import { MemoryReceived } from './received.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
+import { UnsettledCopies } from './unsettled-copies.ts';
 
 export type { HeldWill } from './memory-session.ts';
 export { bytesOf, Page } from './page.ts';
@@ -22,11 +23,12 @@ export interface MemoryStores extends Stores {
 /** The broker's stores in memory: nothing waits, and nothing survives the process. */
 export function createMemoryStores(): MemoryStores {
   const sessions = new MemorySessions();
+  const unsettled = new UnsettledCopies();
   return {
     sessions,
     subscriptions: new MemorySubscriptions(sessions),
     retained: new MemoryRetained(),
-    queues: new MemoryQueues(sessions),
-    received: new MemoryReceived(sessions),
+    queues: new MemoryQueues(sessions, unsettled),
+    received: new MemoryReceived(sessions, unsettled),
   };
 }

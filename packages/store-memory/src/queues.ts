@@ -15,15 +15,18 @@ import type { MemorySession } from './memory-session.ts';
 import { bytesOf } from './page.ts';
 import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
+import type { UnsettledCopies } from './unsettled-copies.ts';
 
 const NOTHING: readonly Queued[] = [];
 
 /** Queues in memory: one for each session that was ever sent a QoS 1 or 2 message. The messages are shared. */
 export class MemoryQueues implements QueueStore {
   readonly #sessions: MemorySessions;
+  readonly #unsettled: UnsettledCopies;
 
-  constructor(sessions: MemorySessions) {
+  constructor(sessions: MemorySessions, unsettled: UnsettledCopies) {
     this.#sessions = sessions;
+    this.#unsettled = unsettled;
   }
 
   offer(
@@ -33,7 +36,7 @@ export class MemoryQueues implements QueueStore {
     hold?: ReadonlySet<Delivery>,
   ): number {
     let dropped = 0;
-    for (const delivery of deliveries) {
+    for (const delivery of this.#unsettled.firstOf(message, deliveries)) {
       const session = this.#sessions.live(delivery.session);
       if (session === undefined) continue;
       const queue = queueOf(session);

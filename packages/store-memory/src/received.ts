@@ -1,6 +1,7 @@
 import type { ReceivedStore, SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { MemorySessions } from './sessions.ts';
+import type { UnsettledCopies } from './unsettled-copies.ts';
 
 /** How far the first receipt of a QoS 2 message has come. */
 export interface Receipt {
@@ -11,9 +12,11 @@ export interface Receipt {
 /** Packet identifiers of QoS 2 messages received and not yet released: a map per session that ever sent one. */
 export class MemoryReceived implements ReceivedStore {
   readonly #sessions: MemorySessions;
+  readonly #unsettled: UnsettledCopies;
 
-  constructor(sessions: MemorySessions) {
+  constructor(sessions: MemorySessions, unsettled: UnsettledCopies) {
     this.#sessions = sessions;
+    this.#unsettled = unsettled;
   }
 
   begin(
@@ -36,16 +39,23 @@ export class MemoryReceived implements ReceivedStore {
 
   settle(session: SessionRef, packetId: PacketId): void {
     const receipt = this.#receipts(session)?.get(packetId);
-    if (receipt !== undefined) receipt.state = 'settled';
+    if (receipt === undefined) return;
+    receipt.state = 'settled';
+    this.#unsettled.end(receipt.messageId);
   }
 
   release(session: SessionRef, packetId: PacketId): boolean {
-    return this.#receipts(session)?.delete(packetId) ?? false;
+    const receipts = this.#receipts(session);
+    const receipt = receipts?.get(packetId);
+    if (receipt === undefined) return false;
+    this.#unsettled.end(receipt.messageId);
+    return receipts?.delete(packetId) ?? false;
   }
 
   clear(ref: SessionRef): void {
     const session = this.#sessions.live(ref);
     if (session === undefined) return;
+    for (const { messageId } of session.state.received?.values() ?? []) this.#unsettled.end(messageId);
     session.state.received = undefined;
     this.#sessions.cleared(session);
   }
@@ -59,5 +69,6 @@ export class MemoryReceived implements ReceivedStore {
     if (session === undefined) return;
     session.state.received ??= new Map();
     session.state.received.set(packetId, { state: 'pending', messageId });
+    this.#unsettled.begin(messageId);
   }
 }

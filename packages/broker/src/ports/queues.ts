@@ -33,6 +33,11 @@ export interface QueueStore {
    * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
    * many messages were dropped because a queue was full.
    *
+   * A fan-out may be repeated under the same message id, after a crash or beside the first. At QoS 2 a copy
+   * (`Delivery.copy`) is taken once all the same, at least until the receipt of its message is settled
+   * (`ReceivedStore.begin`). A repetition that finds it sent and not yet answered may get its `packetId`, with `dup` set;
+   * in a share group it names the member that has it. Any other is left with `packetId` 0, and nothing comes of it.
+   *
    * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
    * until it fits, unless it would not fit an empty queue: then it is dropped itself.
    */

@@ -1,0 +1,90 @@
+import {
+  type AttributeValue,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Key } from './keys.ts';
+import { sizeOf, writeUnits } from './meter.ts';
+import { withRetries } from './retry.ts';
+import { marshalled, type Table } from './table.ts';
+import type { Item } from './values.ts';
+
+/** Of an action, or of what it costs to be prepared and committed. */
+const UNITS_OF_TRANSACTIONS = 2;
+
+interface Condition {
+  readonly condition: string;
+  readonly values?: Record<string, AttributeValue>;
+}
+
+/** One write among others that take effect together or not at all. */
+export type Action = Condition & ({ readonly put: Item } | { readonly delete: Key });
+
+/** What a transaction came to. */
+export type Transacted =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** Of each action whose condition failed, by its place: what stood there. Expired or not. */
+      readonly failed: ReadonlyMap<number, Item | undefined>;
+    };
+
+/**
+ * Writes of several items as one, each under its condition. A token makes a repetition whose first answer was lost
+ * harmless: it has its effect once, and the second answer is that of the first. Whoever meets another transaction on
+ * the same item tries again.
+ */
+export async function transact(table: Table, actions: readonly Action[]): Promise<Transacted> {
+  const { settings } = table;
+  const command = new TransactWriteItemsCommand({
+    TransactItems: actions.map((action) => memberOf(settings.tableName, action)),
+    ClientRequestToken: settings.randomId(),
+    ReturnConsumedCapacity: 'TOTAL',
+  });
+  const { answer } = await withRetries('TransactWriteItems', settings, async () => {
+    try {
+      const { ConsumedCapacity } = await settings.client.send(command);
+      return { failed: undefined, units: ConsumedCapacity?.[0]?.CapacityUnits };
+    } catch (error) {
+      return { failed: failedConditions(error), units: undefined };
+    }
+  });
+  table.meter.write(answer.units ?? unitsOf(actions, answer.failed));
+  return answer.failed === undefined ? { ok: true } : { ok: false, failed: answer.failed };
+}
+
+function memberOf(TableName: string, action: Action): TransactWriteItem {
+  const shared = {
+    TableName,
+    ConditionExpression: action.condition,
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    ...(action.values !== undefined && { ExpressionAttributeValues: action.values }),
+  };
+  return 'put' in action
+    ? { Put: { ...shared, Item: { ...action.put } } }
+    : { Delete: { ...shared, Key: marshalled(action.delete) } };
+}
+
+/** Throws what is no failure of a condition. */
+function failedConditions(error: unknown): ReadonlyMap<number, Item | undefined> {
+  const failed = new Map<number, Item | undefined>();
+  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  for (const [index, { Code, Item }] of reasons.entries()) {
+    if (Code === 'ConditionalCheckFailed') failed.set(index, Item);
+  }
+  if (failed.size === 0) throw error;
+  return failed;
+}
+
+/** A transaction that was cancelled is paid for as well, and does not say how much. */
+function unitsOf(
+  actions: readonly Action[],
+  failed: ReadonlyMap<number, Item | undefined> | undefined,
+): number {
+  const sizes = actions.map((action, index) => {
+    const written = failed === undefined && 'put' in action ? sizeOf(action.put) : 0;
+    return Math.max(written, sizeOf(failed?.get(index)));
+  });
+  return sizes.reduce((sum, size) => sum + UNITS_OF_TRANSACTIONS * writeUnits(size), 0);
+}
