@@ -65,7 +65,7 @@ function ClientRow({ api, client, isOwn, refresh }: ClientRowProps) {
       <td className={classes.time}>{formatDateTime(Date.parse(since))}</td>
       <td className={classes.number}>{formatCount(client.subscriptions_cnt)}</td>
       <td className={classes.number}>{formatCount(client.mqueue_len)}</td>
-      <td>
+      <td className={classes.action}>
         {connected && (
           <ConfirmButton
             label={t('admin.disconnect', { name: clientid })}

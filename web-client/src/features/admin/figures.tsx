@@ -1,6 +1,6 @@
 import { useCallback, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { formatCount, formatDuration, formatRate } from '../../ui/format.ts';
+import { formatCount, formatRate } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { rateOf, type Sample } from './rates.ts';
@@ -65,7 +65,7 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
 function useUptime(seconds: number): string {
   const { t } = useTranslation();
   const hours = Math.floor(seconds / 3_600);
-  if (seconds < 60) return formatDuration(seconds * 1_000);
+  if (seconds < 60) return t('admin.seconds', { count: seconds });
   if (hours < 1) return t('admin.minutes', { count: Math.floor(seconds / 60) });
   return hours < 48 ? t('admin.hours', { count: hours }) : t('admin.days', { count: Math.floor(hours / 24) });
 }

@@ -32,7 +32,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
           <td className={classes.time}>
             {expires_at === null ? t('admin.never') : formatDateTime(Date.parse(expires_at))}
           </td>
-          <td>
+          <td className={classes.action}>
             <ConfirmButton
               label={t('admin.remove', { name: topic })}
               short={t('admin.removeShort')}

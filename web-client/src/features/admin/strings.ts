@@ -11,6 +11,8 @@ export const admin = {
   received: 'Messages received',
   sent: 'Messages sent',
   uptime: 'Running for',
+  seconds_one: '{{count}} second',
+  seconds_other: '{{count}} seconds',
   minutes_one: '{{count}} minute',
   minutes_other: '{{count}} minutes',
   hours_one: '{{count}} hour',
