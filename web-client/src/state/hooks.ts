@@ -26,8 +26,10 @@ export function useStatus(id: string | undefined): ConnectionStatus {
   return useStore((state) => (id === undefined ? undefined : state.statuses[id]) ?? IDLE_STATUS);
 }
 
-/** Renders once per frame while the log changes. Returns the log's end, which is different after every append. */
+/** Renders once per frame while the log changes. Returns the log's end. */
 export function useLogEnd(log: MessageLog | PacketLog | undefined): number {
   const subscribe = useCallback((changed: () => void) => log?.onFrame(changed) ?? (() => {}), [log]);
-  return useSyncExternalStore(subscribe, () => log?.endSequence ?? 0);
+  // Both ends only ever go up: at least one does with an append, and with a clear of what was there.
+  useSyncExternalStore(subscribe, () => (log === undefined ? 0 : log.firstSequence + log.endSequence));
+  return log?.endSequence ?? 0;
 }

@@ -42,7 +42,9 @@ export class LatencyRecorder {
   summary(): LatencySummary | undefined {
     const histogram = this.#histogram;
     if (histogram.totalCount === 0) return undefined;
-    const at = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
+    // A percentile is the upper edge of its bucket, which may be above the highest that was recorded.
+    const at = (percentile: number): number =>
+      Math.min(histogram.getValueAtPercentile(percentile), histogram.maxValue) / 1_000;
     return {
       count: histogram.totalCount,
       minMs: histogram.minNonZeroValue / 1_000,

@@ -85,13 +85,14 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
 function Facts({ node }: { readonly node: TopicNode }) {
   const { t } = useTranslation();
   const { messages, messagesBelow, topicsBelow, retainedBelow, isRetained, lastAtMs } = node;
+  const others = retainedBelow - (isRetained ? 1 : 0);
   const counted = node.topic === undefined ? messagesBelow : messages;
   return (
     <Group gap={6} px={10} pb={6}>
       {isRetained && <Badge color="grape.9">{t('tree.retained')}</Badge>}
-      {retainedBelow > (isRetained ? 1 : 0) && (
+      {others > 0 && (
         <Badge variant="default">
-          {t('tree.retainedBelow', { count: retainedBelow - (isRetained ? 1 : 0) })}
+          {t('tree.retainedBelow', { count: others, shown: formatCount(others) })}
         </Badge>
       )}
       <Text size="xs" c="dimmed">

@@ -91,6 +91,20 @@ describe('latencies', () => {
     }
   });
 
+  it('have percentiles that ascend, and none above the highest', () => {
+    const latencies = fc.array(fc.double({ min: 0.001, max: 50_000, noNaN: true }), { minLength: 1 });
+    fc.assert(
+      fc.property(latencies, (all) => {
+        const recorder = new LatencyRecorder();
+        for (const latency of all) recorder.record(latency);
+        const { p50Ms = 0, p90Ms = 0, p99Ms = 0, p999Ms = 0, maxMs = 0 } = recorder.summary() ?? {};
+        const ascending = [p50Ms, p90Ms, p99Ms, p999Ms, maxMs];
+        expect(ascending).toEqual(ascending.toSorted((a, b) => a - b));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('have bars that hold all of them', () => {
     const latencies = fc.array(fc.double({ min: 0.001, max: 50_000, noNaN: true }), { minLength: 1 });
     fc.assert(

@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises';
+import * as mqtt from 'mqtt';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { eventually } from './support/eventually.ts';
+import { BuiltClient, type Served } from './support/served-client.ts';
+
+const skipped = whyNoBrowser();
+
+/** The first bytes of every PNG. */
+const PNG_SIGNATURE = '89504e470d0a1a0a';
+
+describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', () => {
+  let built: BuiltClient;
+  let served: Served;
+  let browser: Browser;
+  let other: mqtt.MqttClient;
+  const opened: ClientPage[] = [];
+
+  beforeAll(async () => {
+    built = await BuiltClient.build();
+    served = await built.serve();
+    browser = await launchChromium();
+    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
+  }, 60_000);
+
+  afterAll(async () => {
+    await other?.endAsync();
+    await browser?.close();
+    await served?.stop();
+    await built?.remove();
+  });
+
+  afterEach(async ({ task }) => {
+    const pages = opened.splice(0);
+    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
+    for (const client of pages) await client.close();
+    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+
+  async function open(filter: string, options: PageOptions = {}): Promise<ClientPage> {
+    const client = await ClientPage.open(browser, `${served.pageUrl}#/messages`, options);
+    opened.push(client);
+    await client.connected();
+    await client.subscribe(filter);
+    return client;
+  }
+
+  async function tell(topic: string, value: object): Promise<void> {
+    await other.publishAsync(topic, JSON.stringify(value), { qos: 1 });
+  }
+
+  /** Clicks the number of a line of the payload, in the details of the message that is open. */
+  async function chartNumber(client: ClientPage, name: string): Promise<void> {
+    const line = client.page.getByRole('treeitem').filter({ hasText: `${name}:` });
+    await line.getByTitle('Chart this number').click();
+    await client.page.getByText('The number is charted', { exact: true }).waitFor();
+  }
+
+  function series(client: ClientPage, ...texts: readonly string[]): Locator {
+    let rows = client.page.getByRole('table', { name: 'Series' }).locator('tbody').getByRole('row');
+    for (const text of texts) rows = rows.filter({ hasText: text });
+    return rows;
+  }
+
+  /** Last, min, mean, max, samples. */
+  async function numbersOf(row: Locator): Promise<string[]> {
+    return (await row.getByRole('cell').allTextContents()).slice(0, 5);
+  }
+
+  async function download(client: ClientPage, name: string): Promise<{ name: string; bytes: Buffer }> {
+    const [saved] = await Promise.all([
+      client.page.waitForEvent('download'),
+      client.page.getByRole('button', { name }).click(),
+    ]);
+    return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) };
+  }
+
+  it('charts a number that is clicked in a payload, with what came before and what comes', async () => {
+    const client = await open('room/#');
+    const { page } = client;
+    await tell('room/1', { temperature: 20, air: { humidity: 40 } });
+    await tell('room/1', { temperature: 22, air: { humidity: 44 } });
+    await client.rows('room/1').first().click();
+    await chartNumber(client, 'temperature');
+    await chartNumber(client, 'humidity');
+    await page.getByRole('link', { name: 'Open the charts' }).click();
+    await tell('room/1', { temperature: 27, air: { humidity: 48 } });
+    await eventually(() => numbersOf(series(client, '$.temperature'))).toEqual(['27', '20', '23', '27', '3']);
+    await eventually(() => numbersOf(series(client, '$.air.humidity'))).toEqual([
+      '48',
+      '40',
+      '44',
+      '48',
+      '3',
+    ]);
+    await page.getByRole('img', { name: 'Chart of 2 series over the last 1 min' }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-light');
+  });
+
+  it('hides a series, brings it back, and removes it', async () => {
+    const client = await open('hide/#');
+    const { page } = client;
+    await tell('hide/1', { a: 1, b: 2 });
+    await client.rows('hide/1').first().click();
+    await chartNumber(client, 'a');
+    await chartNumber(client, 'b');
+    await client.openView('Charts');
+    await page.getByRole('button', { name: 'Hide hide/1 $.a' }).click();
+    await page.getByRole('img', { name: 'Chart of 1 series' }).waitFor();
+    await page.getByRole('button', { name: 'Show hide/1 $.a' }).click();
+    await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
+    await page.getByRole('button', { name: 'Remove hide/1 $.a' }).click();
+    expect(await series(client).count()).toBe(1);
+    await page.getByRole('button', { name: 'Remove hide/1 $.b' }).click();
+    await page.getByText('Nothing is charted yet').waitFor();
+  });
+
+  it('exports the window as CSV, and as a picture with its legend', async () => {
+    const client = await open('export/#');
+    await tell('export/1', { a: 1.5 });
+    await tell('export/1', { a: -2, note: 'a message with more' });
+    await client.rows('export/1').first().click();
+    await chartNumber(client, 'a');
+    await client.openView('Charts');
+    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('2');
+    const csv = await download(client, 'Export CSV');
+    expect(csv.name).toMatch(/^apus-charts-.*\.csv$/);
+    const [head, ...lines] = csv.bytes.toString().trim().split('\r\n');
+    expect(head).toBe('time,time_ms,topic,source,value');
+    expect(lines.map((line) => line.split(',').slice(2))).toEqual([
+      ['export/1', '$.a', '1.5'],
+      ['export/1', '$.a', '-2'],
+    ]);
+    const [time, timeMs] = lines[0]?.split(',') ?? [];
+    expect(Date.parse(time ?? '')).toBe(Math.floor(Number(timeMs)));
+    const png = await download(client, 'Export PNG');
+    expect(png.name).toMatch(/^apus-charts-.*\.png$/);
+    expect(png.bytes.subarray(0, 8).toString('hex')).toBe(PNG_SIGNATURE);
+    // The picture is as wide as the chart, and higher: the legend is above it.
+    const chart = await client.page.getByRole('img', { name: /^Chart of/ }).boundingBox();
+    expect(png.bytes.readUInt32BE(16)).toBe(Math.round(chart?.width ?? 0));
+    expect(png.bytes.readUInt32BE(20)).toBeGreaterThan(Math.round(chart?.height ?? 0));
+  });
+
+  it('stands still while it is paused, and takes samples all the same', async () => {
+    const client = await open('still/#');
+    const { page } = client;
+    await tell('still/1', { a: 1 });
+    await client.rows('still/1').first().click();
+    await chartNumber(client, 'a');
+    await client.openView('Charts');
+    const numbers = (): Promise<string[]> => numbersOf(series(client, '$.a'));
+    await eventually(numbers).toEqual(['1', '1', '1', '1', '1']);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await tell('still/1', { a: 3 });
+    await client.openView('Messages');
+    await client.rows('still/1', '"a":3').waitFor();
+    await client.openView('Charts');
+    expect(await numbers()).toEqual(['1', '1', '1', '1', '1']);
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await eventually(numbers).toEqual(['3', '1', '2', '3', '2']);
+    await page.locator('label', { hasText: '1 h' }).click();
+    await page.getByRole('img', { name: 'Chart of 1 series over the last 1 h' }).waitFor();
+    await page.getByRole('button', { name: 'Clear the samples' }).click();
+    await eventually(numbers).toEqual(['–', '–', '–', '–', '0']);
+  });
+
+  it('tells how late messages are and how many are missing, and charts both', async () => {
+    const client = await open('late/#');
+    const { page } = client;
+    await tell('late/1', { seq: 1, ts: Date.now() - 5_000 });
+    await tell('late/1', { seq: 2, ts: Date.now() - 5_000 });
+    await tell('late/1', { seq: 6, ts: Date.now() - 60_000 });
+    const row = client.rows('"seq":6');
+    await row.getByTitle('3 messages are missing before this one').waitFor();
+    expect(await row.locator('[data-column="latency"]').textContent()).toMatch(/^\d[\d.]* s$/);
+    await row.click();
+    await page.getByRole('tab', { name: 'Properties' }).click();
+    await page.getByRole('button', { name: 'Chart the latency of late/1' }).click();
+    await page.getByRole('button', { name: 'Chart the missing messages of late/1' }).click();
+    await page.getByRole('link', { name: 'Open the charts' }).click();
+    const missing = series(client, 'Missing messages');
+    await eventually(() => numbersOf(missing)).toEqual(['3', '0', '1', '3', '3']);
+    const [, , , max, count] = await numbersOf(series(client, 'Latency'));
+    expect(max).toMatch(/^\d[\d.]* s$/);
+    expect(Number.parseFloat(max ?? '')).toBeGreaterThanOrEqual(60);
+    expect(count).toBe('3');
+  });
+
+  it('asks for a series by topic and path, and says what is wrong with them', async () => {
+    const client = await open('ask/#');
+    const { page } = client;
+    await tell('ask/1', { rooms: [{ 'the name': 7 }] });
+    await client.openView('Charts');
+    await page.getByRole('button', { name: 'Add a series' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Topic or topic filter').fill('ask/#/1');
+    await dialog.getByText('Not a topic filter').waitFor();
+    await dialog.getByLabel('Topic or topic filter').fill('ask/+');
+    await dialog.getByLabel('Path in the payload').fill('$.rooms[');
+    await dialog.getByText('Not a path to one value').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Add a series' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Path in the payload').fill("$.rooms[0]['the name']");
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-dialog-light');
+    await dialog.getByRole('button', { name: 'Add a series' }).click();
+    await eventually(() => numbersOf(series(client, 'ask/+'))).toEqual(['7', '7', '7', '7', '1']);
+  });
+
+  it('can be read in the dark and on a phone', async () => {
+    const client = await open('small/#', { colorScheme: 'dark' });
+    await tell('small/1', { a: 1 });
+    await tell('small/1', { a: 2 });
+    await client.rows('small/1').first().click();
+    await chartNumber(client, 'a');
+    await client.openView('Charts');
+    await series(client, '$.a').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-dark');
+    await client.page.setViewportSize({ width: 390, height: 844 });
+    // The navigation slides away.
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-phone-dark');
+  });
+});
