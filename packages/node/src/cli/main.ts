@@ -5,12 +5,13 @@ import { cost } from './cost.ts';
 import { parseFlags, UsageError } from './flags.ts';
 import { helpOfFlags } from './help.ts';
 import { passwd } from './passwd.ts';
+import { probe } from './probe.ts';
 import { pub } from './pub.ts';
 import { serve } from './serve.ts';
 import { sub } from './sub.ts';
 import { token } from './token.ts';
 
-const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, token, cost];
+const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, token, cost, probe];
 const HELP = { help: { short: 'h', help: 'Shows this.' } };
 
 const EXIT_FAILURE = 1;

@@ -1,0 +1,38 @@
+import { differs, type ProbeItem, passed } from './item.ts';
+import { ProbeClient } from './probe-client.ts';
+
+const FRAMES = 20;
+/** A reply that is on its way comes meanwhile. */
+const WAIT_MS = 2_000;
+
+/** A frame that wants no reply is answered by the function without a body. */
+export const emptyReply: ProbeItem = {
+  name: 'empty-reply',
+  summary: 'a route response without a body is not sent',
+  billedMessages: FRAMES + 8,
+  seconds: 3,
+  run: async (context) => {
+    const client = await ProbeClient.connect(context, 'empty');
+    try {
+      const before = client.messages.length;
+      for (let index = 0; index < FRAMES; index += 1) {
+        client.send([client.publishPacket(`apus-probe/${context.name}/nobody`, 'x', 0)], ',');
+      }
+      await context.sleep(WAIT_MS);
+      const came = client.messages.slice(before);
+      await client.exchange({ type: 'pingreq' });
+      const empty = came.filter((each) => each === '').length;
+      if (empty > 0) {
+        return differs(
+          `${empty} of ${FRAMES} came as empty messages: each publish without an answer is billed twice.`,
+        );
+      }
+      if (came.length > 0) return differs(`${came.length} messages came that nobody had asked for.`);
+      return passed(
+        `none of ${FRAMES} was sent. Whether they are billed says the metric MessageCount of the API in CloudWatch.`,
+      );
+    } finally {
+      await client.end();
+    }
+  },
+};

@@ -1,0 +1,28 @@
+import { emptyReply } from './empty-reply.ts';
+import { idlePing, redeployment, skipped } from './hold.ts';
+import type { Finding, ProbeContext, ProbeItem } from './item.ts';
+import { largePosts } from './large-posts.ts';
+import { overlap } from './overlap.ts';
+import { postOrder } from './post-order.ts';
+import { ProbeError } from './probe-client.ts';
+
+/** Everything that the design rests on and that no document promises. */
+export const PROBE_ITEMS: readonly ProbeItem[] = [
+  postOrder,
+  largePosts,
+  emptyReply,
+  overlap,
+  redeployment,
+  idlePing,
+];
+
+/** Tries one item; one that takes long only when it is among those that were asked for. */
+export async function tryItem(item: ProbeItem, isAskedFor: boolean, context: ProbeContext): Promise<Finding> {
+  if (item.seconds === undefined && !isAskedFor) return skipped(item);
+  try {
+    return await item.run(context);
+  } catch (error) {
+    if (error instanceof ProbeError) return { verdict: 'not tried', seen: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+import { text } from 'node:stream/consumers';
+import { SUBPROTOCOL } from '@apus/cloud';
+import { encodePacket, type Packet, PacketDecoder, type PublishPacket, type Will } from '@apus/mqtt';
+import { WebSocket } from 'ws';
+import { readServerFrame } from './server-frame.ts';
+
+/** An answer that takes longer than the transport would wait is none. */
+const REPLY_MS_MAX = 8_000;
+const HANDSHAKE_MS_MAX = 20_000;
+const EXPLANATION_LENGTH_MAX = 200;
+
+/** The deployment does not do what every client needs: there is nothing to try on it. */
+export class ProbeError extends Error {
+  override readonly name = 'ProbeError';
+}
+
+export interface ProbeTarget {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** Begins the names of topics and clients of this run. */
+  readonly name: string;
+}
+
+/** How a connection ended. */
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+  readonly atMs: number;
+}
+
+/** A client that speaks text frames itself, one at a time, and keeps what came as it came. */
+export class ProbeClient {
+  /** Each message of the socket, in its order, as its bytes were. */
+  readonly messages: string[] = [];
+  readonly published: PublishPacket[] = [];
+  readonly closed: Promise<Closed>;
+  readonly #socket: WebSocket;
+  readonly #decoder = new PacketDecoder({ role: 'client', maximumPacketSize: 131_072, protocolVersion: 5 });
+  #waiting:
+    | { readonly resolve: (packets: readonly Packet[]) => void; readonly reject: (error: Error) => void }
+    | undefined;
+  #packetId = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.#receive(String(data)));
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => {
+        this.#waiting?.reject(new ProbeError(`The connection was closed (${code} ${reason}).`));
+        resolve({ code, reason: String(reason), atMs: Date.now() });
+      });
+    });
+  }
+
+  /** A WebSocket, and a session on it that ends with it. @throws {ProbeError} when it is refused */
+  static async connect(target: ProbeTarget, suffix: string, will?: Will): Promise<ProbeClient> {
+    const client = new ProbeClient(await openSocket(target));
+    const [connack] = await client.exchange({
+      type: 'connect',
+      protocolVersion: 5,
+      cleanStart: true,
+      keepAliveSeconds: 600,
+      clientId: `${target.name}-${suffix}`,
+      properties: {},
+      ...(will !== undefined && { will }),
+    });
+    if (connack?.type === 'connack' && connack.reasonCode === 0) return client;
+    const code = connack?.type === 'connack' ? `0x${connack.reasonCode.toString(16)}` : 'no CONNACK';
+    throw new ProbeError(`The broker refuses the client (${code}).`);
+  }
+
+  /** Sends a frame of these packets and answers what its reply holds. @throws {ProbeError} without a reply */
+  async exchange(...packets: Packet[]): Promise<readonly Packet[]> {
+    this.send(packets, '');
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<readonly Packet[]>((resolve, reject) => {
+        this.#waiting = { resolve, reject };
+        timer = setTimeout(
+          () => reject(new ProbeError('A frame was not answered within 8 s.')),
+          REPLY_MS_MAX,
+        );
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#waiting = undefined;
+    }
+  }
+
+  /** A frame; with the marker `,` it wants no reply. */
+  send(packets: readonly Packet[], marker: '' | ','): void {
+    const bytes = Buffer.concat(packets.map((packet) => encodePacket(packet, 5)));
+    this.#socket.send(`${marker}${bytes.toString('base64')}`);
+  }
+
+  /** @throws {ProbeError} when the token does not allow it */
+  async subscribe(topicFilter: string): Promise<void> {
+    const [suback] = await this.exchange({
+      type: 'subscribe',
+      packetId: this.#nextPacketId(),
+      subscriptions: [{ topicFilter, qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0 }],
+      properties: {},
+    });
+    if (suback?.type === 'suback' && suback.reasonCodes.every((code) => code < 0x80)) return;
+    throw new ProbeError('The token has to allow subscribing to apus-probe/#.');
+  }
+
+  /** @throws {ProbeError} when the token does not allow it */
+  async publish(topic: string, payload: string): Promise<void> {
+    const [puback] = await this.exchange(this.publishPacket(topic, payload, 1));
+    if (puback?.type === 'puback' && puback.reasonCode < 0x80) return;
+    throw new ProbeError('The token has to allow publishing to apus-probe/#.');
+  }
+
+  publishPacket(topic: string, payload: string, qos: 0 | 1): PublishPacket {
+    return {
+      type: 'publish',
+      topic,
+      payload: Buffer.from(payload),
+      qos,
+      retain: false,
+      dup: false,
+      packetId: qos === 0 ? 0 : this.#nextPacketId(),
+      properties: {},
+    };
+  }
+
+  /** A ping of the WebSocket protocol, which is no message. */
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  /** DISCONNECT, its reply, and the close. */
+  async end(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.OPEN) {
+      await this.exchange({ type: 'disconnect', reasonCode: 0, properties: {} }).catch(() => []);
+      this.#socket.close(1000);
+    }
+    await this.closed;
+  }
+
+  /** DISCONNECT and the close at once, without waiting for what becomes of it. */
+  leaveAtOnce(): void {
+    this.send([{ type: 'disconnect', reasonCode: 0, properties: {} }], '');
+    this.#socket.close(1000);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #receive(data: string): void {
+    this.messages.push(data);
+    const frame = readServerFrame(data);
+    if (frame.kind === 'error')
+      this.#waiting?.reject(new ProbeError(`The gateway has failed: ${frame.text}`));
+    if (frame.kind !== 'reply' && frame.kind !== 'push') return;
+    const packets = this.#decoder.push(frame.bytes).filter((each): each is Packet => 'type' in each);
+    for (const packet of packets) if (packet.type === 'publish') this.published.push(packet);
+    if (frame.kind === 'reply') this.#waiting?.resolve(packets);
+  }
+
+  #nextPacketId(): number {
+    this.#packetId = (this.#packetId % 65_535) + 1;
+    return this.#packetId;
+  }
+}
+
+async function openSocket({ url, token }: ProbeTarget): Promise<WebSocket> {
+  const address = new URL(url);
+  if (token !== undefined) address.searchParams.set('token', token);
+  const socket = new WebSocket(address, [SUBPROTOCOL], { handshakeTimeout: HANDSHAKE_MS_MAX });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', () => resolve());
+    socket.once('error', (error) => reject(new ProbeError(`Cannot connect to ${url}: ${error.message}`)));
+    socket.once('unexpected-response', async (_request, response) => {
+      const body = await text(response).catch(() => '');
+      const why = body.slice(0, EXPLANATION_LENGTH_MAX);
+      reject(new ProbeError(`${url} refuses the handshake: HTTP ${response.statusCode} ${why}`.trim()));
+      socket.terminate();
+    });
+  });
+  socket.on('error', () => {});
+  return socket;
+}

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CommandError } from '../src/cli/command.ts';
+import { parseFlags, UsageError } from '../src/cli/flags.ts';
+import { probe } from '../src/cli/probe.ts';
+import type { Finding, ProbeContext } from '../src/probe/item.ts';
+import { PROBE_ITEMS, tryItem } from '../src/probe/items.ts';
+import { startNode } from '../src/start-node.ts';
+import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
+import { nodeForTest } from './support/nodes.ts';
+
+/** Time for what is on its way, and not for what would be minutes away. */
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
+
+async function tried(name: string, url: string, more: Partial<ProbeContext> = {}): Promise<Finding> {
+  const item = PROBE_ITEMS.find((each) => each.name === name);
+  if (item === undefined) throw new Error(`there is no ${name}`);
+  const context = {
+    url,
+    token: undefined,
+    name: 'test',
+    publish: undefined,
+    holdSeconds: 60,
+    sleep,
+    say: () => {},
+  };
+  return await tryItem(item, true, { ...context, ...more });
+}
+
+describe('on the gateway door of this machine', () => {
+  it.each([
+    ['post-order', 'posts came in their order'],
+    ['empty-reply', 'none of 20 was sent'],
+    ['overlap', 'none of 10 clients'],
+    ['redeployment', '5 connections stayed open for 60 s'],
+  ])('%s passes', async (name, seen) => {
+    const node = await nodeForTest({ gatewayPort: 0 });
+    const finding = await tried(name, node.gateway?.url ?? '');
+    expect(finding).toEqual({ verdict: 'passed', seen: expect.stringContaining(seen) });
+  });
+
+  it('large-posts passes with what is published over HTTP', async () => {
+    const node = await nodeForTest({ gatewayPort: 0 });
+    const publish = { url: node.httpUrl, key: undefined };
+    expect(await tried('large-posts', node.gateway?.url ?? '', { publish })).toEqual({
+      verdict: 'passed',
+      seen: 'posts of 33 KB, 64 KB, 128 KB came as one message each.',
+    });
+  });
+});
+
+describe('what is not as it should be is seen', () => {
+  it.each<[string, Faults, string]>([
+    ['post-order', { swapsPosts: true }, '100 of 200 posts came behind one that was sent after them.'],
+    ['post-order', { losesPosts: true }, '100 of 200 posts have not arrived.'],
+    ['empty-reply', { sendsEmptyReplies: true }, '20 of 20 came as empty messages'],
+    ['overlap', { overlaps: true }, '10 of 10 clients that had said DISCONNECT left a will.'],
+    [
+      'redeployment',
+      { cutsAtPing: true },
+      '5 of 5 connections were cut: after 0 s with 1012 Service restart',
+    ],
+    ['idle-ping', {}, 'was still open after 11 minutes'],
+  ])('%s with %j', async (name, faults, seen) => {
+    const finding = await tried(name, await startFakeDeployment(faults));
+    expect(finding).toEqual({ verdict: 'differs', seen: expect.stringContaining(seen) });
+  });
+
+  it('idle-ping is as the design assumes when the connection is cut', async () => {
+    expect(await tried('idle-ping', await startFakeDeployment({ cutsAtPing: true }))).toEqual({
+      verdict: 'passed',
+      seen: expect.stringContaining('with 1001 Going away'),
+    });
+  });
+
+  it('what cannot be tried says why', async () => {
+    const url = await startFakeDeployment({ refusesSubscriptions: true });
+    expect(await tried('large-posts', url)).toMatchObject({ verdict: 'not tried' });
+    expect(await tried('post-order', url)).toEqual({
+      verdict: 'not tried',
+      seen: 'The token has to allow subscribing to apus-probe/#.',
+    });
+  });
+});
+
+describe('apus probe', () => {
+  const lines: string[] = [];
+  beforeEach(() => {
+    lines.length = 0;
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const run = (...args: string[]) =>
+    probe.run(parseFlags(Object.assign({}, ...Object.values(probe.flags)), args));
+
+  it('says first what it costs, then a line of each item, and 0 when nothing differs', async () => {
+    const node = await startNode({ port: 0, gatewayPort: 0 });
+    const url = node.gateway?.url ?? '';
+    expect(await run(url, '--only', 'post-order', '--only', 'empty-reply')).toBe(0);
+    await node.stop();
+    expect(lines).toEqual([
+      'This sends about 628 messages, at most $0.00126 in all on AWS.',
+      expect.stringMatching(/^passed {5}post-order {4}200 of 200/),
+      expect.stringMatching(/^passed {5}empty-reply {3}none of 20/),
+    ]);
+  });
+
+  it('ends with 1 when something differs', async () => {
+    const url = await startFakeDeployment({ sendsEmptyReplies: true });
+    expect(await run(url, '--only', 'empty-reply')).toBe(1);
+  });
+
+  it('sends nothing in a dry run', async () => {
+    expect(await run('wss://nowhere.invalid/mqtt', '--dry-run')).toBe(0);
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each([
+    [[], 'takes one URL'],
+    [['wss://a.example', 'more'], 'takes one URL'],
+    [['https://a.example'], 'begins with wss://'],
+    [['wss://a.example', '--only', 'order'], '--only is one of post-order'],
+    [['wss://a.example', '--publish-url', 'x'], '--publish-url takes a URL'],
+    [['wss://a.example', '--hold-seconds', '7201'], '--hold-seconds'],
+  ])('refuses %j', async (args, sentence) => {
+    await expect(run(...args)).rejects.toThrow(UsageError);
+    await expect(run(...args)).rejects.toThrow(sentence);
+  });
+
+  it('says why it cannot connect', async () => {
+    await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow(CommandError);
+    await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow('ECONNREFUSED');
+    const node = await nodeForTest();
+    await expect(run(node.url)).rejects.toThrow(/refuses the handshake: HTTP 400/);
+  });
+});

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { encodePacket, type Packet, PacketDecoder, type Will } from '@apus/mqtt';
+import { onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** What is not as it should be. */
+export interface Faults {
+  /** Every other post overtakes the one before it. */
+  readonly swapsPosts?: boolean;
+  readonly losesPosts?: boolean;
+  /** A frame that wants no reply is answered with an empty message. */
+  readonly sendsEmptyReplies?: boolean;
+  /** The end of a connection is seen before its DISCONNECT. */
+  readonly overlaps?: boolean;
+  /** Every SUBSCRIBE is refused. */
+  readonly refusesSubscriptions?: boolean;
+  /** Connections are cut when they ping. */
+  readonly cutsAtPing?: boolean;
+}
+
+interface Client {
+  readonly socket: WebSocket;
+  isConnected?: boolean;
+  filter?: string;
+  will?: Will | undefined;
+}
+
+/** As little of the gateway door as the probe talks to, with its faults. */
+export async function startFakeDeployment(faults: Faults = {}): Promise<string> {
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    handleProtocols: ([first]) => first ?? false,
+  });
+  const clients = new Set<Client>();
+  const held: string[] = [];
+  server.on('connection', (socket) => {
+    const client: Client = { socket };
+    clients.add(client);
+    socket.on('message', (data) => handle(client, String(data)));
+    socket.on('ping', () => faults.cutsAtPing && socket.close(1001, 'Going away'));
+    socket.on('close', () => {
+      clients.delete(client);
+      const { will } = client;
+      if (will !== undefined) deliver(will.topic, will.payload);
+    });
+  });
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const { socket } of clients) socket.terminate();
+    server.close();
+  });
+
+  function handle(client: Client, text: string): void {
+    const wantsReply = !text.startsWith(',');
+    const version = client.isConnected === true ? { protocolVersion: 5 as const } : {};
+    const decoder = new PacketDecoder({ role: 'server', maximumPacketSize: 131_072, ...version });
+    const bytes = Buffer.from(wantsReply ? text : text.slice(1), 'base64');
+    const replies = decoder.push(bytes).flatMap((each) => ('type' in each ? answer(client, each) : []));
+    if (wantsReply) client.socket.send(`:${Buffer.concat(replies).toString('base64')}`);
+    else if (faults.sendsEmptyReplies) client.socket.send('');
+  }
+
+  function answer(client: Client, packet: Packet): Uint8Array[] {
+    const properties = {};
+    switch (packet.type) {
+      case 'connect':
+        client.isConnected = true;
+        client.will = packet.will;
+        return [encodePacket({ type: 'connack', sessionPresent: false, reasonCode: 0, properties }, 5)];
+      case 'subscribe':
+        client.filter = packet.subscriptions[0]?.topicFilter ?? '';
+        return [
+          encodePacket(
+            {
+              type: 'suback',
+              packetId: packet.packetId,
+              reasonCodes: [faults.refusesSubscriptions ? 0x87 : 1],
+              properties,
+            },
+            5,
+          ),
+        ];
+      case 'publish':
+        deliver(packet.topic, packet.payload);
+        if (packet.qos === 0) return [];
+        return [encodePacket({ type: 'puback', packetId: packet.packetId, reasonCode: 0, properties }, 5)];
+      case 'pingreq':
+        if (faults.cutsAtPing) client.socket.close(1012, 'Service restart');
+        return [encodePacket({ type: 'pingresp' }, 5)];
+      case 'disconnect':
+        if (!faults.overlaps) client.will = undefined;
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  function deliver(topic: string, payload: Uint8Array): void {
+    const packet = encodePacket(
+      { type: 'publish', topic, payload, qos: 0, retain: false, dup: false, packetId: 0, properties: {} },
+      5,
+    );
+    const text = Buffer.from(packet).toString('base64');
+    const posts =
+      faults.losesPosts && held.push(text) % 2 === 0 ? [] : faults.swapsPosts ? swapped(text) : [text];
+    for (const { socket, filter } of clients)
+      if (filter === topic) for (const post of posts) socket.send(post);
+  }
+
+  function swapped(text: string): string[] {
+    const before = held.pop();
+    if (before !== undefined) return [text, before];
+    held.push(text);
+    return [];
+  }
+
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mqtt`;
+}
