@@ -97,6 +97,42 @@ await withService((service) => {
       expect(await unitsOf(publish)).toEqual({ reads: 1 + 3 + 3, writes: 1 });
     });
 
+    describe('QoS 2', () => {
+      /** A client that is there, or away, and a frame that publishes to it; its publisher's receipt is 2 writes. */
+      const publishTo = async (isOnline: boolean) => {
+        await ephemeral('publisher');
+        await door.connect(name('a'), 'a', { cleanStart: false, expiry: 3600 });
+        await door.subscribe(name('a'), ['s/+'], 2);
+        if (!isOnline) await door.frame(name('a'), DISCONNECT);
+        return await unitsOf(door.frame(name('publisher'), publishOf('s/t', { qos: 2 })));
+      };
+      const answers = (packetId: number): Packet[] =>
+        (['pubrec', 'pubcomp'] as const).map((type) => ({ type, packetId, reasonCode: 0, properties: {} }));
+
+      it('to a persistent session that is online: 4 writes, the copy and its memory in a transaction', async () => {
+        expect(await publishTo(true)).toEqual({ reads: 1 + 3 + 2, writes: 2 + 4 });
+      });
+
+      it('to a persistent session that is offline: the same, and a read more', async () => {
+        expect(await publishTo(false)).toEqual({ reads: 1 + 3 + 3, writes: 2 + 4 });
+      });
+
+      it('PUBREC and PUBCOMP: the connection once a frame, and 1 write for each', async () => {
+        await publishTo(true);
+        const [packetId = 0] = (door.published.at(-1)?.deliveries ?? []).map((each) => each.packetId);
+        for (const packet of answers(packetId)) {
+          expect(await unitsOf(door.frame(name('a'), packet))).toEqual({ reads: 1, writes: 1 });
+        }
+      });
+
+      it('CONNECT that draws what waits: 4 writes for each message, its packet id and its place in the queue', async () => {
+        await publishTo(false);
+        const connect = await unitsOf(door.connect(name('b'), 'a', { cleanStart: false, expiry: 3600 }));
+        // As one that finds nothing; what has left the queue is 1 write, and 3 reads see that nothing is left.
+        expect(connect).toEqual({ reads: 4 + 3, writes: 3 + 1 + 4 });
+      });
+    });
+
     it('PUBLISH of 10 KB to eight persistent sessions: its body once, and a reference for each', async () => {
       await ephemeral('publisher');
       for (let index = 0; index < 8; index += 1) await persistent(`p${index}`, ['s/+']);
