@@ -86,12 +86,12 @@ function saturatedPairs(qos: Qos): Case {
 }
 
 function fanIn(): Case {
-  return caseOf('fan-in', '500 publishers to one subscriber, 10/s each, QoS 1', 'paced', [
+  return caseOf('fan-in', '500 publishers to one subscriber, 5/s each, QoS 1', 'paced', [
     { name: 'subscriber', clients: 1, scales: false, subscribe: { filters: ['in/+'], qos: 1 } },
     {
       name: 'publishers',
       clients: 500,
-      publish: { topic: 'in/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 10 },
+      publish: { topic: 'in/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 5 },
     },
   ]);
 }

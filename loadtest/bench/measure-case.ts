@@ -79,6 +79,8 @@ export async function measureCase(
     },
     stop,
   });
+  const failure = failureOf(ledgers.length, workers, problems);
+  if (failure !== undefined) throw new NotMeasured(failure);
   const { deliveries, connections, generator, receivingSeconds, problems: sentences } = outcomeOf(ledgers);
   const { expected, received, lost, inDoubt, duplicates, outOfOrder, latencyMs } = deliveries;
   const cpuSeconds = drained.cpuSeconds - connected.cpuSeconds;
@@ -103,4 +105,13 @@ export async function measureCase(
       ...Object.entries(sentences).map(([sentence, times]) => `${times} times: ${sentence}`),
     ],
   };
+}
+
+/** A run in which the generator failed: its figures are of nothing. */
+export class NotMeasured extends Error {
+  override readonly name = 'NotMeasured';
+}
+
+function failureOf(ledgers: number, workers: number, problems: readonly string[]): string | undefined {
+  return ledgers === workers ? undefined : `the generator failed: ${problems.join(' ')}`;
 }

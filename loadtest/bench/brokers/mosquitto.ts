@@ -34,6 +34,8 @@ export const mosquitto: BrokerKind = {
 /** Its own defaults but for the listener; whoever comes is let in, nothing is kept, nothing waits for more bytes. */
 function configurationFor(port: number): string {
   const lines = [
+    // Debian's 2.0.11 gives up when WebSocket listeners are all that it has: nobody knocks at this one.
+    `listener ${port - 1} 127.0.0.2`,
     `listener ${port} 127.0.0.1`,
     'protocol websockets',
     'allow_anonymous true',
