@@ -26,7 +26,9 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     domainName: 'mqtt.example.com',
     certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/00000000-0000-0000-0000-000000000000',
     hostedZoneId: 'Z0123456789ABCDEFGHIJ',
+    httpPublish: 'iam',
   },
+  keys: { httpPublish: 'keys' },
 };
 
 await main(checkTemplate);

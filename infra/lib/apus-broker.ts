@@ -8,7 +8,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
-import { createVerification } from './authentication.ts';
+import { createVerification, defaultRulesVariables } from './authentication.ts';
 import { checkProps } from './check-props.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
@@ -71,6 +71,7 @@ export class ApusBroker extends Construct {
     const functions = new Functions(this, {
       ...defaults,
       verification,
+      tokenRules: defaultRulesVariables(props.tokenDefaultRules),
       postsPerWorkerSecond: budget.postsPerWorkerSecond,
       reservedConcurrency: props.reservedConcurrency,
     });

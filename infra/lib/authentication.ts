@@ -6,7 +6,14 @@ import { Annotations, type RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import { SECRET_LENGTH } from './defaults.ts';
-import type { Authentication } from './props.ts';
+import type { Authentication, TokenRulesProps } from './props.ts';
+
+/** How the functions learn what a token allows that has no filters in it. */
+export function defaultRulesVariables(rules: TokenRulesProps | undefined): Readonly<Record<string, string>> {
+  if (rules === undefined) return {};
+  const { publish = [], subscribe = [] } = rules;
+  return { [VARIABLES.tokenDefaultRules]: JSON.stringify({ publish, subscribe }) };
+}
 
 export interface SecretProps {
   readonly removalPolicy: RemovalPolicy;

@@ -1,4 +1,5 @@
 import { type BrokerLimits, DEFAULT_LIMITS } from '@apus/broker';
+import { validateTopicFilter } from '@apus/mqtt';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import type { ApusBrokerProps, Authentication } from './props.ts';
@@ -17,6 +18,7 @@ const QUOTA_HINT =
 export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNumbers(scope, props);
   checkAuthentication(scope, props.authentication);
+  checkDefaultRules(scope, props);
   checkLimits(scope, props.limits ?? {});
   checkNames(scope, props);
 }
@@ -63,6 +65,24 @@ function checkAuthentication(scope: IConstruct, authentication: Authentication |
       scope,
       'authentication.issuer is empty: tokens of anybody who shares the keys would be accepted.',
     );
+  }
+}
+
+function checkDefaultRules(
+  scope: IConstruct,
+  { authentication, tokenDefaultRules: rules }: ApusBrokerProps,
+): void {
+  if (rules === undefined) return;
+  if (authentication === 'anonymous') {
+    const reason = 'is for tokens, and with authentication: anonymous nobody shows one.';
+    throw new PropsError(scope, `tokenDefaultRules ${reason}`);
+  }
+  for (const action of ['publish', 'subscribe'] as const) {
+    for (const filter of rules[action] ?? []) {
+      const invalid = Token.isUnresolved(filter) ? undefined : validateTopicFilter(filter);
+      if (invalid !== undefined)
+        throw new PropsError(scope, `tokenDefaultRules.${action}: ${invalid.reason}.`);
+    }
   }
 }
 

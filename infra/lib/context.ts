@@ -3,7 +3,7 @@ import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { ApusBrokerProps, Authentication, DomainProps } from './props.ts';
+import type { ApusBrokerProps, Authentication, DomainProps, TokenRulesProps } from './props.ts';
 import { SettingError, Settings } from './settings.ts';
 
 /** CloudFormation's rule for names of stacks. */
@@ -38,6 +38,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   const httpPublish = settings.text('httpPublish') as 'iam' | 'keys' | 'none' | undefined;
   return definedOf({
     authentication: authenticationOf(scope, settings),
+    tokenDefaultRules: defaultRulesOf(settings),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
     throttle: definedOf({
       framesPerSecond: settings.count('framesPerSecond'),
@@ -76,6 +77,12 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
   if (issuer === undefined) throw new SettingError('--jwks-url needs --issuer: whose tokens are accepted.');
   const audience = settings.text('audience');
   return { jwksUrl, issuer, ...(audience !== undefined && { audience }) };
+}
+
+function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
+  const publish = settings.text('tokenPublish')?.split(',');
+  const subscribe = settings.text('tokenSubscribe')?.split(',');
+  return publish === undefined && subscribe === undefined ? undefined : definedOf({ publish, subscribe });
 }
 
 function domainOf(scope: Construct, settings: Settings): DomainProps | undefined {

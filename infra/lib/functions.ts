@@ -20,6 +20,8 @@ export type FunctionDefaults = Pick<
 export interface FunctionsProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly verification: Verification;
+  /** Variables that say what a token allows that has no filters in it. */
+  readonly tokenRules: Readonly<Record<string, string>>;
   readonly postsPerWorkerSecond: number;
   readonly reservedConcurrency: number | undefined;
 }
@@ -47,7 +49,7 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
     entry: 'gateway',
     description: 'Apus: handshakes and frames of clients',
     timeout: GATEWAY_TIMEOUT,
-    environment: verification.variables,
+    environment: { ...verification.variables, ...props.tokenRules },
     ...(reservedConcurrency !== undefined && { reservedConcurrency }),
   });
   verification.grantVerify(gateway);

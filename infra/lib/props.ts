@@ -17,6 +17,14 @@ export interface ApusBrokerProps {
   readonly authentication?: Authentication;
 
   /**
+   * What a token allows that names no filters itself: many identity providers cannot put them into theirs. `%u` in a
+   * filter stands for the token's subject, `%c` for the client identifier.
+   *
+   * @default nothing: such a client connects, and may neither publish nor subscribe
+   */
+  readonly tokenDefaultRules?: TokenRulesProps;
+
+  /**
    * How backends publish over HTTPS (`POST /api/v5/publish`).
    *
    * - `'iam'`: requests are signed with credentials of AWS; `grantPublish` says whose.
@@ -139,6 +147,13 @@ export interface KeySetAuthentication {
   readonly issuer: string;
   /** The audience (`aud`) that a token has to name. @default any, as access tokens of some providers have none */
   readonly audience?: string;
+}
+
+export interface TokenRulesProps {
+  /** Topic filters. @default none */
+  readonly publish?: readonly string[];
+  /** Topic filters. @default none */
+  readonly subscribe?: readonly string[];
 }
 
 export interface ThrottleProps {

@@ -36,6 +36,16 @@ export const SETTINGS = {
   },
   issuer: { kind: 'text', value: 'ISS', help: 'The issuer that tokens have to name.' },
   audience: { kind: 'text', value: 'AUD', help: 'The audience that tokens have to name.' },
+  tokenPublish: {
+    kind: 'text',
+    value: 'FILTERS',
+    help: 'Where a token may publish that says nothing itself: topic filters with commas between. %u is its subject.',
+  },
+  tokenSubscribe: {
+    kind: 'text',
+    value: 'FILTERS',
+    help: 'Where a token may subscribe that says nothing itself.',
+  },
   httpPublish: {
     kind: 'choice',
     choices: ['iam', 'keys', 'none'],

@@ -39,6 +39,8 @@ describe('the app', () => {
       accessLogs: 'true',
       jwksUrl: 'https://id.example.com/keys',
       issuer: 'https://id.example.com',
+      tokenPublish: 'chat/%u,presence/%u',
+      tokenSubscribe: 'chat/#',
     });
     template.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
       DefaultRouteSettings: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 },
@@ -53,6 +55,7 @@ describe('the app', () => {
           APUS_DELIVERIES_PER_MINUTE_MAX: '7',
           APUS_LOG_LEVEL: 'info',
           APUS_TOKEN_ISSUER: 'https://id.example.com',
+          APUS_TOKEN_DEFAULT_RULES: '{"publish":["chat/%u","presence/%u"],"subscribe":["chat/#"]}',
         }),
       },
     });

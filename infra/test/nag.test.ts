@@ -37,6 +37,15 @@ it.each(PACKS)('%s finds nothing where everything is switched on', (_, makePack)
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
 
+it.each(
+  PACKS.flatMap(([name, makePack]) =>
+    (['iam', 'keys'] as const).map((how) => [name, how, makePack] as const),
+  ),
+)('%s finds nothing in the endpoint of backends with %s', (_, httpPublish, makePack) => {
+  const broker: ApusBrokerProps = { httpPublish };
+  expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
+});
+
 it.each(PACKS)('%s is awake', (_, makePack) => {
   const fill = (app: App) => new Queue(new Stack(app, 'Other'), 'Queue');
   expect(findingsOf(makePack, fill)).toContain('Other/Queue/Resource');

@@ -49,6 +49,16 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
       'Test/Broker: authentication.issuer is empty: tokens of anybody who shares the keys would be accepted.',
     ],
     [
+      'rules for tokens that are no filters',
+      { tokenDefaultRules: { publish: ['chat/%u/#'], subscribe: ['chat/#/all'] } },
+      'Test/Broker: tokenDefaultRules.subscribe: A topic filter has # only as its whole last level: "chat/#/all".',
+    ],
+    [
+      'rules for tokens where nobody shows one',
+      { authentication: 'anonymous', tokenDefaultRules: { publish: ['#'] } },
+      'Test/Broker: tokenDefaultRules is for tokens, and with authentication: anonymous nobody shows one.',
+    ],
+    [
       'a limit that is none',
       { limits: { recieveMaximum: 3 } },
       'Test/Broker: limits.recieveMaximum is no limit of the broker. There are maximumPacketSize,',

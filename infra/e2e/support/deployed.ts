@@ -5,7 +5,6 @@ export const E2E_VARIABLES = {
   secret: 'APUS_E2E_SECRET',
   stackName: 'APUS_E2E_STACK_NAME',
   breakerName: 'APUS_E2E_BREAKER_NAME',
-  httpPublishUrl: 'APUS_E2E_HTTP_PUBLISH_URL',
 } as const;
 
 function required(name: string): string {
@@ -27,8 +26,5 @@ export const deployed = {
   },
   get breakerName(): string {
     return required(E2E_VARIABLES.breakerName);
-  },
-  get httpPublishUrl(): string {
-    return required(E2E_VARIABLES.httpPublishUrl);
   },
 };
