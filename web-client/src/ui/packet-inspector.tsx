@@ -83,6 +83,9 @@ interface BytesProps {
   readonly perRow: number;
 }
 
+/** As wide as a byte, so that the text behind the last row stands below that of the others. */
+const NO_BYTE = '\u00a0\u00a0';
+
 function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
   const { t } = useTranslation();
   const shown = bytes.subarray(0, SHOWN_BYTES_MAX);
@@ -108,6 +111,12 @@ function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
               </span>
             );
           })}
+          {start + perRow > shown.length &&
+            Array.from({ length: start + perRow - shown.length }, (_, index) => (
+              <span key={shown.length + index} aria-hidden>
+                {NO_BYTE}
+              </span>
+            ))}
           <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + perRow))}</span>
         </div>
       ))}

@@ -30,6 +30,7 @@ import { csvOf } from './export-csv.ts';
 import { pngOf } from './export-png.ts';
 import { WINDOW_SECONDS } from './limits.ts';
 import { SeriesTable } from './series-table.tsx';
+import { forgetChartThis } from './use-chart-this.tsx';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
@@ -42,6 +43,7 @@ export function ChartsView() {
   const profile = useActiveProfile();
   const { series } = useCharts();
   const [isAdding, adding] = useDisclosure();
+  useEffect(forgetChartThis, []);
   if (profile === undefined) return <EmptyConnection />;
   return (
     <section className={classes.view} aria-label={t('charts.title')}>
