@@ -1,4 +1,5 @@
 export { linkStoreContract } from './links.ts';
+export { QueueReceiver } from './queue-receiver.ts';
 export { queueStoreContract } from './queues.ts';
 export { receivedStoreContract } from './received.ts';
 export { retainedStoreContract } from './retained.ts';

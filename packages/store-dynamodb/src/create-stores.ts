@@ -76,7 +76,12 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   return {
     sessions: new DynamoSessions(table, new SampledCount(table, 'sessions')),
     subscriptions,
-    retained: new DynamoRetained(table, new Bodies(table, 'retained'), new SampledCount(table, 'retained')),
+    retained: new DynamoRetained(
+      table,
+      new Bodies(table, 'retained'),
+      new SampledCount(table, 'retained'),
+      frame,
+    ),
     queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),

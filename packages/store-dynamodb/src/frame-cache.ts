@@ -45,6 +45,11 @@ export class FrameCache {
     return this.#matched.get(`${tenant}\0${topicName}`);
   }
 
+  /** Whoever matches the topic again reads again. */
+  forgetMatch(tenant: string, topicName: string): void {
+    this.#matched.delete(`${tenant}\0${topicName}`);
+  }
+
   forgetMatches(): void {
     this.#matched.clear();
   }

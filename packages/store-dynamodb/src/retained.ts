@@ -1,6 +1,7 @@
 import { isExpired, type Message, type PageLimit, type RetainedPage, type RetainedStore } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
+import type { FrameCache } from './frame-cache.ts';
 import { retainedPartition, retainedSort } from './keys.ts';
 import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
@@ -23,15 +24,26 @@ const QUERIES_MAX = 4;
  *                                        id 6: empty payload
  *                                        delete(6): a tombstone with id 6
  *     put(5), late: fails, 6 is later
+ *
+ * What a frame has read ahead of the topic's subscribers is forgotten by the write, so that they are matched after it:
+ *
+ *     publisher                          subscriber
+ *     its frame begins: reads the heads
+ *                                        writes its subscription; reads: nothing is retained
+ *     put
+ *     (were it matched from what was read …)
+ *                                        … nobody would send it the message
  */
 export class DynamoRetained implements RetainedStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #count: SampledCount;
   readonly #reader: RetainedReader;
+  readonly #frame: FrameCache;
 
-  constructor(table: Table, bodies: Bodies, count: SampledCount) {
+  constructor(table: Table, bodies: Bodies, count: SampledCount, frame: FrameCache) {
     this.#table = table;
+    this.#frame = frame;
     this.#bodies = bodies;
     this.#count = count;
     this.#reader = new RetainedReader(bodies);
@@ -110,11 +122,13 @@ export class DynamoRetained implements RetainedStore {
       m: text(id),
       ...fields,
     };
-    return await this.#table.put(item, {
+    const written = await this.#table.put(item, {
       condition: `${isNone} OR ${isNotLater} OR ${isForgotten}`,
       values: { ':id': text(id), ':now': number(this.#table.nowSeconds()) },
       returnsOld: true,
     });
+    this.#frame.forgetMatch(tenant, topicName);
+    return written;
   }
 
   async #isRetained(tenant: string, topicName: string): Promise<boolean> {

@@ -154,9 +154,14 @@ export class Shards {
     return entries;
   }
 
-  /** A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. */
+  /**
+   * A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. A shard
+   * that was there before the last doubling says nothing: nobody was moved, so it is full still, and would double again
+   * what has only just been doubled.
+   */
   async #growFull(tenant: string, topicFilter: string, shards: number, shard: number): Promise<number> {
-    if (shards >= SHARDS_MAX) return shards;
+    const isOlder = shards > 1 && shard < shards / 2;
+    if (shards >= SHARDS_MAX || isOlder) return shards;
     const { length } = await this.#shard(tenant, topicFilter, shard);
     if (length < this.#table.settings.shardSubscribers) return shards;
     const hasNotGrown = 'k = :shards';

@@ -160,10 +160,10 @@ await withService((service) => {
   });
 
   describe('a wide filter', () => {
-    const fill = async (count: number) => {
+    const fill = async (count: number, shardSubscribers = 5) => {
       const tenant = unique('tenant');
       // Every subscriber that joins a shard counts it.
-      const stores = service.make({ inlineSubscribersMax: 2, shardSubscribers: 5, random: () => 0 });
+      const stores = service.make({ inlineSubscribersMax: 2, shardSubscribers, random: () => 0 });
       const sessions: SessionRef[] = [];
       for (let index = 0; index < count; index += 1) {
         const { session } = await open(stores, tenant, `c${index}`);
@@ -199,6 +199,13 @@ await withService((service) => {
         } while (after !== undefined);
       }
       expect(inShards).toBe(38);
+    });
+
+    it('has about as many shards as its subscribers fill, although the first ones stay full', async () => {
+      const { tenant } = await fill(160, 20);
+      const [head] = await service.make({ shards: 'leave' }).subscriptions.match(tenant, 'wide');
+      expect(head?.shards).toBeGreaterThanOrEqual(4);
+      expect(head?.shards).toBeLessThanOrEqual(8);
     });
 
     it('finds each subscriber where it stands, from whatever number of shards', async () => {
