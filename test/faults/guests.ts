@@ -52,7 +52,7 @@ export class Guests {
             if (code === 1) for (const topic of stateTopics) ledger.subscribed(topic, nextOf(topic));
             else ledger.broken();
           },
-          message: (topic, payload) => ledger.received(topic, Number(payload)),
+          message: (topic, payload, isRetained) => ledger.received(topic, Number(payload), isRetained),
           ended: () => ledger.broken(),
         },
         this.#books.trace,
@@ -113,6 +113,39 @@ export class Guests {
       wills.settle(payloadOf(1), 'either');
       client.mqtt.reconnect();
     }, step.stayMs + returnsAfterMs);
+  }
+
+  /** Leaves a session behind, for which messages wait, and begins with a new one. */
+  amnesiac({ awayMs, stayMs }: StepOf<'amnesiac'>): void {
+    const clientId = this.#name('amnesiac');
+    const options = { clientId, sessionExpirySeconds: SESSION_SECONDS, isSingle: true };
+    const { trace, wrong } = this.#books;
+    const first = this.#add(
+      new SimClient(
+        this.#emulator,
+        options,
+        { connected: async () => void (await first.subscribe('news/#', 1)) },
+        trace,
+      ),
+    );
+    setTimeout(() => first.stop(), stayMs);
+    const begin = (): void => {
+      this.#add(
+        new SimClient(
+          this.#emulator,
+          { ...options, isClean: true },
+          {
+            connected: (_connection, sessionPresent) => {
+              if (sessionPresent) wrong(`session: ${clientId} began anew and has its old one`, clientId);
+            },
+            message: (topic, payload) =>
+              wrong(`leaked: ${clientId} got ${topic} ${payload} after Clean Start`, `${topic}=${payload}`),
+          },
+          trace,
+        ),
+      );
+    };
+    setTimeout(begin, stayMs + awayMs);
   }
 
   /** Asks for what it may not read, and publishes what it may not. */

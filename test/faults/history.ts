@@ -32,7 +32,9 @@ export interface HistoryOptions {
   readonly steps?: readonly Step[];
   /** The faults that strike, by name. @default those of the seed */
   readonly only?: ReadonlySet<string> | undefined;
-  readonly alterations?: Alterations;
+  readonly alterations?: Alterations | undefined;
+  /** Called before anything happens; what it mocks is restored at the end. */
+  readonly install?: (() => void) | undefined;
 }
 
 export interface History {
@@ -54,6 +56,7 @@ export interface History {
 export async function runHistory(options: HistoryOptions): Promise<History> {
   const { seed } = options;
   const time = new VirtualTime(seed);
+  options.install?.();
   try {
     return await play(time, options);
   } finally {
@@ -192,6 +195,9 @@ function perform(step: Step, { world, cast, guests, books, published }: Stage): 
       break;
     case 'intruder':
       guests.intruder(step.filter);
+      break;
+    case 'amnesiac':
+      guests.amnesiac(step);
       break;
     case 'cold':
       world.emulator.retireIdleEnvironments();

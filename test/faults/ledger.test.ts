@@ -81,11 +81,11 @@ describe('wills', () => {
 });
 
 describe('retained messages', () => {
-  const probe = (floor: number, from: number, numbers: readonly number[]) => {
+  const probe = (floor: number, from: number, numbers: readonly number[], isRetained = true) => {
     const ledger = new ProbeLedger('p');
     ledger.subscribes('t', floor);
     ledger.subscribed('t', from);
-    for (const number of numbers) ledger.received('t', number);
+    for (const number of numbers) ledger.received('t', number, isRetained && number === numbers[0]);
     return whatOf(ledger.problems(() => [0, 1, 2, 3]));
   };
 
@@ -97,6 +97,7 @@ describe('retained messages', () => {
     expect(probe(1, 4, [1])).toEqual(['retained: the newest of t that p has is 1, not 3']);
     expect(probe(1, 4, [])).toEqual(['retained: the newest of t that p has is -1, not 3']);
     expect(probe(0, 4, [0, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
+    expect(probe(0, 4, [3, 2, 3])).toEqual([]);
   });
 
   it('are promised as long as the connection holds', () => {

@@ -6,6 +6,8 @@ interface Seen {
   /** Messages from this one on were published after SUBACK. */
   from: number;
   readonly numbers: number[];
+  /** Those of them that were live: not in answer to SUBSCRIBE. */
+  readonly live: number[];
 }
 
 /**
@@ -23,7 +25,7 @@ export class ProbeLedger {
   }
 
   subscribes(topic: string, floor: number): void {
-    this.#topics.set(topic, { floor, from: Number.POSITIVE_INFINITY, numbers: [] });
+    this.#topics.set(topic, { floor, from: Number.POSITIVE_INFINITY, numbers: [], live: [] });
   }
 
   subscribed(topic: string, from: number): void {
@@ -32,8 +34,10 @@ export class ProbeLedger {
     if (seen !== undefined) seen.from = from;
   }
 
-  received(topic: string, number: number): void {
-    this.#topics.get(topic)?.numbers.push(number);
+  received(topic: string, number: number, isRetained: boolean): void {
+    const seen = this.#topics.get(topic);
+    seen?.numbers.push(number);
+    if (!isRetained) seen?.live.push(number);
   }
 
   /** Its connection is over: nothing more is promised, as its session has ended with it. */
@@ -57,11 +61,13 @@ export class ProbeLedger {
   }
 
   /**
-   * Of what follows the first message. That one is retained, and newer than some that follow where a publisher's frame
-   * has several: they are retained one after the other, and leave together.
+   * A retained message comes before all live ones; those are in their order. It may be newer than some of them where a
+   * frame of their publisher has several: they are retained one after the other, and leave together.
    */
-  #disorder(topic: string, { numbers }: Seen): Problem[] {
-    return outOfOrder(numbers.slice(1)).map(({ number, after }) => ({
+  #disorder(topic: string, { numbers, live }: Seen): Problem[] {
+    const isRetainedLate = live.length > 0 && live.length < numbers.length && numbers[0] === live[0];
+    const line = isRetainedLate ? numbers : live;
+    return outOfOrder(line).map(({ number, after }) => ({
       what: `order: ${topic} at ${this.#name}: ${number} came first after ${after}`,
       about: `${topic}=${number}`,
     }));

@@ -13,10 +13,12 @@ export interface SimClientOptions {
   readonly will?: (connection: number) => NonNullable<mqtt.IClientOptions['will']>;
   /** It does not return by itself. */
   readonly isSingle?: boolean;
+  /** Clean Start. @default where the session ends with its connection */
+  readonly isClean?: boolean;
 }
 
 export interface SimClientEvents {
-  readonly message?: (topic: string, payload: string) => void;
+  readonly message?: (topic: string, payload: string, isRetained: boolean) => void;
   /** A PUBLISH of this client was answered with success: from now on the server owes it. */
   readonly acknowledged?: (topic: string, payload: string) => void;
   /** CONNACK has come. */
@@ -121,10 +123,11 @@ export class SimClient {
 
   #connect(): mqtt.MqttClient {
     const { clientId, sessionExpirySeconds, receiveMaximum, isSingle = false } = this.#options;
+    const { isClean = sessionExpirySeconds === 0 } = this.#options;
     const options: mqtt.IClientOptions = {
       protocolVersion: 5,
       clientId,
-      clean: sessionExpirySeconds === 0,
+      clean: isClean,
       resubscribe: false,
       properties: {
         ...(sessionExpirySeconds > 0 && { sessionExpiryInterval: sessionExpirySeconds }),
@@ -183,10 +186,10 @@ export class SimClient {
       ended?.(this.connections, this.#isAnswered);
       this.#isAnswered = false;
     });
-    this.mqtt.on('message', (topic, payload) => {
+    this.mqtt.on('message', (topic, payload, { retain }) => {
       const text = payload.toString();
       this.#trace.add(`${this.name}: receives ${topic}=${text}`, [`${topic}=${text}`]);
-      message?.(topic, text);
+      message?.(topic, text, retain);
     });
     this.mqtt.on('packetsend', (packet) => this.#packetSent(packet));
     this.mqtt.on('packetreceive', (packet) => {

@@ -34,6 +34,8 @@ export type Step = { readonly atMs: number } & (
     }
   /** Somebody who may not read what it asks for, nor publish what it publishes. */
   | { readonly kind: 'intruder'; readonly filter: string }
+  /** Somebody who leaves a session behind and returns with Clean Start. */
+  | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
   | { readonly kind: 'cold' }
 );
@@ -101,7 +103,7 @@ export function stepsOf(seed: number, size: Size): Step[] {
 }
 
 function otherStep(atMs: number, random: () => number): Step {
-  const kind = oneOf(random, ['probe', 'probe', 'mortal', 'mortal', 'intruder', 'cold'] as const);
+  const kind = oneOf(random, ['probe', 'probe', 'mortal', 'mortal', 'amnesiac', 'intruder', 'cold'] as const);
   switch (kind) {
     case 'probe':
       return {
@@ -122,6 +124,13 @@ function otherStep(atMs: number, random: () => number): Step {
       };
     case 'intruder':
       return { kind, atMs, filter: oneOf(random, FORBIDDEN_FILTERS) };
+    case 'amnesiac':
+      return {
+        kind,
+        atMs,
+        stayMs: 300 + Math.round(random() * 3_000),
+        awayMs: Math.round(random() ** 2 * 5_000),
+      };
     case 'cold':
       return { kind, atMs };
   }

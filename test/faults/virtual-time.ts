@@ -35,13 +35,15 @@ export class VirtualTime {
   }
 
   async advance(ms: number): Promise<void> {
+    // What is under way may set timers yet that come before the end.
+    await everythingElse();
     let isOver = false;
     setTimeout(() => {
       isOver = true;
     }, ms);
     while (!isOver) {
       vi.advanceTimersToNextTimer();
-      await new Promise<void>((resolve) => turn(() => resolve()));
+      await everythingElse();
     }
   }
 
@@ -63,4 +65,9 @@ export class VirtualTime {
     vi.useRealTimers();
     vi.restoreAllMocks();
   }
+}
+
+/** Promises and ticks: all that needs no timer. */
+async function everythingElse(): Promise<void> {
+  await new Promise<void>((resolve) => turn(() => resolve()));
 }

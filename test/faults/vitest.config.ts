@@ -4,5 +4,5 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
-  test: { include: ['test/faults/*.fault.ts'] },
+  test: { include: ['test/faults/*.fault.ts'], testTimeout: 60_000 },
 });

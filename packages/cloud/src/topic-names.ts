@@ -6,6 +6,7 @@ const TOPIC_NAMES_MAX = 90;
 /**
  * The topic names of the PUBLISH packets in a frame, each once, found without knowing the protocol version: they
  * stand at the same place in all. It is a guess at what to read ahead; whatever is malformed is left to the decoder.
+ * Not of those to be retained: their subscribers are looked for when that has been done, and not before.
  */
 export function topicNamesOf(bytes: Buffer): string[] {
   const names = new Set<string>();
@@ -16,10 +17,14 @@ export function topicNamesOf(bytes: Buffer): string[] {
     if (length === undefined) break;
     const end = length.bodyStart + length.bodyBytes;
     if (end > bytes.length) break;
-    if (type === PUBLISH) addTopic(names, bytes.subarray(length.bodyStart, end));
+    if (type === PUBLISH && !isRetained(bytes[start])) addTopic(names, bytes.subarray(length.bodyStart, end));
     start = end;
   }
   return [...names];
+}
+
+function isRetained(firstByte = 0): boolean {
+  return (firstByte & 1) === 1;
 }
 
 function addTopic(names: Set<string>, body: Buffer): void {

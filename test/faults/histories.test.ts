@@ -1,0 +1,117 @@
+import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
+import { warmUp } from './history.ts';
+import { SimClient, type SimClientOptions } from './sim-client.ts';
+import { Trace } from './trace.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+/** A machine that is busy may take its time; the histories themselves take none. */
+const TIMEOUT_MS = 120_000;
+/** Within what a handler may live, and longer than anything else here takes. */
+const HELD_MS = 2_000;
+/** A new shape's SUBACK waits for the leases of all publishers. */
+const LEASES_MS = 10_000;
+
+/** The first part of a partition key says what kind its item is of. */
+const isOf = (kind: string, key: { readonly p?: { readonly S?: string } } | undefined): boolean =>
+  key?.p?.S?.startsWith(`${kind}\0`) === true;
+
+/** One history by hand: what is held, and for how long, is said by the test. */
+class Stage {
+  readonly time = new VirtualTime(1);
+  readonly received: string[] = [];
+  readonly #clients: SimClient[] = [];
+  #world: InProcessWorld | undefined;
+
+  async begin(faults: { gateway?: Faults; store?: DynamoDbFaults }): Promise<void> {
+    this.#world = await this.time.during(
+      startCloudInProcess({
+        seed: 1,
+        ...(faults.gateway !== undefined && { faults: faults.gateway }),
+        ...(faults.store !== undefined && { dynamoFaults: faults.store }),
+      }),
+    );
+  }
+
+  async client(clientId: string, options: Partial<SimClientOptions> = {}): Promise<SimClient> {
+    if (this.#world === undefined) throw new Error('begin first');
+    const client = new SimClient(
+      this.#world.emulator,
+      { clientId, sessionExpirySeconds: 0, isSingle: true, ...options },
+      { message: (topic, payload) => this.received.push(`${clientId} ${topic} ${payload}`) },
+      new Trace(() => this.time.nowMs),
+    );
+    this.#clients.push(client);
+    await this.time.advance(500);
+    if (!client.mqtt.connected) throw new Error(`${clientId} is not connected`);
+    return client;
+  }
+
+  async end(): Promise<void> {
+    for (const client of this.#clients) client.stop();
+    await this.time.advance(1_000);
+    this.#world?.stop();
+    this.time.restore();
+  }
+}
+
+let stage: Stage | undefined;
+const begin = async (faults: { gateway?: Faults; store?: DynamoDbFaults } = {}): Promise<Stage> => {
+  stage = new Stage();
+  await stage.begin(faults);
+  return stage;
+};
+
+beforeAll(warmUp, TIMEOUT_MS);
+afterEach(async () => {
+  await stage?.end();
+  stage = undefined;
+});
+
+describe('retained before matching, subscription before retained (design, 4.1)', () => {
+  /**
+   *     publisher                          subscriber
+   *     its frame begins
+   *                                        writes its subscription
+   *                                        reads retained messages: none. SUBACK
+   *     retains 1
+   *     matches: finds the subscriber
+   */
+  it.each(['alone in its frame', 'behind another of its topic'] as const)(
+    'a subscriber that comes while a message is being retained gets it live: %s',
+    async (where) => {
+      let isHeld = false;
+      const { time, client, received } = await holding(() => isHeld);
+      const subscriber = await client('subscriber');
+      const publisher = await client('publisher');
+      // So that nothing has to wait for the leases later on.
+      await time.during(publisher.subscribe('other/+', 1));
+      await time.advance(LEASES_MS);
+      if (where !== 'alone in its frame') publisher.publish('state/x', '0', { qos: 1 });
+      publisher.publish('state/x', '1', { qos: 1, retain: true });
+      isHeld = true;
+      await time.advance(100);
+      await time.during(subscriber.subscribe('state/+', 1), 500);
+      expect(received).toEqual([]);
+      isHeld = false;
+      await time.advance(3 * HELD_MS);
+      expect(received.filter((each) => each.endsWith(' 1'))).toEqual(['subscriber state/x 1']);
+    },
+    TIMEOUT_MS,
+  );
+
+  /** Every write of a retained message takes its time as long as it is held. */
+  async function holding(isHeld: () => boolean) {
+    const store: DynamoDbFaults = {
+      latencyMs: ({ operation, key }) =>
+        operation === 'PutItem' && isOf('R', key) && isHeld() ? HELD_MS : 0,
+    };
+    const started = await begin({ store });
+    return {
+      time: started.time,
+      received: started.received,
+      client: async (name: string) => await started.client(name),
+    };
+  }
+});
