@@ -60,6 +60,11 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
           <pre className={classes.pre} tabIndex={0}>
             <code>{code}</code>
           </pre>
+          {door === 'gateway' && (
+            <Text size="xs" c="dimmed">
+              {t('start.packed')}
+            </Text>
+          )}
           <Text className={classes.install}>{install}</Text>
         </>
       )}

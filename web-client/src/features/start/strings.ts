@@ -39,6 +39,7 @@ export const start = {
   door: 'Door',
   language: 'Language',
   languages: { javascript: 'JavaScript', shell: 'Command line' },
+  packed: 'The transport comes from Apus’s repository: the first line runs there, the second in your app.',
   copyCode: 'Copy the code',
   gatewayOnlyJs:
     'The gateway door speaks text frames: clients need the Apus transport, which is for JavaScript.',
