@@ -31,8 +31,7 @@ ${USE}`,
 function gatewaySnippet(url: string): Snippet {
   return {
     // It is not in npm's registry, where somebody else might take the name.
-    install:
-      'npm pack -w @apus/client --pack-destination YOUR-APP\nnpm install mqtt ./apus-client-0.1.0.tgz',
+    install: 'npm pack -w @apus/client --pack-destination YOUR-APP\nnpm install mqtt ./apus-client-0.1.0.tgz',
     code: `import { connect } from '@apus/client';
 import mqtt from 'mqtt';
 
