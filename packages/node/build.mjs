@@ -33,8 +33,8 @@ await Promise.all([
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as apusCreateRequire } from 'node:module';\nconst require = apusCreateRequire(import.meta.url);",
     },
-    // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by `apus token --secret-id`.
-    external: ['bufferutil', 'utf-8-validate', 'lmdb', '@aws-sdk/client-secrets-manager'],
+    // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by `apus token --secret-id` and `apus doctor`.
+    external: ['bufferutil', 'utf-8-validate', 'lmdb', '@aws-sdk/client-*'],
   }),
   buildPage({
     root: webClient,

@@ -1,0 +1,97 @@
+import { QuotasError, readQuotas } from '../doctor/account-quotas.ts';
+import { diagnose, type Load, type Reading, TIGHT_SHARE } from '../doctor/diagnosis.ts';
+import { type Command, CommandError } from './command.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+
+const LOAD = { connections: 1_000, messagesPerSecond: 100, deliveriesPerMessage: 1 } as const;
+
+const ACCOUNT: Flags = {
+  region: { value: 'REGION', help: 'Where the deployment is.', default: 'that of your AWS profile' },
+};
+
+const WORKLOAD: Flags = {
+  connections: {
+    value: 'COUNT',
+    help: 'Clients that are connected at the same time.',
+    default: String(LOAD.connections),
+  },
+  'messages-per-second': {
+    value: 'COUNT',
+    help: 'Messages that all of them publish in a second, one in a frame.',
+    default: String(LOAD.messagesPerSecond),
+  },
+  'deliveries-per-message': {
+    value: 'COUNT',
+    help: 'Subscribers that each reaches.',
+    default: String(LOAD.deliveriesPerMessage),
+  },
+};
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Reads the quotas of an AWS account, and says which binds first.',
+  usage: '[--connections COUNT] [--messages-per-second COUNT] [--deliveries-per-message COUNT]',
+  description: [
+    'Reads with your credentials of AWS what the account may do in a Region, and changes nothing. The first line is the',
+    'quota that the load meets first. The exit code is 1 when the load does not fit.',
+  ].join('\n'),
+  flags: { Account: ACCOUNT, Load: WORKLOAD },
+  async run(values) {
+    if (values.positionals.length > 0)
+      throw new UsageError(`\`apus doctor\` takes only flags, not "${values.positionals[0]}".`);
+    const load = loadFrom(values);
+    const readings = diagnose(await quotas(values.text('region')), load);
+    console.log(report(readings, load));
+    return readings.some(({ share }) => share > 1) ? 1 : 0;
+  },
+};
+
+function loadFrom(values: Values): Load {
+  const load = {
+    connections: values.count('connections') ?? LOAD.connections,
+    messagesPerSecond: values.count('messages-per-second') ?? LOAD.messagesPerSecond,
+    deliveriesPerMessage: values.count('deliveries-per-message') ?? LOAD.deliveriesPerMessage,
+  };
+  if (load.connections + load.messagesPerSecond > 0) return load;
+  throw new UsageError('A load has connections or messages.');
+}
+
+async function quotas(region: string | undefined) {
+  try {
+    return await readQuotas(region);
+  } catch (error) {
+    if (error instanceof QuotasError) throw new CommandError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function report(readings: readonly Reading[], load: Load): string {
+  const lines = readings.map(lineOf);
+  const tight = readings.filter(({ share }) => share > TIGHT_SHARE);
+  return [verdictOf(readings, load), '', ...lines, ...tight.flatMap(adviceOf)].join('\n');
+}
+
+function verdictOf([first]: readonly Reading[], { messagesPerSecond }: Load): string {
+  if (first === undefined) return 'No quota was read.';
+  const { label, share } = first;
+  const carries = Math.floor(messagesPerSecond / share).toLocaleString('en');
+  if (share > 1) return `It does not fit: ${label} binds first, at about ${carries} messages a second.`;
+  return `It fits. ${label} binds first, when the load has grown to about ${(1 / share).toFixed(1)} times.`;
+}
+
+function lineOf({ label, limit, needed, share }: Reading): string {
+  const columns = [label.padEnd(38), `${count(needed)} of ${count(limit)}`.padEnd(18)];
+  return `  ${columns.join('')}${Math.round(share * 100)} %`;
+}
+
+function adviceOf({ label, raise, quota }: Reading): readonly string[] {
+  if (raise === undefined)
+    return ['', `${label}: it grows with the requests a second, and cannot be asked for by itself.`];
+  const more =
+    quota === 'concurrentExecutions' ? ' A new account has 10, and is given more once it has been used.' : '';
+  return ['', `${label}: ask for more, days before you need it.${more}`, `  ${raise}`];
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,131 @@
+/** What AWS allows the account in one Region. */
+export interface AccountQuotas {
+  /** Lambda: executions at the same time, of all functions. */
+  readonly concurrentExecutions: number;
+  /** API Gateway: requests a second of all APIs: frames, posts, and the owner's other APIs. */
+  readonly requestsPerSecond: number;
+  /** API Gateway: requests that may come at once. It follows from the rate and cannot be asked for. */
+  readonly burstRequests: number;
+  /** API Gateway: WebSocket handshakes a second. */
+  readonly newConnectionsPerSecond: number;
+}
+
+/** Service Quotas' names for what can be asked for. */
+export const QUOTA_CODES = {
+  concurrentExecutions: { service: 'lambda', code: 'L-B99A9384' },
+  requestsPerSecond: { service: 'apigateway', code: 'L-8A5B8E43' },
+  newConnectionsPerSecond: { service: 'apigateway', code: 'L-9ED1E49A' },
+} as const;
+
+/** What the account's credentials have to allow for this. */
+export const PERMISSIONS = [
+  'lambda:GetAccountSettings',
+  'apigateway:GET (arn:aws:apigateway:REGION::/account)',
+  'servicequotas:GetServiceQuota',
+  'servicequotas:GetAWSDefaultServiceQuota',
+] as const;
+
+/** The quotas cannot be read: a sentence that says why. */
+export class QuotasError extends Error {
+  override readonly name = 'QuotasError';
+}
+
+/**
+ * Reads the quotas. The SDK's clients are loaded for this alone.
+ *
+ * @throws {QuotasError}
+ */
+export async function readQuotas(region: string | undefined): Promise<AccountQuotas> {
+  const given = { ...(region !== undefined && { region }), maxAttempts: 3 };
+  try {
+    const [concurrentExecutions, throttle, newConnectionsPerSecond] = await Promise.all([
+      readConcurrency(given),
+      readThrottle(given),
+      readQuota(given, QUOTA_CODES.newConnectionsPerSecond),
+    ]);
+    return { concurrentExecutions, ...throttle, newConnectionsPerSecond };
+  } catch (error) {
+    throw new QuotasError(sentenceOf(error, region), { cause: error });
+  }
+}
+
+interface ClientSettings {
+  readonly region?: string;
+  readonly maxAttempts: number;
+}
+
+async function readConcurrency(settings: ClientSettings): Promise<number> {
+  const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  const client = new LambdaClient(settings);
+  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
+  return present(AccountLimit?.ConcurrentExecutions, 'the concurrency of Lambda');
+}
+
+async function readThrottle(
+  settings: ClientSettings,
+): Promise<Pick<AccountQuotas, 'requestsPerSecond' | 'burstRequests'>> {
+  const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
+  const client = new APIGatewayClient(settings);
+  const { throttleSettings } = await client.send(new GetAccountCommand({}));
+  return {
+    requestsPerSecond: present(throttleSettings?.rateLimit, 'the throttle of API Gateway'),
+    burstRequests: present(throttleSettings?.burstLimit, 'the burst of API Gateway'),
+  };
+}
+
+/** The quota as it was applied to the account, or AWS's default where nobody has asked for another one. */
+async function readQuota(
+  settings: ClientSettings,
+  { service, code }: { readonly service: string; readonly code: string },
+): Promise<number> {
+  const { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, ServiceQuotasClient } = await import(
+    '@aws-sdk/client-service-quotas'
+  );
+  const client = new ServiceQuotasClient(settings);
+  const quota = { ServiceCode: service, QuotaCode: code };
+  try {
+    const { Quota } = await client.send(new GetServiceQuotaCommand(quota));
+    return present(Quota?.Value, `the quota ${code}`);
+  } catch (error) {
+    if ((error as Error).name !== 'NoSuchResourceException') throw error;
+    const { Quota } = await client.send(new GetAWSDefaultServiceQuotaCommand(quota));
+    return present(Quota?.Value, `the quota ${code}`);
+  }
+}
+
+function present(value: number | undefined, what: string): number {
+  if (value === undefined) throw new QuotasError(`AWS has not said ${what}.`);
+  return value;
+}
+
+const EXPIRED = 'Your credentials have expired: log in again.';
+const SENTENCES: Readonly<Record<string, string>> = {
+  CredentialsProviderError:
+    'No credentials for AWS were found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.',
+  ExpiredTokenException: EXPIRED,
+  ExpiredToken: EXPIRED,
+  UnrecognizedClientException: 'AWS does not know the access key: look at AWS_ACCESS_KEY_ID or the profile.',
+  InvalidSignatureException: 'The secret does not belong to the access key: look at AWS_SECRET_ACCESS_KEY.',
+};
+
+const DENIED = new Set([
+  'AccessDeniedException',
+  'AccessDenied',
+  'ForbiddenException',
+  'UnauthorizedException',
+]);
+const UNREACHED = new Set(['ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN']);
+
+function sentenceOf(error: unknown, region: string | undefined): string {
+  if (error instanceof QuotasError) return error.message;
+  const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
+  if (DENIED.has(name))
+    return `Your credentials may not read the quotas. They need ${PERMISSIONS.join(', ')}.`;
+  if (/Region is missing/.test(message))
+    return 'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
+  if (code !== undefined && UNREACHED.has(code)) {
+    const where = region === undefined ? 'your Region' : `"${region}"`;
+    return `AWS cannot be reached in ${where} (${code}). Is that a Region of AWS, and enabled for the account?`;
+  }
+  return SENTENCES[name] ?? `${name}: ${message}`;
+}

@@ -1,0 +1,95 @@
+import { type AccountQuotas, QUOTA_CODES } from './account-quotas.ts';
+
+/** What the deployment is to carry. */
+export interface Load {
+  /** Clients that are connected at the same time. */
+  readonly connections: number;
+  /** Messages that all clients together publish in a second. */
+  readonly messagesPerSecond: number;
+  /** Subscribers that a message reaches. */
+  readonly deliveriesPerMessage: number;
+}
+
+/** One quota beside what the load takes of it. */
+export interface Reading {
+  readonly quota: keyof AccountQuotas;
+  readonly label: string;
+  readonly limit: number;
+  readonly needed: number;
+  /** `needed / limit`. */
+  readonly share: number;
+  /** How to get more; undefined where one cannot ask for it. */
+  readonly raise: string | undefined;
+}
+
+/** A client that sends nothing else proves its connection so often. */
+const HEARTBEAT_SECONDS = 540;
+/** A frame keeps an environment busy for so long: DynamoDB and its posts, on 512 MB. */
+const FRAME_SECONDS = 0.025;
+/** However quick they are, an environment is counted for no more than so many requests a second. */
+const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
+/** Above so many subscribers of a filter workers deliver, each so many posts a second. */
+const INLINE_SUBSCRIBERS_MAX = 8;
+const POSTS_PER_WORKER_SECOND = 500;
+/** A fleet that was cut is to be back within so long. That connections end at two hours takes a twelfth of it. */
+const RETURN_SECONDS = 600;
+/** Frames and posts of a load are not spread evenly over its second. */
+const BURST_SHARE = 0.5;
+/** From here on a peak would exceed it. */
+export const TIGHT_SHARE = 0.7;
+
+/** What each quota has to carry under the load, the tightest first. */
+export function diagnose(quotas: AccountQuotas, load: Load): readonly Reading[] {
+  const frames = load.messagesPerSecond + load.connections / HEARTBEAT_SECONDS;
+  const posts = load.messagesPerSecond * load.deliveriesPerMessage;
+  const needed: Readonly<Record<keyof AccountQuotas, number>> = {
+    concurrentExecutions: environmentsFor(frames) + workersFor(posts, load.deliveriesPerMessage),
+    requestsPerSecond: frames + posts,
+    burstRequests: (frames + posts) * BURST_SHARE,
+    newConnectionsPerSecond: load.connections / RETURN_SECONDS,
+  };
+  const names = Object.keys(LABELS) as (keyof AccountQuotas)[];
+  return names
+    .map((quota) => readingOf(quota, quotas[quota], needed[quota]))
+    .sort((a, b) => b.share - a.share);
+}
+
+function environmentsFor(frames: number): number {
+  return Math.max(frames * FRAME_SECONDS, frames / REQUESTS_PER_ENVIRONMENT_SECOND);
+}
+
+function workersFor(posts: number, deliveriesPerMessage: number): number {
+  return deliveriesPerMessage > INLINE_SUBSCRIBERS_MAX ? posts / POSTS_PER_WORKER_SECOND : 0;
+}
+
+const LABELS: Readonly<Record<keyof AccountQuotas, string>> = {
+  concurrentExecutions: 'Lambda: concurrent executions',
+  requestsPerSecond: 'API Gateway: requests a second',
+  burstRequests: 'API Gateway: requests at once',
+  newConnectionsPerSecond: 'API Gateway: new connections a second',
+};
+
+function readingOf(quota: keyof AccountQuotas, limit: number, needed: number): Reading {
+  return {
+    quota,
+    label: LABELS[quota],
+    limit,
+    needed: Math.ceil(needed),
+    share: limit > 0 ? needed / limit : Number.POSITIVE_INFINITY,
+    raise: raiseOf(quota, needed),
+  };
+}
+
+/** Enough that the load takes half of it. */
+function raiseOf(quota: keyof AccountQuotas, needed: number): string | undefined {
+  if (quota === 'burstRequests') return undefined;
+  const { service, code } = QUOTA_CODES[quota];
+  const wanted = roundUp(needed * 2);
+  return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`;
+}
+
+/** To two digits, as people ask. */
+function roundUp(value: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+  return Math.ceil(value / unit) * unit;
+}
