@@ -64,10 +64,11 @@ const begin = async (faults: { gateway?: Faults; store?: DynamoDbFaults } = {}):
 };
 
 beforeAll(warmUp, TIMEOUT_MS);
-afterEach(async () => {
+const finish = async (): Promise<void> => {
   await stage?.end();
   stage = undefined;
-});
+};
+afterEach(finish);
 
 describe('retained before matching, subscription before retained (design, 4.1)', () => {
   /**
@@ -112,6 +113,51 @@ describe('retained before matching, subscription before retained (design, 4.1)',
       time: started.time,
       received: started.received,
       client: async (name: string) => await started.client(name),
+    };
+  }
+});
+
+describe('QoS 2: pending, handed on, done (design, 5)', () => {
+  /**
+   *     handler A                          client, handler B
+   *     pending; hands on, or half of it
+   *     dies
+   *                                        returns, and sends it again
+   *                                        hands on what is not yet, under the same message id
+   */
+  it(
+    'a message comes once, wherever the handler that takes it dies',
+    async () => {
+      let steps = 0;
+      for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
+        let passed = 0;
+        let isArmed = false;
+        const dies = () => isArmed && ++passed === killedAt;
+        const gateway = { killAtCheckpoint: dies, killBeforeCall: dies, killAfterCall: dies };
+        const { time, received, client } = await begun({ gateway });
+        const subscriber = await client('subscriber', { sessionExpirySeconds: 3_600, isSingle: false });
+        await time.during(subscriber.subscribe('orders', 2));
+        const publisher = await client('publisher', { sessionExpirySeconds: 3_600, isSingle: false });
+        isArmed = true;
+        publisher.publish('orders', '1', { qos: 2 });
+        await time.advance(60_000);
+        expect(received, `killed at step ${killedAt}`).toEqual(['subscriber orders 1']);
+        expect(publisher.hasUnsent, `killed at step ${killedAt}`).toBe(false);
+        // The first history is killed nowhere: it tells how many steps there are.
+        if (killedAt === 0) steps = passed;
+        await finish();
+      }
+      expect(steps).toBeGreaterThan(10);
+    },
+    10 * TIMEOUT_MS,
+  );
+
+  async function begun(faults: { gateway: Faults }) {
+    const started = await begin(faults);
+    return {
+      time: started.time,
+      received: started.received,
+      client: started.client.bind(started),
     };
   }
 });
