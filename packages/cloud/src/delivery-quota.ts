@@ -25,6 +25,13 @@ export interface SharedDeliveryQuotaOptions {
   readonly meter: Meter;
 }
 
+/** Who stood in the shards of a filter when they were counted last. */
+interface Audience {
+  readonly shards: number;
+  readonly subscribers: number;
+  readonly countedAtMs: number;
+}
+
 /**
  * Bounds the deliveries that one publisher causes, over all environments together. What most publishers cause in a
  * minute is free, and known to nobody else; whoever causes more takes deliveries in lots from an account in the table,
@@ -43,7 +50,7 @@ export class SharedDeliveryQuota implements DeliveryQuota {
   readonly #options: SharedDeliveryQuotaOptions;
   readonly #msPerDelivery: number;
   readonly #balances = new Map<string, PublisherBalance>();
-  readonly #audiences = new Map<string, { readonly subscribers: number; readonly countedAtMs: number }>();
+  readonly #audiences = new Map<string, Audience>();
 
   constructor(options: SharedDeliveryQuotaOptions) {
     this.#options = options;
@@ -75,7 +82,7 @@ export class SharedDeliveryQuota implements DeliveryQuota {
     const nowMs = clock.now();
     balance.charged(charged.debtEndsAtMs, charged.isTaken ? lot : 0, nowMs);
     if (charged.isTaken) return balance.take(wanted, nowMs);
-    log.warn('deliveries-limited', { ...account, forMs: charged.debtEndsAtMs - MINUTE_MS - nowMs });
+    log.warn('identity-limited', { ...account, forMs: charged.debtEndsAtMs - MINUTE_MS - nowMs });
     return this.#refuse();
   }
 
@@ -95,22 +102,36 @@ export class SharedDeliveryQuota implements DeliveryQuota {
     return balance;
   }
 
-  /**
-   * About how many stand in the shards of a filter. The first shard is the fullest, as everybody may stand there who came
-   * before there was a second: it is counted, and the others are taken to be as full.
-   */
+  /** About how many stand in the shards of a filter. */
   async #audienceOf({ tenant, topicFilter, shards }: WideFilter): Promise<number> {
     const key = `${tenant}\0${topicFilter}`;
     const nowMs = this.#options.clock.now();
     const known = this.#audiences.get(key);
-    if (known !== undefined && nowMs - known.countedAtMs < AUDIENCE_MS) return known.subscribers * shards;
-    const subscribers = await this.#options.shards.countShard({ tenant, topicFilter, shard: 0 });
+    if (known?.shards === shards && nowMs - known.countedAtMs < AUDIENCE_MS) return known.subscribers;
+    const counts = await Promise.all(
+      samplesOf(shards).map(async ({ shard, alike }) => {
+        return alike * (await this.#options.shards.countShard({ tenant, topicFilter, shard }));
+      }),
+    );
+    const subscribers = counts.reduce((sum, each) => sum + each, 0);
     if (this.#audiences.size >= AUDIENCES_MAX) this.#audiences.clear();
-    this.#audiences.set(key, { subscribers, countedAtMs: nowMs });
-    return subscribers * shards;
+    this.#audiences.set(key, { shards, subscribers, countedAtMs: nowMs });
+    return subscribers;
   }
 }
 
 function accountOf({ identity: { tenant, name }, clientId }: Publisher): DeliveryAccount {
   return name === '' ? { tenant, kind: 'client', name: clientId } : { tenant, kind: 'identity', name };
+}
+
+/**
+ * One shard for all those that came with the same doubling: nobody is moved, so they are about as full as each other,
+ * and fuller than those that came later.
+ *
+ *     shards 0 | 1 | 2 3 | 4 5 6 7     samples 0, 1, 2 for two, 4 for four
+ */
+function samplesOf(shards: number): { readonly shard: number; readonly alike: number }[] {
+  const samples = [{ shard: 0, alike: 1 }];
+  for (let shard = 1; shard < shards; shard *= 2) samples.push({ shard, alike: shard });
+  return samples;
 }

@@ -126,6 +126,18 @@ describe('the deliveries of one publisher', () => {
     expect(reads[2]).toBe(reads[1]);
   });
 
+  it('of a filter with several shards are about those of all of them', async () => {
+    world = await World.create({ deliveriesPerMinuteMax: PER_MINUTE, shardSubscribers: 40 });
+    const audience = 200;
+    await world.subscribers(audience + 1);
+    const publisher = await world.connect();
+    let accepted = 0;
+    while ((await world.publishFrom(publisher, ['text']))[0]?.reasonCode === ReasonCode.Success)
+      accepted += 1;
+    expect(accepted * audience).toBeGreaterThan(PER_MINUTE * 0.6);
+    expect(accepted * audience).toBeLessThan(PER_MINUTE * 1.6);
+  });
+
   it('may once be more than all of the limit, or a topic so popular could never be published to', async () => {
     world = await World.create({ deliveriesPerMinuteMax: 50 });
     await world.subscribers(101);

@@ -5,30 +5,32 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { QoS } from '@apus/mqtt';
 import type { Arrived, Endpoints } from './gateway.ts';
+import { makeObvious, makeObviousWorker } from './obvious.ts';
 import { profiled } from './profile.ts';
 import { type Cost, deliveredCost, medianCost, tableLine, tableTitle } from './table.ts';
-import { type Load, makeObvious, makePosts, makeWorker, type Scheme, type Way } from './ways.ts';
+import { type Load, makePosts, makeWorker, type Scheme, type Way } from './ways.ts';
 
 const { values } = parseArgs({
   options: {
     connections: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
     // Fewer, for a profile of one of them.
-    ways: { type: 'string', default: 'worker,posts,obvious' },
+    ways: { type: 'string', default: 'worker,obvious worker,posts,obvious posts' },
     schemes: { type: 'string', default: 'http,https' },
-    messages: { type: 'string', default: '1,10' },
+    messages: { type: 'string', default: '1,2,10' },
     // Where to write a profile of the rounds that are counted.
     profile: { type: 'string' },
   },
 });
 
 /** A single message is repeated, so that what is measured is the steady state. */
-const REPEATS_OF_ONE = 10;
+const REPEATS_OF_ONE = 3;
 
 const MAKERS: Readonly<Record<string, (endpoints: Endpoints, scheme: Scheme) => Way | Promise<Way>>> = {
   worker: makeWorker,
   posts: makePosts,
-  obvious: makeObvious,
+  'obvious worker': makeObviousWorker,
+  'obvious posts': makeObvious,
 };
 
 const CONNECTIONS = Number(values.connections);
@@ -50,8 +52,9 @@ async function run(): Promise<void> {
   print(`${CONNECTIONS} connections, Node.js ${process.version}, ${cpu?.model ?? 'an unknown CPU'}.`);
   print('CPU of this process for each delivery in µs, in brackets that of the kernel for it: medians of the');
   print(`${values.rounds} rounds, in which the ways take turns.`);
-  print('worker: all of it, with its job, its shard read from DynamoDB and its claims. posts: those alone.');
-  print('obvious: Promise.all of the SDK, which is given the connections and the frames.\n');
+  print('worker: all of it, with its job, its shard read from DynamoDB and its claims.');
+  print('obvious worker: for each message a Query of the SDK, and Promise.all of its posts.');
+  print('posts, obvious posts: the posts of each alone, which are given the connections.\n');
   const names = values.ways.split(',');
   print(tableTitle(names));
   for (const scheme of values.schemes.split(',') as Scheme[]) {

@@ -35,6 +35,6 @@ export function tableLine(scheme: string, load: Load, costs: ReadonlyMap<string,
 }
 
 function timesLess(costs: ReadonlyMap<string, Cost>, way: string): string {
-  const [obvious, cost] = [costs.get('obvious'), costs.get(way)];
+  const [obvious, cost] = [costs.get(`obvious ${way}`), costs.get(way)];
   return obvious === undefined || cost === undefined ? '–' : `${(obvious.all / cost.all).toFixed(1)} times`;
 }

@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import type { Message } from '@apus/broker';
-import { encodePublish, type QoS } from '@apus/mqtt';
+import type { QoS } from '@apus/mqtt';
 import { defineTable, leanClient } from '@apus/store-dynamodb';
-import {
-  ApiGatewayManagementApiClient,
-  PostToConnectionCommand,
-} from '@aws-sdk/client-apigatewaymanagementapi';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { noCounts } from '../../src/fan-out-metrics.ts';
 import { FanOutPosts, GatewayState } from '../../src/fan-out-posts.ts';
@@ -17,8 +10,8 @@ import { Postbag } from '../../src/postbag.ts';
 import { QueuedFanOut } from '../../src/queued-fan-out.ts';
 import { SignedPoster } from '../../src/signed-poster.ts';
 import type { SqsRecord } from '../../src/sqs-events.ts';
-import { formatPush } from '../../src/text-frame.ts';
 import type { Endpoints } from './gateway.ts';
+import { encodeMessage, FILTER, messagesOf } from './messages.ts';
 
 /** So many messages to every connection. */
 export interface Load {
@@ -36,43 +29,6 @@ export interface Way {
 }
 
 const TENANT = 'default';
-const FILTER = 'bench';
-
-/**
- * What a developer writes first: the SDK's client as it comes, and all posts of a message at once, one message after
- * another. It is given the connections and the frames: finding and encoding are not counted against it.
- */
-export function makeObvious(
-  { region, credentials, ca, connectionIds, ...endpoints }: Endpoints,
-  scheme: Scheme,
-): Way {
-  const agent =
-    scheme === 'https' ? { httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: 50, ca }) } : {};
-  const client = new ApiGatewayManagementApiClient({
-    endpoint: endpoints[scheme],
-    region,
-    credentials: {
-      accessKeyId: credentials.accessKeyId,
-      secretAccessKey: credentials.secretAccessKey,
-      ...(credentials.sessionToken !== undefined && { sessionToken: credentials.sessionToken }),
-    },
-    requestHandler: { httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 50 }), ...agent },
-  });
-  return {
-    deliver: async (load) => {
-      for (const message of messagesOf(load)) {
-        const text = formatPush(encodeMessage(message));
-        await Promise.all(
-          connectionIds.map((id) =>
-            client.send(new PostToConnectionCommand({ ConnectionId: id, Data: text })),
-          ),
-        );
-      }
-    },
-    postsEach: ({ messages }) => messages,
-    close: () => client.destroy(),
-  };
-}
 
 export type Scheme = 'http' | 'https';
 
@@ -190,30 +146,6 @@ async function fillShard({ stores }: Cloud, connectionIds: readonly string[]): P
     };
     await stores.subscriptions.put(session, [subscription], 100);
   }
-}
-
-let messages = 0;
-
-function messagesOf({ messages: count, qos, payloadBytes }: Load): Message[] {
-  return Array.from({ length: count }, () => {
-    messages += 1;
-    return {
-      id: `${messages.toString(36).padStart(13, '0')}-bench`,
-      topic: FILTER,
-      payload: Buffer.alloc(payloadBytes, messages),
-      qos,
-      retain: false,
-      properties: {},
-      expiresAtMs: undefined,
-      publisherKey: undefined,
-    };
-  });
-}
-
-function encodeMessage({ topic, payload, qos, retain, properties }: Message): Uint8Array {
-  const packetId = qos === 0 ? 0 : 0x8000 + (messages % 0x8000);
-  const publish = { type: 'publish', topic, payload, qos, retain, dup: false, packetId, properties } as const;
-  return encodePublish(publish, 5).bytes;
 }
 
 function recordOf(body: string, index: number): SqsRecord {

@@ -198,6 +198,8 @@ export interface ProcessOptions {
   readonly limits?: Partial<FanOutWorkerLimits>;
   /** @default any number */
   readonly deliveriesPerMinuteMax?: number | undefined;
+  /** With this every subscriber that joins a shard counts it. @default the store's own, of which one in 32 counts */
+  readonly shardSubscribers?: number;
   /** What is left of the function's time; a number stays as it is. @default 30 s from the first call on */
   readonly remainingMs?: () => number;
   readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
@@ -229,11 +231,13 @@ export class World {
   readonly #versions = new Map<string, number>();
   readonly #counted = new Map<MetricName, number>();
 
-  private constructor(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax'>) {
+  private constructor(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax' | 'shardSubscribers'>) {
     this.#door = this.process({ name: 'door', ...options });
   }
 
-  static async create(options: Pick<ProcessOptions, 'deliveriesPerMinuteMax'> = {}): Promise<World> {
+  static async create(
+    options: Pick<ProcessOptions, 'deliveriesPerMinuteMax' | 'shardSubscribers'> = {},
+  ): Promise<World> {
     const world = new World(options);
     await world.#client().send(new CreateTableCommand(defineTable(TABLE)));
     return world;
@@ -249,7 +253,14 @@ export class World {
   }
 
   process(options: ProcessOptions = {}): Process {
-    const { name = `worker-${this.#ids++}`, hooks, limits, wrap = (poster) => poster } = options;
+    const {
+      name = `worker-${this.#ids++}`,
+      hooks,
+      limits,
+      shardSubscribers,
+      wrap = (poster) => poster,
+    } = options;
+    const shardOptions = shardSubscribers === undefined ? {} : { shardSubscribers, random: () => 0 };
     const log: Process['log'] = [];
     const logAt = (level: string) => (event: string, fields?: unknown) =>
       void log.push({ level, event, fields });
@@ -279,7 +290,7 @@ export class World {
       poster,
       authenticator: { authenticate: ({ username = '' }) => ({ tenant: 'default', name: username }) },
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
-      stores: { inlineSubscribersMax: 1 },
+      stores: { inlineSubscribersMax: 1, ...shardOptions },
       deliveriesPerMinuteMax: options.deliveriesPerMinuteMax,
       meter,
     });
