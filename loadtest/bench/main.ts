@@ -46,6 +46,7 @@ async function bench(options: BenchOptions): Promise<void> {
       contenders,
       openFilesMax: machine.openFilesMax,
       workerProcess: join(HERE, 'worker-process.mjs'),
+      untilMs: fromMs + options.minutesMax * 60_000,
       results,
       stop,
       say,

@@ -11,7 +11,7 @@ export interface BenchOptions {
   readonly rounds: number;
   /** How long messages are published in each case. */
   readonly seconds: number;
-  /** No round is begun that would end later. */
+  /** No round is begun that would end later, and no case is begun after that time. */
   readonly minutesMax: number;
   readonly processes: number;
   readonly scale: number;
@@ -41,7 +41,7 @@ Usage: npm run bench -- [FLAGS]
   --cases A,B        Of ${CASES.map(({ name }) => name).join(', ')}. Default: all.
   --rounds N         Rounds, of which medians are taken. Default: 3.
   --seconds N        How long messages are published in each case. Default: 3.
-  --minutes N        No round is begun that would end later. Default: 15.
+  --minutes N        No round is begun that would end later, and no case after that time. Default: 15.
   --processes N      Processes of the generator. Default: one less than there are cores.
   --write            Writes the tables into docs/benchmarks.md.
   --json FILE        Writes every sample.
