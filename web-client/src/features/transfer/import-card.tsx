@@ -104,7 +104,10 @@ function Problem({ problem: { key, values, place } }: { readonly problem: FilePr
       icon={<IconAlertTriangle size={18} stroke={1.75} />}
       title={t('transfer.problemTitle')}
     >
-      {`${t(`transfer.problems.${key}`, { ...values, place: where })} ${t('transfer.problemNothing')}`}
+      <Text size="sm">{t(`transfer.problems.${key}`, { ...values, place: where })}</Text>
+      <Text size="xs" mt={4}>
+        {t('transfer.problemNothing')}
+      </Text>
     </Alert>
   );
 }

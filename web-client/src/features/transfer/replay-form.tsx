@@ -70,15 +70,17 @@ export function ReplayForm({ messages, profile }: ReplayFormProps) {
       <Text size="xs" c="dimmed">
         {t('transfer.replayOver', { name: profile.name })}
       </Text>
-      <div className={classes.fields}>
-        <SegmentedControl
-          aria-label={t('transfer.which')}
-          data={DIRECTIONS.map((value) => ({ value, label: t(`transfer.directions.${value}`) }))}
-          value={direction}
-          onChange={(value) => setDirection(DIRECTIONS.find((known) => known === value) ?? 'all')}
-        />
+      <SegmentedControl
+        mt="xs"
+        aria-label={t('transfer.which')}
+        data={DIRECTIONS.map((value) => ({ value, label: t(`transfer.directions.${value}`) }))}
+        value={direction}
+        onChange={(value) => setDirection(DIRECTIONS.find((known) => known === value) ?? 'all')}
+      />
+      <div className={classes.fields} data-top>
         <Select
           label={t('transfer.pace')}
+          w={250}
           data={PACE_NAMES.map((value) => ({
             value,
             label: t(`transfer.paces.${value}`),
@@ -108,6 +110,7 @@ export function ReplayForm({ messages, profile }: ReplayFormProps) {
           onChange={(event) => setTopicPrefix(event.currentTarget.value)}
         />
         <Checkbox
+          w="100%"
           label={t('transfer.keepRetain')}
           checked={keepsRetain}
           onChange={(event) => setKeepsRetain(event.currentTarget.checked)}

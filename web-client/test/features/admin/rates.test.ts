@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { rateOf } from '../../../src/features/admin/rates.ts';
+
+const at = (atMs: number, sent: number) => ({ atMs, metrics: { 'messages.sent': sent } });
+
+test('a rate is what a counter grew by, each second', () => {
+  expect(rateOf(at(1_000, 10), at(3_000, 30), 'messages.sent')).toBe(10);
+  expect(rateOf(at(1_000, 10), at(1_500, 10), 'messages.sent')).toBe(0);
+});
+
+test('there is none at the first look, and none where the broker has begun anew', () => {
+  expect(rateOf(undefined, at(1_000, 10), 'messages.sent')).toBeUndefined();
+  expect(rateOf(at(1_000, 10), at(3_000, 2), 'messages.sent')).toBeUndefined();
+  expect(rateOf(at(1_000, 10), at(1_000, 12), 'messages.sent')).toBeUndefined();
+});
