@@ -150,3 +150,24 @@ function product(term: string): number {
     return factor.startsWith('*') ? value * number : value / number;
   }, Number(first));
 }
+
+describe('traces', () => {
+  const functionsOf = (of: typeof template) =>
+    Object.values(of.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
+
+  it('are of every function, which may send them, where the owner asks for them', () => {
+    const { template: traced } = synthBroker({ tracing: true });
+    const broker = functionsOf(traced).filter(({ Environment }) => Environment !== undefined);
+    expect(broker.length).toBeGreaterThanOrEqual(6);
+    for (const { TracingConfig } of broker) expect(TracingConfig).toEqual({ Mode: 'Active' });
+    const senders = Object.values(traced.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+      JSON.stringify(Properties).includes('xray:PutTraceSegments'),
+    );
+    expect(senders).toHaveLength(broker.length);
+  });
+
+  it('are of none by default', () => {
+    for (const { TracingConfig } of functionsOf(template)) expect(TracingConfig).toBeUndefined();
+    expect(JSON.stringify(template.toJSON())).not.toContain('xray:');
+  });
+});
