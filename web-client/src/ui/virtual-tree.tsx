@@ -5,8 +5,6 @@ import { treeKey } from './virtual-tree-keys.ts';
 
 /** What ARIA says of a line of a tree. */
 export interface TreeLine {
-  /** The same for the same thing whatever is opened around it. */
-  readonly key: string | number;
   /** From 1. */
   readonly level: number;
   readonly position: number;
@@ -87,12 +85,14 @@ export function VirtualTree(props: VirtualTreeProps) {
       <div role="none" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const line = lineAt(index);
+          // An element whose line scrolls out is written anew for one that scrolls in: cheaper than a new element.
+          const slot = index % items.length;
           return (
             line !== undefined && (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
               // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus
               <div
-                key={line.key}
+                key={slot}
                 id={`${id}-${index}`}
                 role="treeitem"
                 aria-level={line.level}

@@ -50,7 +50,7 @@ export function JsonTree({ value, onChart }: JsonTreeProps) {
         rowHeight={ROW_HEIGHT}
         lineAt={(index) => {
           const row = rows[index];
-          return row && { ...row, key: row.id, canOpen: (row.entries ?? 0) > 0 };
+          return row && { ...row, canOpen: (row.entries ?? 0) > 0 };
         }}
         render={(index) => {
           const row = rows[index];

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Progress, Radio, Stack, Text } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FrameListeners } from '../../engine/log/frames.ts';
 import type { LiveConnection } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatExact } from '../../ui/format.ts';
@@ -23,7 +24,19 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
   const stop = useRef<() => void>(undefined);
   const begin = (): void => {
     const qos = session?.maximumQos === 0 ? 0 : 1;
-    stop.current = clearRetained(connection, topicsToClear(node, scope), qos, setProgress);
+    let latest: ClearProgress | undefined;
+    // Answers come by the thousand a second; nobody sees more than a frame shows.
+    const frames = new FrameListeners();
+    frames.add(() => setProgress(latest));
+    stop.current = clearRetained(
+      connection,
+      topicsToClear(node, scope),
+      { qos, receiveMaximum: session?.receiveMaximum },
+      (progress) => {
+        latest = progress;
+        frames.changed();
+      },
+    );
   };
   const leave = (): void => {
     stop.current?.();

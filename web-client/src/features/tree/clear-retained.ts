@@ -14,6 +14,12 @@ export interface ClearProgress {
   readonly isDone: boolean;
 }
 
+export interface ClearOptions {
+  readonly qos: Qos;
+  /** The server's Receive Maximum, or undefined where it named none. */
+  readonly receiveMaximum: number | undefined;
+}
+
 const EMPTY = new Uint8Array(0);
 
 /** The topics to clear: those known to hold a retained message, or each that a message came for. */
@@ -36,9 +42,10 @@ export function topicsToClear(node: TopicNode, scope: ClearScope): string[] {
 export function clearRetained(
   connection: Pick<LiveConnection, 'publish'>,
   topics: readonly string[],
-  qos: Qos,
+  { qos, receiveMaximum = CLEARS_OUTSTANDING_MAX }: ClearOptions,
   onProgress: (progress: ClearProgress) => void,
 ): () => void {
+  const outstandingMax = Math.min(CLEARS_OUTSTANDING_MAX, receiveMaximum);
   let next = 0;
   let cleared = 0;
   let failed = 0;
@@ -51,7 +58,7 @@ export function clearRetained(
     onProgress({ total: topics.length, cleared, failed, firstFailure, isDone });
   };
   const fill = (): void => {
-    while (outstanding < CLEARS_OUTSTANDING_MAX && next < end) {
+    while (outstanding < outstandingMax && next < end) {
       const topic = topics[next] ?? '';
       next += 1;
       outstanding += 1;

@@ -16,5 +16,8 @@ export const REDRAW_INTERVAL_MS = 100;
 /** How often a search looks through topics that have come since. */
 export const SEARCH_INTERVAL_MS = 500;
 
-/** Publishes without an answer while retained messages are cleared: fast, and the server's window is respected. */
-export const CLEARS_OUTSTANDING_MAX = 32;
+/**
+ * Publishes without an answer while retained messages are cleared, where the server's Receive Maximum allows as many: so
+ * that 100,000 do not wait for each other, and a stop is not far behind.
+ */
+export const CLEARS_OUTSTANDING_MAX = 256;

@@ -38,7 +38,7 @@ export function TopicLines({ tree, rows, log }: TopicLinesProps) {
       rowHeight={isCoarse ? ROW_HEIGHT.coarse : ROW_HEIGHT.fine}
       lineAt={(index) => {
         const row = rows.at(index);
-        return row && { ...row, key: row.node.path, level: row.node.level };
+        return row && { ...row, level: row.node.level };
       }}
       render={(index) => {
         const node = rows.at(index)?.node;

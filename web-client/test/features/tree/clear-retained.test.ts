@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome, PublishRequest } from '../../../src/engine/types.ts';
 import {
+  type ClearOptions,
   type ClearProgress,
   clearRetained,
   topicsToClear,
@@ -11,6 +12,8 @@ import { message } from '../message.ts';
 
 const OK: Outcome = { ok: true, reasonCode: 0, trouble: undefined, durationMs: 1 };
 const REFUSED: Outcome = { ok: false, reasonCode: 0x87, trouble: undefined, durationMs: 1 };
+
+const AT_LEAST_ONCE: ClearOptions = { qos: 1, receiveMaximum: undefined };
 
 /** A connection whose answers the test gives. */
 class Answers {
@@ -53,7 +56,7 @@ describe('clearing retained messages', () => {
   it('publishes an empty retained message to each topic and tells of every answer', async () => {
     const answers = new Answers();
     const told: ClearProgress[] = [];
-    clearRetained(answers, topics(3), 1, (progress) => told.push(progress));
+    clearRetained(answers, topics(3), AT_LEAST_ONCE, (progress) => told.push(progress));
     expect(answers.requests).toEqual(
       topics(3).map((topic) => ({ topic, payload: new Uint8Array(0), qos: 1, retain: true })),
     );
@@ -67,16 +70,22 @@ describe('clearing retained messages', () => {
 
   it('waits for answers once a window is full', async () => {
     const answers = new Answers();
-    clearRetained(answers, topics(100), 1, () => {});
+    clearRetained(answers, topics(1_000), AT_LEAST_ONCE, () => {});
     expect(answers.requests).toHaveLength(CLEARS_OUTSTANDING_MAX);
     await answers.answer();
     expect(answers.requests).toHaveLength(CLEARS_OUTSTANDING_MAX + 1);
   });
 
+  it('has no more under way than the server takes', () => {
+    const answers = new Answers();
+    clearRetained(answers, topics(1_000), { qos: 1, receiveMaximum: 7 }, () => {});
+    expect(answers.requests).toHaveLength(7);
+  });
+
   it('goes on after a refusal and keeps the first', async () => {
     const answers = new Answers();
     const told: ClearProgress[] = [];
-    clearRetained(answers, topics(3), 1, (progress) => told.push(progress));
+    clearRetained(answers, topics(3), AT_LEAST_ONCE, (progress) => told.push(progress));
     await answers.answer();
     await answers.answer(REFUSED);
     await answers.answer(REFUSED);
@@ -92,19 +101,19 @@ describe('clearing retained messages', () => {
   it('ends when it is stopped, once what is under way was answered', async () => {
     const answers = new Answers();
     const told: ClearProgress[] = [];
-    const stop = clearRetained(answers, topics(100), 1, (progress) => told.push(progress));
+    const stop = clearRetained(answers, topics(1_000), AT_LEAST_ONCE, (progress) => told.push(progress));
     stop();
     for (let count = 0; count < CLEARS_OUTSTANDING_MAX; count += 1) {
       expect(told.at(-1)?.isDone ?? false).toBe(false);
       await answers.answer();
     }
     expect(answers.requests).toHaveLength(CLEARS_OUTSTANDING_MAX);
-    expect(told.at(-1)).toMatchObject({ cleared: CLEARS_OUTSTANDING_MAX, total: 100, isDone: true });
+    expect(told.at(-1)).toMatchObject({ cleared: CLEARS_OUTSTANDING_MAX, total: 1_000, isDone: true });
   });
 
   it('is done at once where there is nothing to clear', () => {
     const told: ClearProgress[] = [];
-    clearRetained(new Answers(), [], 1, (progress) => told.push(progress));
+    clearRetained(new Answers(), [], AT_LEAST_ONCE, (progress) => told.push(progress));
     expect(told).toHaveLength(1);
     expect(told[0]?.isDone).toBe(true);
   });
