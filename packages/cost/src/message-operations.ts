@@ -124,7 +124,7 @@ function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     name: 'keep',
     count: online,
     usage: addUsage(
-      units(online, budgets.persistentOnline),
+      units(online, workload.qos === 2 ? budgets.exactlyOnceOnline : budgets.persistentOnline),
       units(storedBodies(workload, rates), { reads: 0, writes: bodyWrites(workload) }),
       // Acknowledgements travel in frames that want no reply; PUBREC's is the exception, counted with the PUBREL.
       exchanges(frames, workload, { answers: 0, answerBytes: 0 }),
@@ -144,7 +144,8 @@ function drain(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     name: 'drain',
     count: offline,
     usage: addUsage(
-      units(offline, budgets.persistentOffline),
+      units(offline, workload.qos === 2 ? budgets.exactlyOnceOffline : budgets.persistentOffline),
+      units(offline, budgets.draw),
       units(offline, { reads: rates.packetBytes / READ_UNIT_BYTES, writes: 0 }),
       exchanges(pages * trips, workload, { answerBytes: rates.packetBytes * perPage }),
       units(pages * trips, budgets.acknowledgeFrame),

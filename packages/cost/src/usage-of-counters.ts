@@ -10,6 +10,17 @@ export interface GatewayCounters {
   };
   readonly connections: { readonly milliseconds: number };
   readonly lambda: { readonly invocations: number; readonly gigabyteSeconds: number };
+  /** Absent where there are no queues. */
+  readonly sqs?: {
+    /** All requests, polls that found nothing included. */
+    readonly billed: ByQueue;
+    readonly idlePolls: ByQueue;
+  };
+}
+
+interface ByQueue {
+  readonly standard: number;
+  readonly fifo: number;
 }
 
 interface Tally {
@@ -28,10 +39,13 @@ const MILLISECONDS_PER_MINUTE = 60_000;
 
 /**
  * What the gateway door has used, from what was counted while it ran. Connection-minutes are counted by the
- * millisecond; a provider that rounds each connection up bills more for short ones. What neither counter sees (SQS,
- * logs, fixed monthly lines) is left at zero: add it with `addUsage`.
+ * millisecond; a provider that rounds each connection up bills more for short ones. What no counter sees (logs, fixed
+ * monthly lines) is left at zero: add it with `addUsage`.
  */
-export function usageOf({ messages, connections, lambda }: GatewayCounters, units?: RequestUnits): Usage {
+export function usageOf(
+  { messages, connections, lambda, sqs }: GatewayCounters,
+  units?: RequestUnits,
+): Usage {
   const out = [messages.replies, messages.posts, messages.errors];
   return usage({
     gatewayMessagesIn: messages.in.billed,
@@ -41,6 +55,10 @@ export function usageOf({ messages, connections, lambda }: GatewayCounters, unit
     lambdaGigabyteSeconds: lambda.gigabyteSeconds,
     dynamodbReadUnits: units?.reads ?? 0,
     dynamodbWriteUnits: units?.writes ?? 0,
+    sqsStandardRequests: (sqs?.billed.standard ?? 0) - (sqs?.idlePolls.standard ?? 0),
+    sqsFifoRequests: (sqs?.billed.fifo ?? 0) - (sqs?.idlePolls.fifo ?? 0),
+    sqsStandardPolls: sqs?.idlePolls.standard ?? 0,
+    sqsFifoPolls: sqs?.idlePolls.fifo ?? 0,
     dataTransferOutBytes: sum(out, 'bytes'),
   });
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { addUsage, type GatewayCounters, usage, usageOf } from '../src/index.ts';
+import {
+  addUsage,
+  type GatewayCounters,
+  meteredUsage,
+  UsageFormatError,
+  usage,
+  usageOf,
+} from '../src/index.ts';
 
 const COUNTERS: GatewayCounters = {
   messages: {
@@ -30,5 +37,37 @@ describe('usage from counters', () => {
     expect(usageOf(COUNTERS, { reads: 40, writes: 50 })).toEqual(
       addUsage(usageOf(COUNTERS), { dynamodbReadUnits: 40, dynamodbWriteUnits: 50 }),
     );
+  });
+
+  it('tells requests of queues from polls of event sources that found nothing', () => {
+    const sqs = { billed: { standard: 20, fifo: 30 }, idlePolls: { standard: 15, fifo: 5 } };
+    expect(usageOf({ ...COUNTERS, sqs })).toMatchObject({
+      sqsStandardRequests: 5,
+      sqsStandardPolls: 15,
+      sqsFifoRequests: 25,
+      sqsFifoPolls: 5,
+    });
+  });
+});
+
+describe('a metered usage', () => {
+  it('is an object of kinds of usage, or counters and units', () => {
+    expect(meteredUsage({ gatewayMessagesIn: 3 })).toEqual(usage({ gatewayMessagesIn: 3 }));
+    const units = { reads: 1, writes: 2 };
+    expect(meteredUsage({ counters: COUNTERS, units })).toEqual(usageOf(COUNTERS, units));
+    expect(meteredUsage({ counters: COUNTERS })).toEqual(usageOf(COUNTERS));
+  });
+
+  it.each<[unknown, RegExp]>([
+    [[], /A usage is an object/],
+    [{ messagesIn: 1 }, /"messagesIn" is no kind of usage. There are gatewayMessagesIn/],
+    [{ gatewayMessagesIn: -1 }, /"gatewayMessagesIn" is a number from 0 up, not -1/],
+    [{ gatewayMessagesIn: 'many' }, /not "many"/],
+    [{ counters: {} }, /"counters.messages" is an object, not missing/],
+    [{ counters: COUNTERS, units: { reads: 1 } }, /"units.writes" is a number from 0 up, not missing/],
+    [{ counters: { ...COUNTERS, sqs: { billed: {} } } }, /"counters.sqs.billed.standard"/],
+  ])('%j is refused in a sentence', (given, sentence) => {
+    expect(() => meteredUsage(given)).toThrow(UsageFormatError);
+    expect(() => meteredUsage(given)).toThrow(sentence);
   });
 });

@@ -53,6 +53,17 @@ describe('apus cost', () => {
     expect(plain.nodeDoor.usd).toBe(24);
   });
 
+  test('what a run was metered to use is priced as it was counted', async () => {
+    const usage = { gatewayMessagesIn: 1_000_000, lambdaRequests: 1_000_000 };
+    const { code, stdout } = await apus.run(['cost', '--usage', file(JSON.stringify(usage))]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^together +\$1\.20$/m);
+    expect(stdout).toMatch(/The largest line is "Gateway messages in": \$1\.00, 83% of the bill/);
+    const wrong = await apus.run(['cost', '--usage', file('{"messages": 1}')]);
+    expect(wrong.code).not.toBe(0);
+    expect(wrong.stderr).toMatch(/"messages" is no kind of usage/);
+  });
+
   test('`apus cost prices` prints the price book with date and source', async () => {
     const { stdout } = await apus.run(['cost', 'prices']);
     expect(stdout).toMatch(

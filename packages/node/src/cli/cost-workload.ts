@@ -44,19 +44,24 @@ export function workloadFrom(values: Values): GivenWorkload {
 }
 
 function readWorkload(file: string): object {
+  const parsed = readJson(file, 'workload');
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new CommandError(`${file} should hold an object, as {"clients": 1000, "hours": 8}.`);
+}
+
+/** @param what the file holds, for the sentence that says why it cannot be read */
+export function readJson(file: string, what: string): unknown {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new CommandError(`The workload cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new CommandError(`The ${what} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+    return JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${file} is not JSON: ${reasonOf(error)}`, { cause: error });
   }
-  throw new CommandError(`${file} should hold an object, as {"clients": 1000, "hours": 8}.`);
 }
 
 function numberFrom(values: Values, flag: string): number | undefined {

@@ -10,6 +10,7 @@ import {
   findingOf,
   type GivenWorkload,
   type Machine,
+  meteredUsage,
   type NodeDoor,
   nodeDoor,
   type Offer,
@@ -17,18 +18,24 @@ import {
   priceBookText,
   quantityText,
   SMALL_MACHINE,
+  type Usage,
+  UsageFormatError,
   usdPerMillion,
   usdText,
   WorkloadError,
 } from '@apus/cost';
 import type { Command } from './command.ts';
-import { COMMON_WORKLOAD_FLAGS, OTHER_WORKLOAD_FLAGS, workloadFrom } from './cost-workload.ts';
+import { COMMON_WORKLOAD_FLAGS, OTHER_WORKLOAD_FLAGS, readJson, workloadFrom } from './cost-workload.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
 const OUTPUT: Flags = {
   workload: {
     value: 'FILE',
     help: 'JSON with the fields below in camel case, as {"clients": 1000, "publishesPerHour": 60}; - is standard input. Flags win over it.',
+  },
+  usage: {
+    value: 'FILE',
+    help: 'Prices what a run was metered to use, instead of an estimate: JSON of kinds of usage, as {"gatewayMessagesIn": 1000}, or {"counters": …, "units": …} of the emulator; - is standard input.',
   },
   json: { help: 'Prints everything as JSON.' },
   'free-tiers': { help: "Takes the providers' free tiers off, those of an account's first year included." },
@@ -42,7 +49,7 @@ const OUTPUT: Flags = {
 export const cost: Command = {
   name: 'cost',
   summary: 'Estimates what a month at the gateway door costs.',
-  usage: '(--clients NUMBER [FLAGS] | --workload FILE | prices)',
+  usage: '(--clients NUMBER [FLAGS] | --workload FILE | --usage FILE | prices)',
   description: [
     'Example: apus cost --clients 1000 --hours 8 --publishes-per-hour 60 --fan-out 10 --qos 1 --bytes 200',
     '',
@@ -55,6 +62,7 @@ export const cost: Command = {
     if (positional === 'prices' && more.length === 0) return printPrices(values);
     if (positional !== undefined)
       throw new UsageError(`\`apus cost\` takes flags, or "prices", not "${positional}".`);
+    if (values.isSet('usage')) return printMetered(values);
     const answer = answerTo(workloadFrom(values), values);
     console.log(values.isSet('json') ? JSON.stringify(answer, null, 2) : textOf(answer));
     return 0;
@@ -100,6 +108,24 @@ function machineFrom(values: Values): Machine {
   const usdPerMonth = Number(text);
   if (!(usdPerMonth > 0)) throw new UsageError(`--machine-usd takes a number above 0, not "${text}".`);
   return { ...SMALL_MACHINE, name: 'the machine given', usdPerMonth };
+}
+
+/** The bill of what was counted, as it was counted: nothing in it is assumed. */
+function printMetered(values: Values): number {
+  const bill = billOf(readUsage(values.text('usage') ?? '-'), { freeTiers: values.isSet('free-tiers') });
+  const finding = findingOf(bill, {});
+  const text = `${billText(bill)}\n\n${finding.sentences.join('\n')}`;
+  console.log(values.isSet('json') ? JSON.stringify({ bill, finding }, null, 2) : text);
+  return 0;
+}
+
+function readUsage(file: string): Usage {
+  try {
+    return meteredUsage(readJson(file, 'usage'));
+  } catch (error) {
+    if (error instanceof UsageFormatError) throw new UsageError(`${error.message}.`);
+    throw error;
+  }
 }
 
 function printPrices(values: Values): number {
