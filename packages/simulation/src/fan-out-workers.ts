@@ -20,6 +20,8 @@ const AGAIN_MS = { least: 1_000, most: 4_000 };
 
 /** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/pace.ts). */
 const SLOW_DOWN_PAUSE_MS = 250;
+/** After a pause so much of the pace may leave at once. */
+const PACE_BURST_MS = 100;
 const RECOVERY_SHARE_PER_SECOND = 0.05;
 const RATE_MIN = 10;
 
@@ -129,7 +131,8 @@ export class FanOutWorkers {
   #slice(job: Job, pace: WorkerPace, then: () => void): void {
     const { loop, workload } = this.#model;
     const recipients = Math.min(SLICE_RECIPIENTS, job.recipients);
-    const use = { calls: 1, reads: recipients * READS_PER_SUBSCRIBER, writes: 1 };
+    // A page of the shard, and the claim.
+    const use = { calls: 2, reads: recipients * READS_PER_SUBSCRIBER, writes: 1 };
     const bytes = pushBytes((workload.payloadBytes + 31) * job.publishedAtMs.length);
     this.#model.useStore(use, (isClaimed) => {
       if (!isClaimed) {
@@ -148,7 +151,7 @@ export class FanOutWorkers {
 
   #post(job: Job, bytes: number, pace: WorkerPace, then: () => void): void {
     const { loop } = this.#model;
-    const dueMs = Math.max(pace.nextMs, loop.nowMs);
+    const dueMs = Math.max(pace.nextMs, loop.nowMs - PACE_BURST_MS);
     pace.nextMs = dueMs + 1_000 / pace.rate;
     loop.after(dueMs - loop.nowMs, () => {
       this.#model.post(bytes, (isSent) => {

@@ -15,7 +15,7 @@ export {
 } from './quotas.ts';
 export { type Latency, Random } from './random.ts';
 export { predictionText } from './report.ts';
-export { partsOf, type Run, type RunOptions, runModel, TooLargeError } from './run-model.ts';
+export { type Arrival, partsOf, type Run, type RunOptions, runModel, TooLargeError } from './run-model.ts';
 export { DEFAULT_SERVICE_TIMES, type ServiceTimes, type SourcedLatency } from './service-times.ts';
 export { type Prediction, type SimulateOptions, scaleUpSeconds, simulate } from './simulate.ts';
 export { Tally } from './tally.ts';

@@ -26,6 +26,13 @@ export interface RunOptions {
   readonly hasStandingLoad?: boolean;
   /** Messages that are followed one by one; of more, one part in so many. @default 400,000 */
   readonly messagesMax?: number;
+  /** Who publishes, and when, from 0 up to `publishers`. @default at random, at the workload's rate */
+  readonly arrivals?: readonly Arrival[];
+}
+
+export interface Arrival {
+  readonly atMs: number;
+  readonly publisher: number;
 }
 
 /** What one run has seen. Multiply what is counted by `parts`. */
@@ -69,7 +76,7 @@ export function runModel(workload: SimulatedWorkload, options: RunOptions): Run 
   const frames = new Frames(model);
   const publishing = new Publishing(model, frames, new FanOutWorkers(model));
   if (options.hasStandingLoad !== false) startStandingLoad(model, frames);
-  const seconds = workload.messagesOnce > 0 ? runOnce(model, publishing) : runRate(model, publishing);
+  const seconds = runWorkload(model, publishing, options.arrivals);
   return { ...resultOf(model), parts, seconds };
 }
 
@@ -85,6 +92,15 @@ export function partsOf(
     `${Math.round(messages * recipients).toLocaleString('en')} deliveries of wide filters are more than ` +
       `${WIDE_POSTS_MAX.toLocaleString('en')}: simulate fewer seconds.`,
   );
+}
+
+function runWorkload(model: Model, publishing: Publishing, arrivals: RunOptions['arrivals']): number {
+  if (arrivals === undefined) {
+    return model.workload.messagesOnce > 0 ? runOnce(model, publishing) : runRate(model, publishing);
+  }
+  for (const { atMs, publisher } of arrivals) model.loop.after(atMs, () => publishing.publish(publisher));
+  model.loop.run();
+  return model.loop.nowMs / 1_000;
 }
 
 function runRate(model: Model, publishing: Publishing): number {

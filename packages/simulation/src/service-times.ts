@@ -44,4 +44,4 @@ export const DEFAULT_SERVICE_TIMES: ServiceTimes = {
 
 /** Where the two times of processors come from. */
 export const CPU_SOURCE =
-  'npm run bench:cloud, column "CPU ms", with TLS to @connections added (npm run bench:cloud measures without)';
+  'npm run bench:cloud, a PUBLISH QoS 1 to 1: 1.0 ms without TLS, and half as much again for it; a post: infra/lib/defaults.ts';

@@ -85,8 +85,9 @@ describe('one message to many', () => {
       warmUpSeconds: 0,
     });
     const { tally } = runModel(workload, { ...alone, quotas: quotasWith({ maxPostsPerSecond: 1_000 }) });
-    expect(tally.deliveryMs.max).toBeGreaterThan(9_500);
-    expect(tally.deliveryMs.max).toBeLessThan(10_800);
+    // The shards do not end together: the last ones have the pace of one worker.
+    expect(tally.deliveryMs.max).toBeGreaterThan(9_000);
+    expect(tally.deliveryMs.max).toBeLessThan(10_500);
   });
 
   it('waits for workers that came before it: a second message to the same shard follows the first', () => {
@@ -94,8 +95,8 @@ describe('one message to many', () => {
     const quotas = quotasWith({ maxPostsPerSecond: 1_000 });
     const one = runModel(workloadFrom({ ...given, messagesOnce: 1 }), { ...alone, quotas });
     const two = runModel(workloadFrom({ ...given, messagesOnce: 2 }), { ...alone, quotas });
-    // 500 posts at 500 a second of one worker: a second each.
-    expect(two.tally.deliveryMs.max - one.tally.deliveryMs.max).toBeGreaterThan(900);
+    // 500 posts at 500 a second of one worker: a second each, less the burst after a pause.
+    expect(two.tally.deliveryMs.max - one.tally.deliveryMs.max).toBeGreaterThan(850);
   });
 
   it.each([

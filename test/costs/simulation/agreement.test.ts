@@ -1,0 +1,148 @@
+import {
+  type Arrival,
+  DEFAULT_SERVICE_TIMES,
+  type Histogram,
+  NO_QUOTAS,
+  Random,
+  type Run,
+  runModel,
+  type ServiceTimes,
+  workloadFrom,
+} from '@apus/simulation';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type EmulatedRun, runEmulated } from './emulated-run.ts';
+
+/** What the emulator has no latency for: a post is there at once, and a processor takes no virtual time. */
+const TIMES: ServiceTimes = {
+  ...DEFAULT_SERVICE_TIMES,
+  frameCpuMs: 0,
+  postCpuMs: 0,
+  post: { p50Ms: 0, p99Ms: 0, source: 'the emulator' },
+  coldStart: { p50Ms: 0, p99Ms: 0, source: 'the emulator' },
+};
+
+/** Real work in virtual time: on a machine under load it takes its time. */
+const TIMEOUT_MS = 180_000;
+
+/** The same moments for both. */
+function poisson(count: number, perSecond: number, publishers: number): Arrival[] {
+  const random = new Random(3);
+  let atMs = 0;
+  return Array.from({ length: count }, () => {
+    atMs += random.exponential(1_000 / perSecond);
+    return { atMs: Math.round(atMs), publisher: Math.floor(random.next() * publishers) };
+  });
+}
+
+function predicted(publishers: number, recipients: number, arrivals: readonly Arrival[], times = TIMES): Run {
+  const given = {
+    connections: 100,
+    publishers,
+    recipients,
+    messagesPerSecond: 1,
+    warmUpSeconds: 0,
+    shapes: 1,
+  };
+  const topics = recipients === 1 ? publishers : 1;
+  return runModel(workloadFrom({ ...given, topics }), {
+    // The default pace of a worker, and no fewer than two of them.
+    quotas: { ...NO_QUOTAS, maxPostsPerSecond: 1_000 },
+    times,
+    hasStandingLoad: false,
+    arrivals,
+  });
+}
+
+/** How far apart two quantiles are, as a share. */
+function distance(a: Histogram, b: Histogram, share: number): number {
+  return Math.abs(a.quantile(share) / b.quantile(share) - 1);
+}
+
+describe('1:1, as the emulator runs it and as the simulation predicts it', () => {
+  const arrivals = poisson(300, 20, 4);
+  let emulated: EmulatedRun;
+  let run: Run;
+
+  beforeAll(async () => {
+    emulated = await runEmulated({ publishers: 4, recipients: 1, arrivals, times: TIMES });
+    run = predicted(4, 1, arrivals);
+    report('1:1', emulated, run);
+  }, TIMEOUT_MS);
+
+  it('every message is delivered once by both', () => {
+    expect(emulated.delivered).toBe(arrivals.length);
+    expect(run.tally.delivered).toBe(arrivals.length);
+  });
+
+  it('frames, replies, posts and invocations: as many, but for those few that meet behind a reply', () => {
+    for (const name of ['framesIn', 'replies', 'posts', 'invocations'] as const) {
+      expect(Math.abs(run.tally[name] / emulated[name] - 1), name).toBeLessThan(0.02);
+    }
+  });
+
+  it('latencies have the same shape', () => {
+    for (const share of [0.5, 0.9, 0.95]) {
+      expect(distance(run.tally.deliveryMs, emulated.deliveryMs, share), String(share)).toBeLessThan(0.2);
+    }
+  });
+});
+
+describe('1 to 20, through the queue and its worker', () => {
+  const arrivals = poisson(20, 0.5, 1);
+  // Of twenty messages each would have its own from a wide range, and chance be most of the difference.
+  const times = { ...TIMES, fifoToFunction: { p50Ms: 28, p99Ms: 28, source: 'its median' } };
+  let emulated: EmulatedRun;
+  let run: Run;
+
+  beforeAll(async () => {
+    emulated = await runEmulated({ publishers: 1, recipients: 20, arrivals, times });
+    run = predicted(1, 20, arrivals, times);
+    report('1:20', emulated, run);
+  }, TIMEOUT_MS);
+
+  it('counts are the same', () => {
+    expect(run.tally).toMatchObject({
+      framesIn: emulated.framesIn,
+      replies: emulated.replies,
+      posts: emulated.posts,
+      delivered: emulated.delivered,
+      invocations: emulated.invocations,
+      writeUnits: emulated.writeUnits,
+    });
+  });
+
+  it('latencies have the same shape', () => {
+    for (const share of [0.5, 0.9]) {
+      expect(distance(run.tally.deliveryMs, emulated.deliveryMs, share), String(share)).toBeLessThan(0.25);
+    }
+  });
+});
+
+function report(name: string, emulated: EmulatedRun, { tally }: Run): void {
+  const cells = (values: typeof emulated | typeof tally) => {
+    const {
+      framesIn,
+      replies,
+      posts,
+      invocations,
+      delivered,
+      readUnits,
+      writeUnits,
+      fifoRequests,
+      deliveryMs,
+    } = values;
+    const latency = [0.5, 0.9, 0.95, 0.99].map((share) => deliveryMs.quantile(share).toFixed(1));
+    return [
+      framesIn,
+      replies,
+      posts,
+      invocations,
+      delivered,
+      readUnits,
+      writeUnits,
+      fifoRequests,
+      ...latency,
+    ].join(' ');
+  };
+  process.stdout.write(`${name} emulated  ${cells(emulated)}\n${name} predicted ${cells(tally)}\n`);
+}
