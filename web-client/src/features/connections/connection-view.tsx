@@ -76,13 +76,13 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
         <Text size="xs" c="dimmed" mr="auto" role="status">
           {isChanged ? t('connections.editor.unsaved') : ''}
         </Text>
-        <Button variant="subtle" disabled={!isChanged} onClick={discard}>
+        <Button px="xs" variant="subtle" disabled={!isChanged} onClick={discard}>
           {t('connections.editor.discard')}
         </Button>
-        <Button variant="default" disabled={!isChanged} onClick={() => void save()}>
+        <Button px="xs" variant="default" disabled={!isChanged} onClick={() => void save()}>
           {t('connections.editor.save')}
         </Button>
-        <Button type="submit" disabled={!isUrlRight(form.profile.url)}>
+        <Button px="xs" type="submit" disabled={!isUrlRight(form.profile.url)}>
           {isOpen ? t('connections.editor.saveAndReconnect') : t('connections.editor.saveAndConnect')}
         </Button>
       </Group>
