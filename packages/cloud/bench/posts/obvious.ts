@@ -69,7 +69,12 @@ function managementClient(
       secretAccessKey: credentials.secretAccessKey,
       ...(credentials.sessionToken !== undefined && { sessionToken: credentials.sessionToken }),
     },
-    requestHandler: { httpAgent: new HttpAgent({ keepAlive: true, maxSockets: SOCKETS_MAX }), ...agent },
+    requestHandler: {
+      httpAgent: new HttpAgent({ keepAlive: true, maxSockets: SOCKETS_MAX }),
+      // That all of them wait for fifty sockets is what is measured, and need not be said.
+      socketAcquisitionWarningTimeout: 600_000,
+      ...agent,
+    },
   });
 }
 
