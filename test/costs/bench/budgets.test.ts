@@ -1,0 +1,63 @@
+import { MEASURED_BUDGETS as BUDGETS, type Units } from '@apus/cost';
+import { describe, expect, it } from 'vitest';
+import { COSTS_PAGE } from './page.ts';
+import { readTable } from './table.ts';
+
+/** Read and write units of a row of docs/costs.md. */
+function measured(name: string): Units {
+  const row = readTable(COSTS_PAGE).find((each) => each.name === name);
+  if (row === undefined) throw new Error(`"${name}" has no row in the table`);
+  const [, , reads = '', writes = ''] = row.exact.map((cell) => cell.replaceAll(',', ''));
+  return { reads: Number(reads), writes: Number(writes) };
+}
+
+function sum(...parts: readonly Units[]): Units {
+  return {
+    reads: parts.reduce((total, { reads }) => total + reads, 0),
+    writes: parts.reduce((total, { writes }) => total + writes, 0),
+  };
+}
+
+function times(count: number, { reads, writes }: Units): Units {
+  return { reads: count * reads, writes: count * writes };
+}
+
+/** Two shapes fit every topic of the table. */
+const HEADS = { reads: 2, writes: 0 };
+const PUBLISH = sum(BUDGETS.publishFrame, HEADS);
+const ACKNOWLEDGEMENT = sum(BUDGETS.acknowledgeFrame, BUDGETS.acknowledge);
+
+describe('what `apus cost` estimates with is what the table of docs/costs.md says', () => {
+  it.each<[string, Units]>([
+    ['CONNECT, clean', BUDGETS.connect],
+    ['CONNECT, persistent, session continues', BUDGETS.connectPersistent],
+    ['SUBSCRIBE, narrow filter', sum(BUDGETS.subscribeFrame, BUDGETS.subscribeFilter)],
+    ['DISCONNECT, clean, one filter', sum(BUDGETS.disconnect, BUDGETS.disconnectFilter)],
+    ['PUBLISH QoS 0 to 1', PUBLISH],
+    ['PUBLISH QoS 1 to 1', PUBLISH],
+    [
+      'PUBLISH QoS 1 to 1, persistent session online',
+      sum(PUBLISH, BUDGETS.persistentOnline, ACKNOWLEDGEMENT),
+    ],
+    ['PUBLISH QoS 1 to 1, persistent session away', sum(PUBLISH, BUDGETS.persistentOffline)],
+    // PUBREL loads the connection; the receipt takes three writes; PUBREC and PUBCOMP are acknowledgements.
+    [
+      'PUBLISH QoS 2 to 1',
+      sum(PUBLISH, { reads: 1, writes: 3 }, BUDGETS.exactlyOnceOnline, ACKNOWLEDGEMENT, ACKNOWLEDGEMENT),
+    ],
+  ])('%s', (name, estimated) => {
+    expect(estimated).toEqual(measured(name));
+  });
+
+  it('a queue that is fetched: within a tenth, as pages are read by the KB', () => {
+    const queued = 50;
+    const estimated = sum(
+      BUDGETS.connectPersistent,
+      times(queued, sum(BUDGETS.draw, BUDGETS.acknowledge)),
+      BUDGETS.acknowledgeFrame,
+    );
+    const { reads, writes } = measured(`CONNECT to a queue of ${queued}`);
+    expect(Math.abs(estimated.reads / reads - 1)).toBeLessThan(0.1);
+    expect(Math.abs(estimated.writes / writes - 1)).toBeLessThan(0.1);
+  });
+});

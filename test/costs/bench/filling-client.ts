@@ -1,0 +1,48 @@
+import {
+  BatchWriteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { TABLE } from './functions.ts';
+
+const BATCH_WRITES_MAX = 25;
+/** Partitions of shards, and of what a session owns (docs/data-model.md). */
+const SHARD = 'W\0';
+const OWNED = 'I\0';
+
+/**
+ * Lets the store put a hundred thousand subscribers where it puts them, in seconds: what goes to shards is gathered and
+ * written in batches, and the lists of what each session holds, which no fan-out reads, are left out.
+ */
+export class FillingClient {
+  isFilling = false;
+  readonly #client: DynamoDBClient;
+  #waiting: WriteRequest[] = [];
+
+  constructor(client: DynamoDBClient) {
+    this.#client = client;
+  }
+
+  async send(...call: Parameters<DynamoDBClient['send']>): Promise<unknown> {
+    const [command] = call;
+    if (!this.isFilling) return await this.#client.send(...call);
+    if (command instanceof UpdateItemCommand && command.input.Key?.p?.S?.startsWith(OWNED)) return {};
+    if (command instanceof PutItemCommand && command.input.Item?.p?.S?.startsWith(SHARD)) {
+      this.#waiting.push({ PutRequest: { Item: command.input.Item } });
+      if (this.#waiting.length === BATCH_WRITES_MAX) await this.flush();
+      return {};
+    }
+    // What is read has been written.
+    await this.flush();
+    return await this.#client.send(...call);
+  }
+
+  async flush(): Promise<void> {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    if (writes.length === 0) return;
+    await this.#client.send(new BatchWriteItemCommand({ RequestItems: { [TABLE]: writes } }));
+  }
+}

@@ -1,0 +1,90 @@
+import type { Clock, Log } from '@apus/broker';
+import {
+  type CloudOptions,
+  composeCloud,
+  createFanOutWorker,
+  createTimerHandler,
+  type FanOutWorkerOptions,
+  QueueBacklog,
+  QueuedFanOut,
+  SqsQueue,
+  SqsTimers,
+  SqsVisibility,
+} from '@apus/cloud/lambda';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+
+export const TABLE = 'apus';
+
+/** Queues of a deployment, by the names that they have in a measurement. */
+export const QUEUES = {
+  fanOut: 'fan-out.fifo',
+  fanOutDead: 'fan-out-dead.fifo',
+  timers: 'timers',
+  timersDead: 'timers-dead',
+} as const;
+
+export interface FunctionParts {
+  readonly dynamo: CloudOptions['dynamo'];
+  readonly sqs: SQSClient;
+  readonly queueUrl: (name: string) => string;
+  readonly poster: CloudOptions['poster'] & FanOutWorkerOptions['poster'];
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** From 0 to 1: which of the changes that are sampled are written. */
+  readonly random: () => number;
+  readonly randomId: () => string;
+  readonly failed: (what: string) => void;
+  readonly postsPerSecond?: number;
+}
+
+export type Functions = ReturnType<typeof composeFunctions>;
+
+/** The functions of a deployment that messages go through, over the given services. */
+export function composeFunctions(parts: FunctionParts) {
+  const { sqs, queueUrl, poster, clock, sleep, random, randomId } = parts;
+  const log = logInto(parts.failed);
+  const queue = (name: string) => new SqsQueue({ client: sqs, queueUrl: queueUrl(name), sleep });
+  const fanOutUrl = queueUrl(QUEUES.fanOut);
+  const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutUrl, clock, log });
+  const timers = new SqsTimers({ queue: queue(QUEUES.timers), clock });
+  const world = { poster, clock, sleep, random, randomId, log };
+  const cloud = composeCloud({
+    ...world,
+    dynamo: parts.dynamo,
+    tableName: TABLE,
+    fanOut: new QueuedFanOut(queue(QUEUES.fanOut), backlog),
+    timers,
+    livenessTimers: timers,
+    authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+    authorizer: { mayPublish: () => true, maySubscribe: () => true },
+  });
+  const { environment, stores, liveness, routes } = cloud;
+  if (liveness === undefined) throw new Error('a deployment with timers looks after connections');
+  return {
+    stores,
+    routes,
+    fanOut: createFanOutWorker({
+      ...world,
+      environment,
+      subscriptions: stores.subscriptions,
+      progress: stores.fanOutProgress,
+      deadLetters: queue(QUEUES.fanOutDead),
+      visibility: new SqsVisibility({ client: sqs, queueUrl: fanOutUrl, log }),
+      ...(parts.postsPerSecond !== undefined && { limits: { postsPerSecond: parts.postsPerSecond } }),
+    }),
+    timers: createTimerHandler({
+      environment,
+      timers,
+      liveness,
+      deadLetters: queue(QUEUES.timersDead),
+      clock,
+      log,
+    }),
+  };
+}
+
+/** What is logged as a warning or an error is no measurement of the ordinary case. */
+function logInto(failed: (what: string) => void): Log {
+  const say = (event: string, fields?: object) => failed(`${event} ${JSON.stringify(fields)}`);
+  return { debug: () => {}, info: () => {}, warn: say, error: say };
+}

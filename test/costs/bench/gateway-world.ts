@@ -1,0 +1,190 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { SignedPoster } from '@apus/cloud';
+import {
+  createDynamoDb,
+  type DynamoDb,
+  type Emulator,
+  type Environment,
+  ManualClock,
+  startEmulator,
+} from '@apus/emulator';
+import { defineTable } from '@apus/store-dynamodb';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { TextClient } from '../../support/text-client.ts';
+import { composeFunctions, type Functions, QUEUES, TABLE } from './functions.ts';
+import type { BenchClient, Counted, CountingWorld } from './world.ts';
+
+const WORKER_SECONDS = 30;
+
+/** No change is drawn by the samplers: theirs are at most 1 write in 32 changes. */
+const NEVER_SAMPLED = () => 0.99;
+
+/** Steps in which time passes for what waits: far below the gateway's idle timeout, whatever the machine's load. */
+const STEP_MS = 50;
+
+/** Sockets, the gateway, every function and every service, in this process. */
+export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
+  const clock = new ManualClock();
+  const failures: string[] = [];
+  const failed = (what: string) => failures.push(what);
+  const dynamoDb = createDynamoDb({ seed, clock });
+  await new DynamoDBClient(dynamoDb.clientConfig()).send(new CreateTableCommand(defineTable(TABLE)));
+  const compose = (environment: Environment) => functionsOf(environment, running(), dynamoDb, failed);
+  let started: Emulator | undefined;
+  const running = () => {
+    if (started === undefined) throw new Error('the emulator has not started');
+    return started;
+  };
+  const fifo = {
+    fifo: true,
+    deduplicationScope: 'messageGroup',
+    fifoThroughputLimit: 'perMessageGroupId',
+  } as const;
+  const worker = { timeoutMs: WORKER_SECONDS * 1_000 };
+  started = await startEmulator({
+    seed,
+    clock,
+    // Counted is what an ordinary run costs: nobody is throttled.
+    limits: {
+      newConnectionsPerSecond: Number.POSITIVE_INFINITY,
+      requestsPerSecond: Number.POSITIVE_INFINITY,
+      requestsBurst: Number.POSITIVE_INFINITY,
+    },
+    onInvocationError: (error) => failed(error.stack ?? error.message),
+    queues: [
+      { name: QUEUES.fanOutDead, fifo: true },
+      { name: QUEUES.timersDead },
+      { name: QUEUES.fanOut, ...fifo, visibilityTimeoutSeconds: WORKER_SECONDS },
+      { name: QUEUES.timers, visibilityTimeoutSeconds: WORKER_SECONDS },
+    ],
+    createEnvironment: (environment) => compose(environment).routes,
+    eventSources: [
+      {
+        queue: QUEUES.fanOut,
+        reportBatchItemFailures: true,
+        function: { ...worker, createEnvironment: (environment) => compose(environment).fanOut },
+      },
+      {
+        queue: QUEUES.timers,
+        reportBatchItemFailures: true,
+        function: { ...worker, createEnvironment: (environment) => compose(environment).timers },
+      },
+    ],
+  });
+  const emulator = started;
+  const sent = { frames: 0, closes: 0 };
+  /** What clients have sent has arrived, and all that it has caused is over. */
+  const settle = async () => {
+    const hasArrived = () => {
+      const { messages, invocations } = emulator.counters.snapshot();
+      return messages.in.count >= sent.frames && (invocations.$disconnect?.count ?? 0) >= sent.closes;
+    };
+    do await emulator.quiet();
+    while (!hasArrived());
+  };
+  return {
+    open: async () => benchClient(await TextClient.open(emulator.url), sent),
+    settle,
+    async pass(milliseconds) {
+      await clock.advance(milliseconds);
+      await settle();
+    },
+    async whileTimePasses(waiting) {
+      let isOver = false;
+      const over = waiting.finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        // Sockets need the machine's time as well.
+        await sleepFor(1);
+        await clock.advance(STEP_MS);
+      }
+      return await over;
+    },
+    coolDown: () => emulator.retireIdleEnvironments(),
+    reset() {
+      sent.frames = 0;
+      sent.closes = 0;
+      emulator.counters.reset();
+      dynamoDb.counters.reset();
+    },
+    counted: () => countedOf(emulator, dynamoDb),
+    failures,
+    stop: () => emulator.stop(),
+  };
+}
+
+function functionsOf(
+  environment: Environment,
+  { sqs }: Emulator,
+  dynamoDb: DynamoDb,
+  failed: (what: string) => void,
+): Functions {
+  const { clock, variables } = environment;
+  const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(ms, resolve));
+  let ids = 0;
+  return composeFunctions({
+    dynamo: new DynamoDBClient(dynamoDb.clientConfig(environment)),
+    sqs: new SQSClient(sqs.clientConfig(environment)),
+    queueUrl: (name) => sqs.queueUrl(name),
+    poster: new SignedPoster({
+      endpoint: environment.managementEndpoint,
+      region: variables.AWS_REGION ?? '',
+      credentials: {
+        accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+        secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+        sessionToken: variables.AWS_SESSION_TOKEN,
+      },
+      // Signatures are judged by the machine's time, whatever the emulator's clock says.
+      clock: { now: Date.now },
+      sleep,
+    }),
+    clock,
+    sleep,
+    random: NEVER_SAMPLED,
+    randomId: () => `${environment.id}-${(ids++).toString(36)}`,
+    failed,
+    // Time stands still: a pace would have the worker wait for it.
+    postsPerSecond: 1_000_000,
+  });
+}
+
+function benchClient(client: TextClient, sent: { frames: number; closes: number }): BenchClient {
+  return {
+    exchange(...packets) {
+      sent.frames += 1;
+      return client.exchange(...packets);
+    },
+    tell(...packets) {
+      sent.frames += 1;
+      client.send(packets, ',');
+    },
+    nextPush: () => client.pushes.next(),
+    close() {
+      sent.closes += 1;
+      client.close();
+    },
+    vanish() {
+      sent.closes += 1;
+      return client.vanish();
+    },
+  };
+}
+
+/** Polls of an idle event source are no part of an operation: they are paid for at rest. */
+function countedOf(emulator: Emulator, dynamoDb: DynamoDb): Counted {
+  const { messages, lambda, sqs } = emulator.counters.snapshot();
+  const { total } = dynamoDb.counters.snapshot();
+  return {
+    messagesIn: messages.in.billed,
+    messagesOut: messages.replies.billed + messages.posts.billed + messages.errors.billed,
+    posts: messages.posts.count,
+    readUnits: total.readUnits,
+    writeUnits: total.writeUnits,
+    sqsFifoRequests: sqs.billed.fifo - sqs.idlePolls.fifo,
+    sqsStandardRequests: sqs.billed.standard - sqs.idlePolls.standard,
+    invocations: lambda.invocations,
+    bytesOut: messages.replies.bytes + messages.posts.bytes + messages.errors.bytes,
+  };
+}

@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+import { measureCpu } from './cpu.ts';
+import { startGatewayWorld } from './gateway-world.ts';
+import { type Measurement, measureAll } from './measure.ts';
+import { OPERATIONS } from './operations.ts';
+import { publishTo } from './publish-operations.ts';
+import { type Row, rowOf } from './row.ts';
+import { differences, readTable, tableOf, writeTable } from './table.ts';
+import { exactlyOnce, measureWide } from './wide-fan-out.ts';
+import type { Counted } from './world.ts';
+
+const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu]
+
+Measures what every operation of the gateway door consumes, on emulators of every service, and compares it with the
+table of docs/costs.md.
+
+  --write              Puts what was measured in the place of the table.
+  --recipients NUMBER  Of the largest fan-out, which needs no sockets. Default: 100000. 0: none.
+  --no-cpu             Leaves out the processor time, which takes minutes; the table keeps what it has.
+`;
+
+const WIDE_RECIPIENTS = 100_000;
+
+/** @param page where the table stands; @param servicesProgram what the CPU measurement starts */
+export async function main(argv: readonly string[], page: URL, servicesProgram: string): Promise<number> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      write: { type: 'boolean', default: false },
+      recipients: { type: 'string', default: String(WIDE_RECIPIENTS) },
+      'no-cpu': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    say(HELP);
+    return 0;
+  }
+  const recipients = Number(values.recipients);
+  if (!Number.isInteger(recipients) || recipients < 0) {
+    say(`--recipients takes a whole number, not "${values.recipients}".`);
+    return 2;
+  }
+  const measurements = [...(await measureOverSockets())];
+  if (recipients > 0) {
+    const wide = await measureWide(recipients);
+    const measured = [...wide, exactlyOnceOf(recipients, wide, measurements)];
+    measurements.splice(placeOf(measurements), 0, ...measured);
+  }
+  const cpu = values['no-cpu'] ? new Map<string, number>() : await measureCpu(servicesProgram, OPERATIONS);
+  const before = readTable(page);
+  const rows = measurements.map((each): Row => {
+    const row = rowOf(each, cpu.get(each.operation.name));
+    // What was not measured stays as it was.
+    return values['no-cpu']
+      ? { ...row, cpuMs: before.find(({ name }) => name === row.name)?.cpuMs ?? '' }
+      : row;
+  });
+  return report(rows, page, values.write);
+}
+
+function report(rows: readonly Row[], page: URL, isWriting: boolean): number {
+  say(`${tableOf(rows)}\n`);
+  if (isWriting) {
+    writeTable(page, rows);
+    say('The table of docs/costs.md is what was measured.\n');
+    return 0;
+  }
+  const found = differences(rows, readTable(page));
+  say(found.length === 0 ? 'The table of docs/costs.md says the same.\n' : `${found.join('\n')}\n`);
+  return found.length === 0 ? 0 : 1;
+}
+
+async function measureOverSockets(): Promise<readonly Measurement[]> {
+  const world = await startGatewayWorld(1);
+  try {
+    return await measureAll(world, OPERATIONS, ({ operation }) => say(`${operation.name}\n`));
+  } finally {
+    await world.stop();
+  }
+}
+
+const FEW = 10;
+const MANY = 1_000;
+
+function exactlyOnceOf(
+  recipients: number,
+  wide: readonly Measurement[],
+  measurements: readonly Measurement[],
+): Measurement {
+  const of = (count: number, qos: 1 | 2): Counted => {
+    const { name } = publishTo(count, qos);
+    const found = [...measurements, ...wide].find(({ operation }) => operation.name === name);
+    if (found === undefined) throw new Error(`expected a measurement of "${name}"`);
+    return found.counted;
+  };
+  const both = (count: number) => ({ recipients: count, qos1: of(count, 1), qos2: of(count, 2) });
+  return exactlyOnce(recipients, of(recipients, 1), both(FEW), both(MANY));
+}
+
+/** Behind the last PUBLISH to many. */
+function placeOf(measurements: readonly Measurement[]): number {
+  const last = measurements.findLastIndex(({ operation }) =>
+    /^PUBLISH QoS \d to [\d,]+$/.test(operation.name),
+  );
+  return last + 1;
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,41 @@
+import type { BenchOperation } from './operation.ts';
+import { enterShapes, warm } from './session-operations.ts';
+import type { Counted, CountingWorld } from './world.ts';
+
+/** What one operation was seen to use. */
+export interface Measurement {
+  readonly operation: Pick<BenchOperation, 'name' | 'deliveries' | 'floor'>;
+  readonly counted: Counted;
+}
+
+/** Longer than a shape is young: a SUBACK waits no more. */
+const SHAPES_AGE_MS = 10_000;
+
+/** Measures one operation after another in one world. */
+export async function measureAll(
+  world: CountingWorld,
+  operations: readonly BenchOperation[],
+  onMeasured: (measurement: Measurement) => void = () => {},
+): Promise<readonly Measurement[]> {
+  const helper = await enterShapes(world);
+  await world.pass(SHAPES_AGE_MS);
+  const measurements: Measurement[] = [];
+  for (const [index, operation] of operations.entries()) {
+    // Of one length, so that items weigh the same wherever an operation stands in the list.
+    const topic = `bench/topic-${String(index).padStart(4, '0')}`;
+    const act = await operation.prepare(world, topic);
+    await world.settle();
+    world.coolDown();
+    await warm(world, helper);
+    world.reset();
+    await act();
+    await world.settle();
+    const measurement = { operation, counted: world.counted() };
+    if (world.failures.length > 0) {
+      throw new Error(`${operation.name}: ${world.failures.join('\n')}`);
+    }
+    measurements.push(measurement);
+    onMeasured(measurement);
+  }
+  return measurements;
+}

@@ -1,0 +1,62 @@
+import type { BenchClient, World } from './world.ts';
+
+/** Frames that no MQTT transport over API Gateway can do without, by direction. */
+export interface FloorFrames {
+  readonly in: number;
+  readonly out: number;
+}
+
+/** Something that clients do, and what is measured of it. */
+export interface BenchOperation {
+  /** First column of the table. */
+  readonly name: string;
+  /** Messages that reach a subscriber by it. 0: dollars are those of a million such operations. */
+  readonly deliveries: number;
+  readonly floor: FloorFrames;
+  /** Makes everything ready, and returns what is measured. */
+  prepare(world: World, topic: string): Promise<() => Promise<void>>;
+  /** Takes too long for a test that runs with all others. */
+  readonly isLong?: boolean;
+  /** Time has to pass on every clock: not for the measurement of processor time, whose services have their own. */
+  readonly isTimed?: boolean;
+}
+
+/** MQTT payload of every message here, in bytes: the default of `apus cost`. */
+export const PAYLOAD = 'p'.repeat(200);
+
+let clients = 0;
+
+/** Opens a connection and says CONNECT; the fields are mqtt-packet's. */
+export async function connected(
+  world: World,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<BenchClient> {
+  const client = await world.open();
+  await client.exchange(connectPacket(fields));
+  return client;
+}
+
+/** Client ids of one length: items do not change their size with the order of a run. */
+export function nextClientId(): string {
+  clients += 1;
+  return `client-${String(clients).padStart(7, '0')}`;
+}
+
+export function connectPacket(fields: Readonly<Record<string, unknown>> = {}) {
+  return {
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 5,
+    clean: true,
+    clientId: nextClientId(),
+    keepalive: 540,
+    ...fields,
+  };
+}
+
+/** CONNECT of a session that outlives its connection by an hour. */
+export function persistentPacket(clientId: string, isNew: boolean) {
+  return connectPacket({ clientId, clean: isNew, properties: { sessionExpiryInterval: 3_600 } });
+}
+
+export const DISCONNECT = { cmd: 'disconnect', reasonCode: 0 };

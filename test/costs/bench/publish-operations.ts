@@ -1,0 +1,211 @@
+import { publish, type Received, subscribe } from '../../support/text-client.ts';
+import {
+  type BenchOperation,
+  connected,
+  DISCONNECT,
+  nextClientId,
+  PAYLOAD,
+  persistentPacket,
+} from './operation.ts';
+import type { BenchClient, World } from './world.ts';
+
+type Qos = 0 | 1 | 2;
+
+/** One message to so many subscribers whose sessions end with their connections. */
+export function publishTo(recipients: number, qos: Qos): BenchOperation {
+  return {
+    name: `PUBLISH QoS ${qos} to ${recipients.toLocaleString('en')}`,
+    deliveries: recipients,
+    floor: floorOfPublish(recipients, qos),
+    isLong: recipients > 100,
+    async prepare(world, topic) {
+      const subscribers = await subscribed(world, topic, recipients, qos);
+      const publisher = await connected(world);
+      return async () => {
+        await publishOne(publisher, topic, qos);
+        // However long that takes: what is then read has come.
+        await world.settle();
+        for (const subscriber of subscribers) await receive(subscriber, qos);
+      };
+    },
+  };
+}
+
+/** PUBLISH and what answers it at QoS 1; at QoS 2 both exchanges of four packets, each of which is acknowledged. */
+export function floorOfPublish(recipients: number, qos: Qos): { in: number; out: number } {
+  if (qos === 0) return { in: 1, out: recipients };
+  if (qos === 1) return { in: 1, out: 1 + recipients };
+  return { in: 2 + 2 * recipients, out: 2 + 2 * recipients };
+}
+
+/** A publisher's side of one message. */
+export async function publishOne(publisher: BenchClient, topic: string, qos: Qos): Promise<void> {
+  await publisher.exchange(publish(topic, PAYLOAD, { qos, messageId: 1 }));
+  if (qos === 2) await publisher.exchange({ cmd: 'pubrel', messageId: 1 });
+}
+
+/** A subscriber's side: the PUBREL is in the reply to PUBREC, and PUBCOMP asks for no reply. */
+async function receive(subscriber: BenchClient, qos: Qos): Promise<void> {
+  const messageId = publishOf((await subscriber.nextPush()).packets).messageId;
+  if (qos < 2) return;
+  await subscriber.exchange({ cmd: 'pubrec', messageId });
+  subscriber.tell({ cmd: 'pubcomp', messageId });
+}
+
+/** What one recipient answers at QoS 2, in two frames, the first of which is answered by PUBREL. */
+export const ANSWERS_QOS_2: BenchOperation = {
+  name: 'PUBREC and PUBCOMP of a recipient',
+  deliveries: 0,
+  floor: { in: 2, out: 1 },
+  async prepare(world, topic) {
+    const [subscriber] = await subscribed(world, topic, 1, 2);
+    await publishOne(await connected(world), topic, 2);
+    if (subscriber === undefined) throw new Error('expected a subscriber');
+    const { messageId } = publishOf((await subscriber.nextPush()).packets);
+    return async () => {
+      await subscriber.exchange({ cmd: 'pubrec', messageId });
+      subscriber.tell({ cmd: 'pubcomp', messageId });
+    };
+  },
+};
+
+/** Ten messages that gathered while a reply was awaited. */
+export const PUBLISH_PACKED: BenchOperation = {
+  name: 'PUBLISH QoS 1 to 1, ten in a frame',
+  deliveries: 10,
+  floor: { in: 1, out: 2 },
+  async prepare(world, topic) {
+    const [subscriber] = await subscribed(world, topic, 1, 1);
+    const publisher = await connected(world);
+    const packets = Array.from({ length: 10 }, (_, index) =>
+      publish(topic, PAYLOAD, { qos: 1, messageId: index + 1 }),
+    );
+    return async () => {
+      await publisher.exchange(...packets);
+      await subscriber?.nextPush();
+    };
+  },
+};
+
+export const PUBLISH_RETAINED: BenchOperation = {
+  name: 'PUBLISH QoS 1, retained, to nobody',
+  deliveries: 0,
+  floor: { in: 1, out: 1 },
+  async prepare(world, topic) {
+    const publisher = await connected(world);
+    return async () => {
+      await publisher.exchange(publish(topic, PAYLOAD, { qos: 1, retain: true }));
+    };
+  },
+};
+
+export const PUBLISH_PERSISTENT: BenchOperation = {
+  name: 'PUBLISH QoS 1 to 1, persistent session online',
+  deliveries: 1,
+  floor: { in: 2, out: 2 },
+  async prepare(world, topic) {
+    const subscriber = await persistent(world, nextClientId(), topic);
+    const publisher = await connected(world);
+    return async () => {
+      await publishOne(publisher, topic, 1);
+      const { messageId } = publishOf((await subscriber.nextPush()).packets);
+      subscriber.tell({ cmd: 'puback', messageId });
+    };
+  },
+};
+
+/** The message waits; what its return costs is an operation of its own. */
+export const PUBLISH_OFFLINE: BenchOperation = {
+  name: 'PUBLISH QoS 1 to 1, persistent session away',
+  deliveries: 1,
+  floor: { in: 1, out: 1 },
+  async prepare(world, topic) {
+    await away(world, nextClientId(), topic);
+    const publisher = await connected(world);
+    return () => publishOne(publisher, topic, 1);
+  },
+};
+
+const QUEUED = 50;
+
+/** Its queue comes a page at a time, in replies; what was received is acknowledged with the next frame. */
+export const RETURN_TO_QUEUE: BenchOperation = {
+  name: `CONNECT to a queue of ${QUEUED}`,
+  deliveries: QUEUED,
+  floor: { in: 2, out: 1 },
+  async prepare(world, topic) {
+    const clientId = nextClientId();
+    await away(world, clientId, topic);
+    const publisher = await connected(world);
+    for (let count = 0; count < QUEUED; count += 1) await publishOne(publisher, topic, 1);
+    return async () => {
+      const client = await world.open();
+      let reply = await client.exchange(persistentPacket(clientId, false));
+      let received = 0;
+      for (;;) {
+        const acknowledgements = reply.packets
+          .filter(({ cmd }) => cmd === 'publish')
+          .map(({ messageId }) => ({ cmd: 'puback', messageId }));
+        received += acknowledgements.length;
+        if (!reply.more) {
+          client.tell(...acknowledgements);
+          break;
+        }
+        reply = await client.exchange(...acknowledgements);
+      }
+      if (received !== QUEUED) throw new Error(`expected ${QUEUED} messages of the queue, ${received} came`);
+    };
+  },
+};
+
+const MEMBERS = 10;
+
+export const PUBLISH_SHARED: BenchOperation = {
+  name: `PUBLISH QoS 1 to a share group of ${MEMBERS}`,
+  deliveries: 1,
+  floor: { in: 2, out: 2 },
+  async prepare(world, topic) {
+    const members = await subscribed(world, `$share/group/${topic}`, MEMBERS, 1);
+    const publisher = await connected(world);
+    return async () => {
+      await publishOne(publisher, topic, 1);
+      await Promise.any(
+        members.map(async (member) => {
+          const { messageId } = publishOf((await member.nextPush()).packets);
+          member.tell({ cmd: 'puback', messageId });
+        }),
+      );
+    };
+  },
+};
+
+/** Clients that have subscribed, one after another. */
+async function subscribed(world: World, filter: string, count: number, qos: Qos): Promise<BenchClient[]> {
+  const clients: BenchClient[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const client = await connected(world);
+    await client.exchange(subscribe(filter, { qos }));
+    clients.push(client);
+  }
+  return clients;
+}
+
+async function persistent(world: World, clientId: string, topic: string): Promise<BenchClient> {
+  const client = await world.open();
+  await client.exchange(persistentPacket(clientId, true));
+  await client.exchange(subscribe(topic, { qos: 1 }));
+  return client;
+}
+
+async function away(world: World, clientId: string, topic: string): Promise<void> {
+  const client = await persistent(world, clientId, topic);
+  await client.exchange(DISCONNECT);
+  client.close();
+  await world.settle();
+}
+
+function publishOf(packets: readonly Received[]): Received {
+  const packet = packets.find(({ cmd }) => cmd === 'publish');
+  if (packet === undefined) throw new Error('expected a PUBLISH in the push');
+  return packet;
+}

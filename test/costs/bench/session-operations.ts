@@ -1,0 +1,208 @@
+import { publish, subscribe } from '../../support/text-client.ts';
+import {
+  type BenchOperation,
+  connected,
+  connectPacket,
+  DISCONNECT,
+  nextClientId,
+  PAYLOAD,
+  persistentPacket,
+} from './operation.ts';
+import { publishOne } from './publish-operations.ts';
+import type { BenchClient, World } from './world.ts';
+
+/** Nothing of it reaches a subscriber. */
+const NO_DELIVERY = 0;
+const EXCHANGE = { in: 1, out: 1 };
+
+/** More than a filter's head holds. */
+const WIDE_SUBSCRIBERS = 12;
+
+/** `$connect` is a part of it: the handshake invokes a function too. */
+export const CONNECT_CLEAN: BenchOperation = {
+  name: 'CONNECT, clean',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  prepare: async (world) => async () => {
+    await connected(world);
+  },
+};
+
+export const CONNECT_PERSISTENT: BenchOperation = {
+  name: 'CONNECT, persistent, for the first time',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  prepare: async (world) => async () => {
+    const client = await world.open();
+    await client.exchange(persistentPacket(nextClientId(), false));
+  },
+};
+
+export const CONNECT_AGAIN: BenchOperation = {
+  name: 'CONNECT, persistent, session continues',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  async prepare(world, topic) {
+    const clientId = nextClientId();
+    const before = await world.open();
+    await before.exchange(persistentPacket(clientId, true));
+    await before.exchange(subscribe(topic, { qos: 1 }));
+    await before.exchange(DISCONNECT);
+    before.close();
+    return async () => {
+      const client = await world.open();
+      await client.exchange(persistentPacket(clientId, false));
+    };
+  },
+};
+
+export const SUBSCRIBE_NARROW: BenchOperation = {
+  name: 'SUBSCRIBE, narrow filter',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  async prepare(world, topic) {
+    const client = await connected(world);
+    return async () => {
+      await client.exchange(subscribe(topic, { qos: 1 }));
+    };
+  },
+};
+
+export const SUBSCRIBE_WIDE: BenchOperation = {
+  name: `SUBSCRIBE, filter with ${WIDE_SUBSCRIBERS} subscribers`,
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  async prepare(world, topic) {
+    for (let index = 0; index < WIDE_SUBSCRIBERS; index += 1) {
+      const other = await connected(world);
+      await other.exchange(subscribe(topic, { qos: 1 }));
+    }
+    const client = await connected(world);
+    return async () => {
+      await client.exchange(subscribe(topic, { qos: 1 }));
+    };
+  },
+};
+
+const RETAINED = 50;
+
+export const SUBSCRIBE_RETAINED: BenchOperation = {
+  name: `SUBSCRIBE, ${RETAINED} retained messages`,
+  deliveries: RETAINED,
+  floor: EXCHANGE,
+  async prepare(world, topic) {
+    const publisher = await connected(world);
+    for (let index = 0; index < RETAINED; index += 1) {
+      const name = `${topic}/${String(index).padStart(3, '0')}`;
+      await publisher.exchange(publish(name, PAYLOAD, { qos: 1, retain: true }));
+    }
+    const client = await connected(world);
+    return async () => {
+      let reply = await client.exchange(subscribe(`${topic}/+`, { qos: 0 }));
+      let received = reply.packets.filter(({ cmd }) => cmd === 'publish').length;
+      while (reply.more) {
+        reply = await client.exchange();
+        received += reply.packets.filter(({ cmd }) => cmd === 'publish').length;
+      }
+      if (received !== RETAINED) throw new Error(`expected ${RETAINED} retained messages, ${received} came`);
+    };
+  },
+};
+
+export const PING: BenchOperation = {
+  name: 'PINGREQ',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  async prepare(world) {
+    const client = await connected(world);
+    return async () => {
+      await client.exchange({ cmd: 'pingreq' });
+    };
+  },
+};
+
+/** `$disconnect` is a part of it, as of every end of a connection. */
+export const DISCONNECT_CLEAN: BenchOperation = {
+  name: 'DISCONNECT, clean, one filter',
+  deliveries: NO_DELIVERY,
+  floor: { in: 1, out: 0 },
+  async prepare(world, topic) {
+    const client = await connected(world);
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return async () => {
+      await client.exchange(DISCONNECT);
+      client.close();
+    };
+  },
+};
+
+export const DISCONNECT_PERSISTENT: BenchOperation = {
+  name: 'DISCONNECT, persistent, one filter',
+  deliveries: NO_DELIVERY,
+  floor: { in: 1, out: 0 },
+  async prepare(world, topic) {
+    const client = await world.open();
+    await client.exchange(persistentPacket(nextClientId(), true));
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return async () => {
+      await client.exchange(DISCONNECT);
+      client.close();
+    };
+  },
+};
+
+export const LOSS: BenchOperation = {
+  name: 'Connection lost, clean, one filter',
+  deliveries: NO_DELIVERY,
+  floor: { in: 0, out: 0 },
+  async prepare(world, topic) {
+    const client = await connected(world);
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return () => client.vanish();
+  },
+};
+
+/** The grace of a lost connection: a DISCONNECT may still be committing. */
+const WILL_AFTER_MS = 6_000;
+
+export const WILL: BenchOperation = {
+  name: 'Connection lost, its will QoS 1 to 1',
+  deliveries: 1,
+  floor: { in: 0, out: 1 },
+  isTimed: true,
+  async prepare(world, topic) {
+    const watcher = await connected(world);
+    await watcher.exchange(subscribe(topic, { qos: 1 }));
+    const mortal = await world.open();
+    const will = { topic, payload: PAYLOAD, qos: 1, retain: false };
+    await mortal.exchange(connectPacket({ will }));
+    return async () => {
+      await mortal.vanish();
+      await world.settle();
+      await world.pass(WILL_AFTER_MS);
+      await watcher.nextPush();
+    };
+  },
+};
+
+/** Filters of two levels, one of them a wildcard's: two shapes fit every topic, as the budgets have it. */
+export async function enterShapes(world: World): Promise<BenchClient> {
+  const client = await connected(world);
+  for (const filter of ['shapes/literal', 'shapes/+', 'shapes/a/+']) {
+    await world.whileTimePasses(client.exchange(subscribe(filter)));
+  }
+  for (let index = 0; index < WIDE_SUBSCRIBERS; index += 1) {
+    const other = await connected(world);
+    await other.exchange(subscribe('shapes/wide', { qos: 0 }));
+  }
+  return client;
+}
+
+/** What an environment reads once in a while it has read: shapes, numbers, and how much waits in the queue. */
+export async function warm(world: World, client: BenchClient): Promise<void> {
+  const other = await connected(world);
+  await other.exchange(subscribe('shapes/literal'));
+  await client.exchange(publish('shapes/kept', PAYLOAD, { qos: 1, retain: true }));
+  await publishOne(client, 'shapes/wide', 0);
+  await world.settle();
+}

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { EXACT_COLUMNS, type Row } from './row.ts';
+
+const BEGIN = '<!-- bench:cloud begin -->';
+const END = '<!-- bench:cloud end -->';
+const HEAD = ['operation', ...EXACT_COLUMNS, 'CPU ms'];
+
+/** The table in Markdown. */
+export function tableOf(rows: readonly Row[]): string {
+  const lines = [HEAD, HEAD.map((_, column) => (column === 0 ? '---' : '---:'))];
+  for (const { name, exact, cpuMs } of rows) lines.push([name, ...exact, cpuMs]);
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The rows of a page that has the table between its two marks. */
+export function rowsOf(page: string): readonly Row[] {
+  return within(page)
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+    .map((cells) => ({
+      name: cells[0] ?? '',
+      exact: cells.slice(1, -1),
+      cpuMs: cells.at(-1) ?? '',
+    }));
+}
+
+export function readTable(file: URL): readonly Row[] {
+  return rowsOf(readFileSync(file, 'utf8'));
+}
+
+/** Writes the rows in the place of the table that was there. */
+export function writeTable(file: URL, rows: readonly Row[]): void {
+  const page = readFileSync(file, 'utf8');
+  writeFileSync(file, page.replace(within(page), `\n\n${tableOf(rows)}\n\n`));
+}
+
+/** What differs in what is exact, in sentences; what has no row on the page is a difference too. */
+export function differences(measured: readonly Row[], documented: readonly Row[]): readonly string[] {
+  return measured.flatMap(({ name, exact }) => {
+    const row = documented.find((each) => each.name === name);
+    if (row === undefined) return [`"${name}" has no row in the table`];
+    return exact.flatMap((value, column) => {
+      const before = row.exact[column];
+      if (before === value) return [];
+      return [`"${name}", ${EXACT_COLUMNS[column]}: the table has ${before}, measured was ${value}`];
+    });
+  });
+}
+
+function within(page: string): string {
+  const [, rest] = page.split(BEGIN);
+  const [table, after] = (rest ?? '').split(END);
+  if (table === undefined || after === undefined) throw new Error(`The page needs ${BEGIN} and ${END}.`);
+  return table;
+}

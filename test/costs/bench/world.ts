@@ -1,0 +1,54 @@
+import type { Fields, Push, Reply } from '../../support/text-client.ts';
+
+/** What was counted, in the units that are billed. */
+export interface Counted {
+  /** Frames from clients, by 32 KB begun. */
+  readonly messagesIn: number;
+  /** Replies and posts, by 32 KB begun. */
+  readonly messagesOut: number;
+  /** The posts among them: calls to @connections. */
+  readonly posts: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  readonly sqsFifoRequests: number;
+  readonly sqsStandardRequests: number;
+  readonly invocations: number;
+  readonly bytesOut: number;
+}
+
+/** A client that does nothing by itself: it sends the frames that the transport would send. */
+export interface BenchClient {
+  /** One frame that wants a reply. */
+  exchange(...packets: Fields[]): Promise<Reply>;
+  /** One frame that wants none. */
+  tell(...packets: Fields[]): void;
+  nextPush(): Promise<Push>;
+  /** Closes the WebSocket, as the transport does after DISCONNECT's reply. */
+  close(): void;
+  /** The network breaks. */
+  vanish(): Promise<void>;
+}
+
+/** A deployment behind emulators, on a clock that stands still unless it is moved. */
+export interface World {
+  /** Opens a WebSocket; nothing has been said on it. */
+  open(): Promise<BenchClient>;
+  /** Resolves when nothing is under way: no frame, no job, no `$disconnect`. */
+  settle(): Promise<void>;
+  /** Lets time pass, and what is due happen. */
+  pass(milliseconds: number): Promise<void>;
+  /** Waits for something for which time has to pass. */
+  whileTimePasses<T>(waiting: Promise<T>): Promise<T>;
+  /** From here on environments are cold, until something has warmed them. */
+  coolDown(): void;
+  /** Counts from nothing again. */
+  reset(): void;
+  /** What was logged as a warning or an error, and what functions threw. */
+  readonly failures: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** A world that sees all that is billed. */
+export interface CountingWorld extends World {
+  counted(): Counted;
+}
