@@ -83,9 +83,6 @@ interface BytesProps {
   readonly perRow: number;
 }
 
-/** As wide as a byte, so that the text behind the last row stands below that of the others. */
-const NO_BYTE = '\u00a0\u00a0';
-
 function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
   const { t } = useTranslation();
   const shown = bytes.subarray(0, SHOWN_BYTES_MAX);
@@ -111,17 +108,17 @@ function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
               </span>
             );
           })}
-          {start + perRow > shown.length &&
-            Array.from({ length: start + perRow - shown.length }, (_, index) => (
-              <span key={shown.length + index} aria-hidden>
-                {NO_BYTE}
-              </span>
-            ))}
+          {/* As wide as the bytes that are not there, so that the text stands below that of the other rows. */}
+          <span style={{ padding: 0, width: `calc(${missingIn(shown, start, perRow)} * (2ch + 4px))` }} />
           <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + perRow))}</span>
         </div>
       ))}
     </div>
   );
+}
+
+function missingIn(shown: Uint8Array, start: number, perRow: number): number {
+  return Math.max(0, start + perRow - shown.length);
 }
 
 function isIn(field: PacketField | undefined, at: number): boolean {
