@@ -83,6 +83,26 @@ describe('the scenarios', () => {
   });
 });
 
+describe('full size on several machines', () => {
+  /** Ports of one address towards another, and open files that can be had without asking. */
+  const CONNECTIONS_OF_A_MACHINE = 25_300;
+
+  it.each(scenariosOf(FOLDER).map((scenario) => [scenario.name, scenario] as const))(
+    '%s says how many parts it takes, and none has more clients than a machine carries',
+    (_, scenario) => {
+      const [, count = '1'] = /^([\d,]+) parts/.exec(scenario.fullSize) ?? [];
+      if (count === '1') expect(scenario.fullSize).toMatch(/^One machine/);
+      const of = Number(count.replaceAll(',', ''));
+      const parts = Array.from({ length: of }, (_, index) =>
+        clientsOfPart(planOf(scenario, { ...FULL, part: { number: index + 1, of } })),
+      );
+      expect(Math.max(...parts)).toBeLessThanOrEqual(CONNECTIONS_OF_A_MACHINE);
+      const clients = scenario.groups.reduce((sum, group) => sum + group.clients, 0);
+      expect(parts.reduce((sum, part) => sum + part, 0)).toBe(clients);
+    },
+  );
+});
+
 describe('a plan', () => {
   it('fills the placeholders in', () => {
     const scenario = scenarioOf({
