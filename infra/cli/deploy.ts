@@ -7,6 +7,7 @@ import { targetOf } from '../lib/context.ts';
 import { SETTING_NAMES, Settings } from '../lib/settings.ts';
 import { type Account, accountOf, regionOf } from './account.ts';
 import { cdk } from './cdk.ts';
+import { checkSettings } from './check-settings.ts';
 import { CommandError } from './command-error.ts';
 import { contextArguments, type Flags, helpOfFlags, parseFlags } from './flags.ts';
 import { main } from './main.ts';
@@ -40,6 +41,7 @@ async function deploy(args: readonly string[]): Promise<void> {
     account: wantedAccount,
     region: wantedRegion,
   } = targetOf(new Settings((name) => flags.settings.get(name)));
+  await checkSettings(flags.settings);
   const given = wantedRegion === undefined ? {} : { region: wantedRegion };
   const sts = new STSClient(given);
   const region = await regionOf(() => sts.config.region());

@@ -1,3 +1,4 @@
+import { PropsError } from '../lib/props-error.ts';
 import { SettingError } from '../lib/settings.ts';
 import { CommandError } from './command-error.ts';
 
@@ -6,7 +7,8 @@ export async function main(command: (args: readonly string[]) => Promise<void>):
   try {
     await command(process.argv.slice(2));
   } catch (error) {
-    const isTheirs = error instanceof CommandError || error instanceof SettingError;
+    const isTheirs =
+      error instanceof CommandError || error instanceof SettingError || error instanceof PropsError;
     console.error(isTheirs ? error.message : error);
     process.exitCode = 1;
   }

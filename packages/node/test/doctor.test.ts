@@ -104,6 +104,7 @@ describe('apus doctor', () => {
     ],
     ['UnrecognizedClientException', 403, 'AWS does not know the access key'],
     ['ExpiredTokenException', 403, 'Your credentials have expired'],
+    ['SomethingNew', 400, 'has not answered as it should (SomethingNew: refused).'],
     ['InvalidSignatureException', 403, 'The secret does not belong to the access key'],
   ])('says what %s means', async (name, status, sentence) => {
     const running = runOver({ refusal: { status, name } });

@@ -37,16 +37,19 @@ export class QuotasError extends Error {
  */
 export async function readQuotas(region: string | undefined): Promise<AccountQuotas> {
   const given = { ...(region !== undefined && { region }), maxAttempts: 3 };
-  try {
-    const [concurrentExecutions, throttle, newConnectionsPerSecond] = await Promise.all([
-      readConcurrency(given),
-      readThrottle(given),
-      readQuota(given, QUOTA_CODES.newConnectionsPerSecond),
-    ]);
-    return { concurrentExecutions, ...throttle, newConnectionsPerSecond };
-  } catch (error) {
-    throw new QuotasError(sentenceOf(error, region), { cause: error });
-  }
+  const asked = async <T>(service: string, reading: Promise<T>): Promise<T> => {
+    try {
+      return await reading;
+    } catch (error) {
+      throw new QuotasError(sentenceOf(error, region, service), { cause: error });
+    }
+  };
+  const [concurrentExecutions, throttle, newConnectionsPerSecond] = await Promise.all([
+    asked('Lambda', readConcurrency(given)),
+    asked('API Gateway', readThrottle(given)),
+    asked('Service Quotas', readQuota(given, QUOTA_CODES.newConnectionsPerSecond)),
+  ]);
+  return { concurrentExecutions, ...throttle, newConnectionsPerSecond };
 }
 
 interface ClientSettings {
@@ -116,7 +119,7 @@ const DENIED = new Set([
 ]);
 const UNREACHED = new Set(['ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN']);
 
-function sentenceOf(error: unknown, region: string | undefined): string {
+function sentenceOf(error: unknown, region: string | undefined, service: string): string {
   if (error instanceof QuotasError) return error.message;
   const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
   if (DENIED.has(name))
@@ -127,5 +130,5 @@ function sentenceOf(error: unknown, region: string | undefined): string {
     const where = region === undefined ? 'your Region' : `"${region}"`;
     return `AWS cannot be reached in ${where} (${code}). Is that a Region of AWS, and enabled for the account?`;
   }
-  return SENTENCES[name] ?? `${name}: ${message}`;
+  return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
 }

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../lib/create-app.ts';
+import type { SettingName } from '../lib/settings.ts';
+import { readContext } from './cdk-json.ts';
+
+/**
+ * Puts the app together once without bundling a function, before anything is asked of AWS: a value that cannot be is
+ * said at once, and not after minutes of preparing an account.
+ *
+ * @throws {SettingError} @throws {PropsError}
+ */
+export async function checkSettings(settings: ReadonlyMap<SettingName, string>): Promise<void> {
+  const outdir = await mkdtemp(join(tmpdir(), 'apus-check-'));
+  try {
+    const context = { ...readContext(), ...Object.fromEntries(settings), 'aws:cdk:bundling-stacks': [] };
+    createApp({ outdir, context });
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
+  }
+}
