@@ -23,19 +23,29 @@ it(
     const totals: Record<string, number> = {};
     await warmUp();
     const endsAtMs = Date.now() + SECONDS * 1000;
+    const failed: History[] = [];
     let seed = SEED;
     for (; seed === SEED || Date.now() < endsAtMs; seed += 1) {
       const history = await runHistory({ seed, size });
       addTo(totals, history);
       if (history.problems.length === 0) continue;
-      const shortest = await shrink(history, { seed, size }, { triesMax: SHRINK_TRIES });
-      expect.fail(reportOf(history, shortest));
+      // Its own lines at once: somebody may not want to wait for the end.
+      process.stdout.write(`${failureOf(history)}\n`);
+      failed.push(history);
     }
     process.stdout.write(`seeds ${SEED} to ${seed - 1}: ${JSON.stringify(totals)}\n`);
     expect(totals.acknowledged).toBeGreaterThan(0);
+    const [first] = failed;
+    if (first === undefined) return;
+    const shortest = await shrink(first, { seed: first.seed, size }, { triesMax: SHRINK_TRIES });
+    expect.fail([...failed.map(failureOf), reportOf(first, shortest)].join('\n'));
   },
   SECONDS * 1000 + OVERHEAD_MS,
 );
+
+function failureOf({ seed, problems }: History): string {
+  return `seed ${seed} fails: ${problems[0]?.what}`;
+}
 
 function addTo(totals: Record<string, number>, { counts }: History): void {
   for (const [name, count] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + count;

@@ -1,25 +1,29 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_SIZE, runHistory, warmUp } from './history.ts';
+import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
+import { MUTATIONS } from './mutations.ts';
 import { reportOf } from './report.ts';
 
 /** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
-const SEEDS = [1, 2, 3, 4];
-const SIZE = { ...DEFAULT_SIZE, durationMs: 4_000 };
+const SEEDS = [1, 2, 3];
+const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
 /** Seconds where nothing else runs; a machine that is busy may take its time. */
 const TIMEOUT_MS = 180_000;
 
 beforeAll(warmUp, TIMEOUT_MS);
 
+const histories = new Map<number, History>();
+const historyOf = async (seed: number): Promise<History> => {
+  const history = histories.get(seed) ?? (await runHistory({ seed, size: SIZE }));
+  histories.set(seed, history);
+  return history;
+};
+
 describe('a deployment while everything goes wrong', () => {
   it.each(SEEDS)(
     'nothing is lost, doubled, out of order or leaked (seed %i)',
     async (seed) => {
-      const history = await runHistory({ seed, size: SIZE });
+      const history = await historyOf(seed);
       if (history.problems.length > 0) expect.fail(reportOf(history));
-      expect(history.counts).toMatchObject({
-        acknowledged: expect.any(Number),
-        faults: expect.any(Number),
-      });
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
     },
@@ -29,24 +33,32 @@ describe('a deployment while everything goes wrong', () => {
   it(
     'a seed gives the same history again',
     async () => {
-      const [one, other] = [
-        await runHistory({ seed: 5, size: SIZE }),
-        await runHistory({ seed: 5, size: SIZE }),
-      ];
-      expect(other.trace.entries).toEqual(one.trace.entries);
-      expect(other.struck).toEqual(one.struck);
+      const first = await historyOf(1);
+      const again = await runHistory({ seed: 1, size: SIZE });
+      expect(again.trace.entries).toEqual(first.trace.entries);
+      expect(again.struck).toEqual(first.struck);
     },
     TIMEOUT_MS,
   );
 
   it(
-    'a fault that is left out strikes no more, and the others do',
+    'faults that are left out strike no more',
     async () => {
-      const { struck, steps } = await runHistory({ seed: 6, size: SIZE });
+      const { struck, steps } = await historyOf(2);
       const only = new Set(struck.slice(0, 3));
-      const less = await runHistory({ seed: 6, size: SIZE, steps, only });
+      const less = await runHistory({ seed: 2, size: SIZE, steps, only });
       expect(less.struck.length).toBeGreaterThan(0);
       expect([...only]).toEqual(expect.arrayContaining([...less.struck]));
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a protection that is taken away is missed',
+    async () => {
+      const isAnyId = MUTATIONS.find(({ name }) => name.startsWith('a packet identifier is drawn'));
+      const { problems } = await runHistory({ seed: 1, size: SIZE, alterations: isAnyId?.alterations });
+      expect(problems).not.toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
+import { DEFAULT_SIZE, type History, type HistoryOptions, runHistory, warmUp } from './history.ts';
 import { MUTATIONS, type Mutation, ratesOf } from './mutations.ts';
 
 /** A protection whose absence shows in none of so many histories is not under test. */
 const HISTORIES_MAX = Number(process.env.APUS_MUTATION_HISTORIES ?? 40);
 const SEED = Number(process.env.APUS_FAULT_SEED ?? 1);
 const ONLY = process.env.APUS_MUTATION ?? '';
+/** Short histories: what is missing is missed soon. */
+const DURATION_MS = 6_000;
 const TIMEOUT_MS = 1_800_000;
 
 beforeAll(warmUp, TIMEOUT_MS);
@@ -18,20 +20,23 @@ describe('a run without a protection fails, and with it does not', () => {
       if (found === undefined) expect.fail(`nothing was found in ${HISTORIES_MAX} histories`);
       const [problem] = wrongIn(found, mutation);
       process.stdout.write(`${mutation.name}: seed ${found.seed}, ${problem}\n`);
-      const control = await runHistory({ seed: found.seed, rates: ratesOf(mutation), size: SIZE });
+      const control = await runHistory(historyOf(mutation, found.seed));
       expect(wrongIn(control, mutation)).toEqual([]);
     },
     TIMEOUT_MS,
   );
 });
 
-/** Short histories: what is missing is missed soon. */
-const SIZE = { ...DEFAULT_SIZE, durationMs: 6_000 };
+function historyOf(mutation: Mutation, seed: number): HistoryOptions {
+  const { steps, durationMs = DURATION_MS } = mutation;
+  const size = { ...DEFAULT_SIZE, durationMs };
+  return { seed, size, rates: ratesOf(mutation), ...(steps !== undefined && { steps }) };
+}
 
 async function findHistory(mutation: Mutation): Promise<History | undefined> {
   const { alterations, install } = mutation;
   for (let seed = SEED; seed < SEED + HISTORIES_MAX; seed += 1) {
-    const history = await runHistory({ seed, rates: ratesOf(mutation), size: SIZE, alterations, install });
+    const history = await runHistory({ ...historyOf(mutation, seed), alterations, install });
     if (wrongIn(history, mutation).length > 0) return history;
   }
   return undefined;

@@ -6,6 +6,7 @@ import { ShapeRegistry } from '../../packages/store-dynamodb/src/registry.ts';
 import type { Alterations } from '../cloud/options.ts';
 import { alteredWrites, isWriteOf } from './altered-dynamo.ts';
 import { DEFAULT_RATES, type Rates } from './fault-plan.ts';
+import type { Step } from './steps.ts';
 
 /** A protection that is taken away, and what a run has to find then. */
 export interface Mutation {
@@ -17,9 +18,24 @@ export interface Mutation {
   readonly install?: () => void;
   /** Those of the faults that the protection is against are frequent. */
   readonly rates?: Partial<Rates>;
+  /** @default those of the seed */
+  readonly steps?: readonly Step[];
+  /** How long clients go on and faults strike. @default 6 s */
+  readonly durationMs?: number;
   /** The first words of the problems that count. */
   readonly finds: readonly string[];
 }
+
+/** Wills come five seconds after their connections ended, while faults still strike. */
+const MORTALS: readonly Step[] = Array.from({ length: 16 }, (_, index) => ({
+  kind: 'mortal',
+  atMs: 100 * index,
+  qos: index % 2 === 0 ? 1 : 2,
+  delaySeconds: 0,
+  stayMs: 500,
+  how: 'cut',
+  returnsAfterMs: undefined,
+}));
 
 /** Without a condition that names an attribute, a write always succeeds. */
 const unconditionally = (partition: string, sort?: string): Alterations => ({
@@ -117,7 +133,7 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     },
     rates: { 'store-slow': 0.3 },
-    finds: ['retained', 'stale', 'lost'],
+    finds: ['retained', 'stale'],
   },
   {
     name: 'pushes are not held behind SUBACK',
@@ -194,7 +210,9 @@ export const MUTATIONS: readonly Mutation[] = [
         Object.assign(afterFlush ?? {}, { doneWill: sessions.doneWill.bind(sessions) });
       },
     },
-    rates: { 'kill-at-checkpoint': 0.03, 'kill-before-post': 0.1 },
+    steps: MORTALS,
+    durationMs: 12_000,
+    rates: { 'kill-at-checkpoint': 0.03, 'kill-before-post': 0.2, 'kill-after-post': 0.05 },
     finds: ['will'],
   },
   {
