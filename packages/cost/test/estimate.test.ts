@@ -87,6 +87,18 @@ describe('an estimate, by hand', () => {
     });
   });
 
+  it('a message that waits is written when it comes, drawn with two writes, and acknowledged with one', () => {
+    const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1, offlineShare: 1 };
+    const { count, usage } = operation(given, 'drain');
+    expect(count).toBe(72_000);
+    expect(usage.dynamodbWriteUnits).toBe(count * (1 + 2 + 1));
+  });
+
+  it('a copy of QoS 2 is placed by a transaction: four writes, and one for each of two acknowledgements', () => {
+    const { count, usage } = operation({ clients: 1, publishesPerHour: 100, qos: 2 }, 'keep');
+    expect(usage.dynamodbWriteUnits).toBe(count * (4 + 2));
+  });
+
   it('a payload of 10 KB is stored once for its recipients', () => {
     const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1, bytes: 10_240, fanOut: 4 };
     const { count, usage } = operation(given, 'keep');
