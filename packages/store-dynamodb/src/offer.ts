@@ -228,6 +228,8 @@ export class Offer {
     const { offered } = written;
     if (now === undefined) return undefined;
     if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
+      // One that was found may be for another connection than the session had when it was matched.
+      offered.view = now;
       mayGo(offered, written.packetId, written.found !== undefined);
       return undefined;
     }
