@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,6 +23,11 @@ export class Broker {
     this.#directory = directory;
     this.pageUrl = urls.page ?? '';
     this.mqttUrl = urls.MQTT ?? '';
+    // Also where the run is ended by a signal.
+    globalThis.process.once('exit', () => {
+      process.kill();
+      rmSync(directory, { recursive: true, force: true });
+    });
   }
 
   /** Builds into a folder of its own: what `npm start` has built stays as it is. */

@@ -49,6 +49,7 @@ export class ClientPage {
     await page.goto(`${url}#/messages`);
     await page.getByRole('button', { name: 'Disconnect' }).waitFor();
     const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     return new ClientPage(browser, page, session, await rendererPid(browser));
   }
 
@@ -99,6 +100,12 @@ export class ClientPage {
     const status = readFileSync(`/proc/${this.#rendererPid}/status`, 'utf8');
     const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
     return kibibytes === undefined ? undefined : Number(kibibytes) * KIBIBYTE;
+  }
+
+  /** Processor time that the page's own thread has used so far, in seconds: what the machine's other work does not add to. */
+  async threadSeconds(): Promise<number> {
+    const { metrics } = await this.#session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
   }
 
   async startProfile(): Promise<void> {

@@ -65,6 +65,8 @@ async function main({ url, rate, topics }: GeneratorOptions): Promise<void> {
       process.disconnect();
     });
   });
+  // Nobody is left to tell it to stop.
+  process.once('disconnect', () => process.exit());
   report({ type: 'ready' });
 }
 

@@ -1,4 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
+
+/** Where Linux says how long something has waited for a processor. */
+const PRESSURE = '/proc/pressure/cpu';
 
 /** What the numbers were measured on, in one line. */
 export function machineText(browserVersion: string): string {
@@ -8,7 +12,13 @@ export function machineText(browserVersion: string): string {
   return `${date}, ${processors.length} × ${processors[0]?.model.trim() ?? 'processor'}, ${memoryGiB} GiB, Node.js ${process.versions.node}, Chromium ${browserVersion}, headless`;
 }
 
-/** Processes that wanted a processor in the last minute, on average: more than there are processors is a queue. */
+/** How busy the machine is: more processes that want a processor than there are processors is a queue. */
 export function loadText(): string {
-  return (loadavg()[0] ?? 0).toFixed(1);
+  const load = `Load average at the end: ${(loadavg()[0] ?? 0).toFixed(1)}`;
+  const [, waited] = existsSync(PRESSURE)
+    ? (/some .*avg300=([\d.]+)/.exec(readFileSync(PRESSURE, 'utf8')) ?? [])
+    : [];
+  return waited === undefined
+    ? `${load}.`
+    : `${load}; in ${waited} % of the last five minutes something waited for a processor.`;
 }

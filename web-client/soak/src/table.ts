@@ -14,8 +14,14 @@ export function rowsOf(run: Run): string[][] {
   ];
   return [
     ['', ...views, 'all'],
-    row('seconds', (seconds) => String(seconds.length)),
-    row('frames a second, median', (seconds) => String(median(seconds.map(({ frames }) => frames.length)))),
+    row('seconds', (seconds) => count(Math.round(sum(seconds, 'elapsedMs') / 1_000))),
+    row("processor time of the page's thread", (seconds) => {
+      const share = sum(seconds, 'threadMs') / sum(seconds, 'elapsedMs');
+      return `${Math.round(share * 100)} %`;
+    }),
+    row('frames a second', (seconds) =>
+      String(Math.round((framesOf(seconds).length * 1_000) / sum(seconds, 'elapsedMs'))),
+    ),
     row('frame, median', (seconds) => milliseconds(median(framesOf(seconds)))),
     row('frame, 99th percentile', (seconds) => milliseconds(percentile(framesOf(seconds), 0.99))),
     row('longest frame', (seconds) => milliseconds(highest(framesOf(seconds)))),
@@ -40,6 +46,10 @@ export function factsOf(run: Run): string[] {
     `Kept at the end: ${count(messagesKept)} of at most ${count(MESSAGES_MAX)} messages, ${count(packetsKept)} of at most ${count(PACKETS_MAX)} packets.`,
     ...(pause === undefined ? [] : [`Paused: the messages ${pauseText(pause)}.`]),
   ];
+}
+
+function sum(seconds: readonly Second[], key: 'elapsedMs' | 'threadMs'): number {
+  return seconds.reduce((total, second) => total + second[key], 0);
 }
 
 function framesOf(seconds: readonly Second[]): number[] {

@@ -164,7 +164,7 @@ function report(
   const problems = steps.flatMap((step) => step.problems);
   const text = [
     `\`npm run soak:tree -w web-client -- --topics ${topics}\``,
-    `${machineText(browserVersion)}. Load average at the end: ${loadText()}.`,
+    `${machineText(browserVersion)}. ${loadText()}`,
     markdownTable([['', 'measured'], ...steps.map((step) => [step.name, step.text])]),
     problems.length === 0
       ? 'All of it was seen at once, and it was right.'

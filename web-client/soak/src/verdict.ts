@@ -24,6 +24,10 @@ export interface Second {
   readonly frames: readonly number[];
   readonly longTasks: readonly number[];
   readonly latencies: readonly number[];
+  /** How long it really took until the page had answered, in milliseconds. */
+  readonly elapsedMs: number;
+  /** Processor time of the page's thread. */
+  readonly threadMs: number;
   /** The page's heap after a forced collection, in those seconds in which there was one. */
   readonly heapBytes: number | undefined;
   /** The renderer's process, its worker and buffers included. */

@@ -26,14 +26,20 @@ export class Watch {
   }
 
   async next(view: string): Promise<void> {
+    const beganAtMs = performance.now();
+    const threadSeconds = await this.#client.threadSeconds();
     await delay(1_000);
+    const threadMs = ((await this.#client.threadSeconds()) - threadSeconds) * 1_000;
     const { frames, longTasks, latencies } = await this.#client.drain();
+    const elapsedMs = performance.now() - beganAtMs;
     const isCollected = (this.#seconds.length + 1) % COLLECT_EVERY_SECONDS === 0;
     this.#seconds.push({
       view,
       frames,
       longTasks,
       latencies,
+      elapsedMs,
+      threadMs,
       heapBytes: isCollected ? await this.#client.heapBytes() : undefined,
       residentBytes: isCollected ? this.#client.residentBytes() : undefined,
     });

@@ -20,6 +20,8 @@ function second(changes: Partial<Second> = {}): Second {
     frames: [16, 17],
     longTasks: [],
     latencies: [],
+    elapsedMs: 1_000,
+    threadMs: 300,
     heapBytes: 100 * MIB,
     residentBytes: 200 * MIB,
     ...changes,
