@@ -1,6 +1,7 @@
 import { FifoStation } from './fifo-station.ts';
 import type { Model } from './model.ts';
 import { deliver, pushBytes } from './publishing.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** A shard takes so many subscribers before a filter doubles its shards, up to so many (docs/data-model.md). */
 const SHARD_SUBSCRIBERS = 1_000;
@@ -10,6 +11,9 @@ const READS_PER_SUBSCRIBER = 0.025;
 /** SQS: entries of a request; and requests that a frame sends at the same time (cloud/src/job-queue.ts). */
 const BATCH_ENTRIES_MAX = 10;
 const PARALLEL_BATCHES_MAX = 8;
+/** Tries of a batch that the queue refuses, and the first pause between them. */
+const SEND_ATTEMPTS_MAX = 4;
+const FIRST_PAUSE_MS = 25;
 /** A worker's default pace, and how many workers SQS takes (infra/lib/defaults.ts). */
 const POSTS_PER_WORKER_SECOND = 500;
 const WORKERS_MIN = 2;
@@ -30,12 +34,22 @@ interface Job {
   readonly publishedAtMs: readonly number[];
 }
 
+/** The jobs of one frame: one for each shard of a topic's filter. */
+interface Jobs {
+  readonly recipients: number;
+  readonly publishedAtMs: readonly number[];
+  readonly topic: number;
+  readonly shards: number;
+}
+
 /** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard. */
 export class FanOutWorkers {
   readonly #model: Model;
   readonly #workers: FifoStation;
   /** One for each shard of each topic: its jobs follow each other. */
   readonly #groups = new Map<string, FifoStation>();
+  /** Calls that touch one message group, for each topic. */
+  readonly #groupCalls = new Map<number, TokenBucket>();
   readonly #postsPerWorker: number;
 
   constructor(model: Model) {
@@ -46,28 +60,57 @@ export class FanOutWorkers {
     this.#postsPerWorker = Math.min(budget / wanted, POSTS_PER_WORKER_SECOND);
   }
 
-  /** Puts the jobs of one frame into the queue, then calls `then`. */
+  /** Puts the jobs of one frame into the queue, then says whether it took them. */
   accept(recipients: number, publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
-    const { loop, random, times, workload, account } = this.#model;
-    const shards = shardsOf(recipients);
-    const requests = Math.ceil(shards / BATCH_ENTRIES_MAX);
-    account.fifoMessages.take(loop.nowMs, shards);
-    this.#model.count((tally) => {
-      tally.fifoJobs += shards;
-      // Sent in batches; each is received and deleted by itself where its group is alone in a batch.
-      tally.fifoRequests += requests + 2 * requests;
-    });
+    const topic = Math.floor(this.#model.random.next() * this.#model.workload.topics);
+    this.#send({ recipients, publishedAtMs, topic, shards: shardsOf(recipients) }, 1, then);
+  }
+
+  #send(jobs: Jobs, attempt: number, then: (isDone: boolean) => void): void {
+    const { loop, random, times } = this.#model;
+    const requests = Math.ceil(jobs.shards / BATCH_ENTRIES_MAX);
     const rounds = Math.ceil(requests / PARALLEL_BATCHES_MAX);
     let sendMs = 0;
     for (let round = 0; round < rounds; round += 1) sendMs += random.latency(times.sqsSend);
-    const topic = Math.floor(random.next() * workload.topics);
-    loop.after(sendMs, () => {
-      for (let shard = 0; shard < shards; shard += 1) {
-        const part = Math.floor(recipients / shards) + (shard < recipients % shards ? 1 : 0);
-        this.#queue(`${topic} ${shard}`, { recipients: part, publishedAtMs });
-      }
-      then(true);
+    if (this.#isTaken(jobs)) {
+      this.#model.count((tally) => {
+        tally.fifoJobs += jobs.shards;
+        // Sent in batches, and received and deleted in as many.
+        tally.fifoRequests += 3 * requests;
+      });
+      loop.after(sendMs, () => {
+        this.#spread(jobs);
+        then(true);
+      });
+      return;
+    }
+    this.#model.count((tally) => {
+      tally.queueThrottled += 1;
     });
+    if (attempt >= SEND_ATTEMPTS_MAX) then(false);
+    else
+      loop.after(sendMs + random.next() * FIRST_PAUSE_MS * 2 ** attempt, () =>
+        this.#send(jobs, attempt + 1, then),
+      );
+  }
+
+  /** All shards of a topic are sent to alike: what one of its groups takes, the others take too. */
+  #isTaken({ topic, shards }: Jobs): boolean {
+    const { loop, account, quotas } = this.#model;
+    let calls = this.#groupCalls.get(topic);
+    if (calls === undefined) {
+      const perSecond = quotas.fifoCallsPerGroupSecond;
+      calls = new TokenBucket(perSecond, perSecond);
+      this.#groupCalls.set(topic, calls);
+    }
+    return calls.take(loop.nowMs) && account.fifoMessages.take(loop.nowMs, shards);
+  }
+
+  #spread({ recipients, publishedAtMs, topic, shards }: Jobs): void {
+    for (let shard = 0; shard < shards; shard += 1) {
+      const part = Math.floor(recipients / shards) + (shard < recipients % shards ? 1 : 0);
+      this.#queue(`${topic} ${shard}`, { recipients: part, publishedAtMs });
+    }
   }
 
   #queue(group: string, job: Job): void {

@@ -123,6 +123,7 @@ function refusalsText(asIs: Run, lifted: Run): string {
       tally.postsRefused,
       tally.deliveriesLost,
       tally.dynamoThrottled,
+      tally.queueThrottled,
       tally.framesFailed,
       tally.connectionsRefused,
     ].map((count) => quantityText(Math.round((count * parts) / seconds)));
@@ -134,6 +135,7 @@ function refusalsText(asIs: Run, lifted: Run): string {
       'posts (each try)',
       'deliveries lost',
       'store calls',
+      'sends to the queue',
       'frames failed',
       'connections',
     ],

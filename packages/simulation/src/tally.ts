@@ -24,6 +24,8 @@ export class Tally {
   /** Frames that found no environment. */
   framesWithoutFunction = 0;
   dynamoThrottled = 0;
+  /** Sends of jobs that the queue refused, each try by itself. */
+  queueThrottled = 0;
   framesFailed = 0;
   connectionsRefused = 0;
   readonly deliveryMs = new Histogram();

@@ -149,6 +149,19 @@ describe('throttles', () => {
     expect(tally.readUnits).toBeLessThanOrEqual(300 * 11);
   });
 
+  it('a message group takes 300 calls a second: beyond it sends are refused, and their frames fail', () => {
+    const given = { connections: 4_000, topics: 1, recipients: 9, messagesPerSecond: 400, seconds: 10 };
+    const quotas = quotasWith({ lambdaConcurrency: 10_000 });
+    const run = (topics: number) =>
+      runModel(workloadFrom({ ...given, topics, warmUpSeconds: 0 }), { ...alone, quotas }).tally;
+    const { queueThrottled, framesFailed, fifoJobs } = run(1);
+    expect(framesFailed).toBeGreaterThan(0);
+    expect(queueThrottled).toBeGreaterThanOrEqual(4 * framesFailed);
+    // The burst is a second of it.
+    expect(fifoJobs).toBeLessThanOrEqual(300 * 11);
+    expect(run(4).queueThrottled).toBe(0);
+  });
+
   it('messages that gather while a publisher waits share a frame', () => {
     const workload = workloadFrom({
       connections: 2,
