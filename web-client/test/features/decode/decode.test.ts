@@ -64,7 +64,10 @@ describe('what a payload is taken for', () => {
   });
 
   it('is MessagePack for maps that were encoded so, with the same value', () => {
-    const map = fc.dictionary(fc.string({ minLength: 1 }), plainValue, { minKeys: 1, maxKeys: 5 });
+    // The library refuses the key `__proto__`; such a map is shown as bytes.
+    const map = fc
+      .dictionary(fc.string({ minLength: 1 }), plainValue, { minKeys: 1, maxKeys: 5 })
+      .filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
       fc.property(map, (value) => {
         const decoded = decodePayload(encodeMessagePack(value));
