@@ -17,26 +17,31 @@ export function summaryOf(outputs: Outputs, { stackName, accountId, region }: De
     '',
     `  ${url}`,
     '',
-    ...tokenLines(outputs[OUTPUTS.tokenSecretArn]),
-    ...publishLines(outputs[OUTPUTS.httpPublishUrl]),
+    ...tokenLines(outputs[OUTPUTS.tokenSecretArn], region),
+    ...publishLines(outputs[OUTPUTS.httpPublishUrl], outputs[OUTPUTS.publishKeysArn]),
     ...domainLines(outputs[OUTPUTS.domainTarget]),
     'docs/deploy.md goes on from here: a first message, costs, quotas. `npm run destroy` takes it away again.',
   ];
   return lines.join('\n');
 }
 
-function tokenLines(secretArn: string | undefined): readonly string[] {
+function tokenLines(secretArn: string | undefined, region: string): readonly string[] {
   if (secretArn === undefined) return [];
   return [
     'A client needs a token, in the query as ?token=…; this makes one that may do everything for an hour:',
     '',
-    `  apus token --secret-id ${secretArn} --sub me --publish '#' --subscribe '#' --expires 1h`,
+    `  npx apus token --secret-id ${secretArn} --region ${region} --sub me --publish '#' --subscribe '#' --expires 1h`,
     '',
   ];
 }
 
-function publishLines(url: string | undefined): readonly string[] {
-  return url === undefined ? [] : [`Backends publish at ${url}api/v5/publish`, ''];
+function publishLines(url: string | undefined, keysArn: string | undefined): readonly string[] {
+  if (url === undefined) return [];
+  const how =
+    keysArn === undefined
+      ? 'with requests that are signed for AWS'
+      : `with the key in the secret ${keysArn} (Authorization: Bearer …)`;
+  return [`Backends publish at ${url}api/v5/publish, ${how}.`, ''];
 }
 
 function domainLines(target: string | undefined): readonly string[] {

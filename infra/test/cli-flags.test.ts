@@ -43,6 +43,14 @@ describe('what is said after a deployment', () => {
     expect(text).toContain('apus token --secret-id arn:secret ');
   });
 
+  it('says where backends publish, and with what', () => {
+    const outputs = { Url: 'wss://x/mqtt', HttpPublishUrl: 'https://y/' };
+    expect(summaryOf(outputs, deployed)).toContain('https://y/api/v5/publish, with requests that are signed');
+    expect(summaryOf({ ...outputs, PublishKeysArn: 'arn:keys' }, deployed)).toContain(
+      'in the secret arn:keys',
+    );
+  });
+
   it('leaves out what there is not', () => {
     const text = summaryOf({ Url: 'wss://x/mqtt' }, deployed);
     expect(text).not.toContain('token');
