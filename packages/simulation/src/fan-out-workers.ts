@@ -1,4 +1,3 @@
-import { FifoStation } from './fifo-station.ts';
 import type { Model } from './model.ts';
 import { deliver, pushBytes } from './publishing.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -8,7 +7,7 @@ const SHARD_SUBSCRIBERS = 1_000;
 const SHARDS_MAX = 256;
 const SLICE_RECIPIENTS = 250;
 const READS_PER_SUBSCRIBER = 0.025;
-/** SQS: entries of a request; and requests that a frame sends at the same time (cloud/src/job-queue.ts). */
+/** SQS: entries of a request, and of a batch that a worker is given; requests that a frame sends at the same time (cloud/src/job-queue.ts). */
 const BATCH_ENTRIES_MAX = 10;
 const PARALLEL_BATCHES_MAX = 8;
 /** Tries of a batch that the queue refuses, and the first pause between them. */
@@ -34,6 +33,11 @@ interface Job {
   readonly publishedAtMs: readonly number[];
 }
 
+interface ReadyJob {
+  readonly group: string;
+  readonly job: Job;
+}
+
 /** The jobs of one frame: one for each shard of a topic's filter. */
 interface Jobs {
   readonly recipients: number;
@@ -42,12 +46,16 @@ interface Jobs {
   readonly shards: number;
 }
 
-/** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard. */
+/** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard, up to ten jobs a batch. */
 export class FanOutWorkers {
   readonly #model: Model;
-  readonly #workers: FifoStation;
-  /** One for each shard of each topic: its jobs follow each other. */
-  readonly #groups = new Map<string, FifoStation>();
+  readonly #workersMax: number;
+  #busyWorkers = 0;
+  /** Of each group that is being served, the jobs behind. */
+  readonly #groups = new Map<string, Job[]>();
+  /** Those whose groups are free. */
+  readonly #ready: ReadyJob[] = [];
+  #isAwake = false;
   /** Calls that touch one message group, for each topic. */
   readonly #groupCalls = new Map<number, TokenBucket>();
   readonly #postsPerWorker: number;
@@ -56,7 +64,7 @@ export class FanOutWorkers {
     this.#model = model;
     const budget = model.quotas.maxPostsPerSecond;
     const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / POSTS_PER_WORKER_SECOND)));
-    this.#workers = new FifoStation(wanted);
+    this.#workersMax = wanted;
     this.#postsPerWorker = Math.min(budget / wanted, POSTS_PER_WORKER_SECOND);
   }
 
@@ -75,8 +83,7 @@ export class FanOutWorkers {
     if (this.#isTaken(jobs)) {
       this.#model.count((tally) => {
         tally.fifoJobs += jobs.shards;
-        // Sent in batches, and received and deleted in as many.
-        tally.fifoRequests += 3 * requests;
+        tally.fifoRequests += requests;
       });
       loop.after(sendMs, () => {
         this.#spread(jobs);
@@ -113,61 +120,91 @@ export class FanOutWorkers {
     }
   }
 
+  /** Of a group one job is served at a time; the others wait for it. */
   #queue(group: string, job: Job): void {
-    const { loop, random, times } = this.#model;
-    let station = this.#groups.get(group);
-    if (station === undefined) {
-      station = new FifoStation(1);
-      this.#groups.set(group, station);
+    const waiting = this.#groups.get(group);
+    if (waiting !== undefined) {
+      waiting.push(job);
+      return;
     }
-    const line = station;
-    loop.after(random.latency(times.fifoToFunction), () => {
-      line.enter((groupDone) => {
-        const serve = () =>
-          this.#workers.enter((workerDone) => this.#invoke(job, groupDone, workerDone, serve));
-        serve();
-      });
+    this.#groups.set(group, []);
+    this.#offer({ group, job });
+  }
+
+  #offer(ready: ReadyJob): void {
+    this.#ready.push(ready);
+    this.#wake();
+  }
+
+  /** What becomes ready at the same time comes in one batch, as far as it goes. */
+  #wake(): void {
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    this.#model.loop.after(0, () => {
+      this.#isAwake = false;
+      while (this.#ready.length > 0 && this.#busyWorkers < this.#workersMax) {
+        const batch = this.#ready.splice(0, BATCH_ENTRIES_MAX);
+        this.#busyWorkers += 1;
+        this.#model.count((tally) => {
+          // Received, and deleted.
+          tally.fifoRequests += 2;
+        });
+        this.#model.loop.after(this.#model.random.latency(this.#model.times.fifoToFunction), () =>
+          this.#invoke(batch),
+        );
+      }
     });
   }
 
-  /** One invocation: until the job is done, or its time is over and it comes again. */
-  #invoke(job: Job, groupDone: () => void, workerDone: () => void, again: () => void): void {
+  /** One invocation: the jobs of a batch one after another, until all are done or its time is over. */
+  #invoke(batch: readonly ReadyJob[]): void {
     const { loop, random, times, account } = this.#model;
     const start = account.workers.enter(loop.nowMs);
     if (start === 'throttled') {
       this.#model.count((tally) => {
         tally.framesWithoutFunction += 1;
       });
-      workerDone();
-      loop.after(AGAIN_MS.least, again);
+      this.#release(batch);
       return;
     }
     const startedAtMs = loop.nowMs;
     const coldMs = start === 'cold' ? random.latency(times.coldStart) : 0;
     const pace = { rate: this.#postsPerWorker, nextMs: 0, slowedAtMs: Number.NEGATIVE_INFINITY };
-    const leave = () => {
+    const left = [...batch];
+    const end = () => {
       account.workers.leave();
       this.#model.count((tally) => {
         tally.invocations += 1;
         tally.billedMs += Math.ceil(loop.nowMs - startedAtMs);
       });
-      workerDone();
+      this.#release(left);
     };
     const slice = () => {
-      if (job.recipients === 0) {
-        leave();
-        groupDone();
-        return;
-      }
-      if (loop.nowMs - startedAtMs > WORKER_MS) {
-        leave();
-        const { least, most } = AGAIN_MS;
-        loop.after(least + random.next() * (most - least), again);
-        return;
-      }
-      this.#slice(job, pace, slice);
+      const [current] = left;
+      if (current === undefined || loop.nowMs - startedAtMs > WORKER_MS) {
+        end();
+      } else if (current.job.recipients === 0) {
+        left.shift();
+        this.#groupDone(current.group);
+        slice();
+      } else this.#slice(current.job, pace, slice);
     };
     loop.after(coldMs + this.#model.cpu(times.frameCpuMs), slice);
+  }
+
+  /** The worker is free; what it has not done comes again after a while. */
+  #release(left: readonly ReadyJob[]): void {
+    const { loop, random } = this.#model;
+    this.#busyWorkers -= 1;
+    const { least, most } = AGAIN_MS;
+    for (const ready of left) loop.after(least + random.next() * (most - least), () => this.#offer(ready));
+    this.#wake();
+  }
+
+  #groupDone(group: string): void {
+    const next = this.#groups.get(group)?.shift();
+    if (next === undefined) this.#groups.delete(group);
+    else this.#offer({ group, job: next });
   }
 
   /** Claims a slice, then posts to each of it, as fast as the pace lets through. */
