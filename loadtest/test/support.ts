@@ -37,6 +37,7 @@ export interface FastTestOptions {
   readonly size?: Partial<Size>;
   readonly workers?: number;
   readonly stop?: AbortSignal;
+  readonly startAtMs?: number;
 }
 
 /** Runs a scenario with the fast generator in this process, against a door of a broker that really runs. */
@@ -44,7 +45,7 @@ export async function runForTest(
   scenario: Scenario,
   url: string,
   door: Door,
-  { size = {}, workers = 1, stop = new AbortController().signal }: FastTestOptions = {},
+  { size = {}, workers = 1, stop = new AbortController().signal, startAtMs }: FastTestOptions = {},
 ) {
   const full: Size = { scale: 1, seconds: 0.2, part: ONE_PART, ...size };
   const run = await runFast({
@@ -62,6 +63,7 @@ export async function runForTest(
     startWorker: localWorker,
     onProgress: () => {},
     stop,
+    startAtMs,
   });
   return { run, plan: planOf(scenario, full), outcome: outcomeOf(run.ledgers) };
 }

@@ -130,6 +130,7 @@ class Coordination {
     }
     const delayMs =
       startAtMs === undefined ? START_DELAY_MS : Math.max(START_DELAY_MS, startAtMs - Date.now());
+    this.#checkStart(startAtMs);
     const startMicros = clockOf(assignment.clock)() + delayMs * 1_000;
     for (const { handle } of this.#workers) handle.tell({ type: 'publish', startMicros });
     const longest = Math.max(
@@ -147,6 +148,15 @@ class Coordination {
     );
     if (!isDone && !stop.aborted)
       this.#problems.push('The generator was too slow to publish everything in time.');
+  }
+
+  /** Other parts publish at the moment that was agreed on, whether this one listens by then or not. */
+  #checkStart(startAtMs: number | undefined): void {
+    const lateSeconds = startAtMs === undefined ? 0 : (Date.now() - startAtMs) / 1_000;
+    if (lateSeconds <= 0) return;
+    this.#problems.push(
+      `This part was ready ${lateSeconds.toFixed(1)} s after --start-at: what others had published by then counts as lost.`,
+    );
   }
 
   /** Until everything that was sent has come, or nothing comes any more. */
