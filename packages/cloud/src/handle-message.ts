@@ -8,17 +8,12 @@ import {
   Violation,
 } from '@apus/mqtt';
 import { flush, forsake } from './after.ts';
+import { answerFrame, closeAfterFrame, DONE, endLink } from './answer-frame.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
 import { METRICS } from './lambda/metric-names.ts';
-import {
-  type ClientFrame,
-  formatPush,
-  formatReply,
-  parseClientFrame,
-  REPLY_BYTES_MAX,
-} from './text-frame.ts';
+import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
 import { topicNamesOf } from './topic-names.ts';
 
 /** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
@@ -26,8 +21,6 @@ const RESERVE_MS = 1_500;
 
 /** No server's clock is so far ahead: a client made it up, and it would stay with every message from now on. */
 const CLOCK_AHEAD_MS_MAX = 60_000;
-
-const DONE: ProxyResult = { statusCode: 200 };
 
 /** `$default`: one frame of a client. Decode, load, let the broker decide, deliver, save, reply. */
 export async function handleMessage(
@@ -96,15 +89,15 @@ async function handleFrame(
   const { broker } = environment;
   if (frame instanceof Violation) {
     await broker.receive(link, frame);
-    return await end(environment, link);
+    return await endLink(environment, link);
   }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
   const loaded = link.state;
   const taken = await handlePackets(environment, link, frame, context);
   await flush(environment);
-  if (!(await save(environment, link, loaded))) return await end(environment, link);
-  if (link.endedBy !== undefined) return await close(environment, link, frame);
-  return await answer(environment, link, frame, taken);
+  if (!(await save(environment, link, loaded))) return await endLink(environment, link);
+  if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
+  return await answerFrame(environment, link, frame, taken);
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
@@ -156,54 +149,4 @@ async function save({ links, broker }: Environment, link: GatewayLink, loaded: L
   if (await links.save(link.id, state)) return true;
   await broker.lost(link, 'ended while its frame was handled');
   return false;
-}
-
-/** The reply; or, for a frame that wants none, a push of what the frame has caused. */
-async function answer(
-  environment: Environment,
-  link: GatewayLink,
-  frame: ClientFrame,
-  taken: number | undefined,
-): Promise<ProxyResult> {
-  environment.meter.add(METRICS.messagesOut, link.out.publishes);
-  if (!frame.replyWanted) {
-    await push(environment, link, link.out.takeFrames());
-    return DONE;
-  }
-  // CONNACK and SUBACK are in the reply, whatever a large message behind them weighs: no push may hold them.
-  const [bytes = Buffer.alloc(0), ...others] = link.out.takeFrames(REPLY_BYTES_MAX);
-  await push(environment, link, others);
-  const clock = newerClock(environment, frame);
-  return { statusCode: 200, body: formatReply({ bytes, more: link.isMoreWaiting, clock, taken }) };
-}
-
-/** The clock, where the client has not seen as much yet. */
-function newerClock({ broker }: Environment, { clock: seen = '' }: ClientFrame): string | undefined {
-  const clock = broker.messageClock.read();
-  return clock > seen && !isZero(clock) ? clock : undefined;
-}
-
-/** An environment that has not handled a message yet has seen nothing. */
-function isZero(clock: string): boolean {
-  return /^0*$/.test(clock);
-}
-
-/** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */
-async function close(environment: Environment, link: GatewayLink, frame: ClientFrame): Promise<ProxyResult> {
-  if (frame.replyWanted && link.endedBy === 'client')
-    return await answer(environment, link, frame, undefined);
-  return await end(environment, link);
-}
-
-/** Tells the client why, then cuts it: a reply would come after the cut. */
-async function end(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
-  await environment.links.end(link.id);
-  await flush(environment);
-  await push(environment, link, link.out.takeFrames());
-  await environment.poster.delete(link.id);
-  return DONE;
-}
-
-async function push({ poster }: Environment, link: GatewayLink, frames: readonly Buffer[]): Promise<void> {
-  for (const frame of frames) await poster.post(link.id, formatPush(frame), true);
 }

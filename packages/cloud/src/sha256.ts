@@ -11,8 +11,8 @@ export function sha256Hex(data: string | Uint8Array): string {
 
 /** One character for each byte: a string costs a third of a Buffer, whose memory lies outside the heap. */
 function sha256Latin1(data: Uint8Array): string {
-  if (hashOnce !== undefined) return hashOnce('sha256', data, 'latin1');
-  return crypto.createHash('sha256').update(data).digest('latin1');
+  if (hashOnce !== undefined) return hashOnce('sha256', data, 'binary');
+  return crypto.createHash('sha256').update(data).digest('binary');
 }
 
 const BLOCK_BYTES = 64;

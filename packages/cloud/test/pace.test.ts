@@ -102,6 +102,21 @@ describe('packets on their way', () => {
     expect(frames[1]?.repeat()?.packets).toBe(1);
     expect(new PacketSequence().with(second, false).frames()[0]?.repeat()).toBeUndefined();
   });
+
+  it('know that a PUBLISH at QoS 2 must not be sent twice on one connection', () => {
+    const mustComeOnce = (...firstBytes: number[]) => {
+      const packets = firstBytes.reduce(
+        (sequence, firstByte) => sequence.with(Uint8Array.of(firstByte, 0), true),
+        new PacketSequence(),
+      );
+      return packets.frames()[0]?.mustComeOnce;
+    };
+    // QoS 2, with DUP and with RETAIN; behind one of QoS 1.
+    expect([0x34, 0x3c, 0x35].map((each) => mustComeOnce(each))).toEqual([true, true, true]);
+    expect(mustComeOnce(0x32, 0x34)).toBe(true);
+    // QoS 0 and 1, PUBREL, PUBACK, PUBREC.
+    expect([0x30, 0x32, 0x3a, 0x62, 0x40, 0x50].map((each) => mustComeOnce(each))).not.toContain(true);
+  });
 });
 
 describe('HMAC-SHA-256', () => {
