@@ -168,6 +168,8 @@ export class FanOutPosts {
     const { refusals, slow } = this.#gateway;
     const nowMs = this.#options.clock.now();
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
+    if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
+      return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
     delivery.tries += 1;
     delivery.share = Math.max(delivery.share, refusals.share(nowMs));

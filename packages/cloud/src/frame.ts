@@ -16,6 +16,10 @@ export interface OutgoingPacket {
   readonly mustArrive: boolean;
 }
 
+/** The bits of a packet's first byte that say PUBLISH, and its QoS (sections 2.1.2, 3.3.1). */
+const TYPE_AND_QOS = 0xf6;
+const PUBLISH_QOS_2 = 0x34;
+
 /** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
 export class Frame {
   readonly text: string;
@@ -52,6 +56,15 @@ export class Frame {
 
   get mustArrive(): boolean {
     return this.#packets.some(({ mustArrive }) => mustArrive);
+  }
+
+  /**
+   * It holds a PUBLISH at QoS 2. Its client may have done with that before an answer is missed, and have freed its
+   * packet identifier: sent again on the same connection it would be another message. Sent on the next one it is a
+   * repetition, as the client's acknowledgements until then are known there.
+   */
+  get mustComeOnce(): boolean {
+    return this.#packets.some(({ bytes: [firstByte = 0] }) => (firstByte & TYPE_AND_QOS) === PUBLISH_QOS_2);
   }
 
   /** In hexadecimal. */

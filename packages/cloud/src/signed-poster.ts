@@ -62,7 +62,7 @@ export class SignedPoster implements Poster, PostAttempts {
     for (const delayMs of RETRY_DELAYS_MS) {
       const outcome = await this.#countedAttempt(connectionId, frame);
       if (outcome === 'failed') {
-        frame = mayRepeat ? frame.repeat() : undefined;
+        frame = mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
         if (frame === undefined) return outcome;
       } else if (outcome !== 'throttled' && outcome !== 'unsent') return outcome;
       await this.#sleep(delayMs);
