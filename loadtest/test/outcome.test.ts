@@ -42,6 +42,15 @@ class Run {
 const NOTHING_WRONG = { lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0, unexpected: 0, foreign: 0 };
 
 describe('what a report counts, with what went wrong put there by hand', () => {
+  it('of a run that was stopped, what has not come is in doubt: nobody waited for it', () => {
+    const run = new Run();
+    const messages = run.send('a', 3);
+    run.receive(['a'], messages.slice(0, 2));
+    const ledgers = [run.recorder.ledger()];
+    expect(outcomeOf(ledgers).deliveries).toMatchObject({ lost: 1, inDoubt: 0 });
+    expect(outcomeOf(ledgers, true).deliveries).toMatchObject({ lost: 0, inDoubt: 1, received: 2 });
+  });
+
   it('nothing went wrong', () => {
     const run = new Run();
     const messages = run.send('t', 5);

@@ -65,5 +65,5 @@ export async function runForTest(
     stop,
     startAtMs,
   });
-  return { run, plan: planOf(scenario, full), outcome: outcomeOf(run.ledgers) };
+  return { run, plan: planOf(scenario, full), outcome: outcomeOf(run.ledgers, run.wasStopped) };
 }

@@ -121,7 +121,7 @@ async function runWithArtillery(
 function reportFor(settings: RunSettings, generated: Generated, log: CounterLog, startedAt: Date): Report {
   const { plan, target, generator } = settings;
   const { seconds, wasStopped } = generated;
-  const outcome = outcomeOf(generated.ledgers);
+  const outcome = outcomeOf(generated.ledgers, wasStopped);
   const frames = sumFrames(generated.ledgers);
   const counted: CountedRun | undefined = target.door === 'gateway' ? log.counted : undefined;
   const broker: BrokerUse | undefined = log.brokerUse;

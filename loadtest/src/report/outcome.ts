@@ -46,8 +46,12 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
-/** @throws {LedgerError} for ledgers of different runs or of another version */
-export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
+/**
+ * Of a run that was stopped, what has not come was still under way, and nobody waited for it: in doubt, and not lost.
+ *
+ * @throws {LedgerError} for ledgers of different runs or of another version
+ */
+export function outcomeOf(ledgers: readonly Ledger[], wasStopped = false): Outcome {
   checkLedgers(ledgers);
   const published = ledgers.flatMap((ledger) => ledger.published);
   const latencies = (name: keyof Ledger['latencies']) => {
@@ -61,12 +65,13 @@ export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
   const unacknowledged = published.reduce((total, stream) => total + stream.unacknowledged.length, 0);
   const acknowledgeable = published.reduce((total, { qos, sent: count }) => total + (qos > 0 ? count : 0), 0);
   const times = timesOf(ledgers);
+  const counts = deliveryCounts(
+    published,
+    ledgers.flatMap(({ subscribers }) => subscribers),
+  );
   return {
     deliveries: {
-      ...deliveryCounts(
-        published,
-        ledgers.flatMap(({ subscribers }) => subscribers),
-      ),
+      ...(wasStopped ? withoutLoss(counts) : counts),
       foreign: sum((ledger) => ledger.foreign),
       latencyMs: latencies('delivery'),
     },
@@ -93,6 +98,10 @@ export function outcomeOf(ledgers: readonly Ledger[]): Outcome {
     sendingSeconds: times.seconds('firstSentMicros', 'lastSentMicros'),
     receivingSeconds: times.seconds('firstSentMicros', 'lastReceivedMicros'),
   };
+}
+
+function withoutLoss(counts: DeliveryCounts): DeliveryCounts {
+  return { ...counts, lost: 0, inDoubt: counts.inDoubt + counts.lost };
 }
 
 function problemsOf(ledgers: readonly Ledger[]): Readonly<Record<string, number>> {
