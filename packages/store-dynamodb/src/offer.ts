@@ -227,6 +227,9 @@ export class Offer {
   async #judge(written: Written, now: QueueView | undefined): Promise<Offered | undefined> {
     const { offered } = written;
     if (now === undefined) return undefined;
+    // The topic's next message in this frame begins with the same view: it must not overtake one that was left waiting.
+    const { view } = offered;
+    if (now.connectionId === view.connectionId) view.standing.phase = now.standing.phase;
     if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
       // One that was found may be for another connection than the session had when it was matched.
       offered.view = now;
