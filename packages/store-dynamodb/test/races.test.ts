@@ -159,6 +159,28 @@ await withService((service) => {
       expect((await race.offer(3)).packetId).toBeGreaterThan(0);
     });
 
+    it('a message does not overtake one of its topic that another frame has let wait, when a place is free again', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 2 }], 10);
+      await stores.beginFrame();
+      const offer = async (number: number, qos: 1 | 2) => {
+        const [matched] = await stores.subscriptions.match(session.tenant, 't');
+        const to = matched?.subscribers[0]?.session ?? session;
+        const delivery = deliveryTo(to, { qos, copy: '' });
+        await stores.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await offer(1, 1)).toBe(1);
+      // Another process lets one wait, and says that the queue drains.
+      const other = service.make();
+      const [fresh] = await other.subscriptions.match(session.tenant, 't');
+      await other.queues.offer(messageOf(2), [deliveryTo(fresh?.subscribers[0]?.session ?? session)], ROOMY);
+      expect(await offer(3, 2)).toBe(0);
+      expect(await stores.queues.complete({ ...session }, 1, 'puback')).toBe('done');
+      expect(await offer(4, 2)).toBe(0);
+    });
+
     it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
       const race = await begin(3);
       const seen: string[] = [];
