@@ -92,11 +92,14 @@ describe('retained messages', () => {
   it('are as new as what was acknowledged before, and everything after SUBACK follows', () => {
     expect(probe(1, 2, [1, 2, 3])).toEqual([]);
     expect(probe(1, 3, [2, 3])).toEqual([]);
-    expect(probe(1, 2, [0, 2, 3])).toEqual(['stale: p was first given t 0, and 1 was acknowledged before']);
-    expect(probe(1, 2, [1, 3])).toEqual(['lost: t 2 never came to p, which had its SUBACK']);
-    expect(probe(1, 4, [1])).toEqual(['retained: the newest of t that p has is 1, not 3']);
+    expect(probe(1, 2, [0, 2, 3])).toEqual([
+      'stale: p was first given t 0, and 1 was acknowledged before',
+      'lost: t 1 never came to p, which had subscribed',
+    ]);
+    expect(probe(1, 2, [1, 3])).toEqual(['lost: t 2 never came to p, which had subscribed']);
+    expect(probe(1, 4, [1, 3])).toEqual(['lost: t 2 never came to p, which had subscribed']);
     expect(probe(1, 4, [])).toEqual(['retained: the newest of t that p has is -1, not 3']);
-    expect(probe(0, 4, [0, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
+    expect(probe(0, 4, [0, 1, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
     expect(probe(0, 4, [3, 2, 3])).toEqual([]);
   });
 

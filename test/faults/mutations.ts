@@ -37,6 +37,15 @@ const MORTALS: readonly Step[] = Array.from({ length: 16 }, (_, index) => ({
   returnsAfterMs: undefined,
 }));
 
+/** Subscribers that come while messages are being retained, in a shape that every process knows by then. */
+const NEWCOMERS: readonly Step[] = [
+  { kind: 'probe', atMs: 0, filter: 'state/+/a/b', stayMs: 0 },
+  ...Array.from({ length: 60 }, (_, index): Step[] => [
+    { kind: 'publish', atMs: 9_000 + 50 * index, publisher: index % 3, topic: 'state', qos: 1 },
+    { kind: 'probe', atMs: 9_020 + 50 * index, filter: 'state/+/a/b', stayMs: 0 },
+  ]).flat(),
+];
+
 /** Without a condition that names an attribute, a write always succeeds. */
 const unconditionally = (partition: string, sort?: string): Alterations => ({
   dynamo: alteredWrites((input) =>
@@ -132,8 +141,10 @@ export const MUTATIONS: readonly Mutation[] = [
         };
       },
     },
+    steps: NEWCOMERS,
+    durationMs: 13_000,
     rates: { 'store-slow': 0.3 },
-    finds: ['retained', 'stale'],
+    finds: ['retained', 'stale', 'lost'],
   },
   {
     name: 'pushes are not held behind SUBACK',

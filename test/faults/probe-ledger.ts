@@ -75,9 +75,10 @@ export class ProbeLedger {
 
   #missing(topic: string, { floor, from, numbers }: Seen, acknowledged: readonly number[]): Problem[] {
     const lost = acknowledged
-      .filter((number) => number >= from && !numbers.includes(number))
+      // What is newer than the first was retained, and therefore matched, after that was read.
+      .filter((number) => number >= Math.min(from, (numbers[0] ?? from) + 1) && !numbers.includes(number))
       .map((number) => ({
-        what: `lost: ${topic} ${number} never came to ${this.#name}, which had its SUBACK`,
+        what: `lost: ${topic} ${number} never came to ${this.#name}, which had subscribed`,
         about: `${topic}=${number}`,
       }));
     const newest = Math.max(-1, ...acknowledged);
