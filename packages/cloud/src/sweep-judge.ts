@@ -22,6 +22,13 @@ export type Finding =
     }
   /** A session that was opened lately: whoever did so may have died before its connection was saved. */
   | { readonly what: 'opened'; readonly connectionId: ConnectionId; readonly session: SessionName }
+  /** Messages wait on a connection, and no acknowledgement has moved them: what fills its window was never sent. */
+  | {
+      readonly what: 'stuck';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionName;
+      readonly drainingSinceMs: number;
+    }
   /** A session whose time has come: its timer is the sweep, or was lost. */
   | {
       readonly what: 'expired';
@@ -48,6 +55,13 @@ const LIFE_MARGIN_SECONDS = 300;
 
 /** What is younger is somebody's work: a handler lives for five seconds, and a timer's comes again within minutes. */
 const SETTLING_SECONDS = 60;
+
+/**
+ * A handler that dies between writing a message down and posting it leaves a place of the window taken: nothing is sent
+ * again on the same connection [MQTT-4.4.0-1]. When that has happened to all places, only a new connection helps. A
+ * client that takes longer to acknowledge anything at all is cut with the others, and comes back.
+ */
+const STUCK_SECONDS = 300;
 
 /** Timers ring by themselves: what is due for so long has lost its timer, or has none. */
 const LATE_SECONDS = 60;
@@ -98,6 +112,9 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
     if (attachedAtMs === undefined) return findings;
     if (isOutlived(attachedAtMs, pass)) findings.push(outlived(connectionId, session, attachedAtMs));
     else if (isNew(attachedAtMs, pass)) findings.push({ what: 'opened', connectionId, session });
+    const { drainingSinceMs } = swept;
+    if (drainingSinceMs !== undefined && isPast(drainingSinceMs, STUCK_SECONDS, pass))
+      findings.push({ what: 'stuck', connectionId, session, drainingSinceMs });
     return findings;
   }
   const { endsAtMs, willDueAtMs } = swept;

@@ -11,6 +11,8 @@ export interface SweepCounts {
   connectTimeouts: number;
   /** Sessions that heard of the end of their connection. */
   connectionsLost: number;
+  /** Connections whose queue did not move, and were cut. */
+  connectionsStuck: number;
   sessionsEnded: number;
   /** Wills that were looked at, and published unless somebody else had. */
   wills: number;
@@ -21,7 +23,15 @@ export interface SweepCounts {
 }
 
 export function noSweepCounts(): SweepCounts {
-  return { connectTimeouts: 0, connectionsLost: 0, sessionsEnded: 0, wills: 0, debris: 0, failed: 0 };
+  return {
+    connectTimeouts: 0,
+    connectionsLost: 0,
+    connectionsStuck: 0,
+    sessionsEnded: 0,
+    wills: 0,
+    debris: 0,
+    failed: 0,
+  };
 }
 
 /** Something to be done about a finding that a second look has confirmed. */
@@ -52,6 +62,7 @@ export class SweepRemedies {
       findings.filter((finding): finding is Named<What> => finding.what === what);
     remedies.push(...(await this.#untold(named('ended'))));
     remedies.push(...(await this.#unsaved(named('opened'), pass)));
+    remedies.push(...(await this.#unmoved(named('stuck'))));
     remedies.push(...(await this.#leavings(named('holder'))));
     return remedies;
   }
@@ -94,6 +105,22 @@ export class SweepRemedies {
     });
   }
 
+  /** Queues that have still not moved. */
+  async #unmoved(stuck: readonly Named<'stuck'>[]): Promise<Remedy[]> {
+    const standing = await this.#scan.sessions(stuck.map(({ session }) => session));
+    return stuck
+      .filter(
+        ({ connectionId, drainingSinceMs }, index) =>
+          standing[index]?.connectionId === connectionId &&
+          standing[index].drainingSinceMs === drainingSinceMs,
+      )
+      .map(
+        ({ session, connectionId }) =>
+          () =>
+            this.#unstick(session, connectionId),
+      );
+  }
+
   /** What sessions own that are not there any more. An incarnation that is over never comes back. */
   async #leavings(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
     const standing = await this.#scan.sessions(holders.map(({ session }) => session));
@@ -126,6 +153,15 @@ export class SweepRemedies {
     await links.end(connectionId);
     const isNews = await broker.lostUnnoticed(tenant, clientId, connectionId, { atMs, wasCut });
     if (isNews) this.#counts.connectionsLost += 1;
+  }
+
+  /** `$disconnect` tells the session; where that was lost the next pass finds the connection gone. */
+  async #unstick(session: SessionName, connectionId: ConnectionId): Promise<void> {
+    const { poster } = this.#environment;
+    this.#counts.connectionsStuck += 1;
+    if ((await poster.get(connectionId)) === 'gone')
+      return await this.#lose(session, connectionId, undefined, undefined);
+    await poster.delete(connectionId);
   }
 
   async #expire({ session, connectionId }: Named<'expired'>): Promise<void> {

@@ -82,7 +82,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       new SampledCount(table, 'retained'),
       frame,
     ),
-    queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings),
+    queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings, frame),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),

@@ -51,6 +51,11 @@ export class Draw {
     return this.#page.entries;
   }
 
+  /** The page holds messages, and not only PUBREL. */
+  get hasMessages(): boolean {
+    return this.#page.entries.some(({ type }) => type === 'publish');
+  }
+
   get window(): Window {
     return this.#window;
   }

@@ -10,6 +10,7 @@ export class FrameCache {
   #isOpen = false;
   #link: { readonly connectionId: ConnectionId; readonly item: Item | undefined } | undefined;
   readonly #matched = new Map<string, Promise<readonly MatchedFilter[]>>();
+  readonly #drawnFor = new Set<string>();
 
   begin(): void {
     this.end();
@@ -19,6 +20,7 @@ export class FrameCache {
   end(): void {
     this.#isOpen = false;
     this.#link = undefined;
+    this.#drawnFor.clear();
     this.forgetMatches();
   }
 
@@ -48,6 +50,15 @@ export class FrameCache {
   /** Whoever matches the topic again reads again. */
   forgetMatch(tenant: string, topicName: string): void {
     this.#matched.delete(`${tenant}\0${topicName}`);
+  }
+
+  /** Messages of this session's queue will leave with the frame's reply. */
+  noteDrawn(sessionKey: string): void {
+    if (this.#isOpen) this.#drawnFor.add(sessionKey);
+  }
+
+  hasDrawn(sessionKey: string): boolean {
+    return this.#drawnFor.has(sessionKey);
   }
 
   forgetMatches(): void {

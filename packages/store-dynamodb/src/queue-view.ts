@@ -69,16 +69,21 @@ export class QueueViews {
       from.map((phase, index) => [`:from${index}`, text(LETTER_OF[phase])] as const),
     );
     const count = this.#countOf(removed);
-    const written = await this.#table.update(keyOf(view.session), `SET q = :to${count.alsoSet}${count.add}`, {
-      condition: [isThisIncarnation, isThisConnection, isInPhase, ...count.conditions].join(' AND '),
-      values: {
-        ':incarnation': text(view.session.incarnation),
-        ':connection': text(view.connectionId ?? ''),
-        ':to': text(LETTER_OF[to]),
-        ...count.values,
-        ...phases,
+    const written = await this.#table.update(
+      keyOf(view.session),
+      `SET q = :to, qa = :now${count.alsoSet}${count.add}`,
+      {
+        condition: [isThisIncarnation, isThisConnection, isInPhase, ...count.conditions].join(' AND '),
+        values: {
+          ':incarnation': text(view.session.incarnation),
+          ':connection': text(view.connectionId ?? ''),
+          ':to': text(LETTER_OF[to]),
+          ':now': number(this.#table.settings.clock.now()),
+          ...count.values,
+          ...phases,
+        },
       },
-    });
+    );
     if (!written.ok && !isAlreadySo(written, view, to)) return false;
     view.standing.phase = to;
     noteRemoved(view, removed);
@@ -91,9 +96,13 @@ export class QueueViews {
     noteRemoved(view, removed);
     const isThisIncarnation = 'i = :incarnation';
     const count = this.#countOf(removed);
-    await this.#table.update(keyOf(view.session), `SET i = :incarnation${count.alsoSet}${count.add}`, {
+    await this.#table.update(keyOf(view.session), `SET qa = :now${count.alsoSet}${count.add}`, {
       condition: [isThisIncarnation, ...count.conditions].join(' AND '),
-      values: { ':incarnation': text(view.session.incarnation), ...count.values },
+      values: {
+        ':incarnation': text(view.session.incarnation),
+        ':now': number(this.#table.settings.clock.now()),
+        ...count.values,
+      },
     });
   }
 

@@ -17,6 +17,7 @@ import type { Bodies } from './bodies.ts';
 import { Copies } from './copies.ts';
 import { Draw } from './draw.ts';
 import { ContentionError } from './errors.ts';
+import type { FrameCache } from './frame-cache.ts';
 import { Inflight } from './inflight.ts';
 import type { Leavings } from './leavings.ts';
 import { DECISIONS_MAX } from './limits.ts';
@@ -36,6 +37,7 @@ export class DynamoQueues implements QueueStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #leavings: Leavings;
+  readonly #frame: FrameCache;
   readonly #views: QueueViews;
   readonly #copies: Copies;
   readonly #waiting: Waiting;
@@ -43,10 +45,11 @@ export class DynamoQueues implements QueueStore {
   readonly #settle: Settle;
   readonly #acknowledge: Acknowledge;
 
-  constructor(table: Table, bodies: Bodies, leavings: Leavings) {
+  constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
     this.#table = table;
     this.#bodies = bodies;
     this.#leavings = leavings;
+    this.#frame = frame;
     this.#views = new QueueViews(table);
     this.#copies = new Copies(table);
     this.#waiting = new Waiting(table, this.#views, this.#copies);
@@ -132,13 +135,31 @@ export class DynamoQueues implements QueueStore {
     return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
   }
 
-  /** Writes what the page has changed. True when nothing is left and the queue is live. */
+  /**
+   * Writes what the page has changed. True when nothing is left that may be sent now.
+   *
+   * What a frame draws leaves with its reply, and until that has arrived no publisher may post to the session at once:
+   *
+   *     handler of PUBACK                  publisher
+   *     draws the last that waits
+   *     says live
+   *                                        posts a newer message
+   *     its reply leaves, with an older one
+   *
+   * So the queue stays `draining`, and the acknowledgement of what was drawn, which comes after the reply, says live.
+   */
   async #conclude(view: QueueView, draw: Draw, isSettling: boolean): Promise<boolean> {
+    if (draw.hasMessages) this.#frame.noteDrawn(view.session.key);
     if (draw.isSomethingLeft) {
       const phase = draw.isMessageLeft ? 'draining' : 'settling';
       if (phase === view.standing.phase) await this.#views.countRemoved(view, draw.removed);
       else await this.#views.change(view, [view.standing.phase], phase, draw.removed);
       return false;
+    }
+    if (this.#frame.hasDrawn(view.session.key)) {
+      if (!isSettling) await this.#views.countRemoved(view, draw.removed);
+      else await this.#views.change(view, ['settling'], 'draining', draw.removed);
+      return true;
     }
     if (isSettling && draw.entries.length === 0 && draw.removed.messages === 0) {
       return await this.#settle.goLive(view, draw.window);

@@ -18,7 +18,8 @@ import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts
 /*
  * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
  * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
- * identity, `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `rn` and `rb` what
+ * identity, `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `qa` when that was written
+ * last or the queue moved, `rn` and `rb` what
  * left the queue, `rk` the mark of the write that counted last, `n` tenant and client identifier where the key could not hold them whole.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
  * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection.
@@ -138,6 +139,13 @@ export function sessionEndsAtMs(item: Item): number | undefined {
   const expirySeconds = numberOf(item, 'x') ?? 0;
   if (detachedAtMs === 0 || expirySeconds === NEVER_EXPIRES) return undefined;
   return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0);
+}
+
+/** Since when messages wait on a connection and none of them has moved. Undefined where none waits. */
+export function drainingSinceMs(item: Item): number | undefined {
+  if (textOf(item, 'c') === undefined || textOf(item, 'q') !== LETTER_OF.draining) return undefined;
+  const attachedAtMs = numberOf(item, 'a');
+  return attachedAtMs === undefined ? undefined : Math.max(attachedAtMs, numberOf(item, 'qa') ?? 0);
 }
 
 function willDueOf(item: Item): WillDue | undefined {

@@ -1,7 +1,7 @@
 import type { ConnectionId } from '@apus/broker';
 import { batchGet } from './batch.ts';
 import { type Key, linkKey, OWNED, sessionItemKey, sweepKey } from './keys.ts';
-import { nameOf, owedWillsOf, sessionEndsAtMs } from './session-item.ts';
+import { drainingSinceMs, nameOf, owedWillsOf, sessionEndsAtMs } from './session-item.ts';
 import { marshalled, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
@@ -32,6 +32,8 @@ export interface SweptSession extends SessionName {
   readonly lastConnectionId: ConnectionId;
   /** Undefined in an item of an older layout: nothing is concluded from it. */
   readonly attachedAtMs: number | undefined;
+  /** Since when messages wait on its connection and none has moved; undefined where none waits. */
+  readonly drainingSinceMs: number | undefined;
   /** When it ends if its client stays away; undefined while it is connected, and if it never ends. */
   readonly endsAtMs: number | undefined;
   /** Of the will that the last connection has left. */
@@ -54,6 +56,7 @@ export type ConnectionStanding = 'there' | 'missing' | { readonly endedAtMs: num
 export interface SessionStanding {
   readonly incarnation: string;
   readonly connectionId: ConnectionId | undefined;
+  readonly drainingSinceMs: number | undefined;
 }
 
 export interface SweptPage {
@@ -70,7 +73,7 @@ const LINK = 'link';
 
 const FILTER = 's IN (:session, :link, :list)';
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const PROJECTION = 'p, s, n, i, c, l, a, x, z, wd, ow, ea, t';
+const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t';
 const VALUES = { ':session': text(SESSION), ':link': text(LINK), ':list': text(OWNED.list) };
 
 /**
@@ -113,7 +116,13 @@ export class DynamoSweepScan {
     const found = await batchGet(this.#table, names.map(keyOf));
     return names.map((name) => {
       const item = found.get(keyOf(name));
-      return item && { incarnation: textOf(item, 'i') ?? '', connectionId: textOf(item, 'c') };
+      return (
+        item && {
+          incarnation: textOf(item, 'i') ?? '',
+          connectionId: textOf(item, 'c'),
+          drainingSinceMs: drainingSinceMs(item),
+        }
+      );
     });
   }
 
@@ -166,6 +175,7 @@ function sessionOf(item: Item): SweptSession | undefined {
     connectionId: textOf(item, 'c'),
     lastConnectionId: textOf(item, 'l') ?? '',
     attachedAtMs: numberOf(item, 'a'),
+    drainingSinceMs: drainingSinceMs(item),
     endsAtMs: sessionEndsAtMs(item),
     willDueAtMs: numberOf(item, 'wd'),
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
