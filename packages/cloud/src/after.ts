@@ -18,6 +18,16 @@ export async function flush(environment: Environment): Promise<void> {
   }
 }
 
+/**
+ * Sends what was gathered for this connection, and with it everything else, before the event has been handled. What a
+ * failure causes is dealt with at the end, in the turn of `flush`: the connection is lost then, and gets no more now.
+ */
+export async function sendAhead({ fanOut, postbag }: Environment, connectionId: ConnectionId): Promise<void> {
+  if (!postbag.holds(connectionId)) return;
+  await fanOut?.flush();
+  await postbag.flushAhead();
+}
+
 async function send(environment: Environment): Promise<boolean> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await environment.fanOut?.flush();

@@ -27,6 +27,8 @@ export class Postbag {
   readonly #meter: Meter;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
+  /** What failed ahead of the flush. */
+  readonly #failed: FailedPost[] = [];
 
   constructor(poster: Poster, log: Log, meter: Meter = NO_METER) {
     this.#poster = poster;
@@ -35,8 +37,14 @@ export class Postbag {
   }
 
   push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
+    // What would come behind a gap waits for the client's return.
+    if (this.#failed.some((failure) => failure.connectionId === connectionId && failure.isLoss)) return;
     const before = this.#connections.get(connectionId) ?? this.#nothing;
     this.#connections.set(connectionId, before.with(packet, mustArrive));
+  }
+
+  holds(connectionId: ConnectionId): boolean {
+    return this.#connections.has(connectionId);
   }
 
   /** Takes everything, for whoever posts it in a way of its own. */
@@ -47,8 +55,17 @@ export class Postbag {
     return taken;
   }
 
+  /** Posts everything; failures are told by the next `flush`. */
+  async flushAhead(): Promise<void> {
+    this.#failed.push(...(await this.#postAll()));
+  }
+
   /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
   async flush(): Promise<FailedPost[]> {
+    return [...this.#failed.splice(0), ...(await this.#postAll())];
+  }
+
+  async #postAll(): Promise<FailedPost[]> {
     if (this.#connections.size === 0) return [];
     const waiting = this.take().entries();
     const failed: FailedPost[] = [];

@@ -154,7 +154,18 @@ export class Offer {
     return (await this.#parts.settle.tryOnce(view)) !== 'draining';
   }
 
+  /**
+   *     publisher, in one frame            client
+   *     places the first message, and gathers it for a post
+   *     the window is full: the second one waits
+   *                                        PUBACK of an older one: draws the second, its reply leaves
+   *     posts the first
+   *
+   * So what is gathered for the connection leaves before anything joins its queue.
+   */
   async #append(offered: Offered): Promise<Written> {
+    const { session, connectionId } = offered.view;
+    if (connectionId !== undefined) await this.#table.settings.beforeWaiting?.(session);
     const { view, entry, memory, isWaiting } = offered;
     if (isWaiting) return { offered, where: 'waiting' };
     const appended = await this.#parts.waiting.append(view, entry, this.#limits, memory);

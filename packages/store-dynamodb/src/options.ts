@@ -1,4 +1,4 @@
-import type { Clock } from '@apus/broker';
+import type { Clock, SessionRef } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 export interface DynamoOptions {
@@ -41,6 +41,12 @@ export interface DynamoOptions {
    * workers that read them by `readShard`. @default 'read'
    */
   readonly shards?: 'read' | 'leave';
+  /**
+   * Called before a message joins the queue of a session that has a connection: from then on whoever handles an
+   * acknowledgement may send it. Messages that were placed before, and have not left yet, have to leave first.
+   * @default nothing is held back
+   */
+  readonly beforeWaiting?: (session: SessionRef) => Promise<void>;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */
@@ -48,5 +54,6 @@ export interface DynamoOptions {
 }
 
 /** The options with their defaults filled in. */
-export type Settings = Required<Omit<DynamoOptions, 'connectionSecondsMax'>> &
-  Pick<DynamoOptions, 'connectionSecondsMax'>;
+export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
+
+type Optional = 'connectionSecondsMax' | 'beforeWaiting';

@@ -10,6 +10,7 @@ import {
   type Timers,
 } from '@apus/broker';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
+import { sendAhead } from '../after.ts';
 import { SharedDeliveryQuota } from '../delivery-quota.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
@@ -72,6 +73,9 @@ export function composeCloud(options: CloudOptions): Cloud {
     sleep,
     random,
     randomId,
+    beforeWaiting: async ({ attachment }) => {
+      if (attachment !== undefined) await sendAhead(environment, attachment.connectionId);
+    },
     ...options.stores,
   });
   const received = new ReceivedAfterFlush(stores.received);
