@@ -48,11 +48,14 @@ describe('the web client as the broker serves it', () => {
     expect(await compressed.text()).toBe(await plain.text());
   });
 
-  test('it asks where the doors are', async () => {
+  test('it asks where the doors and the API are', async () => {
     const alone = await built.serve();
     const config = await get(new URL('config.json', alone.pageUrl));
     expect(config.headers.get('cache-control')).toBe('no-store');
-    expect(await config.json()).toEqual({ endpoints: [{ door: 'node', path: '/mqtt' }] });
+    expect(await config.json()).toEqual({
+      endpoints: [{ door: 'node', path: '/mqtt' }],
+      api: { path: '/api/v5', access: 'local' },
+    });
   });
 
   test('the page names only what it may load', async () => {
