@@ -100,6 +100,40 @@ describe('a connection that has sent no CONNECT', () => {
   });
 });
 
+describe('a connection whose queue stands still', () => {
+  const FIVE_MINUTES_MS = 300_000;
+
+  /** Its one place is taken by a message that died with its handler, and another one waits. */
+  async function fill(): Promise<void> {
+    await world.connect('stuck', {
+      clean: false,
+      properties: { sessionExpiryInterval: 100_000, receiveMaximum: 1 },
+    });
+    await world.subscribe('stuck', 't', 1);
+    await world.connect('publisher');
+    await world.publish('publisher', 't', 'never posted');
+    await world.publish('publisher', 't', 'waits');
+  }
+
+  it('is cut after five minutes, so that its client comes back for the rest', async () => {
+    await fill();
+    pass(FIVE_MINUTES_MS);
+    expect(await world.sweep()).toMatchObject({ connectionsStuck: 0 });
+    pass(1);
+    expect(await world.sweep()).toMatchObject({ connectionsStuck: 1 });
+    expect(world.gateway.deleted).toEqual(['stuck']);
+  });
+
+  it('is left alone while nothing waits, and when what waits has moved', async () => {
+    await world.connect('idle', PERSISTENT);
+    await fill();
+    pass(FIVE_MINUTES_MS + 1);
+    await world.frame(world.process(), 'stuck', { cmd: 'puback', messageId: 1 });
+    expect(await world.sweep()).toMatchObject({ connectionsStuck: 0 });
+    expect(world.gateway.deleted).toEqual([]);
+  });
+});
+
 describe('a session whose connection is over', () => {
   it('hears of it from the sweep when the one who noticed has died, with the time at which it was noticed', async () => {
     await world.connect('a', { ...PERSISTENT, will: WILL });

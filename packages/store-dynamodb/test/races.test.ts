@@ -181,6 +181,34 @@ await withService((service) => {
       expect(await offer(4, 2)).toBe(0);
     });
 
+    it('a message does not overtake what a frame has drawn, and whose reply has not left: the acknowledgement of that says live', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+      const offer = async (number: number) => {
+        const delivery = deliveryTo({ ...session });
+        await service.make().queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      const acknowledge = async (packetId: number) => {
+        await stores.beginFrame();
+        expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+        const drawn = await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+        // The broker asks until nothing comes.
+        if (drawn.length > 0)
+          expect(await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
+        stores.endFrame();
+        return drawn.map((queued) => queued.type === 'publish' && queued.message.id);
+      };
+      expect(await offer(1)).toBe(1);
+      expect(await offer(2)).toBe(0);
+      expect(await acknowledge(1)).toEqual([messageOf(2).id]);
+      expect(await offer(3)).toBe(0);
+      expect(await acknowledge(1)).toEqual([messageOf(3).id]);
+      expect(await acknowledge(1)).toEqual([]);
+      expect(await offer(4)).toBe(1);
+    });
+
     it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
       const race = await begin(3);
       const seen: string[] = [];
