@@ -47,6 +47,13 @@ export class Postbag {
     return this.#connections.has(connectionId);
   }
 
+  /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
+  fail(connectionId: ConnectionId): void {
+    if (this.#failed.some((failure) => failure.connectionId === connectionId)) return;
+    this.#connections.delete(connectionId);
+    this.#failed.push({ connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+  }
+
   /** Takes everything, for whoever posts it in a way of its own. */
   take(): ReadonlyMap<ConnectionId, PacketSequence> {
     const taken = this.#connections;

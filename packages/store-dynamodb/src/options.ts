@@ -47,6 +47,12 @@ export interface DynamoOptions {
    * @default nothing is held back
    */
   readonly beforeWaiting?: (session: SessionRef) => Promise<void>;
+  /**
+   * Ends the connection of a session to which a QoS 2 message may have been sent or not: its client returns, and is
+   * sent it again as MQTT says. False: nothing is under way to this connection, the message can be sent again on it.
+   * @default it is sent again on it
+   */
+  readonly endUncertain?: (session: SessionRef) => boolean;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */
@@ -56,4 +62,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'beforeWaiting';
+type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain';

@@ -219,7 +219,7 @@ describe('a copy at QoS 2, on a DynamoDB whose calls overtake each other and con
     async (seed) => {
       const dynamoDb = createDynamoDb({
         seed,
-        faults: { shuffle: 0.7, conflict: 0.05, throttle: 0.03, failsAfterwards: 0.03, answerLost: 0.03 },
+        faults: { shuffle: 0.7, conflict: 0.1, throttle: 0.03, failsAfterwards: 0.03, answerLost: 0.03 },
       });
       const client = new DynamoDBClient({ ...dynamoDb.clientConfig(), maxAttempts: 1 });
       await client.send(new CreateTableCommand(defineTable('apus')));

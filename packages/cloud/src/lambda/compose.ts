@@ -76,6 +76,13 @@ export function composeCloud(options: CloudOptions): Cloud {
     beforeWaiting: async ({ attachment }) => {
       if (attachment !== undefined) await sendAhead(environment, attachment.connectionId);
     },
+    endUncertain: ({ attachment }) => {
+      const { connections, postbag } = environment;
+      // To the connection whose frame this is nobody else's reply is under way, and its own comes first.
+      if (attachment === undefined || attachment.connectionId === connections.current?.id) return false;
+      postbag.fail(attachment.connectionId);
+      return true;
+    },
     ...options.stores,
   });
   const received = new ReceivedAfterFlush(stores.received);
