@@ -160,6 +160,7 @@ describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', 
     await client.openView('Messages');
     await client.rows('still/1', '"a":3').waitFor();
     await client.openView('Charts');
+    await series(client, '$.a').waitFor();
     expect(await numbers()).toEqual(['1', '1', '1', '1', '1']);
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await eventually(numbers).toEqual(['3', '1', '2', '3', '2']);

@@ -54,7 +54,7 @@ export const MEASURED_BUDGETS: Budgets = {
   persistentOffline: { reads: 3, writes: 1 },
   exactlyOnceOnline: { reads: 2, writes: 4 },
   exactlyOnceOffline: { reads: 3, writes: 4 },
-  draw: { reads: 1.5, writes: 2 },
+  draw: { reads: 1.75, writes: 2 },
   acknowledgeFrame: { reads: 1, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
   disconnect: { reads: 2, writes: 4 },
