@@ -27,7 +27,11 @@ export class Postbag {
   readonly #meter: Meter;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
-  /** What failed ahead of the flush. */
+  /** What is being posted, or about to be. */
+  readonly #leaving = new Set<ReadonlyMap<ConnectionId, PacketSequence>>();
+  /** Fulfilled when everything has left, or failed, that was to leave before. */
+  #hasLeft: Promise<void> = Promise.resolve();
+  /** What the next flush tells. */
   readonly #failed: FailedPost[] = [];
 
   constructor(poster: Poster, log: Log, meter: Meter = NO_METER) {
@@ -37,14 +41,14 @@ export class Postbag {
   }
 
   push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
-    // What would come behind a gap waits for the client's return.
-    if (this.#failed.some((failure) => failure.connectionId === connectionId && failure.isLoss)) return;
+    if (this.#hasGap(connectionId)) return;
     const before = this.#connections.get(connectionId) ?? this.#nothing;
     this.#connections.set(connectionId, before.with(packet, mustArrive));
   }
 
+  /** Gathered, or under way. */
   holds(connectionId: ConnectionId): boolean {
-    return this.#connections.has(connectionId);
+    return this.#connections.has(connectionId) || [...this.#leaving].some((taken) => taken.has(connectionId));
   }
 
   /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
@@ -64,27 +68,51 @@ export class Postbag {
 
   /** Posts everything; failures are told by the next `flush`. */
   async flushAhead(): Promise<void> {
-    this.#failed.push(...(await this.#postAll()));
+    await this.#postInTurn();
   }
 
   /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
   async flush(): Promise<FailedPost[]> {
-    return [...this.#failed.splice(0), ...(await this.#postAll())];
+    await this.#postInTurn();
+    return this.#failed.splice(0);
   }
 
-  async #postAll(): Promise<FailedPost[]> {
-    if (this.#connections.size === 0) return [];
-    const waiting = this.take().entries();
-    const failed: FailedPost[] = [];
+  /**
+   * Several sessions of one frame may ask for it at the same time. Each waits for what another has taken along of its
+   * own, and a connection's later packets wait for its earlier ones:
+   *
+   *     session A: its queue fills         session B: its queue fills
+   *     takes what is gathered for A and B
+   *                                        finds nothing to take, and yet nothing may join its queue
+   *     has posted it
+   *                                        goes on
+   */
+  #postInTurn(): Promise<void> {
+    if (this.#connections.size === 0) return this.#hasLeft;
+    const taken = this.take();
+    this.#leaving.add(taken);
+    const posted = this.#hasLeft.then(() => this.#post(taken)).finally(() => this.#leaving.delete(taken));
+    this.#hasLeft = posted.catch(() => {});
+    return posted;
+  }
+
+  async #post(taken: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void> {
+    const waiting = taken.entries();
     const serve = async () => {
       for (const [connectionId, packets] of waiting) {
+        if (this.#hasGap(connectionId)) continue;
         const failure = await this.#deliver(connectionId, packets);
-        if (failure !== undefined) failed.push(failure);
+        if (failure === undefined) continue;
+        this.#failed.push(failure);
+        this.#log.info('post-failed', { ...failure });
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_POSTS_MAX }, serve));
-    for (const failure of failed) this.#log.info('post-failed', { ...failure });
-    return failed;
+  }
+
+  /** What would come behind a gap waits for the client's return. */
+  #hasGap(connectionId: ConnectionId): boolean {
+    return this.#failed.some((failure) => failure.connectionId === connectionId && failure.isLoss);
   }
 
   /** After a failure nothing more: what comes behind it would come in the wrong order. */

@@ -138,4 +138,43 @@ describe('the postbag', () => {
     await postbag.flush();
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['first', 'second']);
   });
+
+  it('holds what another call is posting, and ends no call before that has left', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), true);
+    const ahead = postbag.flushAhead();
+    expect(postbag.holds('one')).toBe(true);
+    const late = postbag.flushAhead().then(() => poster.underWay.size);
+    expect(await late).toBe(0);
+    expect(poster.posts).toHaveLength(1);
+    await ahead;
+    expect(postbag.holds('one')).toBe(false);
+  });
+
+  it('posts what was gathered meanwhile behind what is under way, for each connection', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    const flushes: Promise<unknown>[] = [];
+    for (const text of ['a', 'b', 'c']) {
+      postbag.push('one', Buffer.from(text), true);
+      flushes.push(postbag.flushAhead());
+    }
+    await Promise.all(flushes);
+    expect(poster.overlappedForOne).toBe(false);
+    expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('posts nothing behind a gap that came about meanwhile, and tells the failure once', async () => {
+    const poster = new FakePoster(() => 'failed');
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), true);
+    const ahead = postbag.flushAhead();
+    postbag.push('one', Buffer.from('second'), true);
+    expect(await postbag.flush()).toEqual([
+      { connectionId: 'one', outcome: 'failed', isLoss: true, packets: 1 },
+    ]);
+    await ahead;
+    expect(poster.posts).toHaveLength(1);
+  });
 });
