@@ -25,7 +25,7 @@ export async function flush(environment: Environment): Promise<void> {
 export async function sendAhead({ fanOut, postbag }: Environment, connectionId: ConnectionId): Promise<void> {
   if (!postbag.holds(connectionId)) return;
   await fanOut?.flush();
-  await postbag.flushAhead();
+  await postbag.flushAhead(connectionId);
 }
 
 async function send(environment: Environment): Promise<boolean> {

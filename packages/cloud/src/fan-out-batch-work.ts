@@ -66,6 +66,7 @@ export class BatchWork {
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
     await this.#posts.settle();
+    this.#options.environment.postbag.carryBy(undefined);
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();
@@ -141,7 +142,8 @@ export class BatchWork {
       progress,
       posts: {
         subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
-        flush: (onUnfinished: () => void) => this.#posts.post(environment.postbag.take(), onUnfinished),
+        begin: (onUnfinished: () => void) => environment.postbag.carryBy(this.#posts.carrier(onUnfinished)),
+        flush: () => environment.postbag.post(),
       },
       counts: this.#counts,
       limits: this.#state.limits,

@@ -11,10 +11,12 @@ export interface SlicePosts {
   /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
   subscribersMax(tasks: readonly Task[]): number;
   /**
-   * `onUnfinished` is called when the time runs out with something left that has to arrive, perhaps while later slices
-   * are served. Never rejects.
+   * What is sent from now on is of another slice. `onUnfinished` is called when the time runs out with something left
+   * of it that has to arrive, perhaps while later slices are served.
    */
-  flush(onUnfinished: () => void): Promise<void>;
+  begin(onUnfinished: () => void): void;
+  /** Never rejects. */
+  flush(): Promise<void>;
 }
 
 export interface GroupContext {
@@ -208,16 +210,16 @@ export class GroupWork {
     const { broker, posts } = this.#context;
     const matched = { topicFilter: this.#shard.topicFilter, subscribers };
     const slice = this.#claimed.at(-1);
-    const onUnfinished = () => {
+    posts.begin(() => {
       if (slice !== undefined) slice.isUnfinished = true;
-    };
+    });
     try {
       for (const { job } of tasks) {
         for (const message of job.messages) await broker.serve(message, matched, isRepeat);
       }
     } finally {
       // Also what was gathered before a failure: a repeat would leave out its QoS 0 messages.
-      await posts.flush(onUnfinished);
+      await posts.flush();
     }
     return slice?.isUnfinished !== true;
   }

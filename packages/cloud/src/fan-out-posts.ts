@@ -3,7 +3,7 @@ import type { FanOutCounts } from './fan-out-metrics.ts';
 import type { Frame } from './frame.ts';
 import { Pace } from './pace.ts';
 import type { PacketSequence } from './packet-sequence.ts';
-import { type FailedPost, PARALLEL_POSTS_MAX } from './postbag.ts';
+import { type Carrier, type FailedPost, PARALLEL_POSTS_MAX } from './postbag.ts';
 import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 import { Refusals, triesAt } from './refusals.ts';
 import { SlowConsumers } from './slow-consumers.ts';
@@ -89,6 +89,15 @@ export class FanOutPosts {
     };
     await Promise.all(Array.from({ length: Math.min(PARALLEL_POSTS_MAX, bag.size) }, serve));
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
+  }
+
+  /** For a postbag that gathers a slice; see `post`. */
+  carrier(onUnfinished: () => void): Carrier {
+    return {
+      post: (bag) => this.post(bag, onUnfinished),
+      holds: (connectionId) => this.#retried.has(connectionId),
+      settle: async (connectionId) => await this.#retried.get(connectionId)?.ended,
+    };
   }
 
   /** Waits for the connections that are still being tried. */

@@ -17,6 +17,16 @@ export interface FailedPost {
   readonly packets: number;
 }
 
+/** Posts in a way of its own, and deals with failures itself. */
+export interface Carrier {
+  /** Never rejects. May resolve while some connections are still tried again. */
+  post(bag: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void>;
+  /** Whether something that it was given for this connection has not left yet. */
+  holds(connectionId: ConnectionId): boolean;
+  /** Resolves when that has left, or never will. */
+  settle(connectionId: ConnectionId): Promise<void>;
+}
+
 /**
  * What is to be posted when the frame has been handled. All packets for one connection leave in as few posts as they
  * fit into, one after another, which keeps their order; connections are served side by side.
@@ -31,6 +41,7 @@ export class Postbag {
   readonly #leaving = new Set<ReadonlyMap<ConnectionId, PacketSequence>>();
   /** Fulfilled when everything has left, or failed, that was to leave before. */
   #hasLeft: Promise<void> = Promise.resolve();
+  #carrier: Carrier | undefined;
   /** What the next flush tells. */
   readonly #failed: FailedPost[] = [];
 
@@ -46,9 +57,18 @@ export class Postbag {
     this.#connections.set(connectionId, before.with(packet, mustArrive));
   }
 
+  /** From now on `carrier` posts what is gathered; undefined: the postbag does so itself, as at the beginning. */
+  carryBy(carrier: Carrier | undefined): void {
+    this.#carrier = carrier;
+  }
+
   /** Gathered, or under way. */
   holds(connectionId: ConnectionId): boolean {
-    return this.#connections.has(connectionId) || [...this.#leaving].some((taken) => taken.has(connectionId));
+    return (
+      this.#connections.has(connectionId) ||
+      [...this.#leaving].some((taken) => taken.has(connectionId)) ||
+      this.#carrier?.holds(connectionId) === true
+    );
   }
 
   /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
@@ -58,26 +78,21 @@ export class Postbag {
     this.#failed.push({ connectionId, outcome: 'failed', isLoss: true, packets: 1 });
   }
 
-  /** Takes everything, for whoever posts it in a way of its own. */
-  take(): ReadonlyMap<ConnectionId, PacketSequence> {
-    const taken = this.#connections;
-    this.#connections = new Map();
-    this.#nothing = new PacketSequence();
-    return taken;
-  }
-
-  /** Posts everything; failures are told by the next `flush`. */
-  async flushAhead(): Promise<void> {
-    await this.#postInTurn();
+  /** Posts everything, and waits until this connection has been sent all of its own, as far as it can be. */
+  async flushAhead(connectionId: ConnectionId): Promise<void> {
+    await this.post();
+    await this.#carrier?.settle(connectionId);
   }
 
   /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
   async flush(): Promise<FailedPost[]> {
-    await this.#postInTurn();
+    await this.post();
     return this.#failed.splice(0);
   }
 
   /**
+   * Posts everything; failures are told by the next `flush`.
+   *
    * Several sessions of one frame may ask for it at the same time. Each waits for what another has taken along of its
    * own, and a connection's later packets wait for its earlier ones:
    *
@@ -87,16 +102,26 @@ export class Postbag {
    *     has posted it
    *                                        goes on
    */
-  #postInTurn(): Promise<void> {
+  post(): Promise<void> {
     if (this.#connections.size === 0) return this.#hasLeft;
-    const taken = this.take();
+    const taken = this.#take();
+    const carrier = this.#carrier;
     this.#leaving.add(taken);
-    const posted = this.#hasLeft.then(() => this.#post(taken)).finally(() => this.#leaving.delete(taken));
+    const posted = this.#hasLeft
+      .then(() => (carrier === undefined ? this.#postTo(taken) : carrier.post(taken)))
+      .finally(() => this.#leaving.delete(taken));
     this.#hasLeft = posted.catch(() => {});
     return posted;
   }
 
-  async #post(taken: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void> {
+  #take(): ReadonlyMap<ConnectionId, PacketSequence> {
+    const taken = this.#connections;
+    this.#connections = new Map();
+    this.#nothing = new PacketSequence();
+    return taken;
+  }
+
+  async #postTo(taken: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void> {
     const waiting = taken.entries();
     const serve = async () => {
       for (const [connectionId, packets] of waiting) {

@@ -143,9 +143,9 @@ describe('the postbag', () => {
     const poster = new FakePoster();
     const postbag = new Postbag(poster, silent);
     postbag.push('one', Buffer.from('first'), true);
-    const ahead = postbag.flushAhead();
+    const ahead = postbag.flushAhead('one');
     expect(postbag.holds('one')).toBe(true);
-    const late = postbag.flushAhead().then(() => poster.underWay.size);
+    const late = postbag.flushAhead('one').then(() => poster.underWay.size);
     expect(await late).toBe(0);
     expect(poster.posts).toHaveLength(1);
     await ahead;
@@ -158,7 +158,7 @@ describe('the postbag', () => {
     const flushes: Promise<unknown>[] = [];
     for (const text of ['a', 'b', 'c']) {
       postbag.push('one', Buffer.from(text), true);
-      flushes.push(postbag.flushAhead());
+      flushes.push(postbag.flushAhead('one'));
     }
     await Promise.all(flushes);
     expect(poster.overlappedForOne).toBe(false);
@@ -169,7 +169,7 @@ describe('the postbag', () => {
     const poster = new FakePoster(() => 'failed');
     const postbag = new Postbag(poster, silent);
     postbag.push('one', Buffer.from('first'), true);
-    const ahead = postbag.flushAhead();
+    const ahead = postbag.flushAhead('one');
     postbag.push('one', Buffer.from('second'), true);
     expect(await postbag.flush()).toEqual([
       { connectionId: 'one', outcome: 'failed', isLoss: true, packets: 1 },

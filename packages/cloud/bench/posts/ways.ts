@@ -49,7 +49,8 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
       const deadlineMs = Date.now() + 30_000;
       const options = { poster, clock, sleep, random: Math.random };
       const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, fail);
-      await posts.post(postbag.take(), fail);
+      postbag.carryBy(posts.carrier(fail));
+      await postbag.post();
       await posts.settle();
     },
     postsEach: () => 1,
