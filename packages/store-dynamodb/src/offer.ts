@@ -90,13 +90,10 @@ export class Offer {
     const isWanted = views.some((view) => view !== undefined);
     const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
     const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
-    const numbers = new Map<string, number>();
     return deliveries.flatMap((delivery, place) => {
       const view = views[place];
       if (view === undefined || content === undefined) return [];
-      const number = numbers.get(delivery.session.key) ?? 0;
-      numbers.set(delivery.session.key, number + 1);
-      const index = this.#indexOf(delivery, number);
+      const index = this.#indexOf(delivery);
       const entry = { message, delivery, index, content, ttlSeconds };
       const memory = this.#parts.copies.memoryOf(message.id, index, delivery);
       const isHeld = hold?.has(delivery) === true;
@@ -104,9 +101,8 @@ export class Offer {
     });
   }
 
-  /** At QoS 2 a copy without a name is one of its own: nothing that stands there is taken for it. */
-  #indexOf(delivery: Delivery, number: number): string {
-    if (delivery.qos !== 2) return String(number);
+  /** A copy without a name is one of its own: nothing that stands there is taken for it. */
+  #indexOf(delivery: Delivery): string {
     return delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
   }
 

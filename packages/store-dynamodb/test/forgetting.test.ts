@@ -78,7 +78,7 @@ await withService((service) => {
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
       const offer = async () => {
-        const delivery = deliveryTo({ ...session });
+        const delivery = deliveryTo({ ...session }, { copy: 'a/#' });
         await stores.queues.offer(messageOf(1), [delivery], ROOMY);
         return delivery.packetId;
       };
@@ -91,6 +91,20 @@ await withService((service) => {
       await offer();
       expect(await stores.queues.unacknowledged(session)).toHaveLength(1);
       await stores.queues.clear(session);
+    });
+
+    it('that is offered in copies, of filters served apart or retained, has a packet id for each [MQTT-2.2.1-3]', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c');
+      const packetIds: number[] = [];
+      for (const copy of ['', 'a/#', 'a/+', undefined, undefined]) {
+        const delivery = deliveryTo({ ...session }, copy === undefined ? {} : { copy });
+        await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+        packetIds.push(delivery.packetId);
+      }
+      expect(new Set(packetIds).size).toBe(packetIds.length);
+      expect(packetIds).not.toContain(0);
+      expect(await stores.queues.unacknowledged(session)).toHaveLength(packetIds.length);
     });
   });
 
