@@ -1,6 +1,6 @@
 import { Alert, Button, FileButton, Group, Text } from '@mantine/core';
 import { IconAlertTriangle, IconUpload } from '@tabler/icons-react';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { FileProblem } from './file-problem.ts';
@@ -8,20 +8,30 @@ import { FoundConnections } from './found-connections.tsx';
 import { FoundMessages } from './found-messages.tsx';
 import { FoundSubscriptions } from './found-subscriptions.tsx';
 import { CONNECTIONS_MAX, FILE_BYTES_MAX, MESSAGES_MAX } from './limits.ts';
-import { type FileContent, readFile } from './read-file.ts';
-import { useTransfer } from './transfer-store.ts';
+import type { FileContent } from './read-file.ts';
+import { ReadingProgress } from './reading-progress.tsx';
+import { putFileAside, takeFile, useTransfer } from './transfer-store.ts';
 import classes from './transfer-view.module.css';
+import { useDropGuard } from './use-drop-guard.ts';
 
 /** Takes a file, shows what is in it, and asks what to do with that. */
 export function ImportCard() {
   const { t } = useTranslation();
   const file = useTransfer((state) => state.file);
   const [isOver, setOver] = useState(false);
+  const reset = useRef<() => void>(null);
+  useDropGuard();
+  const choose = (chosen: File | null): void => {
+    if (chosen === null) return;
+    takeFile(chosen);
+    // Else a browser says nothing of the same file, chosen again after it was put right.
+    reset.current?.();
+  };
   const drop = (event: DragEvent): void => {
     event.preventDefault();
     setOver(false);
     const [dropped] = event.dataTransfer.files;
-    if (dropped !== undefined) void take(dropped);
+    if (dropped !== undefined) takeFile(dropped);
   };
   return (
     <section className={classes.card} aria-labelledby="import">
@@ -42,10 +52,7 @@ export function ImportCard() {
         onDragLeave={() => setOver(false)}
         onDrop={drop}
       >
-        <FileButton
-          onChange={(chosen) => chosen !== null && void take(chosen)}
-          accept=".json,.jsonl,.ndjson,.csv"
-        >
+        <FileButton onChange={choose} resetRef={reset} accept=".json,.jsonl,.ndjson,.csv">
           {(props) => (
             <Button {...props} leftSection={<IconUpload size={14} stroke={1.5} />}>
               {t('transfer.choose')}
@@ -69,14 +76,11 @@ export function ImportCard() {
                 ? t('transfer.reading', { name: file.name })
                 : t('transfer.file', { name: file.name, bytes: formatBytes(file.bytes) })}
             </Text>
-            <Button
-              variant="default"
-              size="compact-xs"
-              onClick={() => useTransfer.setState({ file: undefined })}
-            >
-              {t('transfer.close')}
+            <Button variant="default" size="compact-xs" onClick={putFileAside}>
+              {file.result === undefined ? t('transfer.cancel') : t('transfer.close')}
             </Button>
           </Group>
+          {file.result === undefined && <ReadingProgress progress={file.progress} />}
           <div aria-live="polite">
             {file.result !== undefined && <Found key={file.number} result={file.result} />}
           </div>
@@ -110,19 +114,4 @@ function Problem({ problem: { key, values, place } }: { readonly problem: FilePr
       </Text>
     </Alert>
   );
-}
-
-async function take(file: File): Promise<void> {
-  const chosen = {
-    name: file.name,
-    bytes: file.size,
-    number: (useTransfer.getState().file?.number ?? 0) + 1,
-  };
-  useTransfer.setState({ file: { ...chosen, result: undefined } });
-  const result = await readFile(file).catch((error: unknown) =>
-    error instanceof FileProblem ? error : new FileProblem('unreadable', { detail: String(error) }),
-  );
-  // Another one may have been chosen while this one was read.
-  if (useTransfer.getState().file?.number === chosen.number)
-    useTransfer.setState({ file: { ...chosen, result } });
 }

@@ -22,5 +22,8 @@ export const REPLAY_PROGRESS_MS = 200;
 /** Messages that a replay without a pace hands over at a time, so that no frame waits for it. */
 export const REPLAY_BATCH_MAX = 200;
 
-/** Messages of an export that become text before other things get their turn. */
+/** Messages that become text, or come from the worker that reads files, before other things get their turn. */
 export const PIECE_MESSAGES = 500;
+
+/** Bytes of payload after which such a piece ends as well. */
+export const PIECE_BYTES = 1024 * 1024;

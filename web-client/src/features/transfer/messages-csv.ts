@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { FileProblem, type FileProblemKey } from './file-problem.ts';
 import type { MessageRecord } from './message-record.ts';
 
 /** The columns, in their order; `payload_base64` is the payload, `payload_text` is for people. */
@@ -53,19 +54,49 @@ function cellsOf({ properties = {}, ...record }: MessageRecord): (string | numbe
   ];
 }
 
-/** Rows as `readRecord` takes them; undefined where the text is no such CSV. */
-export function rowsOfCsv(text: string): readonly unknown[] | undefined {
-  const { data, meta } = Papa.parse<Row>(text, { header: true, skipEmptyLines: 'greedy' });
+export interface NumberedRow {
+  /** As `readRecord` takes it. */
+  readonly entry: unknown;
+  /** As a spreadsheet numbers rows, the header being the first. Cells may span lines, so lines are not counted. */
+  readonly number: number;
+}
+
+/**
+ * Rows that hold something; undefined where the text is no such CSV.
+ *
+ * @throws {FileProblem} for a row whose quotes are not closed, or that has more cells than the header
+ */
+export function rowsOfCsv(text: string): readonly NumberedRow[] | undefined {
+  const { data, meta, errors } = Papa.parse<Row>(text, { header: true });
   const fields = meta.fields ?? [];
   const hasPayload = fields.includes('payload_base64') || fields.includes('payload_text');
-  return fields.includes('topic') && hasPayload ? data.map(entryOf) : undefined;
+  if (!fields.includes('topic') || !hasPayload) return undefined;
+  for (const { code, type, row = 0 } of errors) {
+    const problem = PROBLEMS[code];
+    // Papa Parse counts rows from 0, those of wrong quotes with the header and the others without it.
+    const number = row + (type === 'Quotes' ? 1 : 2);
+    if (problem !== undefined) throw new FileProblem(problem, {}, { kind: 'row', number });
+  }
+  return data.flatMap((row, index) => (isBlank(row) ? [] : [{ entry: entryOf(row), number: index + 2 }]));
+}
+
+/** What must not be passed over: the cells are others than their writer meant. Cells that miss at the end are left out. */
+const PROBLEMS: Readonly<Partial<Record<Papa.ParseError['code'], FileProblemKey>>> = {
+  MissingQuotes: 'quotes',
+  InvalidQuotes: 'quotes',
+  TooManyFields: 'cells',
+};
+
+function isBlank(row: Row): boolean {
+  return Object.values(row).every((cell) => cell.trim() === '');
 }
 
 function entryOf(row: Row): unknown {
   const filled = (cell: string | undefined): string | undefined => (cell === '' ? undefined : cell);
   const plain = (cell: string | undefined): string | undefined =>
     filled(cell) && unguarded(filled(cell) ?? '');
-  const hasBase64 = row.payload_base64 !== undefined;
+  // A table that people fill in may have both columns, and a text in one of them.
+  const hasText = filled(row.payload_base64) === undefined && row.payload_text !== undefined;
   return {
     time: filled(row.time),
     timeMs: filled(row.time_ms) && Number(row.time_ms),
@@ -73,8 +104,8 @@ function entryOf(row: Row): unknown {
     topic: plain(row.topic),
     qos: filled(row.qos) && Number(row.qos),
     retain: row.retain === 'true',
-    payloadBase64: row.payload_base64,
-    payloadText: hasBase64 ? undefined : unguarded(row.payload_text ?? ''),
+    payloadBase64: hasText ? undefined : row.payload_base64,
+    payloadText: hasText ? unguarded(row.payload_text ?? '') : undefined,
     properties: {
       contentType: plain(row.content_type),
       responseTopic: plain(row.response_topic),

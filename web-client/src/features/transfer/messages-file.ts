@@ -1,6 +1,6 @@
 import type { LoggedMessage } from '../../engine/types.ts';
 import { FileProblem, type Place } from './file-problem.ts';
-import { MESSAGES_MAX, PIECE_MESSAGES } from './limits.ts';
+import { MESSAGES_MAX, PIECE_BYTES, PIECE_MESSAGES } from './limits.ts';
 import { type FiledMessage, type MessageRecord, readRecord, recordOf } from './message-record.ts';
 import { CSV_HEADER, csvOf } from './messages-csv.ts';
 
@@ -24,9 +24,10 @@ export function* messagesFile(
   exportedAt: Date = new Date(),
 ): Generator<string, void, undefined> {
   yield headOf(format, exportedAt);
-  for (let from = 0; from < messages.length; from += PIECE_MESSAGES) {
-    const records = messages.slice(from, from + PIECE_MESSAGES).map(recordOf);
-    yield bodyOf(format, records, from === 0);
+  let isFirst = true;
+  for (const piece of piecesOf(messages)) {
+    yield bodyOf(format, piece.map(recordOf), isFirst);
+    isFirst = false;
   }
   if (format === 'json') yield '\n]}\n';
 }
@@ -49,15 +50,36 @@ function bodyOf(format: MessageFormat, records: readonly MessageRecord[], isFirs
  * The messages of a file, oldest first where it says when they were.
  *
  * @param placeOf where the entry at an index is
+ * @param onProgress is told now and then how many have been read
  * @throws {FileProblem} for the first entry that is no message: nothing is taken of a file that is not whole
  */
 export function readMessages(
   entries: readonly unknown[],
   placeOf: (index: number) => Place,
+  onProgress: (done: number) => void = () => {},
 ): readonly FiledMessage[] {
   if (entries.length > MESSAGES_MAX)
     throw new FileProblem('tooManyMessages', { count: entries.length, max: MESSAGES_MAX });
   if (entries.length === 0) throw new FileProblem('empty');
-  const messages = entries.map((entry, index) => readRecord(entry, placeOf(index)));
+  const messages = entries.map((entry, index) => {
+    if (index % PIECE_MESSAGES === 0) onProgress(index);
+    return readRecord(entry, placeOf(index));
+  });
   return messages.toSorted((one, other) => (one.atMs ?? 0) - (other.atMs ?? 0));
+}
+
+/** Messages in pieces, none of which keeps anybody busy for long. */
+export function* piecesOf<Message extends { readonly payload: Uint8Array }>(
+  messages: readonly Message[],
+): Generator<readonly Message[], void, undefined> {
+  let piece: Message[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    piece.push(message);
+    bytes += message.payload.length;
+    if (piece.length < PIECE_MESSAGES && bytes < PIECE_BYTES) continue;
+    yield piece;
+    [piece, bytes] = [[], 0];
+  }
+  if (piece.length > 0) yield piece;
 }

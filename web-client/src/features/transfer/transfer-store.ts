@@ -1,8 +1,9 @@
 import { create } from 'zustand';
 import { connections } from '../../state/connections.ts';
 import type { FileProblem } from './file-problem.ts';
-import type { FileContent } from './read-file.ts';
+import type { FileContent, ReadProgress } from './read-file.ts';
 import { type ReplayPlan, type ReplayProgress, startReplay } from './replay.ts';
+import { startReading } from './start-reading.ts';
 
 /** What was chosen for import. */
 export interface ImportedFile {
@@ -10,6 +11,8 @@ export interface ImportedFile {
   readonly number: number;
   readonly name: string;
   readonly bytes: number;
+  /** How far the reading is; undefined before anything of it has come. */
+  readonly progress: ReadProgress | undefined;
   /** Undefined while it is read. */
   readonly result: FileContent | FileProblem | undefined;
 }
@@ -27,6 +30,26 @@ interface TransferState {
 }
 
 export const useTransfer = create<TransferState>(() => ({ file: undefined, replay: undefined }));
+
+let stopReading = (): void => {};
+
+/** Reads what somebody chose. It goes on while other views are open. */
+export function takeFile(file: File): void {
+  stopReading();
+  const number = (useTransfer.getState().file?.number ?? 0) + 1;
+  const chosen = { number, name: file.name, bytes: file.size, progress: undefined, result: undefined };
+  useTransfer.setState({ file: chosen });
+  stopReading = startReading(file, {
+    onProgress: (progress) => useTransfer.setState({ file: { ...chosen, progress } }),
+    onResult: (result) => useTransfer.setState({ file: { ...chosen, result } }),
+  });
+}
+
+/** Forgets the file, also while it is read. */
+export function putFileAside(): void {
+  stopReading();
+  useTransfer.setState({ file: undefined });
+}
 
 export function beginReplay(connectionId: string, plan: ReplayPlan): void {
   useTransfer.getState().replay?.stop();

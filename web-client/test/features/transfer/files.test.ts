@@ -117,6 +117,17 @@ test('messages that somebody wrote by hand need little', () => {
   expect(readText('topic,payload_text\na,hello\n')).toMatchObject({ messages: [{ topic: 'a' }] });
 });
 
+test('a table that people filled in: the text counts where there is no base64, and empty rows do not', () => {
+  const csv = 'topic,payload_base64,payload_text,qos\na,,hello\n,,,\n\nb,aGk=,ignored,1\n';
+  const content = readText(csv);
+  const read = content.type === 'messages' ? content.messages : [];
+  const text = new TextDecoder();
+  expect(read.map(({ topic, payload, qos }) => [topic, text.decode(payload), qos])).toEqual([
+    ['a', 'hello', 0],
+    ['b', 'hi', 1],
+  ]);
+});
+
 test.each<[string, string, Expected]>([
   ['nothing', ' \n', { key: 'empty' }],
   ['something else', 'Hello, this is a letter.', { key: 'unknown' }],
@@ -138,6 +149,36 @@ test.each<[string, string, Expected]>([
     'a line that is none',
     '{"topic": "a", "payloadBase64": ""}\n\n{"topic": ',
     { key: 'line', place: { kind: 'line', number: 3 } },
+  ],
+  [
+    'a line that is none, behind empty ones',
+    '\n\n{"topic": "a", "payloadBase64": ""}\n{"topic": ',
+    { key: 'line', place: { kind: 'line', number: 4 } },
+  ],
+  [
+    'a row that is none, behind empty ones',
+    'topic,payload_text\n\na,x\n,\na/#,y\n',
+    { key: 'topic', place: { kind: 'row', number: 5 } },
+  ],
+  [
+    'a row with a comma that nothing quotes',
+    'topic,payload_text\na,x\nb,hello, world\n',
+    { key: 'cells', place: { kind: 'row', number: 3 } },
+  ],
+  [
+    'a quotation mark that is not closed',
+    'topic,payload_text\na,x\n"b,y\nc,z\n',
+    { key: 'quotes', place: { kind: 'row', number: 3 } },
+  ],
+  [
+    'text behind a quotation mark',
+    'topic,payload_text\na,"x"y\nc,z\n',
+    { key: 'quotes', place: { kind: 'row', number: 2 } },
+  ],
+  [
+    'a row without a payload',
+    'topic,payload_text\na\n',
+    { key: 'payload', place: { kind: 'row', number: 2 } },
   ],
   [
     'a wildcard as topic',

@@ -1,0 +1,53 @@
+import { FileProblem } from './file-problem.ts';
+import type { FiledMessage } from './message-record.ts';
+import type { FileContent, ReadProgress } from './read-file.ts';
+import { problemOf, type ReadReport } from './read-reports.ts';
+
+/** As much of a worker as is needed here. */
+export type ReadingWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+
+export interface ReadingEvents {
+  readonly onProgress: (progress: ReadProgress) => void;
+  /** Told once, at the end. */
+  readonly onResult: (result: FileContent | FileProblem) => void;
+}
+
+/**
+ * Reads a file in a worker of its own: 128 MiB of JSON take seconds, in which the page goes on.
+ *
+ * @returns what stops it. After that nothing is told any more.
+ */
+export function startReading(
+  file: Blob,
+  { onProgress, onResult }: ReadingEvents,
+  open: () => ReadingWorker = openWorker,
+): () => void {
+  const worker = open();
+  const messages: FiledMessage[] = [];
+  let isOver = false;
+  const stop = (): void => {
+    isOver = true;
+    worker.terminate();
+  };
+  const end = (result: FileContent | FileProblem): void => {
+    if (isOver) return;
+    stop();
+    onResult(result);
+  };
+  worker.addEventListener('message', ({ data }: MessageEvent<ReadReport>) => {
+    // What it had sent before it was stopped may still be on its way.
+    if (isOver) return;
+    if (data.type === 'progress') onProgress(data.progress);
+    else if (data.type === 'piece') messages.push(...data.messages);
+    else if (data.type === 'problem') end(new FileProblem(data.key, data.values, data.place));
+    else end(data.content.type === 'messages' ? { ...data.content, messages } : data.content);
+  });
+  // A script that was not loaded, or a heap that was too small.
+  worker.addEventListener('error', ({ message }) => end(problemOf(message)));
+  worker.postMessage(file);
+  return stop;
+}
+
+function openWorker(): ReadingWorker {
+  return new Worker(new URL('./read-worker.ts', import.meta.url), { type: 'module', name: 'apus-file' });
+}
