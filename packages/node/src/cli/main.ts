@@ -1,18 +1,10 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { StartError } from '../start-error.ts';
 import { type Command, CommandError } from './command.ts';
-import { cost } from './cost.ts';
-import { doctor } from './doctor.ts';
+import { COMMANDS } from './commands.ts';
 import { parseFlags, UsageError } from './flags.ts';
 import { helpOfFlags } from './help.ts';
-import { passwd } from './passwd.ts';
-import { probe } from './probe.ts';
-import { pub } from './pub.ts';
-import { serve } from './serve.ts';
-import { sub } from './sub.ts';
-import { token } from './token.ts';
 
-const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, token, cost, probe, doctor];
 const HELP = { help: { short: 'h', help: 'Shows this.' } };
 
 const EXIT_FAILURE = 1;

@@ -1,0 +1,63 @@
+import { flagOf, SETTING_NAMES } from '../../infra/lib/settings.ts';
+import { FLAGS as LOADTEST_FLAGS } from '../../loadtest/src/cli/arguments.ts';
+import { COMMANDS } from '../../packages/node/src/cli/commands.ts';
+import { codeOf, FILES, type Page, textOf } from './repository.ts';
+
+interface Manifest {
+  readonly name: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+/** Scripts by the workspace's name; those of the root are under ''. */
+const SCRIPTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  FILES.filter((path) => /(?:^|\/)package\.json$/.test(path)).flatMap((path) => {
+    const { name, scripts = {} } = JSON.parse(textOf(path)) as Manifest;
+    const names = new Set(Object.keys(scripts));
+    const folder = path.replace(/\/?package\.json$/, '');
+    return folder === '' ? [['', names] as const] : [[name, names] as const, [folder, names] as const];
+  }),
+);
+
+/** Commands of npm that a page names and no `package.json` has. */
+export function missingScripts(page: Page): readonly string[] {
+  return codeOf(page).flatMap((code) =>
+    [...code.matchAll(/\bnpm (run )?([a-z][\w:-]*)([^|&;]*)/g)].flatMap(
+      ([command, run, name = '', rest = '']) => {
+        if (run === undefined && name !== 'start' && name !== 'test') return [];
+        const [own = ''] = rest.split(' -- ');
+        const [, workspace = ''] = / -w (\S+)/.exec(own) ?? [];
+        return SCRIPTS.get(workspace)?.has(name) ? [] : [command.trim()];
+      },
+    ),
+  );
+}
+
+/** What is written before the flags, and the flags that may follow. */
+const KNOWN: readonly (readonly [start: RegExp, flags: ReadonlySet<string>])[] = [
+  ...COMMANDS.map(
+    ({ name, flags }) =>
+      [new RegExp(`\\bapus ${name}\\b`), new Set(Object.values(flags).flatMap(Object.keys))] as const,
+  ),
+  [/\bnpm run loadtest --/, new Set(Object.keys(LOADTEST_FLAGS))],
+  [/\bnpm run deploy --/, new Set(SETTING_NAMES.map((name) => flagOf(name).slice(2)))],
+  [
+    /\bnpm start --/,
+    new Set(Object.values(COMMANDS.find(({ name }) => name === 'serve')?.flags ?? {}).flatMap(Object.keys)),
+  ],
+];
+
+/** Flags in a page's commands that the command does not take. */
+export function unknownFlags(page: Page): readonly string[] {
+  return codeOf(page).flatMap((code) =>
+    KNOWN.flatMap(([start, flags]) => {
+      const [, rest] = code.split(start);
+      if (rest === undefined) return [];
+      // Up to where a shell would begin another command.
+      const [own = ''] = rest.split(/[|;)]|&&/);
+      return [...own.matchAll(/ --([a-z][a-z0-9-]*)/g)]
+        .map(([, flag = '']) => flag)
+        .filter((flag) => flag !== 'help' && !flags.has(flag))
+        .map((flag) => `${start.source}: --${flag}`);
+    }),
+  );
+}

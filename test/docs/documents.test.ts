@@ -1,0 +1,53 @@
+import { describe, expect, it, test } from 'vitest';
+import { missingScripts, unknownFlags } from './commands.ts';
+import { brokenLinks } from './links.ts';
+import { missingPaths } from './paths.ts';
+import { foldersIn, PAGES, textOf } from './repository.ts';
+
+describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (_path, page) => {
+  it('links to what is there', () => expect(brokenLinks(page)).toEqual([]));
+
+  it('names files and folders that are there', () => expect(missingPaths(page)).toEqual([]));
+
+  it('names scripts that npm knows', () => expect(missingScripts(page)).toEqual([]));
+
+  it('gives commands flags that they take', () => expect(unknownFlags(page)).toEqual([]));
+});
+
+test('what is not there is found', () => {
+  const text = [
+    '# One, two: `three`',
+    '[here](#one-two-three) [gone](#four) [gone](gone.md) [elsewhere](https://example.org/gone)',
+    '`test/docs/documents.test.ts` `docs/documents.test.ts` `documents.gone.ts` `gone/` `*.test.ts`',
+    '`npm run gone` `npm run soak -w web-client` `npm run soak` `npm start -- --gone --port 1`',
+    '```sh',
+    'apus pub -t a -m b \\',
+    '  --gone --url x   # not --this',
+    '```',
+  ].join('\n');
+  const page = { path: 'test/docs/README.md', text };
+  // The page itself is none, so its own headings are not found either.
+  expect(brokenLinks(page)).toEqual(['#one-two-three', '#four', 'gone.md']);
+  expect(
+    brokenLinks({
+      ...page,
+      path: 'README.md',
+      text: '[a](#limits) [b](docs/deploy.md#what-it-costs) [c](docs/deploy.md#gone)',
+    }),
+  ).toEqual(['docs/deploy.md#gone']);
+  expect(missingPaths(page)).toEqual(['documents.gone.ts', 'gone/']);
+  expect(missingScripts(page)).toEqual(['npm run gone', 'npm run soak']);
+  expect(unknownFlags(page)).toEqual(['\\bapus pub\\b: --gone', '\\bnpm start --: --gone']);
+});
+
+test('the page on the architecture lists every folder', () => {
+  const [, tree = ''] = /^## The folders\n+```\n(.*?)^```$/ms.exec(textOf('docs/architecture.md')) ?? [];
+  const listed = (indent: string): string[] =>
+    [...tree.matchAll(new RegExp(`^${indent}([\\w-]+/)`, 'gm'))].map(([, name = '']) => name).sort();
+  expect(listed('')).toEqual(
+    foldersIn('')
+      .filter((name) => !name.startsWith('.'))
+      .sort(),
+  );
+  expect(listed('  ')).toEqual([...foldersIn('packages/')].sort());
+});

@@ -1,0 +1,33 @@
+import { codeOf, FILES, type Page } from './repository.ts';
+
+/** Files that are not in the repository: the reader's own, and what a command makes. */
+const NOT_HERE = new Set([
+  'assets/',
+  'dist/',
+  'ledgers/',
+  'mine.json',
+  'mqtt.js',
+  'test/artefacts/web-client/',
+  'web-client/dist/',
+  'web-client/dist/config.json',
+]);
+
+/** A name of a file or a folder; `*` stands for a part of it. */
+const PATH = /^(?:[\w.@*-]+\/)*[\w.@*-]*(?:\.(?:tsx?|mjs|cjs|js|json|md|py|css|yml)|\/)$/;
+
+/**
+ * Files and folders that a page names in code and that are not there. Pages name them as far as it takes to find
+ * them: `cloud/src/options.ts` is `packages/cloud/src/options.ts`.
+ */
+export function missingPaths(page: Page): readonly string[] {
+  return [...new Set(codeOf(page).flatMap((code) => code.split(/\s+/)))]
+    .map((word) => word.replace(/^[('"]+|[)'",;:]+$/g, '').replace(/^(?:\.\.?\/)+/, ''))
+    .filter((word) => PATH.test(word) && /\w/.test(word) && !/^\.\w+$/.test(word))
+    .filter((word) => !NOT_HERE.has(word) && !isThere(word));
+}
+
+function isThere(word: string): boolean {
+  const pattern = word.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');
+  const whole = new RegExp(word.endsWith('/') ? `(?:^|/)${pattern}` : `(?:^|/)${pattern}$`);
+  return FILES.some((path) => whole.test(path));
+}
