@@ -71,7 +71,8 @@ function hashOf(paths) {
 /** @param {string} folder @returns {string[]} */
 function sourcesBelow(folder) {
   return readdirSync(join(ROOT, folder))
-    .filter((name) => !['node_modules', 'dist', 'test', 'contract', 'soak'].includes(name))
+    .filter((name) => !['node_modules', 'dist', 'test', 'contract', 'soak', 'bench'].includes(name))
+    .filter((name) => !name.endsWith('.md'))
     .map((name) => join(folder, name))
     .flatMap((path) => (statSync(join(ROOT, path)).isDirectory() ? sourcesBelow(path) : [path]))
     .sort();

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The command `apus`. npm links a command when it installs, and only where its file is there: the built one is not yet.
+import { existsSync } from 'node:fs';
+
+const built = new URL('dist/apus.js', import.meta.url);
+if (existsSync(built)) {
+  await import(built.href);
+} else {
+  console.error('apus: It is not built yet: `npm run build` does that, and so does `npm start`.');
+  process.exitCode = 1;
+}
