@@ -15,6 +15,7 @@ const breaker = new Breaker({
     burstFrames: Number(required(BREAKER_VARIABLES.burstFrames)),
   },
   eventSourceMappingId: required(BREAKER_VARIABLES.eventSourceMappingId),
+  publishFunctionName: process.env[BREAKER_VARIABLES.publishFunctionName],
   topicArn: process.env[BREAKER_VARIABLES.topicArn],
   log: (line) => process.stdout.write(`${line}\n`),
 });

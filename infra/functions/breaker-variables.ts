@@ -6,6 +6,8 @@ export const BREAKER_VARIABLES = {
   framesPerSecond: 'BREAKER_FRAMES_PER_SECOND',
   burstFrames: 'BREAKER_BURST_FRAMES',
   eventSourceMappingId: 'BREAKER_EVENT_SOURCE_MAPPING_ID',
+  /** The function that backends publish through; absent: there is none. */
+  publishFunctionName: 'BREAKER_PUBLISH_FUNCTION_NAME',
   /** Who is told; absent: the log alone. */
   topicArn: 'BREAKER_TOPIC_ARN',
 } as const;

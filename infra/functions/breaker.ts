@@ -1,5 +1,10 @@
 import { type ApiGatewayV2Client, GetStageCommand, UpdateStageCommand } from '@aws-sdk/client-apigatewayv2';
-import { type LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
+import {
+  DeleteFunctionConcurrencyCommand,
+  type LambdaClient,
+  PutFunctionConcurrencyCommand,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 
 /** Frames a second that a tripped stage lets through: enough to see that somebody is still there. */
@@ -23,6 +28,8 @@ export interface BreakerOptions {
   readonly throttle: Throttle;
   /** The source of the fan-out's workers. */
   readonly eventSourceMappingId: string;
+  /** The function that backends publish through, where there is one. */
+  readonly publishFunctionName: string | undefined;
   readonly topicArn: string | undefined;
   readonly log: (line: string) => void;
 }
@@ -35,8 +42,9 @@ export interface AlarmEvent {
 }
 
 /**
- * Stops a runaway: clients' frames are throttled to next to nothing, and workers take no more jobs, which wait in
- * their queue. Nothing is lost, and nothing returns by itself: somebody has to look, and to say `reset`.
+ * Stops a runaway: clients' frames are throttled to next to nothing, backends that publish over HTTPS are refused, and
+ * workers take no more jobs, which wait in their queue. Nothing is lost that was promised, and nothing returns by
+ * itself: somebody has to look, and to say `reset`.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -56,30 +64,32 @@ export class Breaker {
 
   async #trip(reason: string): Promise<{ readonly state: 'tripped' }> {
     const low = { framesPerSecond: TRIPPED_FRAMES_PER_SECOND, burstFrames: TRIPPED_FRAMES_PER_SECOND };
-    await this.#both(low, false);
+    await this.#all(low, false);
     await this.#say(
       'Apus: the breaker has tripped',
-      `${reason} Clients may send ${TRIPPED_FRAMES_PER_SECOND} frame a second, and messages of wide filters wait in their queue. docs/runbook.md (Runaway) says how to look and how to reset it.`,
+      [
+        reason,
+        `Clients may send ${TRIPPED_FRAMES_PER_SECOND} frame a second, and messages of wide filters wait in their queue.`,
+        ...(this.#options.publishFunctionName === undefined ? [] : ['Backends are refused (HTTP 429).']),
+        'docs/runbook.md (Runaway) says how to look and how to reset it.',
+      ].join(' '),
     );
     return { state: 'tripped' };
   }
 
   async #reset(): Promise<{ readonly state: 'closed' }> {
-    await this.#both(this.#options.throttle, true);
-    await this.#say('Apus: the breaker is closed again', 'The throttle and the workers are as before.');
+    await this.#all(this.#options.throttle, true);
+    await this.#say('Apus: the breaker is closed again', 'All that it had stopped goes on as before.');
     return { state: 'closed' };
   }
 
-  /** Either is tried whatever becomes of the other. Rejects when one failed: Lambda then calls again, twice. */
-  async #both(throttle: Throttle, areWorkersEnabled: boolean): Promise<void> {
+  /** Each is tried whatever becomes of the others. Rejects when one failed: Lambda then calls again, twice. */
+  async #all(throttle: Throttle, isOpen: boolean): Promise<void> {
+    const { lambda, eventSourceMappingId } = this.#options;
     const results = await Promise.allSettled([
       this.#setThrottle(throttle),
-      this.#options.lambda.send(
-        new UpdateEventSourceMappingCommand({
-          UUID: this.#options.eventSourceMappingId,
-          Enabled: areWorkersEnabled,
-        }),
-      ),
+      lambda.send(new UpdateEventSourceMappingCommand({ UUID: eventSourceMappingId, Enabled: isOpen })),
+      this.#letBackends(isOpen),
     ]);
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('; '));
@@ -100,6 +110,18 @@ export class Breaker {
         },
       }),
     );
+  }
+
+  /**
+   * Where a function may not run its URL answers 429, and what was begun is ended. A concurrency of none can be
+   * reserved in every account, also in a new one, where nothing else can.
+   */
+  async #letBackends(mayPublish: boolean): Promise<void> {
+    const { lambda, publishFunctionName: FunctionName } = this.#options;
+    if (FunctionName === undefined) return;
+    if (mayPublish) await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
+    else
+      await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
   }
 
   async #say(subject: string, message: string): Promise<void> {

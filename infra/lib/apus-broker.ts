@@ -88,6 +88,7 @@ export class ApusBroker extends Construct {
       functions,
       stage,
       sources,
+      publish: this.#httpPublish?.lambda,
     });
     this.url = stage.url;
     this.domainTarget = stage.domainTarget;

@@ -1,7 +1,7 @@
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { EventSourceMapping, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { LambdaSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
@@ -14,13 +14,15 @@ import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { createTopic } from './topic.ts';
 
-/** The breaker waits for two services, and for the tries of their clients. */
+/** The breaker waits for three services, and for the tries of their clients. */
 const TIMEOUT = Duration.seconds(60);
 
 export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'tracing'> {
   readonly stage: GatewayStage;
   readonly apiId: string;
   readonly fanOutSource: EventSourceMapping;
+  /** What backends publish through; undefined without `httpPublish`. */
+  readonly publish: IFunction | undefined;
   /** Goes off when more messages pass in a minute than the owner allows. */
   readonly alarm: Alarm;
   /** Who is told; undefined: the log alone. */
@@ -29,7 +31,7 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
 
 /** What stops a runaway: an alarm, a topic between, and the function that acts. */
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
-  const { stage, apiId, fanOutSource, alarm, topic } = props;
+  const { stage, apiId, fanOutSource, publish, alarm, topic } = props;
   const lambda = new BrokerFunction(scope, 'Breaker', {
     entry: 'breaker',
     description: 'Apus: stops a runaway, and ends the stop with {"action":"reset"}',
@@ -39,6 +41,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
       [BREAKER_VARIABLES.framesPerSecond]: String(stage.framesPerSecond),
       [BREAKER_VARIABLES.burstFrames]: String(stage.burstFrames),
       [BREAKER_VARIABLES.eventSourceMappingId]: fanOutSource.eventSourceMappingId,
+      ...(publish !== undefined && { [BREAKER_VARIABLES.publishFunctionName]: publish.functionName }),
       ...(topic !== undefined && { [BREAKER_VARIABLES.topicArn]: topic.topicArn }),
     },
     timeout: TIMEOUT,
@@ -58,6 +61,14 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
       resources: [fanOutSource.eventSourceMappingArn],
     }),
   );
+  if (publish !== undefined) {
+    lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['lambda:PutFunctionConcurrency', 'lambda:DeleteFunctionConcurrency'],
+        resources: [publish.functionArn],
+      }),
+    );
+  }
   topic?.grantPublish(lambda);
   const trigger = createTopic(scope, 'BreakerTopic', 'Apus: runaway');
   trigger.addSubscription(new LambdaSubscription(lambda));

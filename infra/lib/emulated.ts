@@ -1,11 +1,13 @@
 import { VARIABLES } from '@apus/cloud/lambda';
-import { CfnOutput } from 'aws-cdk-lib/core';
+import { CfnOutput, Fn } from 'aws-cdk-lib/core';
 import { type ApusStack, OUTPUTS } from './apus-stack.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { STAGE_NAME } from './defaults.ts';
 
 /** Where an emulator answers for an API; names below `amazonaws.com` do not lead there. */
 const API_PATH = '/_aws/execute-api';
+/** The same for the URL of a function. */
+const FUNCTION_URL_PATH = '/_aws/lambda-url';
 
 /** The address of an AWS that is not AWS: programs of AWS's honour this variable, and so does the app. */
 export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undefined {
@@ -29,10 +31,17 @@ export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
     if (construct instanceof BrokerFunction)
       construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${api}`);
   }
-  setOutput(stack, OUTPUTS.url, `${endpoint.replace(/^http/, 'ws')}${api}`);
+  changeOutput(stack, OUTPUTS.url, () => `${endpoint.replace(/^http/, 'ws')}${api}`);
+  changeOutput(stack, OUTPUTS.httpPublishUrl, (url) => `${endpoint}${FUNCTION_URL_PATH}/${urlIdOf(url)}/`);
 }
 
-function setOutput(stack: ApusStack, name: string, value: string): void {
+function changeOutput(stack: ApusStack, name: string, change: (value: string) => string): void {
   const output = stack.node.tryFindChild(name);
-  if (output instanceof CfnOutput) output.value = value;
+  if (output instanceof CfnOutput) output.value = change(String(output.value));
+}
+
+/** Of `https://ID.lambda-url.us-east-1.on.aws/`, which is known at deployment only. */
+function urlIdOf(functionUrl: string): string {
+  const host = Fn.select(2, Fn.split('/', functionUrl));
+  return Fn.select(0, Fn.split('.', host));
 }

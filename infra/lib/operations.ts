@@ -15,6 +15,8 @@ export interface OperationsContext extends Watched, Pick<FunctionDefaults, 'logR
   readonly api: GatewayApi;
   readonly stage: GatewayStage;
   readonly sources: Sources;
+  /** What backends publish through; undefined without `httpPublish`. */
+  readonly publish: IFunction | undefined;
 }
 
 export interface Operations {
@@ -41,7 +43,7 @@ export function createOperations(
 function addBreaker(
   scope: Construct,
   { breaker }: ApusBrokerProps,
-  { metrics, stage, api, sources, logRetention, tracing }: OperationsContext,
+  { metrics, stage, api, sources, publish, logRetention, tracing }: OperationsContext,
   topic: ITopic | undefined,
 ): IFunction {
   const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX } = breaker === false ? {} : (breaker ?? {});
@@ -50,6 +52,7 @@ function addBreaker(
     stage,
     apiId: api.api.apiId,
     fanOutSource: sources.fanOut,
+    publish,
     alarm,
     topic,
     logRetention,

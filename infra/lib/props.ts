@@ -61,7 +61,12 @@ export interface ApusBrokerProps {
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;
 
-  /** Stops a runaway within some two minutes. `false`: nothing does but the throttles. @default 100,000 messages a minute */
+  /**
+   * Stops a runaway within some two minutes: frames of clients, publishes of backends, workers. `false`: nothing does
+   * but the throttles.
+   *
+   * @default 100,000 messages a minute
+   */
   readonly breaker?: BreakerProps | false;
 
   /** Eleven alarms, and a topic that they tell. `false`: none. @default alarms whose topic nobody has subscribed to */

@@ -1,5 +1,9 @@
 import { GetStageCommand, UpdateStageCommand } from '@aws-sdk/client-apigatewayv2';
-import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
+import {
+  DeleteFunctionConcurrencyCommand,
+  PutFunctionConcurrencyCommand,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
 import { PublishCommand } from '@aws-sdk/client-sns';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
@@ -28,6 +32,7 @@ function breakerFor(failing: readonly string[] = [], options: Partial<BreakerOpt
     stageName: 'mqtt',
     throttle: { framesPerSecond: 500, burstFrames: 1_000 },
     eventSourceMappingId: 'esm1',
+    publishFunctionName: 'publish1',
     topicArn: 'arn:topic',
     log: (line) => lines.push(line),
     ...options,
@@ -39,7 +44,7 @@ const ALARM = {
   Records: [{ Sns: { Message: '{"AlarmName":"Runaway","NewStateReason":"120000 messages in a minute"}' } }],
 };
 
-/** Without their order: the two services are asked at the same time. */
+/** Without their order: all services are asked at the same time. */
 function stageUpdate(rate: number, burst: number): object {
   return {
     [UpdateStageCommand.name]: {
@@ -58,17 +63,23 @@ function sourceUpdate(isEnabled: boolean): object {
   return { [UpdateEventSourceMappingCommand.name]: { UUID: 'esm1', Enabled: isEnabled } };
 }
 
+const BACKENDS_STOPPED = {
+  [PutFunctionConcurrencyCommand.name]: { FunctionName: 'publish1', ReservedConcurrentExecutions: 0 },
+};
+const BACKENDS_LET_IN = { [DeleteFunctionConcurrencyCommand.name]: { FunctionName: 'publish1' } };
+
 describe('the breaker', () => {
-  it('on its alarm throttles the stage, keeps its other settings, stops the workers, and says why', async () => {
+  it('on its alarm throttles the stage, keeps its other settings, stops workers and backends, and says why', async () => {
     const { breaker, sent, lines } = breakerFor();
     expect(await breaker.handle(ALARM)).toEqual({ state: 'tripped' });
     expect(sent).toContainEqual(stageUpdate(1, 1));
     expect(sent).toContainEqual(sourceUpdate(false));
+    expect(sent).toContainEqual(BACKENDS_STOPPED);
     expect(sent.at(-1)).toEqual({
       [PublishCommand.name]: {
         TopicArn: 'arn:topic',
         Subject: 'Apus: the breaker has tripped',
-        Message: expect.stringContaining('Runaway: 120000 messages in a minute'),
+        Message: expect.stringMatching(/^Runaway: 120000 messages in a minute .*Backends are refused/),
       },
     });
     expect(lines).toHaveLength(1);
@@ -80,17 +91,26 @@ describe('the breaker', () => {
     expect(await breaker.handle({ action: 'reset' })).toEqual({ state: 'closed' });
     expect(sent).toContainEqual(stageUpdate(500, 1_000));
     expect(sent).toContainEqual(sourceUpdate(true));
+    expect(sent).toContainEqual(BACKENDS_LET_IN);
+  });
+
+  it('leaves functions alone, and says nothing of backends, where none publish', async () => {
+    const { breaker, sent } = breakerFor([], { publishFunctionName: undefined });
+    await breaker.handle(ALARM);
+    await breaker.handle({ action: 'reset' });
+    expect(JSON.stringify(sent)).not.toMatch(/FunctionConcurrency|Backends/);
   });
 
   it.each([
-    ['the stage', GetStageCommand.name, sourceUpdate(false)],
-    ['the workers', UpdateEventSourceMappingCommand.name, stageUpdate(1, 1)],
+    ['the stage', GetStageCommand.name, [sourceUpdate(false), BACKENDS_STOPPED]],
+    ['the workers', UpdateEventSourceMappingCommand.name, [stageUpdate(1, 1), BACKENDS_STOPPED]],
+    ['backends', PutFunctionConcurrencyCommand.name, [stageUpdate(1, 1), sourceUpdate(false)]],
   ])(
     'does the rest when %s cannot be stopped, and fails so that Lambda calls again',
     async (_, name, rest) => {
       const { breaker, sent } = breakerFor([name]);
       await expect(breaker.handle(ALARM)).rejects.toThrow(`${name} failed`);
-      expect(sent).toContainEqual(rest);
+      for (const each of rest) expect(sent).toContainEqual(each);
       expect(sent.filter((each) => PublishCommand.name in each)).toEqual([]);
     },
   );
@@ -145,6 +165,18 @@ describe('the breaker in the template', () => {
         Variables: Match.objectLike({ BREAKER_FRAMES_PER_SECOND: '70', BREAKER_BURST_FRAMES: '90' }),
       },
     });
+  });
+
+  it.each(['iam', 'keys'] as const)('knows whom backends publish through with %s', (httpPublish) => {
+    const { template: other } = synthBroker({ httpPublish });
+    other.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          BREAKER_PUBLISH_FUNCTION_NAME: { Ref: Match.stringLikeRegexp('^BrokerPublish') },
+        }),
+      },
+    });
+    expect(JSON.stringify(template.toJSON())).not.toContain('BREAKER_PUBLISH_FUNCTION_NAME');
   });
 
   it('is there without the other alarms, and is not when the owner wants none', () => {

@@ -34,9 +34,24 @@ function consume(id: string): string[] {
   ];
 }
 
+const READ_KEYS = ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'].map(
+  (action) => `${action} {BrokerPublishKeys}`,
+);
+
+const STOP_BACKENDS = ['lambda:DeleteFunctionConcurrency', 'lambda:PutFunctionConcurrency'].map(
+  (action) => `${action} {BrokerPublish}`,
+);
+
 const READ_SECRET = ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'].map(
   (action) => `${action} {BrokerTokenSecret}`,
 );
+
+const BREAKER = [
+  'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
+  'apigateway:PATCH arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
+  'lambda:UpdateEventSourceMapping arn:{AWS::Partition}:lambda:{AWS::Region}:{AWS::AccountId}:event-source-mapping:{BrokerFanOutSource}',
+  'sns:Publish {BrokerAlarmTopic}',
+];
 
 describe('each function may do what it does, and nothing else', () => {
   it.each([
@@ -45,17 +60,18 @@ describe('each function may do what it does, and nothing else', () => {
     ['FanOut', [...BROKER, ...consume('FanOut'), LOOK]],
     ['Timers', [...BROKER, ...consume('Timers'), LOOK]],
     ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', LOOK]],
-    [
-      'Breaker',
-      [
-        'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
-        'apigateway:PATCH arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
-        'lambda:UpdateEventSourceMapping arn:{AWS::Partition}:lambda:{AWS::Region}:{AWS::AccountId}:event-source-mapping:{BrokerFanOutSource}',
-        'sns:Publish {BrokerAlarmTopic}',
-      ],
-    ],
+    ['Breaker', BREAKER],
   ])('%s', (id, expected) => {
     const permissions = new Set(permissionsOf(template, `Broker${id}Role`));
+    expect([...permissions]).toEqual([...new Set([...expected, ...logs(id)])].sort());
+  });
+
+  it.each([
+    ['Publish', [...BROKER, ...READ_KEYS]],
+    ['Breaker', [...BREAKER, ...STOP_BACKENDS]],
+  ])('%s, where backends publish with keys', (id, expected) => {
+    const { template: keyed } = synthBroker({ httpPublish: 'keys' });
+    const permissions = new Set(permissionsOf(keyed, `Broker${id}Role`));
     expect([...permissions]).toEqual([...new Set([...expected, ...logs(id)])].sort());
   });
 

@@ -34,6 +34,9 @@ export function callerOf(
   return { tenant, name, claims: { publish, subscribe: [] } };
 }
 
+/** Who shows a key that has no name. Not the name that is shown with it: what it causes is charged to the key. */
+const NAMELESS_KEY = 'backend';
+
 /** Callers that show a key. `presetTenant` is meant where neither the key nor the request names one. */
 export function byKeys(keys: KeySource, presetTenant: string, log: Log): Authenticate {
   return async (request) => {
@@ -53,7 +56,7 @@ export function byKeys(keys: KeySource, presetTenant: string, log: Log): Authent
     }
     if (key === undefined) return unauthorized('The key is not known here.');
     const tenants = { own: key.tenant, preset: presetTenant };
-    return callerOf(request, key.name ?? shown.name ?? 'backend', key.publish, tenants);
+    return callerOf(request, key.name ?? NAMELESS_KEY, key.publish, tenants);
   };
 }
 

@@ -44,10 +44,16 @@ async function compare(context: ProbeContext, subscriber: ProbeClient): Promise<
   return passed(`posts of ${sizes.join(', ')} came as one message each.`);
 }
 
+/** Below whatever path the URL has: that of a function has none, that of a proxy in front of it may. */
+function addressOf(publishUrl: string): URL {
+  const { origin, pathname } = new URL(publishUrl);
+  return new URL(`${pathname.replace(/\/(api\/v5\/publish\/?)?$/, '')}/api/v5/publish`, origin);
+}
+
 async function publish({ publish: target }: ProbeContext, topic: string, payload: string): Promise<void> {
   if (target === undefined) return;
   const { url, key } = target;
-  const response = await fetch(new URL('/api/v5/publish', url), {
+  const response = await fetch(addressOf(url), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
