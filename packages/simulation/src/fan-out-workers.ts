@@ -1,5 +1,6 @@
 import type { Model } from './model.ts';
-import { deliver, pushBytes } from './publishing.ts';
+import { deliver, PACKET_OVERHEAD_BYTES, pushBytes } from './publishing.ts';
+import { type Job, type ShardJobs, ShardQueue } from './shard-queue.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** A shard takes so many subscribers before a filter doubles its shards, up to so many (docs/data-model.md). */
@@ -7,9 +8,11 @@ const SHARD_SUBSCRIBERS = 1_000;
 const SHARDS_MAX = 256;
 const SLICE_RECIPIENTS = 250;
 const READS_PER_SUBSCRIBER = 0.025;
-/** SQS: entries of a request, and of a batch that a worker is given; requests that a frame sends at the same time (cloud/src/job-queue.ts). */
-const BATCH_ENTRIES_MAX = 10;
+/** SQS: entries of a request that sends, and requests that a frame sends at the same time (cloud/src/job-queue.ts). */
+const SEND_ENTRIES_MAX = 10;
 const PARALLEL_BATCHES_MAX = 8;
+/** MQTT bytes that one post takes (docs/text-frames.md). */
+const PACKED_BYTES_MAX = 24_558;
 /** Tries of a batch that the queue refuses, and the first pause between them. */
 const SEND_ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
@@ -17,8 +20,9 @@ const FIRST_PAUSE_MS = 25;
 const POSTS_PER_WORKER_SECOND = 500;
 const WORKERS_MIN = 2;
 const WORKERS_MAX = 1_000;
-/** A worker's function has 30 s, of which 4 are kept for the end; what is left then comes again after a second or more. */
+/** A worker's function has 30 s, of which 4 are kept for the last slice and for the end. */
 const WORKER_MS = 26_000;
+/** What a worker that could not run was to have comes again after so long. */
 const AGAIN_MS = { least: 1_000, most: 4_000 };
 
 /** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/pace.ts). */
@@ -27,16 +31,6 @@ const SLOW_DOWN_PAUSE_MS = 250;
 const PACE_BURST_MS = 100;
 const RECOVERY_SHARE_PER_SECOND = 0.05;
 const RATE_MIN = 10;
-
-interface Job {
-  recipients: number;
-  readonly publishedAtMs: readonly number[];
-}
-
-interface ReadyJob {
-  readonly group: string;
-  readonly job: Job;
-}
 
 /** The jobs of one frame: one for each shard of a topic's filter. */
 interface Jobs {
@@ -49,12 +43,9 @@ interface Jobs {
 /** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard, up to ten jobs a batch. */
 export class FanOutWorkers {
   readonly #model: Model;
+  readonly #queue: ShardQueue;
   readonly #workersMax: number;
   #busyWorkers = 0;
-  /** Of each group that is being served, the jobs behind. */
-  readonly #groups = new Map<string, Job[]>();
-  /** Those whose groups are free. */
-  readonly #ready: ReadyJob[] = [];
   #isAwake = false;
   /** Calls that touch one message group, for each topic. */
   readonly #groupCalls = new Map<number, TokenBucket>();
@@ -62,6 +53,7 @@ export class FanOutWorkers {
 
   constructor(model: Model) {
     this.#model = model;
+    this.#queue = new ShardQueue(model.workload.fanOutBatchSize);
     const budget = model.quotas.maxPostsPerSecond;
     const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / POSTS_PER_WORKER_SECOND)));
     this.#workersMax = wanted;
@@ -76,7 +68,7 @@ export class FanOutWorkers {
 
   #send(jobs: Jobs, attempt: number, then: (isDone: boolean) => void): void {
     const { loop, random, times } = this.#model;
-    const requests = Math.ceil(jobs.shards / BATCH_ENTRIES_MAX);
+    const requests = Math.ceil(jobs.shards / SEND_ENTRIES_MAX);
     const rounds = Math.ceil(requests / PARALLEL_BATCHES_MAX);
     let sendMs = 0;
     for (let round = 0; round < rounds; round += 1) sendMs += random.latency(times.sqsSend);
@@ -116,23 +108,8 @@ export class FanOutWorkers {
   #spread({ recipients, publishedAtMs, topic, shards }: Jobs): void {
     for (let shard = 0; shard < shards; shard += 1) {
       const part = Math.floor(recipients / shards) + (shard < recipients % shards ? 1 : 0);
-      this.#queue(`${topic} ${shard}`, { recipients: part, publishedAtMs });
+      this.#queue.put(`${topic} ${shard}`, { recipients: part, publishedAtMs });
     }
-  }
-
-  /** Of a group one job is served at a time; the others wait for it. */
-  #queue(group: string, job: Job): void {
-    const waiting = this.#groups.get(group);
-    if (waiting !== undefined) {
-      waiting.push(job);
-      return;
-    }
-    this.#groups.set(group, []);
-    this.#offer({ group, job });
-  }
-
-  #offer(ready: ReadyJob): void {
-    this.#ready.push(ready);
     this.#wake();
   }
 
@@ -142,8 +119,8 @@ export class FanOutWorkers {
     this.#isAwake = true;
     this.#model.loop.after(0, () => {
       this.#isAwake = false;
-      while (this.#ready.length > 0 && this.#busyWorkers < this.#workersMax) {
-        const batch = this.#ready.splice(0, BATCH_ENTRIES_MAX);
+      while (this.#queue.hasReady && this.#busyWorkers < this.#workersMax) {
+        const batch = this.#queue.take();
         this.#busyWorkers += 1;
         this.#model.count((tally) => {
           // Received, and deleted.
@@ -156,93 +133,111 @@ export class FanOutWorkers {
     });
   }
 
-  /** One invocation: the jobs of a batch one after another, until all are done or its time is over. */
-  #invoke(batch: readonly ReadyJob[]): void {
+  /** One invocation: the shards of a batch one after another, until all are done or its time is over. */
+  #invoke(batch: readonly ShardJobs[]): void {
     const { loop, random, times, account } = this.#model;
     const start = account.workers.enter(loop.nowMs);
     if (start === 'throttled') {
       this.#model.count((tally) => {
         tally.framesWithoutFunction += 1;
       });
-      this.#release(batch);
+      const { least, most } = AGAIN_MS;
+      this.#release(batch, least + random.next() * (most - least));
       return;
     }
     const startedAtMs = loop.nowMs;
     const coldMs = start === 'cold' ? random.latency(times.coldStart) : 0;
     const pace = { rate: this.#postsPerWorker, nextMs: 0, slowedAtMs: Number.NEGATIVE_INFINITY };
-    const left = [...batch];
     const end = () => {
       account.workers.leave();
       this.#model.count((tally) => {
         tally.invocations += 1;
         tally.billedMs += Math.ceil(loop.nowMs - startedAtMs);
+        // What is not done is made visible at once.
+        if (batch.some(({ jobs }) => jobs.length > 0)) tally.fifoRequests += 1;
       });
-      this.#release(left);
+      this.#release(batch, 0);
     };
     const slice = () => {
-      const [current] = left;
-      if (current === undefined || loop.nowMs - startedAtMs > WORKER_MS) {
-        end();
-      } else if (current.job.recipients === 0) {
-        left.shift();
-        this.#groupDone(current.group);
-        slice();
-      } else this.#slice(current.job, pace, slice);
+      const current = batch.find(({ jobs }) => jobs.length > 0);
+      if (current === undefined || loop.nowMs - startedAtMs > WORKER_MS) end();
+      else this.#slice(current.jobs, pace, slice);
     };
     loop.after(coldMs + this.#model.cpu(times.frameCpuMs), slice);
   }
 
-  /** The worker is free; what it has not done comes again after a while. */
-  #release(left: readonly ReadyJob[]): void {
-    const { loop, random } = this.#model;
+  /** The worker is free; SQS hands out its shards again when the whole batch is answered for. */
+  #release(batch: readonly ShardJobs[], afterMs: number): void {
     this.#busyWorkers -= 1;
-    const { least, most } = AGAIN_MS;
-    for (const ready of left) loop.after(least + random.next() * (most - least), () => this.#offer(ready));
+    this.#model.loop.after(afterMs, () => {
+      for (const each of batch) this.#queue.giveBack(each);
+      this.#wake();
+    });
     this.#wake();
   }
 
-  #groupDone(group: string): void {
-    const next = this.#groups.get(group)?.shift();
-    if (next === undefined) this.#groups.delete(group);
-    else this.#offer({ group, job: next });
-  }
-
-  /** Claims a slice, then posts to each of it, as fast as the pace lets through. */
-  #slice(job: Job, pace: WorkerPace, then: () => void): void {
-    const { loop, workload } = this.#model;
-    const recipients = Math.min(SLICE_RECIPIENTS, job.recipients);
+  /**
+   * Claims a slice of a shard, then posts to each of it, as fast as the pace lets through. Jobs that have come equally
+   * far are served together: what they have for one connection is one post, as far as it goes.
+   */
+  #slice(jobs: Job[], pace: WorkerPace, then: () => void): void {
+    const [first] = jobs;
+    if (first === undefined) {
+      then();
+      return;
+    }
+    const end = jobs.findIndex((job) => job.recipients !== first.recipients);
+    const run = end < 0 ? [...jobs] : jobs.slice(0, end);
+    const recipients = Math.min(SLICE_RECIPIENTS, first.recipients);
     // A page of the shard, and the claim.
     const use = { calls: 2, reads: recipients * READS_PER_SUBSCRIBER, writes: 1 };
-    const bytes = pushBytes((workload.payloadBytes + 31) * job.publishedAtMs.length);
     this.#model.useStore(use, (isClaimed) => {
       if (!isClaimed) {
-        loop.after(AGAIN_MS.least, then);
+        this.#model.loop.after(AGAIN_MS.least, then);
         return;
       }
-      job.recipients -= recipients;
-      let left = recipients;
+      for (const job of run) job.recipients -= recipients;
+      if (first.recipients === 0) jobs.splice(0, run.length);
+      const posts = this.#packed(run.flatMap(({ publishedAtMs }) => publishedAtMs));
+      let left = recipients * posts.length;
       const one = () => {
         left -= 1;
         if (left === 0) then();
       };
-      for (let index = 0; index < recipients; index += 1) this.#post(job, bytes, pace, one);
+      for (let index = 0; index < recipients; index += 1) {
+        for (const publishedAtMs of posts) this.#post(publishedAtMs, pace, one);
+      }
     });
   }
 
-  #post(job: Job, bytes: number, pace: WorkerPace, then: () => void): void {
+  /** When the messages of each post to a connection were published. */
+  #packed(publishedAtMs: readonly number[]): readonly (readonly number[])[] {
+    const messagesMax = Math.max(1, Math.floor(PACKED_BYTES_MAX / this.#packetBytes));
+    const posts: (readonly number[])[] = [];
+    for (let from = 0; from < publishedAtMs.length; from += messagesMax) {
+      posts.push(publishedAtMs.slice(from, from + messagesMax));
+    }
+    return posts;
+  }
+
+  get #packetBytes(): number {
+    return this.#model.workload.payloadBytes + PACKET_OVERHEAD_BYTES;
+  }
+
+  #post(publishedAtMs: readonly number[], pace: WorkerPace, then: () => void): void {
     const { loop } = this.#model;
     const dueMs = Math.max(pace.nextMs, loop.nowMs - PACE_BURST_MS);
     pace.nextMs = dueMs + 1_000 / pace.rate;
     loop.after(dueMs - loop.nowMs, () => {
-      this.#model.post(bytes, (isSent) => {
+      this.#model.post(pushBytes(this.#packetBytes * publishedAtMs.length), (isSent) => {
         if (!isSent) {
           // Many refusals at once are the account's: the pace halves, and nobody is given up.
           this.#slowDown(pace);
-          this.#post(job, bytes, pace, then);
+          this.#post(publishedAtMs, pace, then);
           return;
         }
         this.#recover(pace);
-        for (const atMs of job.publishedAtMs) deliver(this.#model, atMs, true);
+        for (const atMs of publishedAtMs) deliver(this.#model, atMs, true);
         then();
       });
     });

@@ -6,7 +6,7 @@ import type { Model } from './model.ts';
 export const INLINE_RECIPIENTS = 8;
 
 /** PUBLISH beside its payload: fixed header, topic of 24 bytes, packet id, MQTT 5's property length. */
-const PACKET_OVERHEAD_BYTES = 31;
+export const PACKET_OVERHEAD_BYTES = 31;
 /** MQTT bytes of one frame from a client (docs/text-frames.md). */
 const FRAME_BYTES_MAX = 24_573;
 /** A clock, a marker, and a PUBACK in base64. */

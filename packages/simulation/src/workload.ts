@@ -18,6 +18,8 @@ export interface SimulatedWorkload {
   readonly warmUpSeconds: number;
   /** In which one message is to have reached everybody. */
   readonly deliverWithinSeconds: number;
+  /** Jobs of wide filters that a worker is given at most. */
+  readonly fanOutBatchSize: number;
   readonly seed: number;
 }
 
@@ -80,6 +82,13 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof SimulatedWorkload]: Field }
     least: 1,
     most: 86_400,
     preset: 10,
+  },
+  fanOutBatchSize: {
+    help: 'Jobs of wide filters that a worker is given at most (infra/lib/defaults.ts).',
+    least: 1,
+    most: 10,
+    preset: 10,
+    isWhole: true,
   },
   seed: {
     help: 'What every random choice comes from.',

@@ -91,13 +91,55 @@ describe('one message to many', () => {
     expect(tally.deliveryMs.max).toBeLessThan(12_700);
   });
 
-  it('waits for workers that came before it: a second message to the same shard follows the first', () => {
-    const given = { connections: 2_000, publishers: 2, topics: 1, recipients: 508, warmUpSeconds: 0 };
+  it('waits for workers that came before it: a second batch of the same shard follows the first', () => {
+    const batches = { topics: 1, fanOutBatchSize: 1 };
+    const given = { connections: 2_000, publishers: 2, recipients: 508, warmUpSeconds: 0, ...batches };
     const quotas = quotasWith({ maxPostsPerSecond: 1_000 });
     const one = runModel(workloadFrom({ ...given, messagesOnce: 1 }), { ...alone, quotas });
     const two = runModel(workloadFrom({ ...given, messagesOnce: 2 }), { ...alone, quotas });
     // 500 posts at 500 a second of one worker: a second each, less the burst after a pause.
     expect(two.tally.deliveryMs.max - one.tally.deliveryMs.max).toBeGreaterThan(850);
+  });
+
+  describe('ten messages to one shard at once', () => {
+    const given = { connections: 2_000, publishers: 10, topics: 1, recipients: 508, warmUpSeconds: 0 };
+    const quotas = quotasWith({ maxPostsPerSecond: 1_000 });
+    const run = (more: object) =>
+      runModel(workloadFrom({ ...given, messagesOnce: 10, ...more }), { ...alone, quotas }).tally;
+    const inline = 10 * 8;
+
+    it('are two batches, in the second of which nine share posts and claims', () => {
+      expect(run({})).toMatchObject({
+        delivered: 5_080,
+        posts: inline + 1_000,
+        writeUnits: 4,
+        fifoRequests: 14,
+      });
+    });
+
+    it('are posts of their own where a worker is given one job at a time', () => {
+      const { posts, writeUnits, fifoRequests } = run({ fanOutBatchSize: 1 });
+      expect([posts, writeUnits, fifoRequests]).toEqual([inline + 5_000, 20, 30]);
+    });
+
+    it('share a post as far as its bytes go: two of 10,000 bytes, so nine are five posts', () => {
+      expect(run({ payloadBytes: 10_000 }).posts).toBe(inline + (1 + 5) * 500);
+    });
+  });
+
+  it('what a worker has no time for comes again at once, and together', () => {
+    const workload = workloadFrom({
+      connections: 100_000,
+      messagesOnce: 1,
+      recipients: 16_008,
+      warmUpSeconds: 0,
+    });
+    // Sixteen shards of a thousand, ten of them in one batch, and 100 posts a second for each of two workers: the other
+    // has done its six after 60 s, and has what the first handed back the last time only when that is over.
+    const { tally } = runModel(workload, { ...alone, quotas: quotasWith({ maxPostsPerSecond: 200 }) });
+    expect(tally.delivered).toBe(16_008);
+    expect(tally.deliveryMs.max).toBeGreaterThan(80_000);
+    expect(tally.deliveryMs.max).toBeLessThan(120_000);
   });
 
   it.each([
