@@ -73,6 +73,7 @@ export function functionsOf(environment: Environment, services: Services, option
     ...(options.limits !== undefined && { limits: options.limits }),
     stores: {
       ...services.stores,
+      ...options.alterations?.stores,
       ...(options.inlineSubscribersMax !== undefined && {
         inlineSubscribersMax: options.inlineSubscribersMax,
       }),

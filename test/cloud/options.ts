@@ -6,6 +6,8 @@ import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/em
 export interface Alterations {
   /** Stands between the stores and DynamoDB. */
   readonly dynamo?: (client: CloudOptions['dynamo']) => CloudOptions['dynamo'];
+  /** Options of the stores, instead of those of a deployment. */
+  readonly stores?: CloudOptions['stores'];
   /** Changes what an execution environment has been put together from. */
   readonly cloud?: (cloud: Cloud) => void;
 }

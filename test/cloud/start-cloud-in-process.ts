@@ -38,7 +38,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
 }
 
 /** Where the poster has its sockets: the request is read, and handed over. */
-function requestsOf(emulator: InProcessEmulator, environment: Environment): RequestSender {
+export function requestsOf(emulator: InProcessEmulator, environment: Environment): RequestSender {
   return {
     async send(request): Promise<HttpOutcome> {
       const headEnd = request.indexOf('\r\n\r\n');

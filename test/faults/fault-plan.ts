@@ -78,6 +78,11 @@ export const DEFAULT_RATES: Rates = {
   'clock-skew': 0.5,
 };
 
+/** Of a fault that struck, by its name. */
+export function kindOfFault(name: string): string {
+  return name.split(' ', 1)[0] ?? '';
+}
+
 /** Longer than any reply is waited for would only be another loss. */
 const LATE_MS_MAX = 3_000;
 const STORE_SLOW_MS_MAX = 600;
@@ -110,6 +115,10 @@ export class FaultPlan {
 
   constructor(options: FaultPlanOptions) {
     this.#options = options;
+  }
+
+  get seed(): number {
+    return this.#options.seed;
   }
 
   get gateway(): Faults {
@@ -154,8 +163,13 @@ export class FaultPlan {
     };
   }
 
+  /** One more occasion of this kind. */
+  strikes(kind: FaultKind, subject: unknown): boolean {
+    return this.#strikes(kind, subject) !== undefined;
+  }
+
   #chance(kind: FaultKind): (subject: unknown) => boolean {
-    return (subject) => this.#strikes(kind, subject) !== undefined;
+    return (subject) => this.strikes(kind, subject);
   }
 
   /** From nothing to so many milliseconds, where it strikes. */

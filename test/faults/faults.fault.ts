@@ -21,19 +21,23 @@ it(
   async () => {
     const size = { ...DEFAULT_SIZE, durationMs: HISTORY_SECONDS * 1000 };
     const totals: Record<string, number> = {};
+    const faults: Record<string, number> = {};
     await warmUp();
     const endsAtMs = Date.now() + SECONDS * 1000;
     const failed: History[] = [];
     let seed = SEED;
     for (; seed === SEED || Date.now() < endsAtMs; seed += 1) {
       const history = await runHistory({ seed, size });
-      addTo(totals, history);
+      addTo(totals, history.counts);
+      addTo(faults, history.faults);
       if (history.problems.length === 0) continue;
       // Its own lines at once: somebody may not want to wait for the end.
       process.stdout.write(`${failureOf(history)}\n`);
       failed.push(history);
     }
-    process.stdout.write(`seeds ${SEED} to ${seed - 1}: ${JSON.stringify(totals)}\n`);
+    process.stdout.write(
+      `seeds ${SEED} to ${seed - 1}: ${JSON.stringify(totals)}\n${JSON.stringify(faults)}\n`,
+    );
     expect(totals.acknowledged).toBeGreaterThan(0);
     const [first] = failed;
     if (first === undefined) return;
@@ -47,6 +51,6 @@ function failureOf({ seed, problems }: History): string {
   return `seed ${seed} fails: ${problems[0]?.what}`;
 }
 
-function addTo(totals: Record<string, number>, { counts }: History): void {
+function addTo(totals: Record<string, number>, counts: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + count;
 }

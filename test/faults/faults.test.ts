@@ -4,7 +4,9 @@ import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
 
 /** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
-const SEEDS = [1, 2, 3];
+const SEEDS = [1, 2, 10];
+/** At every tenth seed everybody stays for two hours. */
+const AGED_SEED = 10;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
 /** Seconds where nothing else runs; a machine that is busy may take its time. */
 const TIMEOUT_MS = 180_000;
@@ -26,6 +28,16 @@ describe('a deployment while everything goes wrong', () => {
       if (history.problems.length > 0) expect.fail(reportOf(history));
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'connections are cut at the age of two hours, among them one that owes a will, and their sessions go on',
+    async () => {
+      const { counts } = await historyOf(AGED_SEED);
+      expect(counts.agedConnections).toBeGreaterThan(SIZE.publishers + SIZE.subscribers);
+      expect(counts.wills).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
   );

@@ -90,15 +90,17 @@ export class Guests {
           connected: (connection, sessionPresent) => {
             // Until it ends, and if nobody sees how: lost.
             wills.settle(payloadOf(connection), 'owed');
-            if (connection === 1) setTimeout(() => client.end(how), step.stayMs);
-            else {
+            if (connection > 1) {
               const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
               wills.settle(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
               client.end('goodbye');
-            }
+            } else if (how !== 'age') setTimeout(() => client.end(how), step.stayMs);
           },
           ended: (connection, isGoodbye) => {
-            if (connection === 1) endedAtMs = Date.now();
+            if (connection === 1) {
+              endedAtMs = Date.now();
+              if (how === 'age' && mayReturn) setTimeout(returns, returnsAfterMs);
+            }
             const isSaid = how === 'goodbye' || connection > 1;
             if (isSaid) wills.settle(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
           },
@@ -106,13 +108,14 @@ export class Guests {
         this.#books.trace,
       ),
     );
-    if (!mayReturn || how === 'goodbye' || how === 'unplug') return;
-    setTimeout(() => {
+    const returns = (): void => {
       // It comes again whether its first connection came about or not: what became of that one's will is then open.
       if (client.mqtt.connected || client.connections !== 1) return;
       wills.settle(payloadOf(1), 'either');
       client.mqtt.reconnect();
-    }, step.stayMs + returnsAfterMs);
+    };
+    if (!mayReturn || how === 'goodbye' || how === 'unplug' || how === 'age') return;
+    setTimeout(returns, step.stayMs + returnsAfterMs);
   }
 
   /** Leaves a session behind, for which messages wait, and begins with a new one. */

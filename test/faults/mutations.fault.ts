@@ -28,9 +28,15 @@ describe('a run without a protection fails, and with it does not', () => {
 });
 
 function historyOf(mutation: Mutation, seed: number): HistoryOptions {
-  const { steps, durationMs = DURATION_MS } = mutation;
-  const size = { ...DEFAULT_SIZE, durationMs };
-  return { seed, size, rates: ratesOf(mutation), ...(steps !== undefined && { steps }) };
+  const { steps, inlineSubscribersMax, durationMs = DURATION_MS } = mutation;
+  const size = { ...DEFAULT_SIZE, durationMs, ages: false };
+  return {
+    seed,
+    size,
+    rates: ratesOf(mutation),
+    ...(steps !== undefined && { steps }),
+    ...(inlineSubscribersMax !== undefined && { inlineSubscribersMax }),
+  };
 }
 
 async function findHistory(mutation: Mutation): Promise<History | undefined> {

@@ -10,7 +10,7 @@ export type End =
   | 'unplug'
   /** DISCONNECT. */
   | 'goodbye'
-  /** The gateway closes, as at two hours and for maintenance. */
+  /** The gateway closes, as for maintenance. */
   | 'closed-by-gateway';
 
 export type Topic = 'news' | 'state' | 'jobs';
@@ -28,7 +28,8 @@ export type Step = { readonly atMs: number } & (
       readonly qos: 1 | 2;
       readonly delaySeconds: number;
       readonly stayMs: number;
-      readonly how: End;
+      /** 'age': it stays until the gateway cuts it at two hours. */
+      readonly how: End | 'age';
       /** Returns so long after its end; undefined: never. */
       readonly returnsAfterMs: number | undefined;
     }
@@ -46,7 +47,19 @@ export interface Size {
   readonly publishers: number;
   readonly subscribers: number;
   readonly members: number;
+  /**
+   * Whether clients stay for two hours, in which nothing happens but heartbeats and what goes wrong, and go on while the
+   * gateway cuts them for their age. @default at every tenth seed
+   */
+  readonly ages?: boolean;
 }
+
+/** At this age the gateway cuts a connection. */
+const AGE_MS = 2 * 60 * 60_000;
+/** Clients go on so long before. The first cuts come some seconds before it, as everybody connects before step one. */
+const BEFORE_AGE_MS = 6_000;
+const AFTER_AGE_MS = 2_000;
+const AGES_EVERY_SEEDS = 10;
 
 /** All match `state/{publisher}/a/b`, each in a shape of its own. */
 export const STATE_FILTERS = [
@@ -76,8 +89,39 @@ const PUBLISH_EVERY_MS = 120;
 const END_EVERY_MS = 900;
 const OTHER_EVERY_MS = 1_500;
 
+export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
+  return ages;
+}
+
+/** How long clients go on and faults strike. */
+export function activeMs(seed: number, size: Size): number {
+  return isAged(seed, size)
+    ? Math.max(AGE_MS + AFTER_AGE_MS, AGE_MS - BEFORE_AGE_MS + size.durationMs / 2)
+    : size.durationMs;
+}
+
 /** What happens in the history of a seed. */
 export function stepsOf(seed: number, size: Size): Step[] {
+  const steps = drawnSteps(seed, size);
+  if (!isAged(seed, size)) return steps;
+  const halfMs = size.durationMs / 2;
+  const leapt = (step: Step): Step =>
+    step.atMs < halfMs ? step : { ...step, atMs: step.atMs - halfMs + AGE_MS - BEFORE_AGE_MS };
+  return [...AGED_MORTALS, ...steps.map(leapt)];
+}
+
+/** Wills of connections that the gateway cuts: one is owed, one is withdrawn by a client that is back in time. */
+const AGED_MORTALS: readonly Step[] = [undefined, 1_000, 90_000].map((returnsAfterMs, index) => ({
+  kind: 'mortal',
+  atMs: 10 * index,
+  qos: index === 0 ? 2 : 1,
+  delaySeconds: index === 0 ? 0 : 20,
+  stayMs: AGE_MS,
+  how: 'age',
+  returnsAfterMs,
+}));
+
+function drawnSteps(seed: number, size: Size): Step[] {
   const random = seededRandom(seed);
   const steps: Step[] = [];
   const every = (meanMs: number, make: (atMs: number) => Step): void => {

@@ -53,6 +53,6 @@ export class Trace {
 }
 
 /** Names a message in a trace. */
-export function messageName(topic: string, number: number): string {
-  return `${topic}=${number}`;
+export function messageName(topic: string, payload: string): string {
+  return `${topic}=${payload}`;
 }

@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { seededRandom } from './draws.ts';
+import type { HistoryTime } from './time.ts';
 
 /** Taken before anybody replaces it: one turn of it runs everything that promises and ticks hold ready. */
 const turn = setImmediate;
@@ -11,7 +12,7 @@ const START_MS = Date.UTC(2026, 0, 1);
  * Time and chance of this process while a history runs: timers fire one by one, everything that one of them sets off
  * has happened before the next, and nothing is drawn but from the seed. Only one history can run at a time.
  */
-export class VirtualTime {
+export class VirtualTime implements HistoryTime {
   constructor(seed: number) {
     vi.useFakeTimers({
       now: START_MS,
@@ -29,7 +30,6 @@ export class VirtualTime {
     vi.spyOn(Math, 'random').mockImplementation(seededRandom(seed));
   }
 
-  /** Since the beginning. */
   get nowMs(): number {
     return Date.now() - START_MS;
   }
@@ -47,7 +47,6 @@ export class VirtualTime {
     }
   }
 
-  /** Until it has settled; rejects after so much time. */
   async during<T>(promise: Promise<T>, msMax = 60_000): Promise<T> {
     let isSettled = false;
     const settled = promise.finally(() => {

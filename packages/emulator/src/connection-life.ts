@@ -13,7 +13,10 @@ export function startLife(gateway: Gateway, connection: Connection): void {
   const { clock, limits } = gateway.settings;
   const expire = (): void => closeConnection(gateway, connection, 1001, 'Going away');
   const ageMs = clock.now() - connection.connectedAtMs;
-  const cancelDuration = clock.setTimer(limits.connectionDurationMs - ageMs, expire);
+  const cancelDuration = clock.setTimer(limits.connectionDurationMs - ageMs, () => {
+    gateway.counters.event('connectionDurationOver');
+    expire();
+  });
   let cancelIdle = (): void => {};
   // Messages do not touch the timer: it looks, when it fires, how long ago the last one was.
   const watchIdle = (): void => {

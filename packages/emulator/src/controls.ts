@@ -21,6 +21,11 @@ export interface Controls {
   /** The next invocations start cold. */
   retireIdleEnvironments(): void;
   /**
+   * Invokes one of the option `functions` with an event, which crosses as JSON, and waits for its result. Rejects with
+   * what it threw, when it timed out, and when there is no such function.
+   */
+  invoke(functionName: string, event: unknown): Promise<unknown>;
+  /**
    * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. What is still on
    * its way from a client is not seen.
    */
@@ -44,8 +49,20 @@ export function controlsOf(gateway: Gateway): Controls {
     retireIdleEnvironments() {
       for (const lambda of gateway.functions) lambda.retireIdle();
     },
+    invoke: (functionName, event) => invoke(gateway, functionName, event),
     quiet: () => gateway.activity.quiet(),
   };
+}
+
+async function invoke(gateway: Gateway, functionName: string, event: unknown): Promise<unknown> {
+  const lambda = gateway.invoked.get(functionName);
+  if (lambda === undefined)
+    throw new Error(`There is no function ${functionName} among the option functions`);
+  const end = gateway.activity.begin();
+  const outcome = await lambda.invoke(functionName, (handler) => handler, event);
+  end();
+  if (outcome.kind === 'failed') throw outcome.error;
+  return outcome.value;
 }
 
 /** Nothing of it runs on. */

@@ -53,6 +53,7 @@ export function createGateway(
       authorizer &&
       createFunction(functionSettings(authorizer, 'apus-authorizer'), authorizer.createEnvironment),
     functions,
+    invoked: new Map(),
     sqs: createSqsService(settings, dice, counters, activity),
     domainName: settings.domainName ?? endpoint.host,
     stopped: false,

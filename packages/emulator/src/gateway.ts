@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import type { Counters } from './counters.ts';
 import type { Dice } from './faults.ts';
 import type { Outcome } from './invocation.ts';
-import type { AuthorizerHandlers, Handlers } from './lambda.ts';
+import type { AuthorizerHandlers, Handler, Handlers } from './lambda.ts';
 import type { LambdaFunction } from './lambda-function.ts';
 import type { Settings } from './options.ts';
 import type { Random } from './random.ts';
@@ -29,6 +29,8 @@ export interface Gateway {
   readonly authorizer: LambdaFunction<AuthorizerHandlers> | undefined;
   /** Every function of the account, those of event sources and schedules among them. */
   readonly functions: readonly Pick<LambdaFunction<never>, 'kill' | 'retireIdle' | 'stop'>[];
+  /** Those without a trigger, by their names. */
+  readonly invoked: Map<string, LambdaFunction<Handler<unknown, unknown>>>;
   readonly sqs: SqsService;
   /** In events. */
   readonly domainName: string;

@@ -36,7 +36,13 @@ export type {
 } from './lambda.ts';
 export { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 export { ManualClock } from './manual-clock.ts';
-export type { AuthorizerOptions, EmulatorOptions, FunctionOptions, RouteOptions } from './options.ts';
+export type {
+  AuthorizerOptions,
+  EmulatorOptions,
+  FunctionOptions,
+  InvokedFunction,
+  RouteOptions,
+} from './options.ts';
 export type { ScheduledEvent, ScheduleFunction, ScheduleOptions } from './schedule.ts';
 export {
   createSqs,

@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 import type { EventSourceOptions } from './event-source-options.ts';
 import type { RouteEvent } from './events.ts';
 import type { Faults } from './faults.ts';
-import type { AuthorizerHandlers, CreateEnvironment, Handlers } from './lambda.ts';
+import type { AuthorizerHandlers, CreateEnvironment, Handler, Handlers } from './lambda.ts';
 import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 import { randomSeed } from './random.ts';
 import type { ScheduleOptions } from './schedule.ts';
@@ -32,6 +32,13 @@ export interface AuthorizerOptions extends FunctionOptions {
    * 401, and the authorizer is not asked.
    */
   readonly identitySources?: readonly string[];
+}
+
+/** A function that has no trigger of its own: `emulator.invoke` runs it. */
+export interface InvokedFunction extends FunctionOptions {
+  /** Unique among these. */
+  readonly functionName: string;
+  readonly createEnvironment: CreateEnvironment<Handler<unknown, unknown>>;
 }
 
 export interface RouteOptions {
@@ -83,6 +90,8 @@ export interface EmulatorOptions {
   readonly eventSources?: readonly EventSourceOptions[];
   /** Functions that are invoked at fixed rates. */
   readonly schedules?: readonly ScheduleOptions[];
+  /** Functions for `emulator.invoke`: for whoever stands between a service that is not of the emulator and Lambda. */
+  readonly functions?: readonly InvokedFunction[];
   readonly faults?: Faults;
   readonly limits?: Partial<EmulatorLimits>;
   readonly sqsLimits?: Partial<SqsLimits>;
@@ -139,6 +148,7 @@ const DEFAULTS = {
   queues: [],
   eventSources: [],
   schedules: [],
+  functions: [],
   faults: {},
   clock: systemClock,
   signatureNow: Date.now,

@@ -6,9 +6,9 @@ import { functionSettings } from './options.ts';
 import { Schedule } from './schedule.ts';
 import type { QueueOptions } from './sqs/queue-options.ts';
 
-/** Creates the queues, and the functions that queues and schedules invoke, and lets them begin. */
+/** Creates the queues, and the functions beside the routes', and lets those begin that queues and schedules invoke. */
 export function startTriggers(gateway: Gateway, createFunction: CreateFunction): void {
-  const { eventSources, queues, schedules } = gateway.settings;
+  const { eventSources, queues, schedules, functions } = gateway.settings;
   for (const queue of deadLetterQueuesFirst(queues)) gateway.sqs.create(queue);
   for (const options of eventSources) {
     const queue = gateway.sqs.find(options.queue);
@@ -21,6 +21,11 @@ export function startTriggers(gateway: Gateway, createFunction: CreateFunction):
     const lambda = functionSettings(options.function, options.name ?? 'apus-schedule');
     new Schedule(gateway, options, createFunction(lambda, options.function.createEnvironment)).start();
   }
+  for (const options of functions)
+    gateway.invoked.set(
+      options.functionName,
+      createFunction(functionSettings(options), options.createEnvironment),
+    );
 }
 
 /** A queue can name a dead-letter queue only once there is one. */

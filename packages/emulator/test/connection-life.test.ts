@@ -74,6 +74,7 @@ test('two hours close with 1001, however busy the connection is', async () => {
   expect(await client.closed).toMatchObject({ code: 1001 });
   await emulator.quiet();
   expect(ends).toEqual([[1001, 'Going away']]);
+  expect(emulator.counters.snapshot().events).toEqual({ connectionDurationOver: 1 });
 });
 
 test.each<[string, (client: Client) => void, [number, string]]>([

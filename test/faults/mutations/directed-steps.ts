@@ -1,0 +1,69 @@
+import { STATE_FILTERS, type Step, type Topic } from '../steps.ts';
+
+const PUBLISHERS = 3;
+
+const repeated = (times: number, make: (index: number) => readonly Step[]): readonly Step[] =>
+  Array.from({ length: times }, (_, index) => make(index)).flat();
+
+/** Wills come five seconds after their connections ended, while faults still strike. */
+export const MORTALS: readonly Step[] = repeated(16, (index) => [
+  {
+    kind: 'mortal',
+    atMs: 100 * index,
+    qos: index % 2 === 0 ? 1 : 2,
+    delaySeconds: 0,
+    stayMs: 500,
+    how: 'cut',
+    returnsAfterMs: undefined,
+  },
+]);
+
+/** Subscribers that come while messages are being retained, in a shape that every process knows by then. */
+export const NEWCOMERS: readonly Step[] = [
+  { kind: 'probe', atMs: 0, filter: 'state/+/a/b', stayMs: 0 },
+  ...repeated(60, (index) => [
+    { kind: 'publish', atMs: 9_000 + 50 * index, publisher: index % PUBLISHERS, topic: 'state', qos: 1 },
+    { kind: 'probe', atMs: 9_020 + 50 * index, filter: 'state/+/a/b', stayMs: 0 },
+  ]),
+];
+
+/** Subscribers that come in shapes of their own while everybody publishes. */
+export const NEW_SHAPES: readonly Step[] = [
+  ...repeated(100, (index) => [
+    { kind: 'publish', atMs: 60 * index, publisher: index % PUBLISHERS, topic: 'state', qos: 1 },
+  ]),
+  ...STATE_FILTERS.map(
+    (filter, index): Step => ({ kind: 'probe', atMs: 500 + 300 * index, filter, stayMs: 0 }),
+  ),
+];
+
+/** Each publisher sends several messages at once, again and again: they come in one frame, and windows are full. */
+export const bursts = (options: {
+  readonly topic: Topic;
+  readonly qos: 1 | 2;
+  readonly messages: number;
+  readonly everyMs: number;
+  readonly durationMs: number;
+}): readonly Step[] => {
+  const { topic, qos, messages, everyMs, durationMs } = options;
+  return repeated(Math.floor(durationMs / everyMs), (index) =>
+    repeated(messages, () => [
+      { kind: 'publish', atMs: index * everyMs, publisher: index % PUBLISHERS, topic, qos },
+    ]),
+  );
+};
+
+/** Subscribers lose their connections, and are back in a moment. */
+export const returns = (everyMs: number, durationMs: number): readonly Step[] =>
+  repeated(Math.floor(durationMs / everyMs), (index) => [
+    {
+      kind: 'end',
+      atMs: (index + 1) * everyMs,
+      client: PUBLISHERS + (index % 4),
+      how: index % 2 === 0 ? 'cut' : 'vanish',
+      awayMs: 100,
+    },
+  ]);
+
+export const inOrder = (...parts: readonly (readonly Step[])[]): readonly Step[] =>
+  parts.flat().sort((one, other) => one.atMs - other.atMs);

@@ -1,0 +1,49 @@
+import type { Alterations } from '../../cloud/options.ts';
+import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
+import type { Rates } from '../fault-plan.ts';
+import type { Step } from '../steps.ts';
+
+/** A protection that is taken away, and what a run has to find then. */
+export interface Mutation {
+  readonly name: string;
+  /** The section of the design that demands the protection. */
+  readonly section: string;
+  readonly alterations?: Alterations;
+  /** Mocks what has no port. */
+  readonly install?: () => void;
+  /** Those of the faults that the protection is against are frequent. */
+  readonly rates?: Partial<Rates>;
+  /** @default those of the seed */
+  readonly steps?: readonly Step[];
+  /** How long clients go on and faults strike. @default 6 s */
+  readonly durationMs?: number;
+  /** Subscribers that a filter's head holds. @default so few that most stand in shards */
+  readonly inlineSubscribersMax?: number;
+  /** The first words of the problems that count. */
+  readonly finds: readonly string[];
+}
+
+/** Without a condition that names an attribute, a write always succeeds. */
+export const unconditionally = (partition: string, sort?: string): Alterations => ({
+  dynamo: alteredWrites((input) =>
+    isWriteOf(input, partition, sort) ? undefined : input.ConditionExpression,
+  ),
+});
+
+/** Nobody stands in a shard: whoever takes a PUBLISH serves all of its recipients. */
+export const ALL_INLINE = 1_000;
+
+export const KILLS: Partial<Rates> = { 'kill-at-checkpoint': 0.02, 'kill-before-post': 0.03 };
+export const LOST_ANSWERS: Partial<Rates> = { 'store-answer-lost': 0.06, 'store-fails-after': 0.06 };
+export const LATE: Partial<Rates> = { 'late-invocation': 0.25, 'store-slow': 0.1, cut: 0.02 };
+
+/** Whoever is connected stays so: nothing heals by a client's return. */
+export const UNBROKEN: Partial<Rates> = {
+  cut: 0,
+  'no-reply': 0,
+  'late-reply': 0,
+  'post-410': 0,
+  'post-429': 0,
+  'post-500': 0,
+  'post-500-after': 0,
+};

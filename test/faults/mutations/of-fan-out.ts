@@ -1,0 +1,30 @@
+import { KILLS, type Mutation } from './mutation.ts';
+
+/** What becomes of a message between its publisher and its recipients. */
+export const OF_FAN_OUT: readonly Mutation[] = [
+  {
+    name: 'a slice is served without being claimed',
+    section: '§4.6',
+    alterations: {
+      cloud: ({ stores }) => {
+        stores.fanOutProgress.begin = async () => ({ outcome: 'begun' });
+        stores.fanOutProgress.advance = async () => true;
+      },
+    },
+    rates: { 'queue-redelivers-early': 0.3, 'queue-slow': 0.3, 'kill-at-checkpoint': 0.02 },
+    finds: ['order', 'doubled', 'lost'],
+  },
+  {
+    name: 'PUBACK goes out before the queue of a wide filter has the message',
+    section: '§4.7',
+    alterations: {
+      cloud: ({ environment: { fanOut } }) => {
+        if (fanOut === undefined) return;
+        const flush = fanOut.flush.bind(fanOut);
+        fanOut.flush = async () => void setTimeout(() => flush().catch(() => {}), 1);
+      },
+    },
+    rates: KILLS,
+    finds: ['lost'],
+  },
+];

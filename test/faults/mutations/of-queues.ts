@@ -1,0 +1,78 @@
+import { vi } from 'vitest';
+import { FrameCache } from '../../../packages/store-dynamodb/src/frame-cache.ts';
+import { QueueViews } from '../../../packages/store-dynamodb/src/queue-view.ts';
+import { bursts, inOrder, returns } from './directed-steps.ts';
+import { ALL_INLINE, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
+
+const DURATION_MS = 8_000;
+const BURSTS = bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 120, durationMs: DURATION_MS });
+
+/** What waits for a session, and what is on its way to it. */
+export const OF_QUEUES: readonly Mutation[] = [
+  {
+    name: 'whoever appends to a queue does not look again',
+    section: '§5 Return',
+    install: () => {
+      const read = QueueViews.prototype.read;
+      vi.spyOn(QueueViews.prototype, 'read').mockImplementation(async function (this: QueueViews, sessions) {
+        const isSecondLook =
+          sessions.length > 0 && sessions.every((each) => 'standing' in each && each.standing);
+        return isSecondLook ? await this.of(sessions) : await read.call(this, sessions);
+      });
+    },
+    steps: inOrder(BURSTS, returns(400, DURATION_MS)),
+    durationMs: DURATION_MS,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { 'store-slow': 0.15 },
+    finds: ['lost', 'order', 'doubled'],
+  },
+  {
+    name: 'a packet identifier is drawn though it is in use',
+    section: '§5 Persistent',
+    alterations: unconditionally('I', 'sent'),
+    finds: ['lost', 'limit', 'doubled', 'stuck', 'order'],
+  },
+  {
+    name: 'a queue is live before what a frame has drawn is acknowledged',
+    section: '§5 Return',
+    install: () => {
+      vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
+    },
+    steps: BURSTS,
+    durationMs: DURATION_MS,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { 'late-reply': 0.2, 'store-slow': 0.05 },
+    finds: ['order'],
+  },
+  {
+    name: 'a message joins a queue before those in front of it have left',
+    section: '§5 Return',
+    alterations: { stores: { beforeWaiting: async () => {} } },
+    steps: BURSTS,
+    durationMs: DURATION_MS,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { 'store-slow': 0.1 },
+    finds: ['order'],
+  },
+  {
+    name: 'the sweep does not look for queues that have stopped',
+    section: '§5 Loss',
+    alterations: {
+      cloud: ({ stores: { sweepScan } }) => {
+        const page = sweepScan.page.bind(sweepScan);
+        sweepScan.page = async (...call) => {
+          const { found, next } = await page(...call);
+          const moving = found.map((swept) =>
+            swept.kind === 'session' ? { ...swept, drainingSinceMs: undefined } : swept,
+          );
+          return { found: moving, next };
+        };
+      },
+    },
+    steps: bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 1_000, durationMs: 25_000 }),
+    durationMs: 25_000,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { ...UNBROKEN, 'kill-before-post': 0.3 },
+    finds: ['lost'],
+  },
+];

@@ -1,0 +1,60 @@
+import { MORTALS } from './directed-steps.ts';
+import { LATE, LOST_ANSWERS, type Mutation, unconditionally } from './mutation.ts';
+
+/** Whose session it is, and what becomes of it. */
+export const OF_SESSIONS: readonly Mutation[] = [
+  {
+    name: 'take-over is not conditional on whose session it is',
+    section: '§5 Take-over',
+    alterations: unconditionally('S', 'session'),
+    rates: LOST_ANSWERS,
+    finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
+  },
+  {
+    name: 'the end of a connection leaves no tombstone',
+    section: '§5 Loss',
+    alterations: {
+      cloud: ({ stores }) => {
+        const { links } = stores;
+        links.end = async (connectionId) => {
+          const state = await links.load(connectionId);
+          return state?.phase === 'closed' ? undefined : state;
+        };
+      },
+    },
+    rates: LATE,
+    finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
+  },
+  {
+    name: 'every incarnation of a session has the same name',
+    section: '§5 Persistent',
+    alterations: {
+      dynamo: (client) => {
+        const send = async (command: { input: object }, ...others: unknown[]) => {
+          const { ExpressionAttributeValues: values } = command.input as {
+            ExpressionAttributeValues?: Record<string, unknown>;
+          };
+          if (values?.[':incarnation'] !== undefined && values[':nonce'] !== undefined)
+            values[':incarnation'] = { S: 'one' };
+          return await (client.send as (...all: unknown[]) => Promise<unknown>)(command, ...others);
+        };
+        return { send: send as typeof client.send };
+      },
+    },
+    finds: ['leaked', 'session', 'lost', 'doubled', 'order'],
+  },
+  {
+    name: 'a will counts as published before it has left',
+    section: '§5 Wills',
+    alterations: {
+      cloud: ({ stores: { sessions }, environment: { doneAfterFlush } }) => {
+        const [, afterFlush] = doneAfterFlush;
+        Object.assign(afterFlush ?? {}, { doneWill: sessions.doneWill.bind(sessions) });
+      },
+    },
+    steps: MORTALS,
+    durationMs: 12_000,
+    rates: { 'kill-at-checkpoint': 0.03, 'kill-before-post': 0.2, 'kill-after-post': 0.05 },
+    finds: ['will'],
+  },
+];

@@ -1,0 +1,33 @@
+import { vi } from 'vitest';
+import { Outbound } from '../../../packages/client/src/outbound.ts';
+import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
+import { NEWCOMERS } from './directed-steps.ts';
+import { ALL_INLINE, LATE, type Mutation } from './mutation.ts';
+
+/** What the client's transport holds back. */
+export const OF_TRANSPORT: readonly Mutation[] = [
+  {
+    name: 'pushes are not held behind SUBACK',
+    section: '§3',
+    install: () => {
+      vi.spyOn(Outbound.prototype, 'isOutstanding').mockReturnValue(false);
+    },
+    steps: NEWCOMERS,
+    durationMs: 13_000,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { 'late-reply': 0.5 },
+    finds: ['order'],
+  },
+  {
+    name: 'publishing goes on at once after a frame of unknown fate',
+    section: '§3',
+    install: () => {
+      const takeFrame = OutgoingQueue.prototype.takeFrame;
+      vi.spyOn(OutgoingQueue.prototype, 'takeFrame').mockImplementation(function (this: OutgoingQueue) {
+        return takeFrame.call(this, false);
+      });
+    },
+    rates: { ...LATE, 'store-slow': 0.2, cut: 0.05 },
+    finds: ['order', 'doubled', 'lost', 'stale', 'retained'],
+  },
+];

@@ -1,0 +1,130 @@
+import type { Alterations } from '../cloud/options.ts';
+import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
+import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.ts';
+import { Guests } from './guests.ts';
+import { Ledger, type Problem } from './ledger.ts';
+import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
+import { activeMs, type Size, type Step, stepsOf } from './steps.ts';
+import type { HistoryTime } from './time.ts';
+import { Trace } from './trace.ts';
+import { traceStrike } from './trace-world.ts';
+import { WillLedger } from './will-ledger.ts';
+
+export const DEFAULT_SIZE: Size = { durationMs: 10_000, publishers: 3, subscribers: 4, members: 3 };
+
+export interface HistoryOptions {
+  readonly seed: number;
+  readonly size?: Size;
+  readonly rates?: Rates;
+  /** @default those of the seed */
+  readonly steps?: readonly Step[];
+  /** The faults that strike, by name. @default those of the seed */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Subscribers that a filter's head holds. @default 2: some stand in shards, and are reached by workers */
+  readonly inlineSubscribersMax?: number;
+  readonly alterations?: Alterations | undefined;
+  /** Called before anything happens; what it mocks is restored at the end. */
+  readonly install?: (() => void) | undefined;
+}
+
+export interface History {
+  readonly seed: number;
+  readonly steps: readonly Step[];
+  /** The faults that struck, in their order. */
+  readonly struck: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** How often each kind of fault struck. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly problems: readonly Problem[];
+  readonly trace: Trace;
+  /** What functions threw. While faults strike, some do. */
+  readonly failures: readonly string[];
+}
+
+/** What a history plays on, and in whose time. */
+export interface Theatre {
+  readonly time: HistoryTime;
+  readonly patience: Patience;
+  open(plan: FaultPlan, trace: Trace): Promise<StageWorld>;
+}
+
+/**
+ * Clients publish, vanish, return and take over while the cloud goes wrong; then the faults stop, and everything that was
+ * promised has to be there.
+ */
+export async function play({ time, patience, open }: Theatre, options: HistoryOptions): Promise<History> {
+  const { seed, size = DEFAULT_SIZE, steps = stepsOf(seed, size) } = options;
+  const problems: Problem[] = [];
+  const trace = new Trace(() => time.nowMs);
+  const plan = new FaultPlan({
+    seed,
+    rates: options.rates ?? DEFAULT_RATES,
+    only: options.only,
+    onStrike: (strike) => traceStrike(trace, strike),
+  });
+  const books: Books = {
+    ledger: new Ledger(audienceOf(size)),
+    wills: new WillLedger(),
+    trace,
+    wrong: (what, about) => problems.push({ what, about }),
+  };
+  const world = await time.during(open(plan, trace));
+  const stage = setUp(world, size, books);
+  const { cast, guests } = stage;
+  await time.during(subscribeAll(cast));
+  plan.isActive = true;
+  for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
+  await time.advance(activeMs(seed, size));
+  plan.isActive = false;
+  await settle(time, stage, patience);
+  for (const client of [...cast.all, cast.watcher, ...guests.clients]) client.stop();
+  await time.advance(1_000);
+  problems.push(...(await problemsOf(stage)));
+  await world.stop();
+  const { struck } = plan;
+  const { failures } = world;
+  return {
+    seed,
+    steps,
+    struck,
+    counts: countsOf(stage, plan),
+    faults: byKind(struck),
+    problems,
+    trace,
+    failures,
+  };
+}
+
+function setUp(world: StageWorld, size: Size, books: Books): Stage {
+  const published = new PublishedNumbers(size, books.ledger);
+  const cast = castOf(world.emulator, size, books);
+  const guests = new Guests(world.emulator, books, published);
+  return { world, cast, guests, books, published };
+}
+
+async function problemsOf({ world, books, guests }: Stage): Promise<Problem[]> {
+  const dead = await world.deadLetters();
+  return [
+    ...books.ledger.problems,
+    ...books.wills.problems,
+    ...guests.problems,
+    ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),
+  ];
+}
+
+function countsOf({ books, world }: Stage, { struck }: FaultPlan): Record<string, number> {
+  const { events } = world.emulator.counters.snapshot();
+  return {
+    ...books.ledger.counts,
+    wills: books.wills.counts.owed,
+    /** Which the gateway cut at two hours. */
+    agedConnections: events.connectionDurationOver ?? 0,
+    faults: struck.length,
+  };
+}
+
+function byKind(struck: readonly string[]): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const name of struck) kinds[kindOfFault(name)] = (kinds[kindOfFault(name)] ?? 0) + 1;
+  return kinds;
+}

@@ -1,0 +1,111 @@
+import type { InProcessEmulator } from '@apus/emulator';
+import type { Books, Cast } from './cast.ts';
+import type { Guests, Published } from './guests.ts';
+import type { Ledger } from './ledger.ts';
+import { type Size, STATE_FILTERS, type Step } from './steps.ts';
+import type { HistoryTime } from './time.ts';
+
+/** The deployment that a history plays on. */
+export interface StageWorld {
+  readonly emulator: InProcessEmulator;
+  /** What functions threw, and errors of their logs. */
+  readonly failures: readonly string[];
+  /** Messages in the dead-letter queues. */
+  deadLetters(): number | Promise<number>;
+  stop(): void | Promise<void>;
+}
+
+export interface Stage {
+  readonly world: StageWorld;
+  readonly cast: Cast;
+  readonly guests: Guests;
+  readonly books: Books;
+  readonly published: PublishedNumbers;
+}
+
+/** How long a history goes on once nothing goes wrong any more. */
+export interface Patience {
+  /** Everything that was promised has to be there by then. */
+  readonly quietMsMax: number;
+  /** So much later nothing may have come twice. */
+  readonly aftermathMs: number;
+  readonly lookEveryMs: number;
+}
+
+/** Numbers the messages of each topic. */
+export class PublishedNumbers implements Published {
+  readonly stateTopics: readonly string[];
+  readonly #ledger: Ledger;
+  readonly #next = new Map<string, number>();
+
+  constructor(size: Size, ledger: Ledger) {
+    this.stateTopics = Array.from({ length: size.publishers }, (_, index) => `state/${index}/a/b`);
+    this.#ledger = ledger;
+  }
+
+  nextOf = (topic: string): number => this.#next.get(topic) ?? 0;
+  lastAcknowledged = (topic: string): number => this.#ledger.lastAcknowledged(topic);
+  acknowledgedOf = (topic: string): readonly number[] => this.#ledger.acknowledgedOf(topic);
+
+  take(topic: string): number {
+    const number = this.nextOf(topic);
+    this.#next.set(topic, number + 1);
+    return number;
+  }
+}
+
+export function perform(step: Step, { world, cast, guests, books, published }: Stage): void {
+  switch (step.kind) {
+    case 'publish': {
+      const isState = step.topic === 'state';
+      const qos = isState ? 1 : step.qos;
+      const topic = isState ? `state/${step.publisher}/a/b` : `${step.topic}/${step.publisher}/${qos}`;
+      const number = published.take(topic);
+      books.ledger.published({ topic, qos, number });
+      cast.publishers[step.publisher]?.publish(topic, String(number), { qos, retain: isState });
+      break;
+    }
+    case 'end': {
+      const client = cast.all[step.client];
+      if (client?.mqtt.connected !== true) break;
+      // mqtt.js says goodbye only when nothing of its own is under way.
+      client.end(step.how === 'goodbye' && client.hasUnsent ? 'cut' : step.how);
+      setTimeout(() => client.return(), step.awayMs + 1);
+      break;
+    }
+    case 'probe':
+      guests.probe(step.filter);
+      break;
+    case 'mortal':
+      guests.mortal(step);
+      break;
+    case 'intruder':
+      guests.intruder(step.filter);
+      break;
+    case 'amnesiac':
+      guests.amnesiac(step);
+      break;
+    case 'cold':
+      world.emulator.retireIdleEnvironments();
+      break;
+  }
+}
+
+/** Until everything that was promised is there; and a while longer, in which nothing may come again. */
+export async function settle(
+  time: HistoryTime,
+  { cast, guests, books }: Stage,
+  { quietMsMax, aftermathMs, lookEveryMs }: Patience,
+): Promise<void> {
+  const endsAtMs = time.nowMs + quietMsMax;
+  const isOpen = () =>
+    books.ledger.missing.length > 0 ||
+    books.wills.missing.length > 0 ||
+    cast.all.some((client) => client.hasUnsent || !client.mqtt.connected);
+  do await time.advance(lookEveryMs);
+  while (isOpen() && time.nowMs < endsAtMs);
+  for (const client of cast.all.filter((each) => each.hasUnsent))
+    books.wrong(`stuck: ${client.name} has messages that nobody acknowledges`, client.name);
+  guests.probe(STATE_FILTERS[0]);
+  await time.advance(aftermathMs);
+}
