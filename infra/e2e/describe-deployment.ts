@@ -14,13 +14,20 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     if (value === undefined) throw new CommandError(`The stack "${stackName}" has no output ${name}.`);
     return value;
   };
-  const { SecretString = '' } = await new SecretsManagerClient().send(
-    new GetSecretValueCommand({ SecretId: output(OUTPUTS.tokenSecretArn) }),
-  );
   return {
     [E2E_VARIABLES.stackName]: stackName,
     [E2E_VARIABLES.url]: output(OUTPUTS.url),
-    [E2E_VARIABLES.secret]: SecretString,
+    [E2E_VARIABLES.secret]: await secretOf(output(OUTPUTS.tokenSecretArn)),
     [E2E_VARIABLES.breakerName]: output(OUTPUTS.breakerName),
+    [E2E_VARIABLES.tokenSecretArn]: output(OUTPUTS.tokenSecretArn),
+    [E2E_VARIABLES.publishUrl]: output(OUTPUTS.httpPublishUrl),
+    [E2E_VARIABLES.publishKey]: await secretOf(output(OUTPUTS.publishKeysArn)),
   };
+}
+
+async function secretOf(arn: string): Promise<string> {
+  const { SecretString = '' } = await new SecretsManagerClient().send(
+    new GetSecretValueCommand({ SecretId: arn }),
+  );
+  return SecretString;
 }

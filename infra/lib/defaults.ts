@@ -27,7 +27,10 @@ export const VISIBILITY_TIMEOUTS = 6;
 export const RECEIVES_MAX = 1_000;
 /** Time for people to look at what has failed: as long as SQS keeps anything. */
 export const DEAD_LETTER_RETENTION = Duration.days(14);
-/** What SQS hands to a worker of a FIFO queue at most. */
+/**
+ * What SQS hands to a worker of a FIFO queue at most. What comes together for a connection is one post: with fewer a
+ * busy topic is served more slowly and costs more (docs/simulation.md, "Why batches of ten").
+ */
 export const BATCH_SIZE = 10;
 
 /**

@@ -5,6 +5,10 @@ export const E2E_VARIABLES = {
   secret: 'APUS_E2E_SECRET',
   stackName: 'APUS_E2E_STACK_NAME',
   breakerName: 'APUS_E2E_BREAKER_NAME',
+  tokenSecretArn: 'APUS_E2E_TOKEN_SECRET_ARN',
+  /** Where backends publish. */
+  publishUrl: 'APUS_E2E_PUBLISH_URL',
+  publishKey: 'APUS_E2E_PUBLISH_KEY',
 } as const;
 
 function required(name: string): string {
@@ -26,5 +30,14 @@ export const deployed = {
   },
   get breakerName(): string {
     return required(E2E_VARIABLES.breakerName);
+  },
+  get tokenSecretArn(): string {
+    return required(E2E_VARIABLES.tokenSecretArn);
+  },
+  get publishUrl(): string {
+    return required(E2E_VARIABLES.publishUrl);
+  },
+  get publishKey(): string {
+    return required(E2E_VARIABLES.publishKey);
   },
 };

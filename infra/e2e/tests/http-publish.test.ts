@@ -1,26 +1,16 @@
 import { createPublisher, PublishRefused } from '@apus/publish';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { expect, test } from 'vitest';
-import { physicalIdOf } from '../support/aws.ts';
 import { connectClient, unique } from '../support/client.ts';
-import { functionUrlOf } from '../support/function-url.ts';
+import { deployed } from '../support/deployed.ts';
 
-/** The key that the deployment has generated. */
-async function generatedKey(): Promise<string> {
-  const SecretId = await physicalIdOf('BrokerPublishKeys', 'AWS::SecretsManager::Secret');
-  const { SecretString = '' } = await new SecretsManagerClient().send(
-    new GetSecretValueCommand({ SecretId }),
-  );
-  return SecretString;
-}
-
-const endpoint = async () => functionUrlOf(await physicalIdOf('BrokerPublish', 'AWS::Lambda::Function'));
+/** A backend with the key that the deployment has generated, at the URL that it has printed. */
+const backend = (key = deployed.publishKey) => createPublisher({ url: deployed.publishUrl, key });
 
 test('what a backend publishes with the generated key reaches clients, one message or many', async () => {
   const topic = unique('orders');
   const client = await connectClient();
   await client.mqtt.subscribeAsync(`${topic}/+`, { qos: 1 });
-  const publisher = createPublisher({ url: await endpoint(), key: await generatedKey() });
+  const publisher = backend();
   const options = { qos: 1, contentType: 'text/plain', userProperties: { source: 'shop' } } as const;
   expect(await publisher.publish(`${topic}/1`, 'one', options)).toMatchObject({ hasSubscribers: true });
   const many = ['two', 'three', 'four'].map((payload) => ({ topic: `${topic}/2`, payload, qos: 1 as const }));
@@ -34,7 +24,7 @@ test('what a backend publishes with the generated key reaches clients, one messa
 
 test('what it retains is there for whoever subscribes later', async () => {
   const topic = unique('state');
-  const publisher = createPublisher({ url: await endpoint(), key: await generatedKey() });
+  const publisher = backend();
   expect(await publisher.publish(topic, 'on', { retain: true })).toMatchObject({ hasSubscribers: false });
   const client = await connectClient();
   await client.mqtt.subscribeAsync(topic);
@@ -42,8 +32,21 @@ test('what it retains is there for whoever subscribes later', async () => {
 });
 
 test('without the key nothing is published', async () => {
-  const publisher = createPublisher({ url: await endpoint(), key: 'x'.repeat(64) });
+  const publisher = backend('x'.repeat(64));
   const error = await publisher.publish('a', 'x').catch((refusal: unknown) => refusal);
   expect(error).toBeInstanceOf(PublishRefused);
   expect(error).toMatchObject({ status: 401 });
+});
+
+test('a request that is none of the API is told so by the function, and not by what is in front of it', async () => {
+  const at = (path: string) => new URL(path, deployed.publishUrl);
+  const nowhere = await fetch(at('api/v5/clients'), { method: 'POST' });
+  expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+  // A body that is no text comes to the function in base64.
+  const headers = {
+    'Content-Type': 'application/octet-stream',
+    AUTHORIZATION: `Bearer ${deployed.publishKey}`,
+  };
+  const binary = await fetch(at('api/v5/publish'), { method: 'POST', headers, body: Buffer.of(0xff, 0) });
+  expect([binary.status, await binary.json()]).toMatchObject([415, { code: 'UNSUPPORTED_MEDIA_TYPE' }]);
 });

@@ -1,6 +1,11 @@
+import { createPublisher } from '@apus/publish';
 import { ApiGatewayV2Client, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
-import { GetEventSourceMappingCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  GetEventSourceMappingCommand,
+  GetFunctionConcurrencyCommand,
+  LambdaClient,
+} from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
 import { invoke, physicalIdOf, until } from '../support/aws.ts';
 import { connectClient, type TestClient, unique } from '../support/client.ts';
@@ -36,17 +41,34 @@ it.each([0, 1] as const)(
   },
 );
 
-async function stateOfBreaker(): Promise<{ rate: number | undefined; source: string | undefined }> {
+/** What the breaker changes, as it is at the moment. */
+interface Stopped {
+  readonly rate: number | undefined;
+  readonly source: string | undefined;
+  /** Undefined: nothing is reserved, which is how it is deployed. */
+  readonly publishConcurrency: number | undefined;
+}
+
+async function stateOfBreaker(): Promise<Stopped> {
   const apiId = await physicalIdOf('BrokerApi', 'AWS::ApiGatewayV2::Api');
   const source = await physicalIdOf('BrokerFanOutSource', 'AWS::Lambda::EventSourceMapping');
   const { DefaultRouteSettings } = await new ApiGatewayV2Client().send(
     new GetStageCommand({ ApiId: apiId, StageName: 'mqtt' }),
   );
-  const { State } = await new LambdaClient().send(new GetEventSourceMappingCommand({ UUID: source }));
-  return { rate: DefaultRouteSettings?.ThrottlingRateLimit, source: State };
+  const lambda = new LambdaClient();
+  const { State } = await lambda.send(new GetEventSourceMappingCommand({ UUID: source }));
+  const FunctionName = await physicalIdOf('BrokerPublish', 'AWS::Lambda::Function');
+  const { ReservedConcurrentExecutions } = await lambda.send(
+    new GetFunctionConcurrencyCommand({ FunctionName }),
+  );
+  return {
+    rate: DefaultRouteSettings?.ThrottlingRateLimit,
+    source: State,
+    publishConcurrency: ReservedConcurrentExecutions,
+  };
 }
 
-it('a runaway trips the breaker: workers stop, their jobs wait, and go on when it is closed again', async () => {
+it('a runaway trips the breaker: backends are refused, workers stop, their jobs wait, and all go on when it is closed', async () => {
   const topic = unique('runaway');
   const subscribers = await subscribeMany(topic, 1);
   const publisher = await connectClient();
@@ -54,7 +76,12 @@ it('a runaway trips the breaker: workers stop, their jobs wait, and go on when i
   await new CloudWatchClient().send(
     new SetAlarmStateCommand({ AlarmName: alarmName, StateValue: 'ALARM', StateReason: 'a test says so' }),
   );
-  await until(stateOfBreaker, ({ rate, source }) => rate === 1 && source === 'Disabled');
+  await until(
+    stateOfBreaker,
+    (now) => now.rate === 1 && now.source === 'Disabled' && now.publishConcurrency === 0,
+  );
+  const backend = createPublisher({ url: deployed.publishUrl, key: deployed.publishKey, attemptsMax: 1 });
+  await expect(backend.publish(`${topic}/backend`, 'refused')).rejects.toMatchObject({ status: 429 });
 
   const texts = numbered('waited');
   await Promise.all(texts.map((text) => publisher.mqtt.publishAsync(topic, text, { qos: 1 })));
@@ -63,5 +90,7 @@ it('a runaway trips the breaker: workers stop, their jobs wait, and go on when i
 
   expect(await invoke(deployed.breakerName, { action: 'reset' })).toEqual({ state: 'closed' });
   for (const subscriber of subscribers) expect(await subscriber.texts(COUNT)).toEqual(texts);
-  await until(stateOfBreaker, ({ rate, source }) => rate === 500 && source === 'Enabled');
+  await until(stateOfBreaker, (now) => now.rate === 500 && now.source === 'Enabled');
+  expect((await stateOfBreaker()).publishConcurrency).toBeUndefined();
+  expect(await backend.publish(`${topic}/backend`, 'taken')).toMatchObject({ hasSubscribers: false });
 });
