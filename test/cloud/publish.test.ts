@@ -1,31 +1,19 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import { SignedPoster } from '@apus/cloud';
-import {
-  composeCloud,
-  createPublishFunction,
-  type PublishFunction,
-  QueueBacklog,
-  QueuedFanOut,
-  SqsQueue,
-} from '@apus/cloud/lambda';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FAN_OUT, TABLE } from './names.ts';
+import { type Backend, backendOf } from './backend.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
 
 /** More than a filter's head holds: the others are reached by workers. */
 const SUBSCRIBERS = 12;
-const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
 
 let world: CloudWorld;
-let publish: PublishFunction;
+let post: Backend;
 const clients: mqtt.MqttClient[] = [];
 
 beforeEach(async () => {
   world = await startCloud({ seed: 11 });
-  publish = publishFunction(world);
+  post = backendOf(world);
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
@@ -33,46 +21,6 @@ afterEach(async () => {
   await world.stop();
   expect(world.failures).toEqual([]);
 });
-
-/** The function of the endpoint, over the services of the deployment. */
-function publishFunction({ emulator, dynamoDb }: CloudWorld): PublishFunction {
-  const { sqs, managementEndpoint: endpoint, region, credentials } = emulator;
-  const clock = { now: Date.now };
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  const client = new SQSClient(sqs.clientConfig());
-  const queueUrl = sqs.queueUrl(FAN_OUT);
-  let ids = 0;
-  const cloud = composeCloud({
-    dynamo: new DynamoDBClient(dynamoDb.clientConfig()),
-    tableName: TABLE,
-    fanOut: new QueuedFanOut(
-      new SqsQueue({ client, queueUrl, sleep }),
-      new QueueBacklog({ client, queueUrl, clock, log }),
-    ),
-    timers: { set: () => {}, cancel: () => {} },
-    poster: new SignedPoster({ endpoint, region, credentials, clock, sleep }),
-    clock,
-    sleep,
-    random: Math.random,
-    randomId: () => `publish-${(ids++).toString(36)}`,
-    log,
-    authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
-    authorizer: { mayPublish: () => true, maySubscribe: () => true },
-  });
-  return createPublishFunction({ environment: cloud.environment, clock, readKeys: async () => KEY });
-}
-
-async function post(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
-  const event = {
-    rawPath: path,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
-    body: JSON.stringify(body),
-    requestContext: { http: { method: 'POST' } },
-  };
-  const answer = await publish(event, { getRemainingTimeInMillis: () => 29_000 });
-  return { status: answer.statusCode, body: JSON.parse(answer.body) };
-}
 
 async function subscriber(filter: string, options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClient> {
   const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0, ...options });

@@ -8,14 +8,17 @@ export type ServerFrame =
       /** Packets of the frame that were handled; undefined: all of them. */
       readonly taken: number | undefined;
       readonly clock: string | undefined;
+      /** Frames of their own that belong behind it. */
+      readonly parts: number;
     }
-  | { readonly kind: 'push'; readonly bytes: Buffer }
+  | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }
   /** JSON of the gateway's own. */
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'nothing' };
 
 const BASE64 = '((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)';
-const REPLY = new RegExp(`^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?([:;])${BASE64}$`);
+const REPLY = new RegExp(`^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\\*([1-9][0-9]?))?([:;])${BASE64}$`);
+const PART = new RegExp(`^&${BASE64}$`);
 const PUSH = new RegExp(`^${BASE64}$`);
 
 /** @throws when the frame is none of them. */
@@ -24,7 +27,9 @@ export function readServerFrame(text: string): ServerFrame {
   if (text.startsWith('{')) return { kind: 'error', text };
   const push = PUSH.exec(text)?.[1];
   if (push !== undefined) return { kind: 'push', bytes: Buffer.from(push, 'base64') };
-  const [, clock, taken, marker, base64] = REPLY.exec(text) ?? [];
+  const part = PART.exec(text)?.[1];
+  if (part) return { kind: 'part', bytes: Buffer.from(part, 'base64') };
+  const [, clock, taken, parts = '0', marker, base64] = REPLY.exec(text) ?? [];
   if (base64 === undefined) throw new Error(`not a frame of mqtt-text-v1: ${text.slice(0, 100)}`);
   return {
     kind: 'reply',
@@ -32,5 +37,6 @@ export function readServerFrame(text: string): ServerFrame {
     more: marker === ';',
     taken: taken === undefined ? undefined : Number(taken),
     clock,
+    parts: Number(parts),
   };
 }

@@ -16,6 +16,8 @@ export interface Reply {
   readonly more: boolean;
   readonly taken: number | undefined;
   readonly clock: string | undefined;
+  /** What belongs behind it in frames of its own: `parts` of the client. */
+  readonly parts: number;
 }
 
 export interface Push {
@@ -27,9 +29,11 @@ export interface Push {
 export class TextClient {
   readonly replies = new Mailbox<Reply>('a reply');
   readonly pushes = new Mailbox<Push>('a push');
+  /** Parts of replies: what did not fit into the frame. */
+  readonly parts = new Mailbox<Push>('a part of a reply');
   /** JSON frames of the gateway's own. */
   readonly errors = new Mailbox<string>('an error frame');
-  /** What came, in its order: `push`, `reply`, `error`. */
+  /** What came, in its order: `push`, `part`, `reply`, `error`. */
   readonly arrivals: string[] = [];
   readonly #closed = new Mailbox<number>('the close of the connection');
   readonly #socket: WebSocket;
@@ -43,6 +47,7 @@ export class TextClient {
       this.#closed.push(code);
       this.replies.end(code);
       this.pushes.end(code);
+      this.parts.end(code);
     });
     socket.on('error', () => {});
   }
@@ -117,6 +122,7 @@ export class TextClient {
     this.arrivals.push(frame.kind);
     if (frame.kind === 'error') this.errors.push(frame.text);
     if (frame.kind === 'push') this.pushes.push({ bytes: frame.bytes, packets: this.#decode(frame.bytes) });
+    if (frame.kind === 'part') this.parts.push({ bytes: frame.bytes, packets: this.#decode(frame.bytes) });
     if (frame.kind === 'reply') this.replies.push({ ...frame, packets: this.#decode(frame.bytes) });
   }
 

@@ -26,6 +26,9 @@ export class TextWire implements Wire {
   /** The pieces of the frame that waits for its reply; empty for a fetch. */
   #outstanding: Uint8Array[] | undefined;
   #heldPushes: Buffer[] = [];
+  /** A reply whose parts have not all come, and the parts that have. */
+  #reply: Reply | undefined;
+  #parts: Buffer[] = [];
   #isConnected = false;
   #isFetching = false;
   #clock = '';
@@ -82,7 +85,9 @@ export class TextWire implements Wire {
   #accept(text: string): void {
     const frame = readServerFrame(text);
     if (frame.kind === 'push') this.#acceptPush(frame.bytes);
-    if (frame.kind === 'reply') this.#acceptReply(frame);
+    if (frame.kind === 'part') this.#parts.push(frame.bytes);
+    if (frame.kind === 'reply') this.#reply = frame;
+    this.#acceptWholeReply();
     // Of unknown fate (section 6): the frame is not sent again.
     if (frame.kind === 'error') this.#socket.close(1000);
   }
@@ -98,6 +103,16 @@ export class TextWire implements Wire {
     if (!this.#isConnected) return first !== CONNACK;
     if (first === DISCONNECT) return false;
     return this.#isFetching || firstBytes(this.#outstanding ?? []).includes(SUBSCRIBE);
+  }
+
+  /** Section 2: a reply has come when all its parts have. */
+  #acceptWholeReply(): void {
+    const reply = this.#reply;
+    if (reply === undefined || this.#parts.length < reply.parts) return;
+    const bytes = Buffer.concat([reply.bytes, ...this.#parts]);
+    this.#reply = undefined;
+    this.#parts = [];
+    this.#acceptReply({ ...reply, bytes });
   }
 
   #acceptReply({ bytes, more, taken, clock }: Reply): void {

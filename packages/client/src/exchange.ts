@@ -1,6 +1,6 @@
 import { Alarm } from './environment.ts';
 import { gatewayError, type TransportError, tooMuchWaiting, unreadable } from './errors.ts';
-import { decodeServerFrame, type ServerFrame } from './frame.ts';
+import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
@@ -9,10 +9,10 @@ import { type Memory, Outbound } from './outbound.ts';
 import { frameHas } from './outgoing-queue.ts';
 import { concat, PacketType, PINGREQ, PINGRESP, splitPackets, typeOf } from './packet.ts';
 import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
+import { PartedReply, type WholeReply } from './parted-reply.ts';
 import { SessionFacts } from './session-facts.ts';
 import { countReceived, type Statistics } from './statistics.ts';
 
-type Reply = Extract<ServerFrame, { kind: 'reply' }>;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface ExchangePorts {
@@ -37,6 +37,7 @@ export class Exchange {
   readonly #splitter = new PacketSplitter();
   readonly #facts = new SessionFacts();
   readonly #holdBack = new HoldBack();
+  readonly #parted = new PartedReply();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
   readonly #outbound: Outbound;
@@ -96,8 +97,14 @@ export class Exchange {
       case 'push':
         this.#push(frame.bytes);
         break;
+      case 'part':
+        if (!this.#outbound.isWaiting) this.#ports.fail(unreadable('a part of a reply to nothing'));
+        else if (this.#parted.addPart(frame.bytes)) this.#replyWhenWhole();
+        else this.#ports.fail(tooMuchWaiting());
+        break;
       case 'reply':
-        this.#reply(frame);
+        if (this.#parted.setReply(frame)) this.#replyWhenWhole();
+        else this.#ports.fail(unreadable('a reply before the one before is whole'));
         break;
     }
   }
@@ -159,16 +166,23 @@ export class Exchange {
     else if (!this.#holdBack.hold(bytes)) this.#ports.fail(tooMuchWaiting());
   }
 
-  #reply(reply: Reply): void {
-    const packets = splitPackets(reply.bytes);
-    const frame = packets && this.#outbound.answered({ ...reply, isEmpty: packets.length === 0 });
-    if (packets === undefined || frame === undefined) {
+  #replyWhenWhole(): void {
+    const whole = this.#parted.take();
+    if (whole === 'too-many') this.#ports.fail(unreadable('more parts than the reply has'));
+    else if (whole !== undefined) this.#reply(whole);
+  }
+
+  #reply({ reply, pieces }: WholeReply): void {
+    const packets = pieces.map((piece) => splitPackets(piece));
+    const isEmpty = packets.every((each) => each?.length === 0);
+    const frame = packets.includes(undefined) ? undefined : this.#outbound.answered({ ...reply, isEmpty });
+    if (frame === undefined) {
       this.#ports.fail(
         unreadable('a reply that is not whole packets, or that answers nothing or more than was sent'),
       );
       return;
     }
-    this.#take(reply.bytes, packets);
+    for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
     if (!this.#mayPass()) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
@@ -176,9 +190,8 @@ export class Exchange {
 
   /** Whether pushes may be handed over now (4). */
   #mayPass(): boolean {
-    return (
-      this.#isConnected && !this.#outbound.hasMore && !this.#outbound.isOutstanding(PacketType.SUBSCRIBE)
-    );
+    const isSubscribing = this.#outbound.isOutstanding(PacketType.SUBSCRIBE);
+    return this.#isConnected && !this.#outbound.hasMore && !isSubscribing && !this.#parted.isUnderWay;
   }
 
   /** Hands packets over to the library, once the transport has read in them what it needs. */

@@ -10,10 +10,14 @@ export type ServerFrame =
       readonly clock: string | undefined;
       /** How many packets of the frame were handled; `undefined`: all of them. */
       readonly taken: number | undefined;
+      /** Frames of their own that belong behind it. */
+      readonly parts: number;
       /** More is waiting: fetch it. */
       readonly more: boolean;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
+  /** A part of the reply to the outstanding frame. */
+  | { readonly kind: 'part'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'push'; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The gateway itself speaks: it could not run the handler. */
   | { readonly kind: 'error'; readonly text: string }
@@ -21,25 +25,28 @@ export type ServerFrame =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Header, then what follows it. The header of a push is empty, so a header without `:` or `;` matches as that. */
-const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?([:;])/;
+const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
+const PART = '&';
 
 export function decodeServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
   if (text.startsWith('{')) return { kind: 'error', text };
   const header = REPLY.exec(text);
-  const bytes = decodeBase64(text, header?.[0].length);
-  if (bytes === undefined) {
+  const isPart = text.startsWith(PART);
+  const bytes = decodeBase64(text, isPart ? PART.length : header?.[0].length);
+  if (bytes === undefined || (isPart && bytes.length === 0)) {
     return {
       kind: 'unreadable',
       why: `neither a header nor base64 (RFC 4648, padded): "${text.slice(0, 40)}"`,
     };
   }
-  if (header === null) return { kind: 'push', bytes };
-  const [, clock, taken, marker] = header;
+  if (header === null) return { kind: isPart ? 'part' : 'push', bytes };
+  const [, clock, taken, parts = '0', marker] = header;
   return {
     kind: 'reply',
     clock,
     taken: taken === undefined ? undefined : Number(taken),
+    parts: Number(parts),
     more: marker === ';',
     bytes,
   };

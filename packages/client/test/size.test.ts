@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 /** Bytes, minified and gzipped; the README says it too. mqtt.js itself has over 100,000. */
-const BUDGET_BYTES = 8_700;
+const BUDGET_BYTES = 8_900;
 
 async function bundle(): Promise<{ code: Uint8Array; imports: string[] }> {
   const { outputFiles, metafile } = await build({

@@ -17,6 +17,7 @@ interface Vectors {
     readonly more?: boolean;
     readonly taken?: number;
     readonly clock?: string;
+    readonly parts?: number;
   })[];
   readonly badServerFrames: readonly Pick<Vector, 'name' | 'text'>[];
 }
@@ -68,12 +69,13 @@ describe('client frames', () => {
 });
 
 describe('server frames', () => {
-  test.each(vectors.serverFrames)('$name: is read', ({ kind, text, hex: bytes, more, taken, clock }) => {
+  test.each(vectors.serverFrames)('$name: is read', (vector) => {
+    const { kind, text, hex: bytes, more, taken, clock, parts = 0 } = vector;
     const frame = decodeServerFrame(text);
     expect(frame.kind).toBe(kind);
-    if (frame.kind === 'push') expect(hex([frame.bytes])).toBe(bytes);
+    if (frame.kind === 'push' || frame.kind === 'part') expect(hex([frame.bytes])).toBe(bytes);
     if (frame.kind !== 'reply') return;
-    expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual({ kind, bytes, more, taken, clock });
+    expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual({ kind, bytes, more, taken, clock, parts });
   });
 
   test.each(vectors.badServerFrames)('$name: cannot be read', ({ text }) => {

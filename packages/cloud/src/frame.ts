@@ -1,12 +1,23 @@
 import { sha256Hex } from './sha256.ts';
-import { formatPush } from './text-frame.ts';
+import { formatPart, formatPush } from './text-frame.ts';
 
 /** The packet type of PUBLISH, in the upper half of a packet's first byte. */
 const PUBLISH = 3;
 
 /** For counting: an encoded packet is a message, and no acknowledgement. */
-export function isPublish([first = 0]: Uint8Array): boolean {
+function isPublish([first = 0]: Uint8Array): boolean {
   return first >> 4 === PUBLISH;
+}
+
+export function publishesIn(packets: readonly OutgoingPacket[]): number {
+  return packets.filter(({ bytes }) => isPublish(bytes)).length;
+}
+
+/** All their bytes in one piece. */
+export function bytesOf(packets: readonly OutgoingPacket[]): Uint8Array {
+  const [only] = packets;
+  if (packets.length === 1 && only !== undefined) return only.bytes;
+  return Buffer.concat(packets.map(({ bytes }) => bytes));
 }
 
 /** A packet on its way to a connection. */
@@ -35,13 +46,14 @@ export class Frame {
     this.#packets = packets;
   }
 
+  /** A push. */
   static of(packets: readonly OutgoingPacket[]): Frame {
-    const [only] = packets;
-    const bytes =
-      packets.length === 1 && only !== undefined
-        ? only.bytes
-        : Buffer.concat(packets.map((each) => each.bytes));
-    return new Frame(formatPush(bytes), packets);
+    return new Frame(formatPush(bytesOf(packets)), packets);
+  }
+
+  /** A part of a reply. It is not to be repeated: the client counts them. */
+  static partOf(packets: readonly OutgoingPacket[]): Frame {
+    return new Frame(formatPart(bytesOf(packets)), packets);
   }
 
   /** MQTT packets in it. */
@@ -51,7 +63,7 @@ export class Frame {
 
   /** Those of them that are a PUBLISH. */
   get publishes(): number {
-    return this.#packets.filter(({ bytes }) => isPublish(bytes)).length;
+    return publishesIn(this.#packets);
   }
 
   get mustArrive(): boolean {

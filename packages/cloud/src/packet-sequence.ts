@@ -1,5 +1,5 @@
 import { Frame, type OutgoingPacket } from './frame.ts';
-import { PACKED_BYTES_MAX } from './text-frame.ts';
+import { packed } from './packing.ts';
 
 /**
  * Packets on their way to a connection, in order. Connections that are sent the same packets (the very same objects,
@@ -39,7 +39,7 @@ export class PacketSequence {
 
   /** Whole packets, as many in a frame as are billed as one message, unless one packet is larger. */
   frames(): readonly Frame[] {
-    this.#frames ??= framesOf(this.#packets());
+    this.#frames ??= packed(this.#packets()).map(Frame.of);
     return this.#frames;
   }
 
@@ -58,22 +58,4 @@ function endsWith(
   mustArrive: boolean,
 ): sequence is PacketSequence {
   return sequence?.packet?.bytes === bytes && sequence.packet.mustArrive === mustArrive;
-}
-
-function framesOf(packets: readonly OutgoingPacket[]): Frame[] {
-  const frames: Frame[] = [];
-  let gathered: OutgoingPacket[] = [];
-  let bytes = 0;
-  for (const packet of packets) {
-    const { length } = packet.bytes;
-    if (bytes > 0 && bytes + length > PACKED_BYTES_MAX) {
-      frames.push(Frame.of(gathered));
-      gathered = [];
-      bytes = 0;
-    }
-    gathered.push(packet);
-    bytes += length;
-  }
-  if (gathered.length > 0) frames.push(Frame.of(gathered));
-  return frames;
 }

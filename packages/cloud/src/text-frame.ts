@@ -6,7 +6,7 @@ export const CLIENT_PACKET_BYTES_MAX = 24_573;
 /** MQTT bytes of one frame to a client: 131,072 characters. A push takes no more than fits into what is billed as one. */
 export const SERVER_FRAME_BYTES_MAX = 98_301;
 
-/** MQTT bytes of one reply: beside them its frame holds a clock, what was taken, and the marker. */
+/** MQTT bytes of one reply: beside them its frame holds a clock, what was taken, how many parts, and the marker. */
 export const REPLY_BYTES_MAX = 98_286;
 
 /** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
@@ -45,11 +45,23 @@ export interface Reply {
   readonly clock?: string | undefined;
   /** Packets of the frame that were handled; undefined: all of them. */
   readonly taken?: number | undefined;
+  /** Frames of their own that belong behind it: at most `REPLY_PARTS_MAX`. @default 0 */
+  readonly parts?: number | undefined;
 }
 
-export function formatReply({ bytes, more, clock, taken }: Reply): string {
-  const head = `${clock === undefined ? '' : `@${clock}`}${taken === undefined ? '' : `!${taken}`}`;
-  return `${head}${more ? ';' : ':'}${toBase64(bytes)}`;
+/** Two digits: over 2 MB, which only somebody causes who is sent each of his own messages many times over. */
+export const REPLY_PARTS_MAX = 99;
+
+export function formatReply({ bytes, more, clock, taken, parts = 0 }: Reply): string {
+  const seen = clock === undefined ? '' : `@${clock}`;
+  const handled = taken === undefined ? '' : `!${taken}`;
+  const behind = parts === 0 ? '' : `*${parts}`;
+  return `${seen}${handled}${behind}${more ? ';' : ':'}${toBase64(bytes)}`;
+}
+
+/** What of a reply did not fit into its frame, or not all of it. */
+export function formatPart(bytes: Uint8Array): string {
+  return `&${toBase64(bytes)}`;
 }
 
 export function formatPush(bytes: Uint8Array): string {

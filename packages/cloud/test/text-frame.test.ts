@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { readServerFrame } from '../../../test/support/server-frame.ts';
 import {
   CLIENT_PACKET_BYTES_MAX,
+  formatPart,
   formatPush,
   formatReply,
   PACKED_BYTES_MAX,
   parseClientFrame,
+  REPLY_BYTES_MAX,
   SERVER_FRAME_BYTES_MAX,
 } from '../src/index.ts';
 
@@ -20,9 +22,10 @@ interface Vector {
 }
 
 interface ServerVector extends Vector {
-  readonly kind: 'reply' | 'push' | 'error' | 'nothing';
+  readonly kind: 'reply' | 'part' | 'push' | 'error' | 'nothing';
   readonly more: boolean;
   readonly taken?: number;
+  readonly parts?: number;
 }
 
 const vectors = JSON.parse(
@@ -61,9 +64,14 @@ describe('a client frame of the test vectors', () => {
 describe('a server frame of the test vectors', () => {
   const replies = vectors.serverFrames.filter(({ kind }) => kind === 'reply');
   const pushes = vectors.serverFrames.filter(({ kind }) => kind === 'push');
+  const parts = vectors.serverFrames.filter(({ kind }) => kind === 'part');
 
-  it.each(replies)('is written: $name', ({ text, hex, more, taken, clock }) => {
-    expect(formatReply({ bytes: Buffer.from(hex, 'hex'), more, taken, clock })).toBe(text);
+  it.each(replies)('is written: $name', ({ text, hex, ...fields }) => {
+    expect(formatReply({ bytes: Buffer.from(hex, 'hex'), ...fields })).toBe(text);
+  });
+
+  it.each(parts)('is written: $name', ({ text, hex }) => {
+    expect(formatPart(Buffer.from(hex, 'hex'))).toBe(text);
   });
 
   it.each(pushes)('is written: $name', ({ text, hex }) => {
@@ -73,9 +81,10 @@ describe('a server frame of the test vectors', () => {
   it.each(vectors.serverFrames)('is read by the clients of these tests: $name', (vector) => {
     const frame = readServerFrame(vector.text);
     expect(frame.kind).toBe(vector.kind);
-    if (frame.kind === 'push' || frame.kind === 'reply') expect(frame.bytes.toString('hex')).toBe(vector.hex);
+    if ('bytes' in frame) expect(frame.bytes.toString('hex')).toBe(vector.hex);
     if (frame.kind !== 'reply') return;
-    expect(frame).toMatchObject({ more: vector.more, taken: vector.taken, clock: vector.clock });
+    const { more, taken, clock, parts = 0 } = vector;
+    expect(frame).toMatchObject({ more, taken, clock, parts });
   });
 
   it.each(vectors.badServerFrames)('is refused by the clients of these tests: $name', ({ text }) => {
@@ -99,16 +108,23 @@ describe('text frames', () => {
     );
   });
 
-  it('of a server carry any bytes, what was taken and the clock', () => {
+  it('of a server carry any bytes, what was taken, the parts and the clock', () => {
     const fields = {
       bytes: someBytes,
       more: fc.boolean(),
       clock: fc.option(someClock),
       taken: fc.option(fc.nat(9999)),
+      parts: fc.nat(99),
     };
     fc.assert(
-      fc.property(fc.record(fields), ({ bytes, more, clock, taken }) => {
-        const text = formatReply({ bytes, more, clock: clock ?? undefined, taken: taken ?? undefined });
+      fc.property(fc.record(fields), ({ bytes, more, clock, taken, parts }) => {
+        const text = formatReply({
+          bytes,
+          more,
+          clock: clock ?? undefined,
+          taken: taken ?? undefined,
+          parts,
+        });
         const frame = readServerFrame(text);
         expect(frame).toEqual({
           kind: 'reply',
@@ -116,6 +132,7 @@ describe('text frames', () => {
           more,
           taken: taken ?? undefined,
           clock: clock ?? undefined,
+          parts,
         });
       }),
     );
@@ -153,10 +170,12 @@ describe('the limits of a frame', () => {
     expect(formatPush(Buffer.alloc(CLIENT_PACKET_BYTES_MAX + 3))).toHaveLength(32_768);
   });
 
-  it('are what fits: 98,301 bytes with a clock and a number into 131,072 characters', () => {
-    const longest = { more: true, clock: '0'.repeat(13), taken: 9999 };
+  it('are what fits: 98,301 bytes as a part, 98,286 behind the longest head of a reply, into 131,072 characters', () => {
+    const longest = { more: true, clock: '0'.repeat(13), taken: 9999, parts: 99 };
     const text = formatReply({ ...longest, bytes: Buffer.alloc(PACKED_BYTES_MAX) });
     expect(text.length).toBeLessThanOrEqual(32_768);
-    expect(formatPush(Buffer.alloc(SERVER_FRAME_BYTES_MAX)).length).toBeLessThanOrEqual(131_072);
+    const largest = formatReply({ ...longest, bytes: Buffer.alloc(REPLY_BYTES_MAX) });
+    expect(largest.length).toBeLessThanOrEqual(131_072);
+    expect(formatPart(Buffer.alloc(SERVER_FRAME_BYTES_MAX)).length).toBeLessThanOrEqual(131_072);
   });
 });

@@ -16,6 +16,7 @@ interface ReplyOptions {
   readonly more?: boolean;
   readonly taken?: number;
   readonly clock?: string;
+  readonly parts?: number;
 }
 
 /** A transport between a library and a gateway that are both played by a test. */
@@ -118,14 +119,21 @@ export class Harness {
 
   async reply(
     packets: readonly Packet[] = [],
-    { more = false, taken, clock }: ReplyOptions = {},
+    { more = false, taken, clock, parts }: ReplyOptions = {},
   ): Promise<void> {
-    const header = (clock === undefined ? '' : `@${clock}`) + (taken === undefined ? '' : `!${taken}`);
+    const header = [clock && `@${clock}`, taken !== undefined && `!${taken}`, parts && `*${parts}`]
+      .filter((each) => each)
+      .join('');
     await this.say(`${header}${more ? ';' : ':'}${this.bytes(packets).toString('base64')}`);
   }
 
   async push(...packets: readonly Packet[]): Promise<void> {
     await this.say(this.bytes(packets).toString('base64'));
+  }
+
+  /** Of the reply that is outstanding. */
+  async part(...packets: readonly Packet[]): Promise<void> {
+    await this.say(`&${this.bytes(packets).toString('base64')}`);
   }
 
   async say(text: unknown): Promise<void> {

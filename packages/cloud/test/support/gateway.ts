@@ -9,6 +9,7 @@ import {
   type Timer,
 } from '@apus/broker';
 import { type Emulator, type EmulatorOptions, type Environment, startEmulator } from '@apus/emulator';
+import { type QoS, Violation } from '@apus/mqtt';
 import { createMemoryStores, MemoryLinks, type MemoryStores } from '@apus/store-memory';
 import { afterEach, expect } from 'vitest';
 import { Mailbox } from '../../../../test/support/text-client.ts';
@@ -55,6 +56,8 @@ export interface Gateway {
   disconnected(): Promise<unknown>;
   /** Moves the broker's clock and rings what is due, as the timers' own function would. */
   advance(seconds: number): Promise<void>;
+  /** Publishes for a backend: messages may be larger than a client's frame. Resolves when they have been posted. */
+  publish(topic: string, payload: string, qos: QoS, retain?: boolean): Promise<void>;
 }
 
 const running: Gateway[] = [];
@@ -148,6 +151,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
         time.timers.delete(key);
         await outside.broker.ring(timer);
       }
+    },
+    async publish(topic, payload, qos, retain = false) {
+      const message = { topic, payload: Buffer.from(payload), qos, retain, properties: {} };
+      const receipt = await outside.broker.publish({ tenant: 'default', ...message });
+      if (receipt instanceof Violation) throw new Error(receipt.reason);
     },
   };
   running.push(gateway);
