@@ -1,44 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
 
-const skipped = whyNoBrowser();
-
-describe.skipIf(skipped !== undefined)('the bench of the web client, in Chromium', () => {
-  let built: BuiltClient;
-  let served: Served;
-  let browser: Browser;
-  const opened: ClientPage[] = [];
-
-  beforeAll(async () => {
-    built = await BuiltClient.build();
-    served = await built.serve();
-    browser = await launchChromium();
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
-    await built?.remove();
-  });
-
-  afterEach(async ({ task }) => {
-    const pages = opened.splice(0);
-    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-    for (const client of pages) await client.close();
-    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-  });
-
-  async function open(options: PageOptions = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(browser, `${served.pageUrl}#/connection`, options);
-    opened.push(client);
-    await client.connected();
-    return client;
-  }
+clientSuite('the bench of the web client', (suite) => {
+  const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('connection', options);
 
   /** A run of two seconds with two publishers and three subscribers. */
   async function plan(client: ClientPage, ratePerSecond: number): Promise<void> {
@@ -67,8 +33,7 @@ describe.skipIf(skipped !== undefined)('the bench of the web client, in Chromium
       const client = await open();
       const { page } = client;
       if (door === 'gateway') {
-        await page.getByRole('button', { name: 'New connection', exact: true }).click();
-        await page.getByLabel('URL').fill(served.gatewayUrl);
+        await client.newConnection('gateway', suite.served.gatewayUrl);
         await page.getByRole('button', { name: 'Save and connect' }).click();
         await page.getByRole('banner').getByText('gateway door').waitFor();
       }
@@ -99,12 +64,8 @@ describe.skipIf(skipped !== undefined)('the bench of the web client, in Chromium
     await page.getByRole('status').getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
     const { Published } = await numbers(client);
     await page.getByRole('button', { name: 'Export' }).click();
-    const [saved] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('menuitem', { name: 'Everything as JSON' }).click(),
-    ]);
-    const result = JSON.parse(await readFile(await saved.path(), 'utf8'));
-    expect(result).toMatchObject({
+    const { bytes } = await client.download(page.getByRole('menuitem', { name: 'Everything as JSON' }));
+    expect(JSON.parse(bytes.toString())).toMatchObject({
       format: 'apus-bench',
       plan: { publishers: 2, subscribers: 3, ratePerSecond: 20 },
       snapshot: { phase: 'done', published: Number(Published), missing: 0 },

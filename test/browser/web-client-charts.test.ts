@@ -1,55 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import * as mqtt from 'mqtt';
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
+import type { Locator } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
-
-const skipped = whyNoBrowser();
 
 /** The first bytes of every PNG. */
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
-describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', () => {
-  let built: BuiltClient;
-  let served: Served;
-  let browser: Browser;
-  let other: mqtt.MqttClient;
-  const opened: ClientPage[] = [];
-
-  beforeAll(async () => {
-    built = await BuiltClient.build();
-    served = await built.serve();
-    browser = await launchChromium();
-    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
-  }, 60_000);
-
-  afterAll(async () => {
-    await other?.endAsync();
-    await browser?.close();
-    await served?.stop();
-    await built?.remove();
-  });
-
-  afterEach(async ({ task }) => {
-    const pages = opened.splice(0);
-    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-    for (const client of pages) await client.close();
-    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-  });
-
+clientSuite('charts in the web client', (suite) => {
   async function open(filter: string, options: PageOptions = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(browser, `${served.pageUrl}#/messages`, options);
-    opened.push(client);
-    await client.connected();
+    const client = await suite.openConnected('messages', options);
     await client.subscribe(filter);
     return client;
   }
 
   async function tell(topic: string, value: object): Promise<void> {
-    await other.publishAsync(topic, JSON.stringify(value), { qos: 1 });
+    await suite.other.publishAsync(topic, JSON.stringify(value), { qos: 1 });
   }
 
   /** Clicks the number of a line of the payload, in the details of the message that is open. */
@@ -68,14 +34,6 @@ describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', 
   /** Last, min, mean, max, samples. */
   async function numbersOf(row: Locator): Promise<string[]> {
     return (await row.getByRole('cell').allTextContents()).slice(0, 5);
-  }
-
-  async function download(client: ClientPage, name: string): Promise<{ name: string; bytes: Buffer }> {
-    const [saved] = await Promise.all([
-      client.page.waitForEvent('download'),
-      client.page.getByRole('button', { name }).click(),
-    ]);
-    return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) };
   }
 
   it('charts a number that is clicked in a payload, with what came before and what comes', async () => {
@@ -127,7 +85,7 @@ describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', 
     await chartNumber(client, 'a');
     await client.openView('Charts');
     await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('2');
-    const csv = await download(client, 'Export CSV');
+    const csv = await client.download(client.page.getByRole('button', { name: 'Export CSV' }));
     expect(csv.name).toMatch(/^apus-charts-.*\.csv$/);
     const [head, ...lines] = csv.bytes.toString().trim().split('\r\n');
     expect(head).toBe('time,time_ms,topic,source,value');
@@ -137,7 +95,7 @@ describe.skipIf(skipped !== undefined)('charts in the web client, in Chromium', 
     ]);
     const [time, timeMs] = lines[0]?.split(',') ?? [];
     expect(Date.parse(time ?? '')).toBe(Math.floor(Number(timeMs)));
-    const png = await download(client, 'Export PNG');
+    const png = await client.download(client.page.getByRole('button', { name: 'Export PNG' }));
     expect(png.name).toMatch(/^apus-charts-.*\.png$/);
     expect(png.bytes.subarray(0, 8).toString('hex')).toBe(PNG_SIGNATURE);
     // The picture is as wide as the chart, and higher: the legend is above it.

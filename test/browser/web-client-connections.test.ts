@@ -1,346 +1,294 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { ClientPage } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+import type { Served } from './support/served-client.ts';
 
-const skipped = whyNoBrowser();
 const PASSWORD = 'correct horse';
 
-describe.skipIf(skipped !== undefined)(
-  'connections in the web client, in Chromium',
-  { timeout: 60_000 },
-  () => {
-    let built: BuiltClient;
-    let served: Served;
-    /** Where only Ada may come in, and only to her own topics. */
-    let guarded: Served;
-    let browser: Browser;
-    const opened: ClientPage[] = [];
+clientSuite('connections in the web client', (suite) => {
+  /** Where only Ada may come in, and only to her own topics. */
+  let guarded: Served;
 
-    beforeAll(async () => {
-      built = await BuiltClient.build();
-      served = await built.serve();
-      guarded = await built.serve(['--users', await usersFile()]);
-      browser = await launchChromium();
-    }, 60_000);
+  beforeAll(async () => {
+    guarded = await suite.built.serve(['--users', await usersFile()]);
+  });
+  afterAll(async () => guarded?.stop());
 
-    afterAll(async () => {
-      await browser?.close();
-      await served?.stop();
-      await guarded?.stop();
-      await built?.remove();
+  async function usersFile(): Promise<string> {
+    const command = join(suite.built.directory, 'apus.js');
+    const { stdout } = spawnSync(process.execPath, [command, 'passwd'], {
+      input: PASSWORD,
+      encoding: 'utf8',
     });
+    const user = { name: 'ada', password: stdout.trim(), publish: ['%u/#'], subscribe: ['%u/#'] };
+    const file = join(suite.built.directory, 'users.json');
+    await writeFile(file, JSON.stringify({ users: [user] }));
+    return file;
+  }
 
-    afterEach(async ({ task }) => {
-      const pages = opened.splice(0);
-      if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-      for (const client of pages) await client.close();
-      expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-    });
+  function item(client: ClientPage, name: string): Locator {
+    return client.page
+      .getByRole('navigation')
+      .getByRole('button')
+      .filter({ has: client.page.getByText(name, { exact: true }) });
+  }
 
-    async function usersFile(): Promise<string> {
-      const command = join(built.directory, 'apus.js');
-      const { stdout } = spawnSync(process.execPath, [command, 'passwd'], {
-        input: PASSWORD,
-        encoding: 'utf8',
-      });
-      const user = { name: 'ada', password: stdout.trim(), publish: ['%u/#'], subscribe: ['%u/#'] };
-      const file = join(built.directory, 'users.json');
-      await writeFile(file, JSON.stringify({ users: [user] }));
-      return file;
+  async function connect(client: ClientPage): Promise<void> {
+    await client.page.getByRole('button', { name: 'Save and connect' }).click();
+    await client.connected();
+  }
+
+  it.each(['node', 'gateway'] as const)('finds out by itself that it is at the %s door', async (door) => {
+    const client = await suite.open('connection');
+    await client.newConnection('mine', door === 'node' ? suite.served.nodeUrl : suite.served.gatewayUrl);
+    await connect(client);
+    await client.page.getByRole('banner').getByText(`${door} door`).waitFor();
+    const facts = client.page.getByRole('definition');
+    await facts.filter({ hasText: /^new$/ }).waitFor();
+    await client.screenshot(`connection-${door}-light`);
+  });
+
+  it('sends everything that CONNECT can say', async () => {
+    const client = await suite.open('connection');
+    const { page } = client;
+    await client.newConnection('everything', suite.served.nodeUrl);
+    await page.getByLabel('Client identifier').fill('everything');
+    await page.getByLabel('Keep alive').fill('33');
+    await page.locator('label', { hasText: 'Clean start' }).click();
+    await page.getByLabel('Session expiry interval').fill('600');
+    await page.getByLabel('Receive maximum').fill('12');
+    await page.getByLabel('Maximum packet size').fill('100000');
+    await page.getByLabel('Topic alias maximum').fill('5');
+    const session = page.getByRole('group', { name: 'Session and limits' });
+    await session.getByRole('button', { name: 'Add a property' }).click();
+    await session.getByLabel('Name of property 1').fill('region');
+    await session.getByLabel('Value of property 1').fill('eu');
+    await page.locator('label', { hasText: 'Leave a will' }).click();
+    const will = page.getByRole('group', { name: 'Will' });
+    await will.getByRole('textbox', { name: 'Topic', exact: true }).fill('last/words');
+    await will.getByLabel('Payload', { exact: true }).fill('bye');
+    await will.getByLabel('Delay interval').fill('7');
+    await will.getByLabel('Content type').fill('text/plain');
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await connect(client);
+    await client.openView('Packets');
+    await page
+      .getByRole('grid')
+      .locator('[aria-selected]')
+      .filter({ hasText: 'MQTT 5.0, everything' })
+      .click();
+    const fields = page.getByRole('complementary').getByRole('row');
+    for (const field of [
+      'Keep Alive 33 s',
+      'Session Expiry Interval 600 s',
+      'Receive Maximum 12',
+      'Maximum Packet Size 100000 bytes',
+      'Topic Alias Maximum 5',
+      'User Property "region" = "eu"',
+      'Will Delay Interval 7 s',
+      'Content Type "text/plain"',
+      'Will Topic last/words',
+      'Will Payload "bye"',
+    ]) {
+      await fields
+        .filter({ hasText: field.replace(/^(\D+?) (?=[\d"l])/, '$1') })
+        .first()
+        .waitFor();
     }
+    await client.screenshot('packets-connect-light');
+  });
 
-    async function open(
-      view: string,
-      options: PageOptions & { readonly url?: string } = {},
-    ): Promise<ClientPage> {
-      const client = await ClientPage.open(browser, `${options.url ?? served.pageUrl}#/${view}`, options);
-      opened.push(client);
-      return client;
-    }
+  it('says in words why it was refused, asks for the password, and stores it only when told to', async () => {
+    const client = await suite.open('connection', { context: await suite.newContext() });
+    const { page } = client;
+    await client.newConnection('guarded', guarded.nodeUrl);
+    await page.getByLabel('User name').fill('ada');
+    await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
+    await page.getByRole('button', { name: 'Save and connect' }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('0x86 Bad User Name or Password').waitFor();
+    await alert.getByText('Check both.').waitFor();
+    await client.screenshot('connection-refused-light');
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await connect(client);
+    expect(await client.stored()).toContain('ada');
+    expect(await client.stored()).not.toContain(PASSWORD);
 
-    function item(client: ClientPage, name: string): Locator {
-      return client.page
-        .getByRole('navigation')
-        .getByRole('button')
-        .filter({ has: client.page.getByText(name, { exact: true }) });
-    }
+    // After a reload it is asked for again, and now stored because its owner says so.
+    await page.reload();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Secrets for “guarded”' });
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await dialog.getByLabel('Store the secrets in this browser').check();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('secrets-dialog-light');
+    await dialog.getByRole('button', { name: 'Connect' }).click();
+    await client.connected();
+    expect(await client.stored()).toContain(PASSWORD);
+    await page.reload();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+  });
 
-    async function fillNew(client: ClientPage, name: string, url: string): Promise<void> {
-      const { page } = client;
-      await page.getByRole('button', { name: 'New connection', exact: true }).click();
-      await page.getByLabel('Name', { exact: true }).fill(name);
-      await page.getByLabel('URL').fill(url);
-    }
+  it('says in words what the server refuses: a subscription, a publish', async () => {
+    const client = await suite.open('connection');
+    const { page } = client;
+    await client.newConnection('guarded', guarded.nodeUrl);
+    await page.getByLabel('User name').fill('ada');
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await connect(client);
+    await client.openView('Messages');
+    await page.getByLabel('Topic filter', { exact: true }).fill('others/#');
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+    await client.subscription('others/#').getByRole('alert').getByText('0x87 Not authorized').waitFor();
+    const form = page.getByRole('form', { name: 'Publish' });
+    await form.getByLabel('Topic', { exact: true }).fill('others/x');
+    await form.locator('label', { hasText: 'QoS 1' }).click();
+    await form.getByRole('button', { name: 'Publish', exact: true }).click();
+    await form.getByRole('status').getByText('Not published: 0x87 Not authorized').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('messages-refused-light');
+  });
 
-    async function connect(client: ClientPage): Promise<void> {
-      await client.page.getByRole('button', { name: 'Save and connect' }).click();
-      await client.connected();
-    }
-
-    it.each(['node', 'gateway'] as const)('finds out by itself that it is at the %s door', async (door) => {
-      const client = await open('connection');
-      await fillNew(client, 'mine', door === 'node' ? served.nodeUrl : served.gatewayUrl);
-      await connect(client);
-      await client.page.getByRole('banner').getByText(`${door} door`).waitFor();
-      const facts = client.page.getByRole('definition');
-      await facts.filter({ hasText: /^new$/ }).waitFor();
-      await client.screenshot(`connection-${door}-light`);
-    });
-
-    it('sends everything that CONNECT can say', async () => {
-      const client = await open('connection');
-      const { page } = client;
-      await fillNew(client, 'everything', served.nodeUrl);
-      await page.getByLabel('Client identifier').fill('everything');
-      await page.getByLabel('Keep alive').fill('33');
-      await page.locator('label', { hasText: 'Clean start' }).click();
-      await page.getByLabel('Session expiry interval').fill('600');
-      await page.getByLabel('Receive maximum').fill('12');
-      await page.getByLabel('Maximum packet size').fill('100000');
-      await page.getByLabel('Topic alias maximum').fill('5');
-      const session = page.getByRole('group', { name: 'Session and limits' });
-      await session.getByRole('button', { name: 'Add a property' }).click();
-      await session.getByLabel('Name of property 1').fill('region');
-      await session.getByLabel('Value of property 1').fill('eu');
-      await page.locator('label', { hasText: 'Leave a will' }).click();
-      const will = page.getByRole('group', { name: 'Will' });
-      await will.getByRole('textbox', { name: 'Topic', exact: true }).fill('last/words');
-      await will.getByLabel('Payload', { exact: true }).fill('bye');
-      await will.getByLabel('Delay interval').fill('7');
-      await will.getByLabel('Content type').fill('text/plain');
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await connect(client);
-      await client.openView('Packets');
-      await page
-        .getByRole('grid')
-        .locator('[aria-selected]')
-        .filter({ hasText: 'MQTT 5.0, everything' })
-        .click();
-      const fields = page.getByRole('complementary').getByRole('row');
-      for (const field of [
-        'Keep Alive 33 s',
-        'Session Expiry Interval 600 s',
-        'Receive Maximum 12',
-        'Maximum Packet Size 100000 bytes',
-        'Topic Alias Maximum 5',
-        'User Property "region" = "eu"',
-        'Will Delay Interval 7 s',
-        'Content Type "text/plain"',
-        'Will Topic last/words',
-        'Will Payload "bye"',
-      ]) {
-        await fields
-          .filter({ hasText: field.replace(/^(\D+?) (?=[\d"l])/, '$1') })
-          .first()
-          .waitFor();
-      }
-      await client.screenshot('packets-connect-light');
-    });
-
-    it('says in words why it was refused, asks for the password, and stores it only when told to', async () => {
-      const context = await browser.newContext();
-      onTestFinished(() => context.close());
-      const client = await open('connection', { context });
-      const { page } = client;
-      await fillNew(client, 'guarded', guarded.nodeUrl);
-      await page.getByLabel('User name').fill('ada');
-      await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
-      await page.getByRole('button', { name: 'Save and connect' }).click();
-      const alert = page.getByRole('alert');
-      await alert.getByText('0x86 Bad User Name or Password').waitFor();
-      await alert.getByText('Check both.').waitFor();
-      await client.screenshot('connection-refused-light');
-      await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-      await connect(client);
-      expect(await client.stored()).toContain('ada');
-      expect(await client.stored()).not.toContain(PASSWORD);
-
-      // After a reload it is asked for again, and now stored because its owner says so.
-      await page.reload();
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Secrets for “guarded”' });
-      await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-      await dialog.getByLabel('Store the secrets in this browser').check();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot('secrets-dialog-light');
-      await dialog.getByRole('button', { name: 'Connect' }).click();
-      await client.connected();
-      expect(await client.stored()).toContain(PASSWORD);
-      await page.reload();
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
-      await client.connected();
-    });
-
-    it('says in words what the server refuses: a subscription, a publish', async () => {
-      const client = await open('connection');
-      const { page } = client;
-      await fillNew(client, 'guarded', guarded.nodeUrl);
-      await page.getByLabel('User name').fill('ada');
-      await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-      await connect(client);
-      await client.openView('Messages');
-      await page.getByLabel('Topic filter', { exact: true }).fill('others/#');
-      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
-      await client.subscription('others/#').getByRole('alert').getByText('0x87 Not authorized').waitFor();
-      const form = page.getByRole('form', { name: 'Publish' });
-      await form.getByLabel('Topic', { exact: true }).fill('others/x');
-      await form.locator('label', { hasText: 'QoS 1' }).click();
-      await form.getByRole('button', { name: 'Publish', exact: true }).click();
-      await form.getByRole('status').getByText('Not published: 0x87 Not authorized').waitFor();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot('messages-refused-light');
-    });
-
-    it('keeps profiles: renamed, duplicated, deleted, and there again after a reload', async () => {
-      const client = await open('connection');
-      const { page } = client;
-      await fillNew(client, 'first name', served.nodeUrl);
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByLabel('Name', { exact: true }).fill('second name');
-      await page.getByText('Unsaved changes').waitFor();
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await item(client, 'second name').waitFor();
-      const menu = async (entry: string): Promise<void> => {
-        await page.getByRole('button', { name: 'More for this connection' }).click();
-        await page.getByRole('menuitem', { name: entry }).click();
-      };
-      await menu('Duplicate');
-      await item(client, 'Copy of second name').waitFor();
-      await page.reload();
-      await item(client, 'second name').waitFor();
-      await item(client, 'Copy of second name').click();
-      await menu('Delete …');
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete …' }).click();
-      await expect.poll(() => item(client, 'Copy of second name').count()).toBe(0);
-      await page.reload();
-      await item(client, 'second name').waitFor();
-      expect(await item(client, 'Copy of second name').count()).toBe(0);
-    });
-
-    it('shares a connection by an address without its secrets, and connects only when told to', async () => {
-      const client = await open('connection');
-      const { page } = client;
-      await fillNew(client, 'to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
-      await page.getByLabel('User name').focus();
-      // Credentials in the URL have moved to their fields.
-      expect(await page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
-      expect(await page.getByLabel('User name').inputValue()).toBe('ada');
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
+  it('keeps profiles: renamed, duplicated, deleted, and there again after a reload', async () => {
+    const client = await suite.open('connection');
+    const { page } = client;
+    await client.newConnection('first name', suite.served.nodeUrl);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByLabel('Name', { exact: true }).fill('second name');
+    await page.getByText('Unsaved changes').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await item(client, 'second name').waitFor();
+    const menu = async (entry: string): Promise<void> => {
       await page.getByRole('button', { name: 'More for this connection' }).click();
-      await page.getByRole('menuitem', { name: 'Share …' }).click();
-      const address = await page.getByLabel('Address').inputValue();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot('share-dialog-light');
-      const shared = Buffer.from(new URL(address).hash.slice('#/share/'.length), 'base64url').toString();
-      expect(shared).toContain('to be shared');
-      expect(shared).not.toContain('hunter2');
+      await page.getByRole('menuitem', { name: entry }).click();
+    };
+    await menu('Duplicate');
+    await item(client, 'Copy of second name').waitFor();
+    await page.reload();
+    await item(client, 'second name').waitFor();
+    await item(client, 'Copy of second name').click();
+    await menu('Delete …');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete …' }).click();
+    await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
+    await page.reload();
+    await item(client, 'second name').waitFor();
+    expect(await item(client, 'Copy of second name').count()).toBe(0);
+  });
 
-      const context = await browser.newContext();
-      onTestFinished(() => context.close());
-      const other = await ClientPage.open(browser, address, { context });
-      opened.push(other);
-      const dialog = other.page.getByRole('dialog', { name: 'A connection was shared with you' });
-      await dialog.getByText(guarded.nodeUrl).waitFor();
-      expect(await item(other, 'to be shared').count()).toBe(0);
-      expect(await other.accessibilityProblems()).toEqual([]);
-      await other.screenshot('shared-dialog-light');
-      await dialog.getByRole('button', { name: 'Add and connect' }).click();
-      await other.page
-        .getByRole('dialog', { name: 'Secrets for “to be shared”' })
-        .getByRole('textbox', { name: 'Password' })
-        .fill(PASSWORD);
-      await other.page.getByRole('dialog').getByRole('button', { name: 'Connect' }).click();
-      await other.connected();
-    });
+  it('shares a connection by an address without its secrets, and connects only when told to', async () => {
+    const client = await suite.open('connection');
+    const { page } = client;
+    await client.newConnection('to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
+    await page.getByLabel('User name').focus();
+    // Credentials in the URL have moved to their fields.
+    expect(await page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
+    expect(await page.getByLabel('User name').inputValue()).toBe('ada');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'More for this connection' }).click();
+    await page.getByRole('menuitem', { name: 'Share …' }).click();
+    const address = await page.getByLabel('Address').inputValue();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('share-dialog-light');
+    const shared = Buffer.from(new URL(address).hash.slice('#/share/'.length), 'base64url').toString();
+    expect(shared).toContain('to be shared');
+    expect(shared).not.toContain('hunter2');
 
-    it('holds several connections at once, each with its own messages', async () => {
-      const client = await open('messages');
-      const { page } = client;
-      await client.connected();
-      await client.subscribe('several/#');
-      await item(client, 'This broker, gateway door').click();
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
-      await client.connected();
-      await client.publish('several/one', 'from the gateway door', 1);
-      await expect.poll(() => client.rows('several/one').count()).toBe(1);
-      await page.getByRole('navigation').getByTitle(served.nodeUrl).click();
-      await client.rows('several/one', 'from the gateway door').waitFor();
-      await expect
-        .poll(() => page.getByRole('navigation').getByRole('img', { name: 'Connected', exact: true }).count())
-        .toBe(2);
-    });
+    const other = await suite.openUrl(address, { context: await suite.newContext() });
+    const dialog = other.page.getByRole('dialog', { name: 'A connection was shared with you' });
+    await dialog.getByText(guarded.nodeUrl).waitFor();
+    expect(await item(other, 'to be shared').count()).toBe(0);
+    expect(await other.accessibilityProblems()).toEqual([]);
+    await other.screenshot('shared-dialog-light');
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await other.page
+      .getByRole('dialog', { name: 'Secrets for “to be shared”' })
+      .getByRole('textbox', { name: 'Password' })
+      .fill(PASSWORD);
+    await other.page.getByRole('dialog').getByRole('button', { name: 'Connect' }).click();
+    await other.connected();
+  });
 
-    it('notices when the server goes, says so, and comes back with it', async () => {
-      let fleeting = await built.serve();
-      onTestFinished(() => fleeting.stop());
-      const client = await open('messages', { url: fleeting.pageUrl });
-      const { page } = client;
-      await client.connected();
-      await client.subscribe('back/#');
-      const port = new URL(fleeting.nodeUrl).port;
-      // The other views are fetched while the server is there.
-      await expect
-        .poll(() => page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()"))
-        .toContain('connection-view');
-      await fleeting.stop();
-      await page.getByRole('banner').getByRole('img', { name: 'Waiting to try again' }).waitFor();
-      await client.openView('Connection');
-      await page.getByRole('alert').waitFor();
-      await client.screenshot('connection-waiting-light');
-      fleeting = await built.serve(['--port', port]);
-      await page
-        .getByRole('banner')
-        .getByRole('img', { name: 'Connected', exact: true })
-        .waitFor({ timeout: 15_000 });
-      await client.openView('Messages');
-      await client.subscription('back/#').getByText('QoS 1').waitFor();
-      // Sockets that cannot be opened are errors to the console.
-      client.complaints.length = 0;
-    });
+  it('holds several connections at once, each with its own messages', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    await client.subscribe('several/#');
+    await client.connectToGateway();
+    await client.publish('several/one', 'from the gateway door', 1);
+    await eventually(() => client.rows('several/one').count()).toBe(1);
+    await page.getByRole('navigation').getByTitle(suite.served.nodeUrl).click();
+    await client.rows('several/one', 'from the gateway door').waitFor();
+    await eventually(() =>
+      page.getByRole('navigation').getByRole('img', { name: 'Connected', exact: true }).count(),
+    ).toBe(2);
+  });
 
-    it('bills what a connection of the gateway door has done, and a month of such clients', async () => {
-      const client = await open('messages');
-      const { page } = client;
-      await item(client, 'This broker, gateway door').click();
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
-      await client.connected();
-      await client.publish('cost/something', 'x'.repeat(500), 1);
-      await client.openView('Costs');
-      await page.getByText(/^API Gateway has billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
-      const total = page.getByTestId('costs-total');
-      const before = await total.textContent();
-      await page.getByRole('button', { name: 'Take it over' }).click();
-      await expect.poll(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
-      expect(await total.textContent()).not.toBe(before);
-      await page.getByLabel('Clients', { exact: true }).fill('0');
-      await page.getByText(/"clients" is a whole number from 1/).waitFor();
-      await page.getByLabel('Clients', { exact: true }).fill('1000');
-      await page.getByRole('row', { name: /AWS IoT Core \$/ }).waitFor();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot('costs-light');
-    });
+  it('notices when the server goes, says so, and comes back with it', async () => {
+    let fleeting = await suite.built.serve();
+    onTestFinished(() => fleeting.stop());
+    const client = await suite.openUrl(`${fleeting.pageUrl}#/messages`);
+    const { page } = client;
+    await client.connected();
+    await client.subscribe('back/#');
+    const port = new URL(fleeting.nodeUrl).port;
+    // The other views are fetched while the server is there.
+    await eventually(() =>
+      page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()"),
+    ).toContain('connection-view');
+    await fleeting.stop();
+    await page.getByRole('banner').getByRole('img', { name: 'Waiting to try again' }).waitFor();
+    await client.openView('Connection');
+    await page.getByRole('alert').waitFor();
+    await client.screenshot('connection-waiting-light');
+    fleeting = await suite.built.serve(['--port', port]);
+    await page
+      .getByRole('banner')
+      .getByRole('img', { name: 'Connected', exact: true })
+      .waitFor({ timeout: 15_000 });
+    await client.openView('Messages');
+    await client.subscription('back/#').getByText('QoS 1').waitFor();
+    // Sockets that cannot be opened are errors to the console.
+    client.complaints.length = 0;
+  });
 
-    it.each(['light', 'dark'] as const)('satisfies axe in the editor in %s colours', async (colorScheme) => {
-      const client = await open('connection', { colorScheme });
-      await client.connected();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot(`connection-${colorScheme}`);
-    });
+  it('bills what a connection of the gateway door has done, and a month of such clients', async () => {
+    const client = await suite.open('messages');
+    const { page } = client;
+    await client.connectToGateway();
+    await client.publish('cost/something', 'x'.repeat(500), 1);
+    await client.openView('Costs');
+    await page.getByText(/^API Gateway has billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
+    const total = page.getByTestId('costs-total');
+    const before = await total.textContent();
+    await page.getByRole('button', { name: 'Take it over' }).click();
+    await eventually(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
+    expect(await total.textContent()).not.toBe(before);
+    await page.getByLabel('Clients', { exact: true }).fill('0');
+    await page.getByText(/"clients" is a whole number from 1/).waitFor();
+    await page.getByLabel('Clients', { exact: true }).fill('1000');
+    await page.getByRole('row', { name: /AWS IoT Core \$/ }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('costs-light');
+  });
 
-    it('fits a phone', async () => {
-      const client = await open('connection', { width: 360, height: 740 });
-      await client.connected();
-      expect(await client.overflow()).toBeLessThanOrEqual(0);
-      await client.screenshot('phone-connection');
-      await client.page.getByRole('button', { name: 'Open the navigation' }).click();
-      await item(client, 'This broker, gateway door').waitFor();
-      expect(await client.accessibilityProblems()).toEqual([]);
-      await client.screenshot('phone-navigation');
-    });
-  },
-);
+  it.each(['light', 'dark'] as const)('satisfies axe in the editor in %s colours', async (colorScheme) => {
+    const client = await suite.openConnected('connection', { colorScheme });
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot(`connection-${colorScheme}`);
+  });
+
+  it('fits a phone', async () => {
+    const client = await suite.openConnected('connection', { width: 360, height: 740 });
+    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await client.screenshot('phone-connection');
+    await client.page.getByRole('button', { name: 'Open the navigation' }).click();
+    await item(client, 'This broker, gateway door').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('phone-navigation');
+  });
+});

@@ -1,48 +1,13 @@
-import mqtt, { type MqttClient } from 'mqtt';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
+import { describe, expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
 
-const skipped = whyNoBrowser();
+clientSuite('messages in the web client', (suite) => {
+  const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('messages', options);
 
-describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium', () => {
-  let built: BuiltClient;
-  let served: Served;
-  let browser: Browser;
-  let other: MqttClient;
-  const opened: ClientPage[] = [];
-
-  beforeAll(async () => {
-    built = await BuiltClient.build();
-    served = await built.serve();
-    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
-    browser = await launchChromium();
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await other?.endAsync();
-    await served?.stop();
-    await built?.remove();
-  });
-
-  afterEach(async ({ task }) => {
-    const pages = opened.splice(0);
-    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-    for (const client of pages) await client.close();
-    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-  });
-
-  async function open(options: PageOptions = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(browser, `${served.pageUrl}#/messages`, options);
-    opened.push(client);
-    await client.connected();
-    return client;
-  }
-
-  const urlOf = (name: string): string => (name === 'This broker' ? served.nodeUrl : served.gatewayUrl);
+  const urlOf = (name: string): string =>
+    name === 'This broker' ? suite.served.nodeUrl : suite.served.gatewayUrl;
 
   describe.each(['This broker', 'This broker, gateway door'])('over “%s”', (name) => {
     it('publishes and receives at every QoS, and a retained message for who comes later', async () => {
@@ -59,13 +24,19 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
       await client.rows('kept for later', 'R').first().waitFor();
       for (const qos of [0, 1, 2] as const) await client.publish(`${topic}/${qos}`, `at ${qos}`, qos);
       await page.getByRole('search', { name: 'Filter' }).locator('label', { hasText: 'Received' }).click();
-      await expect
-        .poll(() => client.topics())
-        .toEqual([`${topic}/2`, `${topic}/1`, `${topic}/0`, `${topic}/kept`]);
-      await expect
-        .poll(() => client.rows().locator('[data-column="qos"]').allTextContents())
-        .toEqual(['1', '1', '0', '1']);
-      await expect.poll(() => client.subscription(`${topic}/#`).textContent()).toContain('4 received');
+      await eventually(() => client.topics()).toEqual([
+        `${topic}/2`,
+        `${topic}/1`,
+        `${topic}/0`,
+        `${topic}/kept`,
+      ]);
+      await eventually(() => client.rows().locator('[data-column="qos"]').allTextContents()).toEqual([
+        '1',
+        '1',
+        '0',
+        '1',
+      ]);
+      await eventually(() => client.subscription(`${topic}/#`).textContent()).toContain('4 received');
     });
 
     it('receives what a client of the other door publishes', async () => {
@@ -75,7 +46,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
       if (name !== 'This broker') await page.getByRole('button', { name: 'Connect', exact: true }).click();
       await client.connected();
       await client.subscribe('crossing/#');
-      await other.publishAsync('crossing/here', 'from elsewhere', { qos: 1 });
+      await suite.other.publishAsync('crossing/here', 'from elsewhere', { qos: 1 });
       await client.rows('crossing/here', 'from elsewhere').first().waitFor();
     });
   });
@@ -84,9 +55,9 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     const client = await open();
     const { page } = client;
     await client.subscribe('find/#');
-    await other.publishAsync('find/kitchen/temperature', '{"value":21.5,"unit":"C"}');
-    await other.publishAsync('find/hall/temperature', '{"value":17,"unit":"C"}');
-    await other.publishAsync('find/hall/light', 'ON');
+    await suite.other.publishAsync('find/kitchen/temperature', '{"value":21.5,"unit":"C"}');
+    await suite.other.publishAsync('find/hall/temperature', '{"value":17,"unit":"C"}');
+    await suite.other.publishAsync('find/hall/light', 'ON');
     await client.rows('find/hall/light').waitFor();
     const topic = page.getByLabel('Filter by topic');
     const query = page.getByLabel('Search the payloads');
@@ -95,38 +66,38 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
       await page.getByRole('option', { name: label }).click();
     };
     await topic.fill('find/+/temperature');
-    await expect.poll(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
+    await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
     await kind('JSONPath');
     await query.fill('$.value > 20');
-    await expect.poll(() => client.topics()).toEqual(['find/kitchen/temperature']);
+    await eventually(() => client.topics()).toEqual(['find/kitchen/temperature']);
     await client.screenshot('messages-filter-light');
     await topic.fill('');
     await kind('Regex');
     await query.fill('^O[NF]');
-    await expect.poll(() => client.topics()).toEqual(['find/hall/light']);
+    await eventually(() => client.topics()).toEqual(['find/hall/light']);
     await query.fill('(');
     expect(await query.getAttribute('aria-invalid')).toBe('true');
     await kind('Text');
     await query.fill('"unit"');
-    await expect.poll(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
+    await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
     // What comes while a filter is set is filtered, too.
-    await other.publishAsync('find/attic/temperature', '{"value":30,"unit":"C"}');
-    await other.publishAsync('find/attic/light', 'OFF');
-    await expect.poll(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');
+    await suite.other.publishAsync('find/attic/temperature', '{"value":30,"unit":"C"}');
+    await suite.other.publishAsync('find/attic/light', 'OFF');
+    await eventually(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');
   });
 
   it('stands still while paused, and counts what comes', async () => {
     const client = await open();
     const { page } = client;
     await client.subscribe('pause/#');
-    await other.publishAsync('pause/1', 'before');
+    await suite.other.publishAsync('pause/1', 'before');
     await client.rows('pause/1').waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await other.publishAsync('pause/2', 'meanwhile');
+    await suite.other.publishAsync('pause/2', 'meanwhile');
     await page.getByRole('button', { name: '1 new message' }).waitFor();
     expect(await client.topics()).toEqual(['pause/1']);
     await page.getByRole('button', { name: '1 new message' }).click();
-    await expect.poll(() => client.topics()).toEqual(['pause/2', 'pause/1']);
+    await eventually(() => client.topics()).toEqual(['pause/2', 'pause/1']);
     await page.getByRole('button', { name: 'Clear the list' }).click();
     await page.getByText('No message yet').waitFor();
   });
@@ -135,7 +106,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     const client = await open();
     const { page } = client;
     await client.subscribe('look/#');
-    await other.publishAsync('look/here', '{"a":[1,2]}', {
+    await suite.other.publishAsync('look/here', '{"a":[1,2]}', {
       qos: 1,
       retain: true,
       properties: {
@@ -167,7 +138,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
   it('shows payloads as text, whatever they hold', async () => {
     const client = await open();
     await client.subscribe('evil/#');
-    await other.publishAsync('evil/<b>topic</b>', '<img src=x onerror=alert(1)>');
+    await suite.other.publishAsync('evil/<b>topic</b>', '<img src=x onerror=alert(1)>');
     await client.rows('<img src=x onerror=alert(1)>').click();
     expect(await client.page.locator('main img, main b').count()).toBe(0);
   });
@@ -191,7 +162,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     await page.keyboard.press('ArrowDown');
     await page.getByRole('complementary').getByText('keys/pressed').waitFor();
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.getByRole('complementary').count()).toBe(0);
+    await eventually(() => page.getByRole('complementary').count()).toBe(0);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await client.screenshot('shortcuts-light');
@@ -204,11 +175,11 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     const item = client.subscription('switch/#');
     await item.getByRole('switch').click({ force: true });
     await item.getByText('off', { exact: true }).waitFor();
-    await other.publishAsync('switch/1', 'unheard', { qos: 1, retain: true });
+    await suite.other.publishAsync('switch/1', 'unheard', { qos: 1, retain: true });
     await item.getByRole('switch').click({ force: true });
     await client.rows('switch/1', 'R').waitFor();
     await item.getByRole('button', { name: 'Unsubscribe and remove switch/#' }).click();
-    await expect.poll(() => item.count()).toBe(0);
+    await eventually(() => item.count()).toBe(0);
     await page.getByRole('button', { name: 'New subscription, with all options' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Topic filter').fill('a/#/b');
@@ -227,7 +198,7 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
   it('asks a question and gets the answer', async () => {
     const client = await open();
     const { page } = client;
-    other.on('message', (topic, payload, { properties }) => {
+    suite.other.on('message', (topic, payload, { properties }) => {
       if (topic !== 'ask/sum' || properties?.responseTopic === undefined) return;
       const { correlationData, responseTopic } = properties;
       const answer = String(
@@ -237,11 +208,11 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
           .map(Number)
           .reduce((a, b) => a + b, 0),
       );
-      other.publish(responseTopic, answer, {
+      suite.other.publish(responseTopic, answer, {
         properties: correlationData === undefined ? {} : { correlationData },
       });
     });
-    await other.subscribeAsync('ask/sum');
+    await suite.other.subscribeAsync('ask/sum');
     await client.publish('ask/sum', '2+3');
     await page.getByRole('button', { name: 'Properties, request, burst' }).click();
     await page.getByRole('tab', { name: 'Request and response' }).click();
@@ -295,13 +266,13 @@ describe.skipIf(skipped !== undefined)('messages in the web client, in Chromium'
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('packets-light');
     await page.getByRole('checkbox', { name: 'PUBLISH and acknowledgements' }).uncheck();
-    await expect.poll(() => rows.filter({ hasText: 'PUBCOMP' }).count()).toBe(0);
+    await eventually(() => rows.filter({ hasText: 'PUBCOMP' }).count()).toBe(0);
   });
 
   it.each(['light', 'dark'] as const)('satisfies axe with messages in %s colours', async (colorScheme) => {
     const client = await open({ colorScheme });
     await client.subscribe('look/#');
-    await other.publishAsync('look/axe', '{"value":1}', { qos: 1 });
+    await suite.other.publishAsync('look/axe', '{"value":1}', { qos: 1 });
     await client.rows('look/axe').click();
     await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
     expect(await client.accessibilityProblems()).toEqual([]);

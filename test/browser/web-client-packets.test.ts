@@ -1,46 +1,13 @@
-import * as mqtt from 'mqtt';
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
+import type { Locator } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
 
-const skipped = whyNoBrowser();
-
-describe.skipIf(skipped !== undefined)('the timeline of packets in the web client, in Chromium', () => {
-  let built: BuiltClient;
-  let served: Served;
-  let browser: Browser;
-  let other: mqtt.MqttClient;
-  const opened: ClientPage[] = [];
-
-  beforeAll(async () => {
-    built = await BuiltClient.build();
-    served = await built.serve();
-    browser = await launchChromium();
-    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
-  }, 60_000);
-
-  afterAll(async () => {
-    await other?.endAsync();
-    await browser?.close();
-    await served?.stop();
-    await built?.remove();
-  });
-
-  afterEach(async ({ task }) => {
-    const pages = opened.splice(0);
-    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-    for (const client of pages) await client.close();
-    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-  });
-
+clientSuite('the timeline of packets in the web client', (suite) => {
   /** Subscribed to a filter, with the timeline open. */
   async function open(filter: string, options: PageOptions = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(browser, `${served.pageUrl}#/messages`, options);
-    opened.push(client);
-    await client.connected();
+    const client = await suite.openConnected('messages', options);
     await client.subscribe(filter);
     await client.openView('Packets');
     return client;
@@ -55,13 +22,13 @@ describe.skipIf(skipped !== undefined)('the timeline of packets in the web clien
   it('stands still while it is paused, and shows what came when it goes on', async () => {
     const client = await open('still/#');
     const { page } = client;
-    await other.publishAsync('still/1', 'one', { qos: 1 });
+    await suite.other.publishAsync('still/1', 'one', { qos: 1 });
     await rows(client, 'still/1').waitFor();
     const rates = page.getByTestId('rates');
     await eventually(() => rates.textContent()).toBe('0/s0/s');
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await other.publishAsync('still/2', 'two', { qos: 1 });
-    await other.publishAsync('still/3', 'three', { qos: 1 });
+    await suite.other.publishAsync('still/2', 'two', { qos: 1 });
+    await suite.other.publishAsync('still/3', 'three', { qos: 1 });
     // The worker tells of rates after the messages themselves.
     await eventually(() => rates.textContent()).not.toBe('0/s0/s');
     expect(await rows(client, 'still/2').count()).toBe(0);
@@ -75,7 +42,7 @@ describe.skipIf(skipped !== undefined)('the timeline of packets in the web clien
     const { page } = client;
     await page.getByRole('button', { name: 'Clear the timeline' }).click();
     await page.getByText('No packet yet').waitFor();
-    await other.publishAsync('hidden/1', 'x', { qos: 1 });
+    await suite.other.publishAsync('hidden/1', 'x', { qos: 1 });
     await rows(client, 'PUBACK').waitFor();
     await page.getByRole('checkbox', { name: 'PUBLISH and acknowledgements' }).uncheck();
     await page.getByText('All packets are hidden by the boxes above').waitFor();
@@ -102,7 +69,7 @@ describe.skipIf(skipped !== undefined)('the timeline of packets in the web clien
   it('can be read in the dark and on a phone', async () => {
     const client = await open('small/#', { colorScheme: 'dark' });
     const { page } = client;
-    await other.publishAsync('small/1', '{"value":1}', { qos: 1 });
+    await suite.other.publishAsync('small/1', '{"value":1}', { qos: 1 });
     await rows(client, 'small/1').click();
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('packets-dark');

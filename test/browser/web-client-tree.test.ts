@@ -1,55 +1,20 @@
-import * as mqtt from 'mqtt';
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
-import { ClientPage, type PageOptions } from './support/client-page.ts';
+import { connectAsync } from 'mqtt';
+import type { Locator } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
-import { BuiltClient, type Served } from './support/served-client.ts';
-
-const skipped = whyNoBrowser();
 
 /** More than are drawn, so that what is not in sight is part of what is tested. */
 const MACHINES = 400;
 const MEASUREMENTS = ['speed', 'state', 'temperature'] as const;
 const TOPICS = MACHINES * MEASUREMENTS.length;
 
-describe.skipIf(skipped !== undefined)('the topic tree of the web client, in Chromium', () => {
-  let built: BuiltClient;
-  let served: Served;
-  let browser: Browser;
-  let other: mqtt.MqttClient;
-  const opened: ClientPage[] = [];
-
-  beforeAll(async () => {
-    built = await BuiltClient.build();
-    served = await built.serve();
-    browser = await launchChromium();
-    other = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
-  }, 60_000);
-
-  afterAll(async () => {
-    await other?.endAsync();
-    await browser?.close();
-    await served?.stop();
-    await built?.remove();
-  });
-
-  afterEach(async ({ task }) => {
-    const pages = opened.splice(0);
-    if (task.result?.state === 'fail') await pages[0]?.screenshot(`failed-${task.name}`);
-    for (const client of pages) await client.close();
-    expect(pages.flatMap(({ complaints }) => complaints)).toEqual([]);
-  });
-
-  async function open(options: PageOptions & { readonly url?: string } = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(browser, `${served.pageUrl}#/tree`, options);
-    opened.push(client);
-    await client.connected();
-    return client;
-  }
+clientSuite('the topic tree of the web client', (suite) => {
+  const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('tree', options);
 
   async function retain(topic: string, payload: string): Promise<void> {
-    await other.publishAsync(topic, payload, { qos: 1, retain: true });
+    await suite.other.publishAsync(topic, payload, { qos: 1, retain: true });
   }
 
   /** A plant whose every topic has a retained message, and one beside it that nobody clears. */
@@ -67,7 +32,7 @@ describe.skipIf(skipped !== undefined)('the topic tree of the web client, in Chr
    * a part at a time, and that message may overtake them: then `expected` says how many to wait for.
    */
   async function retainedAt(filter: string, expected = 0): Promise<string[]> {
-    const client = await mqtt.connectAsync(served.nodeUrl, { protocolVersion: 5 });
+    const client = await connectAsync(suite.served.nodeUrl, { protocolVersion: 5 });
     const topics: string[] = [];
     let isEnd = false;
     const ended = new Promise<void>((resolve) => {
@@ -120,7 +85,7 @@ describe.skipIf(skipped !== undefined)('the topic tree of the web client, in Chr
     const temperature = line(client, 'temperature');
     await temperature.getByText('{"of":"shown/machine-0/temperature"}').waitFor();
     await temperature.getByTitle('retained').waitFor();
-    await other.publishAsync('shown/machine-0/temperature', '{"value":17}', { qos: 1 });
+    await suite.other.publishAsync('shown/machine-0/temperature', '{"value":17}', { qos: 1 });
     await temperature.getByText('{"value":17}').waitFor();
     await temperature.getByText('2 messages').waitFor();
     await temperature.click();
@@ -215,7 +180,7 @@ describe.skipIf(skipped !== undefined)('the topic tree of the web client, in Chr
     const client = await open();
     const { page } = client;
     await subscribe(client, 'lead/#');
-    await other.publishAsync('lead/here', '{"value":3}', { qos: 1 });
+    await suite.other.publishAsync('lead/here', '{"value":3}', { qos: 1 });
     await page.getByRole('button', { name: 'Open all' }).click();
     await line(client, 'here').click();
     await page.getByRole('complementary').getByTitle('Chart this number').click();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,20 @@ export class ClientPage {
     await this.page.getByRole('button', { name: 'Disconnect' }).waitFor();
   }
 
+  /** Shows the connection to the gateway door that there is from the start, and opens it. */
+  async connectToGateway(): Promise<void> {
+    await this.page.getByRole('navigation').getByText('This broker, gateway door').click();
+    await this.page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await this.connected();
+  }
+
+  /** Opens the editor for another connection, and fills in what every one has. */
+  async newConnection(name: string, url: string): Promise<void> {
+    await this.page.getByRole('button', { name: 'New connection', exact: true }).click();
+    await this.page.getByLabel('Name', { exact: true }).fill(name);
+    await this.page.getByLabel('URL').fill(url);
+  }
+
   async openView(name: string): Promise<void> {
     await this.page.getByRole('link', { name, exact: true }).click();
   }
@@ -92,6 +106,12 @@ export class ClientPage {
   /** The topics of the table from the top. */
   async topics(): Promise<string[]> {
     return await this.rows().locator('[data-column="topic"]').allTextContents();
+  }
+
+  /** What a click hands to the browser. */
+  async download(button: Locator): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+    const [saved] = await Promise.all([this.page.waitForEvent('download'), button.click()]);
+    return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) };
   }
 
   async screenshot(name: string): Promise<void> {

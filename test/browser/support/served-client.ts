@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { preview } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -32,9 +33,23 @@ export class BuiltClient {
     return await Served.start(join(this.directory, 'apus.js'), flags);
   }
 
+  /** The page alone, from a server of static files, below the folder `base`. */
+  async serveFiles(base = '/'): Promise<StaticSite> {
+    const common = { root: this.directory, base, configFile: false, logLevel: 'error' } as const;
+    const where = { host: '127.0.0.1', port: 0 };
+    const site = await preview({ ...common, build: { outDir: this.page }, preview: where });
+    return { url: site.resolvedUrls?.local[0] ?? '', stop: () => site.close() };
+  }
+
   async remove(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true });
   }
+}
+
+/** The page without a broker behind it. */
+export interface StaticSite {
+  readonly url: string;
+  stop(): Promise<void>;
 }
 
 /** A broker that runs, with both doors and the page. */

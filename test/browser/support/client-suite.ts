@@ -1,0 +1,102 @@
+import { connectAsync, type MqttClient } from 'mqtt';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { launchChromium, whyNoBrowser } from '../chromium.ts';
+import { ClientPage, type PageOptions } from './client-page.ts';
+import { BuiltClient, type Served } from './served-client.ts';
+
+/** On a busy machine a page takes its time. What is not found is named before, by Playwright. */
+const TEST_MS_MAX = 60_000;
+/** The client is built first. */
+const START_MS_MAX = 60_000;
+
+/** The web client as `npm start` serves it, a browser to see it in, and an MQTT client beside it. For tests and hooks. */
+export class ClientSuite {
+  #built: BuiltClient | undefined;
+  #served: Served | undefined;
+  #browser: Browser | undefined;
+  #other: MqttClient | undefined;
+  readonly #opened: ClientPage[] = [];
+
+  get built(): BuiltClient {
+    return started(this.#built);
+  }
+
+  /** The broker that the pages find by themselves. */
+  get served(): Served {
+    return started(this.#served);
+  }
+
+  /** A client of its node door, which speaks MQTT 5. */
+  get other(): MqttClient {
+    return started(this.#other);
+  }
+
+  async start(): Promise<void> {
+    this.#built = await BuiltClient.build();
+    this.#served = await this.#built.serve();
+    this.#browser = await launchChromium();
+    this.#other = await connectAsync(this.#served.nodeUrl, { protocolVersion: 5 });
+  }
+
+  /** Also what has been started by a `start` that failed. */
+  async stop(): Promise<void> {
+    await this.#other?.endAsync();
+    await this.#browser?.close();
+    await this.#served?.stop();
+    await this.#built?.remove();
+  }
+
+  /** A page that is closed behind the test, which fails if the page had complaints. */
+  async openUrl(url: string, options: PageOptions = {}): Promise<ClientPage> {
+    const client = await ClientPage.open(started(this.#browser), url, options);
+    this.#opened.push(client);
+    return client;
+  }
+
+  async open(view: string, options: PageOptions = {}): Promise<ClientPage> {
+    return await this.openUrl(`${this.served.pageUrl}#/${view}`, options);
+  }
+
+  async openConnected(view: string, options: PageOptions = {}): Promise<ClientPage> {
+    const client = await this.open(view, options);
+    await client.connected();
+    return client;
+  }
+
+  /** What a browser remembers, empty, until the end of the test. */
+  async newContext(): Promise<BrowserContext> {
+    const context = await started(this.#browser).newContext();
+    onTestFinished(() => context.close());
+    return context;
+  }
+
+  /** Closes what the test has opened. Resolves with what the pages complained of. */
+  async closePages(failedTest: string | undefined): Promise<string[]> {
+    const pages = this.#opened.splice(0);
+    if (failedTest !== undefined) await pages[0]?.screenshot(`failed-${failedTest}`);
+    for (const client of pages) await client.close();
+    return pages.flatMap(({ complaints }) => complaints);
+  }
+}
+
+/** Tests of the web client in Chromium: skipped on a machine that has none, except in CI, where that is a failure. */
+export function clientSuite(title: string, define: (suite: ClientSuite) => void): void {
+  const isSkipped = whyNoBrowser() !== undefined;
+  describe.skipIf(isSkipped)(`${title}, in Chromium`, { timeout: TEST_MS_MAX }, () => {
+    const suite = new ClientSuite();
+    beforeAll(() => suite.start(), START_MS_MAX);
+    afterAll(() => suite.stop());
+    afterEach(async ({ task }) => {
+      const failedTest = task.result?.state === 'fail' ? task.name : undefined;
+      expect(await suite.closePages(failedTest)).toEqual([]);
+    });
+    define(suite);
+  });
+}
+
+function started<T>(part: T | undefined): T {
+  if (part === undefined)
+    throw new Error('the suite starts before its first test: this is asked for too early');
+  return part;
+}
