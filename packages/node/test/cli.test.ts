@@ -5,6 +5,7 @@ import { JwtVerifier, secretCheck } from '@apus/cloud';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { Built, outcomeOf } from './support/built.ts';
+import { nodeForTest } from './support/nodes.ts';
 
 const apus = new Built();
 
@@ -128,6 +129,14 @@ describe('apus serve', () => {
       stderr: expect.stringMatching(/Cannot connect.*user name or password/i),
     });
   });
+});
+
+test('at a gateway door, apus pub says why it is not let in', async () => {
+  const node = await nodeForTest({ gatewayPort: 0 });
+  const { code, stderr } = await apus.run(['pub', '-u', node.gateway?.url ?? '', '-t', 'a', '-m', 'x']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('HTTP 400');
+  expect(stderr).toContain('This looks like a gateway door');
 });
 
 describe('apus token', () => {

@@ -17,9 +17,16 @@ export function explainingWebSocket(
     );
     socket.on('unexpected-response', async (_request, response) => {
       const body = await text(response).catch(() => '');
-      explain(`HTTP ${response.statusCode}. ${body.slice(0, EXPLANATION_LENGTH_MAX)}`.trim());
+      explain(`HTTP ${response.statusCode}. ${body.slice(0, EXPLANATION_LENGTH_MAX)}${hintFor(body)}`.trim());
       socket.terminate();
     });
     return socket;
   };
+}
+
+/** API Gateway names the connection when a handshake was refused, and says nothing of the reason. */
+function hintFor(body: string): string {
+  return body.includes('"connectionId"')
+    ? ' This looks like a gateway door, which takes clients with the Apus transport; commands speak to node doors.'
+    : '';
 }

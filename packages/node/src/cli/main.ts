@@ -69,4 +69,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
+// What the SDK says about next year's Node.js is for us, and not for whoever asks AWS something.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => explain(error));
