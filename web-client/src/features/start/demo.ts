@@ -25,6 +25,9 @@ const SHOWN_MAX = 6;
 /** Between the steps, so that one can follow. Nothing waits for it. */
 const PACE_MS = 350;
 
+/** How long the server keeps what was retained, where it speaks MQTT 5. */
+const KEPT_SECONDS = 3_600;
+
 /** How long a step may take. */
 const STEP_TIMEOUT_MS = 10_000;
 
@@ -97,9 +100,11 @@ export async function runDemo(profile: ConnectionProfile): Promise<void> {
 /** Publishes as client A. */
 export async function say(text: string, qos: Qos, retain: boolean): Promise<void> {
   const topic = `${demoTopic}/${retain ? 'kept' : `qos${qos}`}`;
+  // A page that is closed has no time to clean up.
+  const properties = retain ? { messageExpiryIntervalSeconds: KEPT_SECONDS } : {};
   const outcome = await connections
     .get(CLIENT_A)
-    .publish({ topic, payload: encoder.encode(text), qos, retain });
+    .publish({ topic, payload: encoder.encode(text), qos, retain, properties });
   checkOutcome(outcome);
 }
 

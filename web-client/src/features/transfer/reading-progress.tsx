@@ -4,10 +4,10 @@ import { formatBytes, formatExact } from '../../ui/format.ts';
 import type { ReadProgress } from './read-file.ts';
 
 /** How far the reading of a file is. */
-export function ReadingProgress({ progress }: { readonly progress: ReadProgress | undefined }) {
+export function ReadingProgress({ progress }: { readonly progress: ReadProgress }) {
   const words = useWords();
-  const told = words(progress ?? { phase: 'parsing' });
-  const isMeasured = progress !== undefined && progress.phase !== 'parsing';
+  const told = words(progress);
+  const isMeasured = progress.phase !== 'parsing' && progress.total > 0;
   return (
     <>
       <Progress.Root size="sm">

@@ -11,8 +11,8 @@ export interface ImportedFile {
   readonly number: number;
   readonly name: string;
   readonly bytes: number;
-  /** How far the reading is; undefined before anything of it has come. */
-  readonly progress: ReadProgress | undefined;
+  /** How far the reading is. */
+  readonly progress: ReadProgress;
   /** Undefined while it is read. */
   readonly result: FileContent | FileProblem | undefined;
 }
@@ -37,10 +37,11 @@ let stopReading = (): void => {};
 export function takeFile(file: File): void {
   stopReading();
   const number = (useTransfer.getState().file?.number ?? 0) + 1;
-  const chosen = { number, name: file.name, bytes: file.size, progress: undefined, result: undefined };
+  const progress: ReadProgress = { phase: 'bytes', done: 0, total: file.size };
+  const chosen = { number, name: file.name, bytes: file.size, progress, result: undefined };
   useTransfer.setState({ file: chosen });
   stopReading = startReading(file, {
-    onProgress: (progress) => useTransfer.setState({ file: { ...chosen, progress } }),
+    onProgress: (told) => useTransfer.setState({ file: { ...chosen, progress: told } }),
     onResult: (result) => useTransfer.setState({ file: { ...chosen, result } }),
   });
 }
