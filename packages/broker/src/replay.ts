@@ -4,6 +4,7 @@ import { settleFailures } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
+import type { RetainedPage } from './ports/index.ts';
 import type { Delivery, Subscription } from './session.ts';
 
 /** Retained messages sent at a time; between pages the link is asked how much it takes. */
@@ -19,28 +20,30 @@ export function* replay(context: Context, link: Link, connection: Connection): F
     const { state } = link;
     if (state.phase !== 'connected') return;
     const [current, ...rest] = state.replays;
-    if (current === undefined || !(yield* hasRoom(context, link, connection))) return;
-    const next = yield* replayPage(context, link, connection, current);
+    if (current === undefined || link.roomBytes() <= 0) return;
+    const page = yield* readPage(context, link, connection, current);
+    // Most filters have nothing retained: then nobody asks what waits, which costs a read where the queue is far away.
+    if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return;
+    for (const message of page.messages)
+      yield* replayMessage(context, link, connection, current.subscription, message);
+    const { next } = page;
     link.state = { ...state, replays: next === undefined ? rest : [{ ...current, from: next }, ...rest] };
   }
 }
 
-function* hasRoom({ ports }: Context, link: Link, { session }: Connection): Flow<boolean> {
-  return link.roomBytes() > 0 && (yield* waitFor(ports.queues.length(session))) === 0;
+function* isSomethingWaiting({ ports }: Context, { session }: Connection): Flow<boolean> {
+  return (yield* waitFor(ports.queues.length(session))) > 0;
 }
 
-function* replayPage(
+function* readPage(
   context: Context,
   link: Link,
-  connection: Connection,
-  { subscription, from }: Replay,
-): Flow<string | undefined> {
+  { identity: { tenant } }: Connection,
+  { subscription: { topicFilter }, from }: Replay,
+): Flow<RetainedPage> {
   const { retained, clock } = context.ports;
-  const { tenant } = connection.identity;
   const limit = { messages: Math.min(PAGE_LENGTH, context.limits.queueLengthMax), bytes: link.roomBytes() };
-  const page = yield* waitFor(retained.match(tenant, subscription.topicFilter, clock.now(), from, limit));
-  for (const message of page.messages) yield* replayMessage(context, link, connection, subscription, message);
-  return page.next;
+  return yield* waitFor(retained.match(tenant, topicFilter, clock.now(), from, limit));
 }
 
 function* replayMessage(
