@@ -259,6 +259,33 @@ describe('$disconnect', () => {
     },
   );
 
+  it.each([
+    { ending: 'after DISCONNECT only reads that all is over', says: true, calls: ['load'] },
+    { ending: 'of a connection that broke does not ask first', says: false, calls: ['end', 'detach'] },
+  ])('$ending', async ({ says, calls }) => {
+    let seen: string[] | undefined;
+    const gateway = await startGateway({
+      onStoreCall: (name) => {
+        seen?.push(name);
+        return undefined;
+      },
+      wrap: (handlers) => ({
+        ...handlers,
+        disconnect: async (event) => {
+          seen = [];
+          return await handlers.disconnect(event);
+        },
+      }),
+    });
+    const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...staying });
+    if (says) {
+      await client.exchange({ cmd: 'disconnect' });
+      client.close();
+    } else await client.vanish();
+    await gateway.disconnected();
+    expect(seen).toEqual(calls);
+  });
+
   it('after CONNECT, for a session that goes on, keeps it for whoever returns', async () => {
     const gateway = await startGateway();
     const session = { clientId: 'c', ...staying };
