@@ -16,8 +16,8 @@ export interface Wanted {
 
 const NO_REGION =
   'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
-const NO_CREDENTIALS =
-  'No credentials for AWS were found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.';
+const SET_CREDENTIALS =
+  'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.';
 
 /** What AWS answers to credentials that it does not take, and what to do about it. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -26,7 +26,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   InvalidClientTokenId: 'AWS does not know the access key: look at AWS_ACCESS_KEY_ID or the profile.',
   SignatureDoesNotMatch: 'The secret does not belong to the access key: look at AWS_SECRET_ACCESS_KEY.',
   AccessDenied: 'Your credentials are not allowed to ask AWS who they are.',
-  CredentialsProviderError: NO_CREDENTIALS,
 };
 
 /** The Region that the configuration has, checked against those that exist. @throws {CommandError} */
@@ -70,7 +69,21 @@ function sentenceOf(error: unknown, region: string): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { readonly code?: string }).code;
   if (code === 'ENOTFOUND' || code === 'ECONNREFUSED' || code === 'ETIMEDOUT') {
-    return `AWS cannot be reached in ${region} (${code}).`;
+    const { AWS_ENDPOINT_URL: endpoint } = process.env;
+    return `AWS cannot be reached ${endpoint === undefined ? `in ${region}` : `at AWS_ENDPOINT_URL=${endpoint}`} (${code}).`;
   }
-  return REFUSALS[error.name] ?? `${error.name}: ${error.message}`;
+  if (error.name === 'CredentialsProviderError') return noCredentials();
+  return `${REFUSALS[error.name] ?? `${error.name}: ${error.message}`}${optInHint(error, region)}`;
+}
+
+function noCredentials(): string {
+  const { AWS_PROFILE: profile } = process.env;
+  const where = profile === undefined ? '' : ` for the profile "${profile}" (AWS_PROFILE)`;
+  return `No credentials for AWS were found${where}. ${SET_CREDENTIALS}`;
+}
+
+/** A Region that an account has to enable first answers as if it did not know the key. */
+function optInHint({ name }: Error, region: string): string {
+  if (name !== 'InvalidClientTokenId' || !RegionInfo.get(region).isOptInRegion) return '';
+  return ` Or ${region} has not been enabled for the account (console: Account, AWS Regions).`;
 }

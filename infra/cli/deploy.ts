@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { STSClient } from '@aws-sdk/client-sts';
 import { targetOf } from '../lib/context.ts';
-import { SETTING_NAMES, Settings } from '../lib/settings.ts';
+import { SETTING_NAMES } from '../lib/settings.ts';
 import { type Account, accountOf, regionOf } from './account.ts';
 import { cdk } from './cdk.ts';
 import { checkSettings } from './check-settings.ts';
 import { CommandError } from './command-error.ts';
 import { contextArguments, type Flags, helpOfFlags, parseFlags } from './flags.ts';
 import { main } from './main.ts';
-import { findStack, repair, repairOf, requireOurs } from './stack-state.ts';
+import { requireSameRegion, settingsFrom } from './read-settings.ts';
+import { findStack, isUsable, repair, repairOf, requireOurs } from './stack-state.ts';
 import { type Outputs, summaryOf } from './summary.ts';
 
 const EXTRAS = { help: { help: 'Shows this.' } };
@@ -36,15 +37,13 @@ async function deploy(args: readonly string[]): Promise<void> {
     console.log(HELP);
     return;
   }
-  const {
-    stackName,
-    account: wantedAccount,
-    region: wantedRegion,
-  } = targetOf(new Settings((name) => flags.settings.get(name)));
+  const settings = settingsFrom(flags);
+  const { stackName, account: wantedAccount, region: wantedRegion } = targetOf(settings);
   await checkSettings(flags.settings);
   const given = wantedRegion === undefined ? {} : { region: wantedRegion };
   const sts = new STSClient(given);
   const region = await regionOf(() => sts.config.region());
+  requireSameRegion(settings, region);
   const account = await accountOf(sts, region, wantedAccount);
   const client = new CloudFormationClient({ region });
   await prepareStack(client, stackName);
@@ -68,7 +67,9 @@ async function prepareStack(client: CloudFormationClient, stackName: string): Pr
 }
 
 async function bootstrap(client: CloudFormationClient, { accountId, region }: Account): Promise<void> {
-  if ((await findStack(client, BOOTSTRAP_STACK)) !== undefined) return;
+  const stack = await findStack(client, BOOTSTRAP_STACK);
+  // The CDK itself recovers from what an earlier preparation has left that failed.
+  if (stack !== undefined && isUsable(stack)) return;
   console.error(`Preparing ${region} of the account ${accountId} for the CDK (once) …`);
   const code = await cdk(['bootstrap', `aws://${accountId}/${region}`], environmentOf(region));
   if (code !== 0) {

@@ -1,18 +1,17 @@
 import {
   CloudFormationClient,
   DeleteStackCommand,
-  DescribeStackEventsCommand,
   waitUntilStackDeleteComplete,
 } from '@aws-sdk/client-cloudformation';
 import { STSClient } from '@aws-sdk/client-sts';
 import { targetOf } from '../lib/context.ts';
-import { type SettingName, Settings } from '../lib/settings.ts';
+import type { SettingName } from '../lib/settings.ts';
 import { accountOf, regionOf } from './account.ts';
-import { CommandError } from './command-error.ts';
 import { helpOfFlags, parseFlags } from './flags.ts';
 import { main } from './main.ts';
-import { deleteData, type Retained, retainedBy } from './retained.ts';
-import { findStack, requireOurs } from './stack-state.ts';
+import { settingsFrom } from './read-settings.ts';
+import { deleteData, type Retained, requireDeletable, retainedBy } from './retained.ts';
+import { deletionFailed, findStack, requireOurs } from './stack-state.ts';
 
 const NAMES: readonly SettingName[] = ['name', 'account', 'region'];
 const EXTRAS = {
@@ -39,7 +38,7 @@ async function destroy(args: readonly string[]): Promise<void> {
     console.log(HELP);
     return;
   }
-  const { stackName, account, region: wanted } = targetOf(new Settings((name) => flags.settings.get(name)));
+  const { stackName, account, region: wanted } = targetOf(settingsFrom(flags));
   const sts = new STSClient(wanted === undefined ? {} : { region: wanted });
   const region = await regionOf(() => sts.config.region());
   const { accountId } = await accountOf(sts, region, account);
@@ -51,6 +50,7 @@ async function destroy(args: readonly string[]): Promise<void> {
   }
   requireOurs(stack, stackName);
   const retained = await retainedBy(client, stackName);
+  if (flags.extras.has('delete-data')) await requireDeletable(retained, region);
   console.error(`Deleting the stack "${stackName}"; this takes some minutes …`);
   await deleteStack(client, stackName);
   const left = flags.extras.has('delete-data') ? await deleteData(retained, region) : retained;
@@ -62,19 +62,8 @@ async function deleteStack(client: CloudFormationClient, stackName: string): Pro
   try {
     await waitUntilStackDeleteComplete({ client, maxWaitTime: WAIT_SECONDS_MAX }, { StackName: stackName });
   } catch (error) {
-    const reasons = await reasonsOf(client, stackName);
-    throw new CommandError(
-      ['The stack could not be deleted; the same command tries again.', ...reasons].join('\n'),
-      { cause: error },
-    );
+    throw await deletionFailed(client, stackName, error);
   }
-}
-
-async function reasonsOf(client: CloudFormationClient, stackName: string): Promise<readonly string[]> {
-  const { StackEvents = [] } = await client.send(new DescribeStackEventsCommand({ StackName: stackName }));
-  return StackEvents.filter(({ ResourceStatus }) => ResourceStatus === 'DELETE_FAILED').map(
-    ({ LogicalResourceId, ResourceStatusReason }) => `  ${LogicalResourceId}: ${ResourceStatusReason}`,
-  );
 }
 
 function summaryOf(stackName: string, left: readonly Retained[]): string {

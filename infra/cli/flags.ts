@@ -53,7 +53,10 @@ function parse(args: string[], options: Options): Record<string, string | boolea
     return parseArgs({ args, options, strict: true }).values as Record<string, string | boolean | undefined>;
   } catch (error) {
     // Node's messages go on with advice about `--` that rarely is what is meant.
-    const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/, 1);
+    const message = error instanceof Error ? error.message : String(error);
+    const [, lacking] = /^Option '(--[\w-]+)[^']*' argument (?:is ambiguous|missing)/.exec(message) ?? [];
+    if (lacking !== undefined) throw new SettingError(`${lacking} lacks its value. --help shows all flags.`);
+    const [sentence = ''] = message.split(/\. |\n/, 1);
     throw new SettingError(`${sentence.replace(/\.$/, '')}. --help shows all flags.`);
   }
 }

@@ -2,6 +2,12 @@ import { PropsError } from '../lib/props-error.ts';
 import { SettingError } from '../lib/settings.ts';
 import { CommandError } from './command-error.ts';
 
+/** What AWS has refused, without a stack that says nothing to whoever deploys; undefined for other errors. */
+function sentenceOfAws(error: unknown): string | undefined {
+  if (!(error instanceof Error && '$metadata' in error)) return undefined;
+  return `AWS has refused: ${error.name}: ${error.message}`;
+}
+
 /** Runs a command, shows what the user can change as one sentence, and sets the exit code. */
 export async function main(command: (args: readonly string[]) => Promise<void>): Promise<void> {
   try {
@@ -9,7 +15,7 @@ export async function main(command: (args: readonly string[]) => Promise<void>):
   } catch (error) {
     const isTheirs =
       error instanceof CommandError || error instanceof SettingError || error instanceof PropsError;
-    console.error(isTheirs ? error.message : error);
+    console.error(isTheirs ? error.message : (sentenceOfAws(error) ?? error));
     process.exitCode = 1;
   }
 }

@@ -3,8 +3,14 @@ import {
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
-import { DeleteTableCommand, DynamoDBClient, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  waitUntilTableNotExists,
+} from '@aws-sdk/client-dynamodb';
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CommandError } from './command-error.ts';
 
 const WAIT_SECONDS_MAX = 10 * 60;
 
@@ -37,6 +43,19 @@ export async function retainedBy(
     }
   }
   return retained;
+}
+
+/** Before the stack is gone, without which nobody finds the table again. @throws {CommandError} for one that is protected */
+export async function requireDeletable(retained: readonly Retained[], region: string): Promise<void> {
+  const client = new DynamoDBClient({ region });
+  for (const { type, physicalId } of retained) {
+    if (type !== 'AWS::DynamoDB::Table') continue;
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: physicalId }));
+    if (Table?.DeletionProtectionEnabled !== true) continue;
+    throw new CommandError(
+      `The table ${physicalId} is protected against deletion, and nothing was changed. Deploy with --deletion-protection false first.`,
+    );
+  }
 }
 
 /** Deletes tables and secrets for good. What else is retained belongs to the account and not to the broker. */

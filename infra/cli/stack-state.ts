@@ -2,6 +2,7 @@ import {
   type CloudFormationClient,
   ContinueUpdateRollbackCommand,
   DeleteStackCommand,
+  DescribeStackEventsCommand,
   DescribeStacksCommand,
   type Stack,
   waitUntilStackDeleteComplete,
@@ -26,6 +27,11 @@ export async function findStack(
     if (error instanceof Error && /does not exist/.test(error.message)) return undefined;
     throw error;
   }
+}
+
+/** Whether a stack has what it is there for. */
+export function isUsable({ StackStatus }: Stack): boolean {
+  return /^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE(_|$)/.test(StackStatus ?? '');
 }
 
 /** @throws {CommandError} for a stack that is somebody else's */
@@ -54,14 +60,51 @@ export function repairOf(stack: Stack, stackName: string): Repair {
   );
 }
 
+/** @throws {CommandError} with what CloudFormation says about it, when it cannot be done */
 export async function repair(client: CloudFormationClient, stackName: string, what: Repair): Promise<void> {
   const waiting = { client, maxWaitTime: WAIT_SECONDS_MAX };
   if (what === 'delete') {
     await client.send(new DeleteStackCommand({ StackName: stackName }));
-    await waitUntilStackDeleteComplete(waiting, { StackName: stackName });
+    try {
+      await waitUntilStackDeleteComplete(waiting, { StackName: stackName });
+    } catch (error) {
+      throw await deletionFailed(client, stackName, error);
+    }
   }
   if (what === 'continue-rollback') {
     await client.send(new ContinueUpdateRollbackCommand({ StackName: stackName }));
-    await waitUntilStackRollbackComplete(waiting, { StackName: stackName });
+    try {
+      await waitUntilStackRollbackComplete(waiting, { StackName: stackName });
+    } catch (error) {
+      const reasons = await reasonsOf(client, stackName, 'UPDATE_FAILED');
+      throw new CommandError(
+        [`The stack "${stackName}" could not be rolled back; the same command tries again.`, ...reasons].join(
+          '\n',
+        ),
+        { cause: error },
+      );
+    }
   }
+}
+
+/** What to say of a stack whose deletion has not come to its end. */
+export async function deletionFailed(
+  client: Pick<CloudFormationClient, 'send'>,
+  stackName: string,
+  cause: unknown,
+): Promise<CommandError> {
+  const reasons = await reasonsOf(client, stackName, 'DELETE_FAILED');
+  const sentence = `The stack "${stackName}" could not be deleted; the same command tries again.`;
+  return new CommandError([sentence, ...reasons].join('\n'), { cause });
+}
+
+async function reasonsOf(
+  client: Pick<CloudFormationClient, 'send'>,
+  stackName: string,
+  status: 'DELETE_FAILED' | 'UPDATE_FAILED',
+): Promise<readonly string[]> {
+  const { StackEvents = [] } = await client.send(new DescribeStackEventsCommand({ StackName: stackName }));
+  return StackEvents.filter(({ ResourceStatus }) => ResourceStatus === status).map(
+    ({ LogicalResourceId, ResourceStatusReason }) => `  ${LogicalResourceId}: ${ResourceStatusReason}`,
+  );
 }

@@ -8,7 +8,7 @@ import { checkRange, PropsError } from './props-error.ts';
 /** Requests a second that an account may be given; beyond it nobody has been heard of. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;
 const QUOTA_HINT =
-  "The account's quota of requests (10,000 a second unless it was raised) is below what would be used.";
+  'They draw on the requests that an account may make, 10,000 a second unless that was raised.';
 
 /**
  * What can be known to be wrong before anything is deployed.

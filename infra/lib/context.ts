@@ -4,11 +4,27 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { ApusBrokerProps, Authentication, DomainProps, TokenRulesProps } from './props.ts';
-import { SettingError, Settings } from './settings.ts';
+import { flagOf, SettingError, type SettingName, Settings } from './settings.ts';
 
 /** CloudFormation's rule for names of stacks. */
 const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 const STACK_NAME_DEFAULT = 'apus';
+const ACCOUNT_ID = /^\d{12}$/;
+
+/** ARNs that may be given, each with an example. A secret's ends in six characters that Secrets Manager has added. */
+const ARNS = {
+  tokenSecretArn: {
+    pattern: /^arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:.+-\w{6}$/,
+    example: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3',
+  },
+  certificateArn: {
+    pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/.+$/,
+    example: 'arn:aws:acm:eu-west-1:123456789012:certificate/ID',
+  },
+} as const;
+
+/** What has to be in the Region that is deployed to. */
+export const REGIONAL_SETTINGS = Object.keys(ARNS) as readonly (keyof typeof ARNS)[];
 
 /** Where the app deploys to. */
 export interface Target {
@@ -28,7 +44,11 @@ export function targetOf(settings: Settings): Target {
       `--name begins with a letter and has up to 128 letters, digits and -; it is not "${stackName}".`,
     );
   }
-  return { stackName, account: settings.text('account'), region: settings.text('region') };
+  const account = settings.text('account');
+  if (account !== undefined && !ACCOUNT_ID.test(account)) {
+    throw new SettingError(`--account is the twelve digits of an account, not "${account}".`);
+  }
+  return { stackName, account, region: settings.text('region') };
 }
 
 /** The settings as props. What stands in the account already is referred to from `scope`. */
@@ -65,14 +85,17 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
 
 function authenticationOf(scope: Construct, settings: Settings): Authentication | undefined {
   const given = settings.text('authentication') as 'generated-secret' | 'anonymous' | undefined;
-  const secretArn = settings.text('tokenSecretArn');
+  const secretArn = arnOf(settings, 'tokenSecretArn');
   const jwksUrl = settings.text('jwksUrl');
   const choices = [given, secretArn, jwksUrl].filter((each) => each !== undefined);
   if (choices.length > 1) {
     throw new SettingError('Only one of --authentication, --token-secret-arn and --jwks-url can be given.');
   }
   if (secretArn !== undefined) return { secret: Secret.fromSecretCompleteArn(scope, 'OwnSecret', secretArn) };
-  if (jwksUrl === undefined) return given;
+  if (jwksUrl === undefined) {
+    requireAbsent(settings, ['issuer', 'audience'], '--jwks-url');
+    return given;
+  }
   const issuer = settings.text('issuer');
   if (issuer === undefined) throw new SettingError('--jwks-url needs --issuer: whose tokens are accepted.');
   const audience = settings.text('audience');
@@ -87,8 +110,11 @@ function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
 
 function domainOf(scope: Construct, settings: Settings): DomainProps | undefined {
   const domainName = settings.text('domainName');
-  const certificateArn = settings.text('certificateArn');
-  if (domainName === undefined && certificateArn === undefined) return undefined;
+  const certificateArn = arnOf(settings, 'certificateArn');
+  if (domainName === undefined && certificateArn === undefined) {
+    requireAbsent(settings, ['hostedZoneId'], '--domain-name');
+    return undefined;
+  }
   if (domainName === undefined || certificateArn === undefined) {
     throw new SettingError('--domain-name and --certificate-arn need each other.');
   }
@@ -101,6 +127,19 @@ function domainOf(scope: Construct, settings: Settings): DomainProps | undefined
     certificate,
     hostedZone: HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId, zoneName }),
   };
+}
+
+function arnOf(settings: Settings, name: keyof typeof ARNS): string | undefined {
+  const arn = settings.text(name);
+  const { pattern, example } = ARNS[name];
+  if (arn === undefined || pattern.test(arn)) return arn;
+  throw new SettingError(`${flagOf(name)} is a whole ARN, as ${example}, not "${arn}".`);
+}
+
+/** What means nothing by itself was meant for something. */
+function requireAbsent(settings: Settings, names: readonly SettingName[], needed: string): void {
+  const given = names.find((name) => settings.text(name) !== undefined);
+  if (given !== undefined) throw new SettingError(`${flagOf(given)} means nothing without ${needed}.`);
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

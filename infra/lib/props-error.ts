@@ -13,6 +13,7 @@ export class PropsError extends Error {
 /** Bounds of a number, both included; a whole one. */
 export interface Range {
   readonly least: number;
+  /** `Number.MAX_SAFE_INTEGER`: there is none. */
   readonly most: number;
   /** What else the owner has to know. */
   readonly hint?: string;
@@ -23,7 +24,8 @@ export function checkRange(scope: IConstruct, name: string, value: number | unde
   const { least, most, hint } = range;
   if (value === undefined || Token.isUnresolved(value)) return;
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  const bounds = `from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
+  const end = most === Number.MAX_SAFE_INTEGER ? 'up' : `to ${most.toLocaleString('en')}`;
+  const bounds = `from ${least.toLocaleString('en')} ${end}`;
   const more = hint === undefined ? '' : ` ${hint}`;
   throw new PropsError(scope, `${name} is a whole number ${bounds}, not ${value}.${more}`);
 }

@@ -104,6 +104,22 @@ describe('the app', () => {
     ],
     [{ jwksUrl: 'https://x.example.com' }, '--jwks-url needs --issuer: whose tokens are accepted.'],
     [{ domainName: 'mqtt.example.com' }, '--domain-name and --certificate-arn need each other.'],
+    [{ account: '1234' }, '--account is the twelve digits of an account, not "1234".'],
+    [
+      { tokenSecretArn: 'mine' },
+      '--token-secret-arn is a whole ARN, as arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3, not "mine".',
+    ],
+    [
+      { tokenSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:mine' },
+      '--token-secret-arn is a whole ARN',
+    ],
+    [
+      { domainName: 'mqtt.example.com', certificateArn: 'arn:aws:iam::123456789012:server-certificate/x' },
+      '--certificate-arn is a whole ARN, as arn:aws:acm:eu-west-1:123456789012:certificate/ID, not "arn:aws:iam',
+    ],
+    [{ issuer: 'https://id.example.com' }, '--issuer means nothing without --jwks-url.'],
+    [{ audience: 'mqtt' }, '--audience means nothing without --jwks-url.'],
+    [{ hostedZoneId: 'Z1' }, '--hosted-zone-id means nothing without --domain-name.'],
   ])('says what is wrong with %j', (context, sentence) => {
     expect(() => synthApp(context)).toThrow(sentence);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { accountOf, regionOf } from '../cli/account.ts';
 
 /** STS as it answers, or fails with an error of that name. */
@@ -36,6 +36,8 @@ describe('the Region', () => {
 });
 
 describe('the account', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
   it('is whose the credentials are', async () => {
     const account = await accountOf(sts({ Account: '123456789012' }), 'eu-west-1', undefined);
     expect(account).toEqual({ accountId: '123456789012', region: 'eu-west-1' });
@@ -44,6 +46,30 @@ describe('the account', () => {
   it('is the one that was named, or nothing is done', async () => {
     await expect(accountOf(sts({ Account: '123456789012' }), 'eu-west-1', '1')).rejects.toThrow(
       'Your credentials are for the account 123456789012, and --account says 1. Nothing was changed.',
+    );
+  });
+
+  it('that no profile leads to names the profile', async () => {
+    vi.stubEnv('AWS_PROFILE', 'prod');
+    const error = named('CredentialsProviderError');
+    await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(
+      'No credentials for AWS were found for the profile "prod" (AWS_PROFILE). Set AWS_PROFILE',
+    );
+  });
+
+  it('may have to enable its Region first, which answers like a key that is not known', async () => {
+    const client = sts({ error: named('InvalidClientTokenId') });
+    await expect(accountOf(client, 'ap-east-1', undefined)).rejects.toThrow(
+      'Or ap-east-1 has not been enabled for the account',
+    );
+    await expect(accountOf(client, 'eu-west-1', undefined)).rejects.toThrow(/or the profile\.$/);
+  });
+
+  it('cannot be asked for where an emulator was meant that is not there', async () => {
+    vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:1');
+    const error = named('Error', '', 'ECONNREFUSED');
+    await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(
+      'AWS cannot be reached at AWS_ENDPOINT_URL=http://127.0.0.1:1 (ECONNREFUSED).',
     );
   });
 

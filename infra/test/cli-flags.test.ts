@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextArguments, helpOfFlags, parseFlags } from '../cli/flags.ts';
+import { requireSameRegion, settingsFrom } from '../cli/read-settings.ts';
 import { summaryOf } from '../cli/summary.ts';
+import { targetOf } from '../lib/context.ts';
 import { flagOf, SETTING_NAMES } from '../lib/settings.ts';
 
 const EXTRAS = { help: { help: 'Shows this.' } };
@@ -22,7 +24,8 @@ describe('flags', () => {
 
   it.each([
     [['--nmae', 'x'], "Unknown option '--nmae'. --help shows all flags."],
-    [['--name'], "Option '--name <value>' argument missing. --help shows all flags."],
+    [['--name'], '--name lacks its value. --help shows all flags.'],
+    [['--frames-per-second', '-1'], '--frames-per-second lacks its value. --help shows all flags.'],
     [['now'], "Unexpected argument 'now'. This command does not take positional arguments"],
   ])('%j is refused', (args, sentence) => {
     expect(() => parseFlags(args, SETTING_NAMES, EXTRAS)).toThrow(sentence.split('. ')[0]);
@@ -31,6 +34,29 @@ describe('flags', () => {
   it('are all in the help', () => {
     const help = helpOfFlags(SETTING_NAMES, EXTRAS);
     for (const name of SETTING_NAMES) expect(help).toContain(`  ${flagOf(name)} `);
+  });
+});
+
+describe('settings of a command', () => {
+  it('are its flags, and beneath them what stands in cdk.json, as the app has it', () => {
+    const { settings } = parseFlags(['--region', 'eu-west-1'], SETTING_NAMES, EXTRAS);
+    const read = settingsFrom({ settings }, { region: 'us-east-1', name: 'prod' });
+    expect(targetOf(read)).toEqual({ stackName: 'prod', account: undefined, region: 'eu-west-1' });
+  });
+
+  it.each([
+    [
+      'tokenSecretArn',
+      'arn:aws:secretsmanager:us-east-1:123456789012:secret:mine-a1B2c3',
+      '--token-secret-arn',
+    ],
+    ['certificateArn', 'arn:aws:acm:us-east-1:123456789012:certificate/1', '--certificate-arn'],
+  ])('%s is in the Region that is deployed to', (name, arn, flag) => {
+    const read = settingsFrom({ settings: new Map() }, { [name]: arn });
+    expect(() => requireSameRegion(read, 'eu-west-1')).toThrow(
+      `${flag} is in us-east-1, and the broker is deployed to eu-west-1: they have to be in one Region.`,
+    );
+    expect(() => requireSameRegion(read, 'us-east-1')).not.toThrow();
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { findStack, repair, repairOf, requireOurs } from '../cli/stack-state.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { deletionFailed, findStack, isUsable, repair, repairOf, requireOurs } from '../cli/stack-state.ts';
 
 /** CloudFormation with one answer for each command, by its name; what was sent is kept. */
 function cloudFormation(answers: Readonly<Record<string, () => unknown>>) {
@@ -73,6 +74,35 @@ describe('what an earlier run has left', () => {
     });
     await repair(client, 'apus', 'continue-rollback');
     expect(sent[0]).toBe('ContinueUpdateRollbackCommand');
+  });
+
+  it('that cannot be deleted says which resource is in the way', async () => {
+    const StackEvents = [
+      {
+        LogicalResourceId: 'Table',
+        ResourceStatus: 'DELETE_FAILED',
+        ResourceStatusReason: 'it is protected',
+      },
+      { LogicalResourceId: 'Queue', ResourceStatus: 'DELETE_COMPLETE' },
+    ];
+    const { client } = cloudFormation({ DescribeStackEventsCommand: () => ({ StackEvents }) });
+    const error = await deletionFailed(client, 'apus', new Error('the waiter has given up'));
+    expect(error).toBeInstanceOf(CommandError);
+    expect(error.message).toBe(
+      'The stack "apus" could not be deleted; the same command tries again.\n  Table: it is protected',
+    );
+  });
+
+  it.each([
+    ['CREATE_COMPLETE', true],
+    ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', true],
+    ['UPDATE_ROLLBACK_COMPLETE', true],
+    ['ROLLBACK_COMPLETE', false],
+    ['CREATE_FAILED', false],
+    ['REVIEW_IN_PROGRESS', false],
+    ['DELETE_FAILED', false],
+  ])('of the CDK as %s is prepared: %s', (status, is) => {
+    expect(isUsable(stackOf(status))).toBe(is);
   });
 
   it('is nothing, mostly', async () => {
