@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueLimits } from '../src/index.ts';
-import { QueueClient, ROOMY } from './queue-support.ts';
-import { deliveryTo, type MakeStores } from './support.ts';
+import { QueueClient } from './queue-support.ts';
+import { deliveryTo, type MakeStores, ROOMY } from './support.ts';
 
 /** `a/b` and a payload of one letter. */
 const BYTES = 4;

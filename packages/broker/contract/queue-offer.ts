@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
-import { QueueClient, ROOMY } from './queue-support.ts';
-import { copyOf, deliveryTo, type MakeStores, NOW_MS, summary } from './support.ts';
+import { QueueClient } from './queue-support.ts';
+import { copyOf, deliveryTo, type MakeStores, NOW_MS, ROOMY, summary } from './support.ts';
 
 /** What may be sent at once, and what waits. */
 export function queueOfferContract(makeStores: MakeStores): void {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Delivery, Message, Queued, QueueLimits } from '../src/index.ts';
-import { QueueClient, ROOMY } from './queue-support.ts';
-import { deliveryTo, type MakeStores, NOW_MS } from './support.ts';
+import { QueueClient } from './queue-support.ts';
+import { deliveryTo, type MakeStores, NOW_MS, ROOMY } from './support.ts';
 
 /**
  * A receiver of QoS 2 messages as MQTT has it (section 4.3.3): a PUBLISH whose packet id it has not yet released is the

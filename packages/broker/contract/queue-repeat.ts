@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../src/index.ts';
 import { QueueReceiver } from './queue-receiver.ts';
-import { ROOMY } from './queue-support.ts';
-import { deliveryTo, type MakeStores } from './support.ts';
+import { deliveryTo, type MakeStores, ROOMY } from './support.ts';
 
 /** A fan-out that is repeated under the same message id: at QoS 2 its copies are taken once. */
 export function queueRepeatContract(makeStores: MakeStores): void {

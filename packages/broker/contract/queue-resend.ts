@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Queued, SessionRef } from '../src/index.ts';
-import { QueueClient, ROOMY } from './queue-support.ts';
-import { copyOf, deliveryTo, type MakeStores, NOW_MS } from './support.ts';
-
-/** As a link store gives it back: data, and the connection of that time. */
-const nameOf = ({ key, tenant, clientId, incarnation, attachment }: SessionRef): SessionRef => ({
-  key,
-  tenant,
-  clientId,
-  incarnation,
-  attachment: attachment && { ...attachment },
-});
+import type { Queued } from '../src/index.ts';
+import { QueueClient } from './queue-support.ts';
+import { copyOf, deliveryTo, type MakeStores, NOW_MS, ROOMY } from './support.ts';
 
 /** What a new connection of a session is sent. */
 export function queueResendContract(makeStores: MakeStores): void {
@@ -32,7 +23,7 @@ export function queueResendContract(makeStores: MakeStores): void {
 
     it('addresses what is sent again to its new connection, also what was offered under a copy of its name', async () => {
       const client = await QueueClient.make(makeStores);
-      const delivery = deliveryTo(nameOf(await client.session()));
+      const delivery = deliveryTo(copyOf(await client.session()));
       await client.stores.queues.offer(client.message('a'), [delivery], ROOMY);
       await client.lose();
       await client.resume();

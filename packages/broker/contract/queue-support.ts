@@ -7,9 +7,16 @@ import type {
   SessionRef,
   Stores,
 } from '../src/index.ts';
-import { Client, deliveryTo, type MakeStores, messageId, messageOf, NOW_MS, summary } from './support.ts';
-
-export const ROOMY: QueueLimits = { queueLengthMax: 1000, queueBytesMax: 1_000_000, whenFull: 'drop-oldest' };
+import {
+  Client,
+  deliveryTo,
+  type MakeStores,
+  messageId,
+  messageOf,
+  NOW_MS,
+  ROOMY,
+  summary,
+} from './support.ts';
 
 /** A client whose messages are named by their payloads. */
 export class QueueClient extends Client {

@@ -1,19 +1,26 @@
 import type { Will } from '@apus/mqtt';
 import { expect } from 'vitest';
 import type {
-  Attachment,
   Awaitable,
-  Delivery,
   DetachSession,
-  Message,
   OpenedSession,
   OpenSession,
   Queued,
   SessionRecord,
   SessionRef,
   Stores,
-  Subscription,
 } from '../src/index.ts';
+import { attachmentOf, detachOf, NOW_MS, openOf } from './samples.ts';
+
+export {
+  attachmentOf,
+  deliveryTo,
+  messageId,
+  messageOf,
+  NOW_MS,
+  ROOMY,
+  subscriptionTo,
+} from './samples.ts';
 
 export type MakeStores = () => Awaitable<Stores>;
 
@@ -22,9 +29,6 @@ export interface ContractOptions {
   /** False where numbers over a whole tenant are sampled: tests at their exact boundary are skipped. */
   readonly countsAreExact?: boolean;
 }
-
-/** Some moment; the suites pass the time as an argument and never wait for it. */
-export const NOW_MS = 1_700_000_000_000;
 
 /** The will of a connection that brings one. */
 export const WILL: Will = {
@@ -41,60 +45,6 @@ let names = 0;
 export function unique(prefix: string): string {
   names += 1;
   return `${prefix}-${Date.now().toString(36)}-${names}`;
-}
-
-/** As long as a message clock's, and ascending with `number`. */
-export function messageId(number: number): string {
-  return `${number.toString(36).padStart(13, '0')}-contract`;
-}
-
-export function attachmentOf(connectionId: string, receiveMaximum = 10): Attachment {
-  return {
-    connectionId,
-    protocolVersion: 5,
-    receiveMaximum,
-    maximumPacketSize: 0xffff_ffff,
-    keepsNothing: false,
-  };
-}
-
-export function messageOf(fields: Partial<Message> = {}): Message {
-  return {
-    id: messageId(1),
-    topic: 'a/b',
-    payload: Buffer.from('payload'),
-    qos: 1,
-    retain: false,
-    properties: {},
-    expiresAtMs: undefined,
-    publisherKey: undefined,
-    ...fields,
-  };
-}
-
-export function deliveryTo(session: SessionRef, fields: Partial<Delivery> = {}): Delivery {
-  return {
-    session,
-    qos: 1,
-    retain: false,
-    subscriptionIdentifiers: undefined,
-    share: undefined,
-    packetId: 0,
-    dup: false,
-    ...fields,
-  };
-}
-
-export function subscriptionTo(topicFilter: string, fields: Partial<Subscription> = {}): Subscription {
-  return {
-    topicFilter,
-    shareGroup: undefined,
-    qos: 1,
-    noLocal: false,
-    retainAsPublished: false,
-    subscriptionIdentifier: undefined,
-    ...fields,
-  };
 }
 
 /** A ref as it comes back from a door that stored it with a connection. */
@@ -126,21 +76,12 @@ export class Client {
   }
 
   async open(fields: Partial<OpenSession> & { receiveMaximum?: number } = {}): Promise<OpenedSession> {
-    const { receiveMaximum, ...request } = fields;
+    const { receiveMaximum = 10, ...request } = fields;
     this.#connections += 1;
     this.#hasWill = fields.will !== undefined;
-    return await this.stores.sessions.open({
-      tenant: this.tenant,
-      clientId: this.clientId,
-      cleanStart: false,
-      expirySeconds: 60,
-      attachment: attachmentOf(this.connectionId, receiveMaximum),
-      identity: { tenant: this.tenant, name: 'somebody' },
-      will: undefined,
-      nowMs: NOW_MS,
-      isWillOwed: () => false,
-      ...request,
-    });
+    const { tenant, clientId, connectionId } = this;
+    const attachment = attachmentOf(connectionId, { receiveMaximum });
+    return await this.stores.sessions.open(openOf(clientId, { tenant, attachment, ...request }));
   }
 
   async session(): Promise<SessionRef> {
@@ -157,14 +98,11 @@ export class Client {
 
   async detach(fields: Partial<DetachSession> = {}): Promise<SessionRecord | undefined> {
     const { nowMs = NOW_MS } = fields;
-    return await this.stores.sessions.detach({
-      session: await this.session(),
-      connectionId: this.connectionId,
-      expirySeconds: 60,
-      nowMs,
-      will: this.#hasWill ? { atMs: nowMs, isWithdrawnByReturn: false } : undefined,
-      ...fields,
-    });
+    const will = this.#hasWill ? { atMs: nowMs, isWithdrawnByReturn: false } : undefined;
+    const { connectionId } = this;
+    return await this.stores.sessions.detach(
+      detachOf(await this.session(), { connectionId, will, ...fields }),
+    );
   }
 
   /** Connects again, as the broker does it. */

@@ -242,8 +242,11 @@ describe('while a connection waits for its CONNACK', () => {
 
 describe('while a publisher waits for the disk', () => {
   it('a message that a drain sends is not sent by the publisher too, to whichever kind of session', async () => {
-    const kept = await open('kept', { attachment: attachmentOf('k', 1) });
-    const ephemeral = await open('ephemeral', { expirySeconds: 0, attachment: attachmentOf('e', 1) });
+    const kept = await open('kept', { attachment: attachmentOf('k', { receiveMaximum: 1 }) });
+    const ephemeral = await open('ephemeral', {
+      expirySeconds: 0,
+      attachment: attachmentOf('e', { receiveMaximum: 1 }),
+    });
     const first = [deliveryTo(kept), deliveryTo(ephemeral)];
     await offer(messageOf(1), first);
     const second = [deliveryTo(kept), deliveryTo(ephemeral)];

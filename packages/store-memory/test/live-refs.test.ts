@@ -1,33 +1,11 @@
-import { type Delivery, type OpenSession, sessionKey } from '@apus/broker';
+import { type OpenSession, sessionKey } from '@apus/broker';
+import { attachmentOf, deliveryTo, messageOf, openOf, subscriptionTo } from '@apus/broker/samples';
 import { createMemoryStores, type MemoryStores } from '@apus/store-memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-const request: OpenSession = {
-  tenant: 't',
-  clientId: 'c',
-  cleanStart: false,
-  expirySeconds: 60,
-  attachment: {
-    connectionId: '1',
-    protocolVersion: 5,
-    receiveMaximum: 10,
-    maximumPacketSize: 1000,
-    keepsNothing: false,
-  },
-  identity: { tenant: 't', name: '' },
-  will: undefined,
-  nowMs: 0,
-  isWillOwed: () => false,
-};
-const again: OpenSession = { ...request, attachment: { ...request.attachment, connectionId: '2' } };
-const subscription = {
-  topicFilter: 'a',
-  shareGroup: undefined,
-  qos: 1 as const,
-  noLocal: false,
-  retainAsPublished: false,
-  subscriptionIdentifier: undefined,
-};
+const request = openOf('c', { tenant: 't', attachment: attachmentOf('1'), nowMs: 0 });
+const again = { ...request, attachment: attachmentOf('2') };
+const subscription = subscriptionTo('a');
 
 describe('what the memory store hands out', () => {
   let stores: MemoryStores;
@@ -40,25 +18,8 @@ describe('what the memory store hands out', () => {
 
   it('is never a promise', () => {
     const { session } = open();
-    const message = {
-      id: '1',
-      topic: 'a',
-      payload: Buffer.from('x'),
-      qos: 1 as const,
-      retain: true,
-      properties: {},
-      expiresAtMs: undefined,
-      publisherKey: undefined,
-    };
-    const delivery: Delivery = {
-      session,
-      qos: 1,
-      retain: false,
-      subscriptionIdentifiers: undefined,
-      share: undefined,
-      packetId: 0,
-      dup: false,
-    };
+    const message = messageOf({ topic: 'a', retain: true });
+    const delivery = deliveryTo(session);
     const { sessions, subscriptions, retained, queues, received } = stores;
     const filter = { topicFilter: 'a', shareGroup: undefined };
     const limits = { queueLengthMax: 1, queueBytesMax: 100, whenFull: 'drop-newest' as const };

@@ -1,4 +1,5 @@
 import type { Message } from '@apus/broker';
+import { messageOf } from '@apus/broker/samples';
 import { MemoryRetained } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
 
@@ -8,16 +9,7 @@ const LIMIT = 100;
 const PAGE = { messages: LIMIT, bytes: Number.POSITIVE_INFINITY };
 
 function messageTo(topic: string, expiresAtMs?: number): Message {
-  return {
-    id: '1',
-    topic,
-    payload: Buffer.from('x'),
-    qos: 0,
-    retain: true,
-    properties: {},
-    expiresAtMs,
-    publisherKey: undefined,
-  };
+  return messageOf({ topic, qos: 0, retain: true, expiresAtMs });
 }
 
 function fill(retained: MemoryRetained): void {
