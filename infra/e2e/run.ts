@@ -1,6 +1,6 @@
 import { main } from '../cli/main.ts';
 import { describeDeployment } from './describe-deployment.ts';
-import { startMinistack } from './ministack.ts';
+import { startStrictMinistack } from './ministack.ts';
 import { type Program, runProgram } from './run-program.ts';
 import { requireLeft } from './what-is-left.ts';
 
@@ -13,7 +13,7 @@ await main(endToEnd);
 
 /** Deploys the broker as its owner would, drives it as its clients would, takes it away, and looks at what is left. */
 async function endToEnd(args: readonly string[]): Promise<void> {
-  const ministack = await startMinistack();
+  const ministack = await startStrictMinistack();
   const stop = async (signal: NodeJS.Signals) => {
     await ministack.stop();
     process.kill(process.pid, signal);

@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, test } from 'vitest';
-import { type Ministack, startMinistack } from '../../../store-dynamodb/test/support/ministack.ts';
+import { afterAll } from 'vitest';
+import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
 import { defineSqsContract } from './contract.ts';
 
 const ANSWERS_HANDLE_IS_INVALID =
   'MiniStack answers ReceiptHandleIsInvalid where SQS says yes and does nothing';
 
 /** The same text against an SQS that is not ours: what it says of ours, it says of both. */
-const ministack = await start();
+const ministack = await ministackOrSkip('sqs');
 
-if (ministack instanceof Error) {
-  test.skip(`needs MiniStack, which could not be started: ${ministack.message}`, () => {});
-} else {
+if (ministack !== undefined) {
   const client = new SQSClient({
     endpoint: ministack.endpoint,
     region: 'us-east-1',
@@ -34,14 +32,4 @@ if (ministack instanceof Error) {
         'MiniStack deletes by a handle until the message is received again',
     },
   });
-}
-
-/** Where it cannot be started the file is skipped and says why; in CI it fails. */
-async function start(): Promise<Ministack | Error> {
-  try {
-    return await startMinistack('sqs');
-  } catch (error) {
-    if (process.env.CI !== undefined) throw error;
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

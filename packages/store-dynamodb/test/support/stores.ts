@@ -1,11 +1,11 @@
+import { NOW_MS } from '@apus/broker/samples';
 import { createDynamoDb } from '@apus/emulator';
 import { createDynamoStores, type DynamoOptions, type DynamoStores, defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { afterAll, describe, it } from 'vitest';
-import { type Ministack, startMinistack } from './ministack.ts';
+import { afterAll, describe } from 'vitest';
+import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
 
-/** Some moment: that of the contract suites. */
-export const NOW_MS = 1_700_000_000_000;
+export { NOW_MS };
 
 /** Time that passes only where somebody sleeps. */
 export class FakeClock {
@@ -48,19 +48,10 @@ export async function withService(define: (service: Service) => void): Promise<v
   await withMinistack(define);
 }
 
-/**
- * Runs `define` with a DynamoDB that is not ours. Where none can be started this is skipped and says why; in CI it
- * fails.
- */
+/** Runs `define` with a DynamoDB that is not ours, where one can be started. */
 export async function withMinistack(define: (service: Service) => void): Promise<void> {
-  let ministack: Ministack;
-  try {
-    ministack = await startMinistack();
-  } catch (error) {
-    if (process.env.CI !== undefined) throw error;
-    it.skip(`needs MiniStack, which could not be started: ${error}`, () => {});
-    return;
-  }
+  const ministack = await ministackOrSkip('dynamodb');
+  if (ministack === undefined) return;
   const service = await makeService({ endpoint: ministack.endpoint }, { readUnitsFrom: 'sizes' });
   describe('on MiniStack', () => {
     afterAll(async () => {

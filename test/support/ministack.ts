@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../../infra/cli/command-error.ts';
+import { ensurePythonPackage } from '../../infra/cli/venv.ts';
+
+/** The launcher of the end-to-end tests reaches into its internals, and what it does otherwise than AWS is written down. */
+const VERSION = '1.5.33';
+const START_MS_MAX = 60_000;
+const POLL_MS = 50;
+/** SIGTERM lets it end its functions; then it is killed. */
+const STOP_MS_MAX = 10_000;
+
+/** A third-party AWS on this machine. */
+export interface Ministack {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+export interface MinistackOptions {
+  /** How Python is told to start it. @default its own way */
+  readonly launch?: readonly string[];
+  /** Beside where it listens; of this process it has only the path. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** It starts processes of its own, which end with it. They then outlive Ctrl+C: whoever starts it handles that. */
+  readonly hasFunctions?: boolean;
+}
+
+/**
+ * Installs MiniStack where it is not, starts it on a free port of the loopback, and waits until it answers.
+ *
+ * @throws {CommandError} that says what is missing, or that it does not answer
+ */
+export async function startMinistack(options: MinistackOptions = {}): Promise<Ministack> {
+  const { launch = ['-m', 'ministack'], environment, hasFunctions = false } = options;
+  const python = await ensurePythonPackage('ministack', VERSION);
+  const port = await freePort();
+  const child = spawn(python, launch, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // A group of its own, which can be ended as a whole.
+    detached: hasFunctions,
+    env: { PATH: process.env.PATH, GATEWAY_PORT: String(port), BIND_HOST: '127.0.0.1', ...environment },
+  });
+  const kill = (signal: NodeJS.Signals): void => killAll(child, hasFunctions, signal);
+  // Whatever ends this process ends the other.
+  process.once('exit', () => kill('SIGKILL'));
+  const endpoint = `http://127.0.0.1:${port}`;
+  const stop = (): Promise<void> => stopAll(child, kill);
+  try {
+    await waitUntilUp(endpoint, child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { endpoint, stop };
+}
+
+/** One of its services as it comes: the others do not start. */
+export async function startMinistackService(service: 'dynamodb' | 'sqs' = 'dynamodb'): Promise<Ministack> {
+  return await startMinistack({ environment: { SERVICES: service, LOG_LEVEL: 'ERROR' } });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error(`expected a port, got ${address}`);
+  return address.port;
+}
+
+async function waitUntilUp(endpoint: string, child: ChildProcess): Promise<void> {
+  const deadlineMs = Date.now() + START_MS_MAX;
+  while (Date.now() < deadlineMs) {
+    if (child.exitCode !== null) throw new CommandError(`MiniStack ended with code ${child.exitCode}.`);
+    const isUp = await fetch(`${endpoint}/_ministack/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) return;
+    await sleep(POLL_MS);
+  }
+  throw new CommandError(`MiniStack did not answer within ${START_MS_MAX} ms.`);
+}
+
+/** All of its processes end: a function that is left would keep its port, and the machine busy. */
+async function stopAll(child: ChildProcess, kill: (signal: NodeJS.Signals) => void): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  kill('SIGTERM');
+  await Promise.race([ended, sleep(STOP_MS_MAX, undefined, { ref: false })]);
+  kill('SIGKILL');
+  await ended;
+}
+
+function killAll({ pid }: ChildProcess, isGroup: boolean, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(isGroup ? -pid : pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
