@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { newId } from '../../engine/new-profile.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { secretsOf } from '../../state/secrets.ts';
+import { setUnfinished } from '../../state/unfinished.ts';
 import type { BenchCommand, BenchReport } from './bench-protocol.ts';
 import { type BenchPlan, DEFAULT_PLAN } from './plan.ts';
 import type { BenchPhase, BenchResult } from './result.ts';
@@ -31,6 +32,7 @@ export function startBench(profile: ConnectionProfile): void {
   });
   worker = made;
   made.addEventListener('message', ({ data }: MessageEvent<BenchReport>) => {
+    setUnfinished('bench', isRunning(data.phase));
     useBench.setState({ result: { plan, url: profile.url, startedAt, snapshot: data } });
     // Its connections have said goodbye; what they still wait for ends with the worker.
     if (!isRunning(data.phase)) setTimeout(() => made.terminate(), GOODBYE_MS);

@@ -1,5 +1,5 @@
 import { Button, Grid, Group, Text, Title } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
@@ -8,6 +8,7 @@ import { keepSecrets, secretsOf } from '../../state/secrets.ts';
 import { ConnectionFacts } from './connection-facts.tsx';
 import { type ConnectionForm, isUrlRight, savedForm } from './connection-form.ts';
 import classes from './connection-view.module.css';
+import { dropEdit, keepEdit, useEdits } from './edits-store.ts';
 import { EmptyConnection } from './empty-connection.tsx';
 import { GeneralFields } from './general-fields.tsx';
 import { IdentityFields } from './identity-fields.tsx';
@@ -23,24 +24,22 @@ export function ConnectionView() {
 
 function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) {
   const { t } = useTranslation();
-  const [form, setForm] = useState<ConnectionForm>(() => ({ profile, secrets: secretsOf(profile.id) }));
-  const [isChanged, setChanged] = useState(false);
+  const edited = useEdits((edits) => edits[profile.id]);
+  const form = edited ?? { profile, secrets: secretsOf(profile.id) };
+  const isChanged = edited !== undefined;
   const { phase } = useStatus(profile.id);
   const isOpen = phase !== 'idle' && phase !== 'failed';
 
-  const change = (next: ConnectionForm): void => {
-    setForm(next);
-    setChanged(true);
-  };
+  const change = (next: ConnectionForm): void => keepEdit(profile.id, next);
   const save = async (): Promise<ConnectionProfile> => {
     const saved = savedForm(form);
     // Subscriptions are changed in their own place, perhaps meanwhile.
     const subscriptions = profileOf(profile.id)?.subscriptions ?? [];
     const next = { ...saved.profile, subscriptions };
-    setForm({ ...saved, profile: next });
-    setChanged(false);
-    await keepSecrets(next, saved.secrets);
-    await saveProfile(next);
+    // Both are known to the page at once, and written after that.
+    const written = [keepSecrets(next, saved.secrets), saveProfile(next)];
+    dropEdit(profile.id);
+    await Promise.all(written);
     return next;
   };
   const submit = async (event: FormEvent): Promise<void> => {
@@ -49,10 +48,7 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
     const { id } = await save();
     connectProfile(id);
   };
-  const discard = (): void => {
-    setForm({ profile: profileOf(profile.id) ?? profile, secrets: secretsOf(profile.id) });
-    setChanged(false);
-  };
+  const discard = (): void => dropEdit(profile.id);
 
   return (
     <form className={classes.view} onSubmit={(event) => void submit(event)} noValidate>

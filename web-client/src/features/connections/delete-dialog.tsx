@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { deleteProfile } from '../../state/profiles.ts';
+import { dropEdit } from './edits-store.ts';
 
 interface DialogProps {
   readonly profile: ConnectionProfile;
@@ -12,6 +13,7 @@ export function DeleteDialog({ profile, close }: DialogProps) {
   const { t } = useTranslation();
   const remove = (): void => {
     void deleteProfile(profile.id);
+    dropEdit(profile.id);
     close();
   };
   return (

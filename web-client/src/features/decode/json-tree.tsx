@@ -3,6 +3,7 @@ import { useClipboard } from '@mantine/hooks';
 import { IconChartLine } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import type { ValuePath } from './json-path.ts';
@@ -85,7 +86,9 @@ function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path
         <span className={classes.container}>
           {row.isOpen ? '' : previewText(value, PREVIEW_CHARACTERS_MAX)}
           <span className={classes.entries}>
-            {hidden > 0 ? t('decode.hidden', { count: hidden }) : t('decode.entries', { count: entries })}
+            {hidden > 0
+              ? t('decode.hidden', { count: hidden, shown: formatExact(hidden) })
+              : t('decode.entries', { count: entries, shown: formatExact(entries) })}
           </span>
         </span>
       ) : isNumber(value) ? (

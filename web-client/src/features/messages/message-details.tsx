@@ -8,6 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
+import { TopicHeading } from '../../ui/topic-heading.tsx';
 import { useChartThis } from '../charts/use-chart-this.tsx';
 import { PayloadView } from '../decode/payload-view.tsx';
 import { previousMessage } from '../decode/previous-message.ts';
@@ -32,9 +33,7 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
   return (
     <div className={classes.details}>
       <Group gap={2} wrap="nowrap" className={classes.head}>
-        <Text size="sm" fw={600} className={classes.topic} title={topic}>
-          {topic}
-        </Text>
+        <TopicHeading topic={topic} className={classes.topic} />
         <CopyButton text={topic} label={t('messages.details.copyTopic')} />
         <IconButton
           label={t('messages.details.filterTopic')}

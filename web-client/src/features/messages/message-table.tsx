@@ -97,7 +97,7 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
       >
         <Head />
         {list.size === 0 ? (
-          <Nothing id={profile.id} isFiltered={isFiltered} />
+          <Nothing profile={profile} isFiltered={isFiltered} />
         ) : (
           <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
             {items.map(({ index, start }) => {
@@ -158,10 +158,14 @@ function Head() {
   );
 }
 
-function Nothing({ id, isFiltered }: { readonly id: string; readonly isFiltered: boolean }) {
+interface NothingProps {
+  readonly profile: ConnectionProfile;
+  readonly isFiltered: boolean;
+}
+
+function Nothing({ profile, isFiltered }: NothingProps) {
   const { t } = useTranslation();
-  const { phase } = useStatus(id);
-  const advice = phase === 'connected' ? t('messages.noneSubscribe') : t('messages.noneConnect');
+  const advice = useAdvice(profile);
   return (
     <Center className={classes.empty} role="row">
       <div role="gridcell">
@@ -174,4 +178,21 @@ function Nothing({ id, isFiltered }: { readonly id: string; readonly isFiltered:
       </div>
     </Center>
   );
+}
+
+/** Filters that are named where no message has come for them; of more, the first. */
+const NAMED_MAX = 3;
+
+/** Characters of them. */
+const NAMED_LENGTH_MAX = 80;
+
+function useAdvice({ id, subscriptions }: ConnectionProfile): string {
+  const { t } = useTranslation();
+  const { phase } = useStatus(id);
+  if (phase !== 'connected') return t('messages.noneConnect');
+  const enabled = subscriptions.filter((subscription) => subscription.enabled);
+  if (enabled.length === 0) return t('messages.noneSubscribe');
+  const named = enabled.slice(0, NAMED_MAX).map(({ filter }) => filter);
+  const filters = `${named.join(', ').slice(0, NAMED_LENGTH_MAX)}${enabled.length > NAMED_MAX ? ' …' : ''}`;
+  return t('messages.noneComes', { filters });
 }

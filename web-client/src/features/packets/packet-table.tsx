@@ -121,9 +121,7 @@ const PacketRow = memo(function PacketRow(props: PacketRowProps) {
       onPointerDown={() => onSelect(packet)}
     >
       <Cell column="time">{formatTime(packet.atMs)}</Cell>
-      <Cell column="since">
-        {earlier === undefined ? '' : `+${formatDuration(packet.atMs - earlier.atMs)}`}
-      </Cell>
+      <Cell column="since">{earlier === undefined ? '' : since(packet.atMs - earlier.atMs)}</Cell>
       <Cell column="direction">
         <span role="img" aria-label={t(`packets.${packet.direction}`)}>
           {isOut ? '→' : '←'}
@@ -135,6 +133,11 @@ const PacketRow = memo(function PacketRow(props: PacketRowProps) {
     </div>
   );
 });
+
+/** Below zero where a packet came while those before it were still being handled. */
+function since(ms: number): string {
+  return `${ms < 0 ? '−' : '+'}${formatDuration(Math.abs(ms))}`;
+}
 
 function Cell({ column, children }: { readonly column: string; readonly children: React.ReactNode }) {
   return (

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import { connections } from '../../state/connections.ts';
+import { setUnfinished } from '../../state/unfinished.ts';
 import type { FileProblem } from './file-problem.ts';
 import type { FileContent, ReadProgress } from './read-file.ts';
 import { type ReplayPlan, type ReplayProgress, startReplay } from './replay.ts';
@@ -57,8 +58,10 @@ export function beginReplay(connectionId: string, plan: ReplayPlan): void {
   let stop = (): void => {};
   stop = startReplay(plan, {
     publish: (request) => connections.get(connectionId).publish(request),
-    onProgress: (progress) =>
-      useTransfer.setState({ replay: { connectionId, progress, stop: () => stop() } }),
+    onProgress: (progress) => {
+      setUnfinished('replay', progress.state === 'running');
+      useTransfer.setState({ replay: { connectionId, progress, stop: () => stop() } });
+    },
     now: () => performance.now(),
     later: (callback, delayMs) => {
       const timer = setTimeout(callback, delayMs);

@@ -17,6 +17,7 @@ import { openView } from '../../state/routes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatCount, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { TopicHeading } from '../../ui/topic-heading.tsx';
 import { useChartThis } from '../charts/use-chart-this.tsx';
 import { PayloadView } from '../decode/payload-view.tsx';
 import { setFilter } from '../messages/messages-store.ts';
@@ -44,9 +45,7 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
   return (
     <div className={classes.topic}>
       <Group gap={2} wrap="nowrap" className={classes.topicHead}>
-        <Text size="sm" fw={600} className={classes.topicName} component="h2">
-          {path}
-        </Text>
+        <TopicHeading topic={path} className={classes.topicName} />
         <CopyButton text={path} label={t('tree.copyTopic')} />
         <IconButton
           label={t('tree.publishHere')}

@@ -1,0 +1,29 @@
+import { ScrollArea, Text } from '@mantine/core';
+
+/** Three lines, as MQTT allows topics of 65,535 bytes: all else has to stay in sight. */
+const HEIGHT_MAX = 66;
+
+/** Topics of that many characters may take more than three lines, and are scrolled by key as well. */
+const LONG_CHARACTERS = 60;
+
+interface TopicHeadingProps {
+  readonly topic: string;
+  readonly className: string | undefined;
+}
+
+/** A topic above its details. */
+export function TopicHeading({ topic, className }: TopicHeadingProps) {
+  return (
+    <ScrollArea.Autosize
+      mah={HEIGHT_MAX}
+      type="auto"
+      scrollbarSize={6}
+      className={className}
+      viewportProps={topic.length < LONG_CHARACTERS ? {} : { tabIndex: 0 }}
+    >
+      <Text size="sm" fw={600} component="h2">
+        {topic}
+      </Text>
+    </ScrollArea.Autosize>
+  );
+}
