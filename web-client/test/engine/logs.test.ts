@@ -2,27 +2,11 @@ import { expect, test } from 'vitest';
 import type { MessageFields } from '../../src/engine/log/message.ts';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
 import { BoundedPacketLog } from '../../src/engine/log/packet-log.ts';
+import { messageFields } from '../features/message.ts';
 
+/** The payload is behind four bytes of its packet. */
 function message(topic: string, payload = 'x'): MessageFields {
-  const chunk = new TextEncoder().encode(`head${payload}`);
-  return {
-    connectionId: 'c',
-    direction: 'received',
-    atMs: 0,
-    topic,
-    qos: 0,
-    retain: false,
-    dup: false,
-    packetId: undefined,
-    properties: {},
-    subscriptionIds: [],
-    chunk,
-    packetOffset: 0,
-    packetLength: chunk.length,
-    payloadOffset: 4,
-    latencyMs: undefined,
-    missingBefore: 0,
-  };
+  return messageFields(topic, `head${payload}`, { payloadOffset: 4 });
 }
 
 /** Frames that are drawn when the test says so. */

@@ -1,31 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { MessageFields } from '../../src/engine/log/message.ts';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
 import { compileFilter, type MessageFilter, NO_FILTER } from '../../src/features/messages/message-filter.ts';
 import { MessageList } from '../../src/features/messages/message-list.ts';
-
-function fields(topic: string, payload = '', changes: Partial<MessageFields> = {}): MessageFields {
-  const chunk = new TextEncoder().encode(payload);
-  return {
-    connectionId: 'c',
-    direction: 'received',
-    atMs: 0,
-    topic,
-    qos: 0,
-    retain: false,
-    dup: false,
-    packetId: undefined,
-    properties: {},
-    subscriptionIds: [],
-    chunk,
-    packetOffset: 0,
-    packetLength: chunk.length,
-    payloadOffset: 0,
-    latencyMs: undefined,
-    missingBefore: 0,
-    ...changes,
-  };
-}
+import { messageFields } from '../features/message.ts';
 
 function setUp(messagesMax = 100) {
   const log = new BoundedMessageLog({ messagesMax, bytesMax: 1_000_000 });
@@ -49,15 +26,15 @@ function topics(list: MessageList): (string | undefined)[] {
 describe('what a list shows', () => {
   test('the newest first, and what the log lets go is gone', () => {
     const { log, list } = setUp(3);
-    log.append(['a', 'b', 'c', 'd'].map((topic) => fields(topic)));
+    log.append(['a', 'b', 'c', 'd'].map((topic) => messageFields(topic)));
     expect(topics(list)).toEqual(['d', 'c', 'b']);
   });
 
   test('with a filter: old and new messages that fit', () => {
     const { log, list, runAll } = setUp();
-    log.append(['a/1', 'b/1', 'a/2'].map((topic) => fields(topic)));
+    log.append(['a/1', 'b/1', 'a/2'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic.startsWith('a/'));
-    log.append(['b/2', 'a/3'].map((topic) => fields(topic)));
+    log.append(['b/2', 'a/3'].map((topic) => messageFields(topic)));
     runAll();
     expect(topics(list)).toEqual(['a/3', 'a/2', 'a/1']);
     expect(list.isScanning).toBe(false);
@@ -67,20 +44,20 @@ describe('what a list shows', () => {
 
   test('with a filter it lets go what the log lets go', () => {
     const { log, list, runAll } = setUp(4);
-    log.append(['a1', 'b', 'a2'].map((topic) => fields(topic)));
+    log.append(['a1', 'b', 'a2'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic.startsWith('a'));
     runAll();
-    log.append(['a3', 'b', 'a4'].map((topic) => fields(topic)));
+    log.append(['a3', 'b', 'a4'].map((topic) => messageFields(topic)));
     expect(topics(list)).toEqual(['a4', 'a3', 'a2']);
-    log.append(['b', 'b', 'b'].map((topic) => fields(topic)));
+    log.append(['b', 'b', 'b'].map((topic) => messageFields(topic)));
     expect(topics(list)).toEqual(['a4']);
   });
 
   test('held, it stands still and counts what comes; released, it goes on', () => {
     const { log, list } = setUp(2);
-    log.append([fields('a'), fields('b')]);
+    log.append([messageFields('a'), messageFields('b')]);
     list.hold();
-    log.append([fields('c'), fields('d')]);
+    log.append([messageFields('c'), messageFields('d')]);
     expect(topics(list)).toEqual(['b', 'a']);
     expect(list.newWhileHeld).toBe(2);
     list.release();
@@ -92,15 +69,15 @@ describe('what a list shows', () => {
     const { log, list, runAll } = setUp();
     list.setFilter(({ topic }) => topic === 'a');
     runAll();
-    log.append([fields('a')]);
+    log.append([messageFields('a')]);
     list.hold();
-    log.append([fields('a'), fields('b')]);
+    log.append([messageFields('a'), messageFields('b')]);
     expect(list.newWhileHeld).toBe(1);
   });
 
   test('it finds a message again, and not one that does not fit', () => {
     const { log, list, runAll } = setUp();
-    log.append(['a', 'b', 'a', 'b', 'a'].map((topic) => fields(topic)));
+    log.append(['a', 'b', 'a', 'b', 'a'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic === 'a');
     runAll();
     const [oldest, other] = [log.at(0), log.at(1)];
@@ -110,13 +87,13 @@ describe('what a list shows', () => {
 
   test('a cleared log leaves nothing', () => {
     const { log, list, runAll } = setUp();
-    log.append([fields('a')]);
+    log.append([messageFields('a')]);
     list.setFilter(() => true);
     runAll();
     list.hold();
     log.clear();
     expect(list.size).toBe(0);
-    log.append([fields('b')]);
+    log.append([messageFields('b')]);
     expect(topics(list)).toEqual(['b']);
   });
 
@@ -124,7 +101,7 @@ describe('what a list shows', () => {
     const { log, list, runAll, detach } = setUp();
     list.setFilter(({ topic }) => topic === 'a');
     detach();
-    log.append([fields('a'), fields('b')]);
+    log.append([messageFields('a'), messageFields('b')]);
     list.attach();
     runAll();
     expect(topics(list)).toEqual(['a']);
@@ -132,7 +109,7 @@ describe('what a list shows', () => {
 
   test('a new filter while the old messages are looked through begins anew', () => {
     const { log, list, runAll } = setUp();
-    log.append(['a', 'b', 'c'].map((topic) => fields(topic)));
+    log.append(['a', 'b', 'c'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic === 'a');
     list.setFilter(({ topic }) => topic === 'b');
     runAll();
@@ -143,11 +120,11 @@ describe('what a list shows', () => {
 describe('what fits a filter', () => {
   const log = new BoundedMessageLog({ messagesMax: 10, bytesMax: 1_000_000 });
   log.append([
-    fields('home/kitchen/temperature', '{"value":21.5,"unit":"°C","tags":["a","b"]}', {
+    messageFields('home/kitchen/temperature', '{"value":21.5,"unit":"°C","tags":["a","b"]}', {
       subscriptionIds: ['s'],
     }),
-    fields('home/hall/light', 'ON', { retain: true }),
-    fields('home', '[1,2,3]', { direction: 'published' }),
+    messageFields('home/hall/light', 'ON', { retain: true }),
+    messageFields('home', '[1,2,3]', { direction: 'published' }),
   ]);
 
   function fitting(changes: Partial<MessageFilter>): (string | undefined)[] {

@@ -12,28 +12,12 @@ import {
   requestOf,
 } from '../../src/features/publish/draft-request.ts';
 import { type Draft, EMPTY_DRAFT, NO_PROPERTIES } from '../../src/state/draft.ts';
+import { messageFields } from '../features/message.ts';
 
 const DRAFT: Draft = { ...EMPTY_DRAFT, topic: 'a/b', payload: '{"a":1}' };
 
 function message(payload: Uint8Array, properties: MessageProperties = {}): MessageFields {
-  return {
-    connectionId: 'c',
-    direction: 'received',
-    atMs: 0,
-    topic: 'replies/1',
-    qos: 1,
-    retain: false,
-    dup: false,
-    packetId: 1,
-    properties,
-    subscriptionIds: [],
-    chunk: payload,
-    packetOffset: 0,
-    packetLength: payload.length,
-    payloadOffset: 0,
-    latencyMs: undefined,
-    missingBefore: 0,
-  };
+  return messageFields('replies/1', payload, { qos: 1, packetId: 1, properties });
 }
 
 function logged(fields: MessageFields) {
