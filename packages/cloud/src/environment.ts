@@ -18,7 +18,10 @@ export interface FrameReader {
     readonly connectionId: string;
     readonly tenant: string;
     readonly topicNames: readonly string[];
+    readonly looksAtEnd?: boolean;
   }): Promise<void>;
+  /** True once, when acknowledgements have left it to the end of the frame to draw what waits. */
+  takeOwedLook(): boolean;
   endFrame(): void;
 }
 

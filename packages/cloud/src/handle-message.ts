@@ -35,6 +35,7 @@ export async function handleMessage(
       connectionId,
       tenant: environment.defaultTenant,
       topicNames: frame instanceof Violation ? [] : topicNamesOf(frame.bytes),
+      looksAtEnd: true,
     });
     const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
     if (state.phase === 'closed') {
@@ -102,7 +103,7 @@ async function handleFrame(
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
 async function handlePackets(
-  { broker, maximumPacketSize, meter }: Environment,
+  { broker, frameReader, maximumPacketSize, meter }: Environment,
   link: GatewayLink,
   frame: ClientFrame,
   context: InvocationContext,
@@ -112,14 +113,24 @@ async function handlePackets(
   for (const packet of packets) {
     if (link.endedBy !== undefined) return undefined;
     // Nobody would send the rest of a frame that has no reply.
-    if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) return taken;
+    if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) {
+      if (frameReader?.takeOwedLook() === true) drainNextTime(link);
+      return taken;
+    }
     await broker.receive(link, packet);
     if (!(packet instanceof Violation) && packet.type === 'publish') meter.add(METRICS.messagesIn);
     taken += 1;
   }
-  // A fetch; and a frame with packets while a fetch is due is one too.
-  if (frame.replyWanted && hasMore(link.state)) await broker.drain(link);
+  // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
+  const isOwed = frameReader?.takeOwedLook() === true;
+  if (isOwed || (frame.replyWanted && hasMore(link.state))) await broker.drain(link);
   return undefined;
+}
+
+/** The rest of the frame comes back at once, and draws what waits. */
+function drainNextTime(link: GatewayLink): void {
+  const { state } = link;
+  if (state.phase === 'connected') link.state = { ...state, isDraining: true };
 }
 
 function decode(bytes: Buffer, state: LinkState, maximumPacketSize: number): readonly (Packet | Violation)[] {

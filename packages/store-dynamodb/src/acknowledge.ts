@@ -1,5 +1,9 @@
-import type { Acknowledged, CompletingPacket, SessionRef } from '@apus/broker';
+import { type Acknowledged, type CompletingPacket, KEPT_PACKET_ID_MAX, type SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import type { Drawn } from './drawn.ts';
+import type { DrawnEntry } from './drawn-list.ts';
+import type { FrameCache } from './frame-cache.ts';
+import { type Key, ownedPartition } from './keys.ts';
 import { inflightKey, KIND } from './queue-items.ts';
 import { connectionOf } from './session-ref.ts';
 import type { Table, Written } from './table.ts';
@@ -21,20 +25,29 @@ const KIND_OF: Readonly<Record<CompletingPacket, string>> = {
  */
 export class Acknowledge {
   readonly #table: Table;
+  readonly #drawn: Drawn;
+  readonly #frame: FrameCache;
   /** Sessions whose last acknowledgement found that nothing waits behind it: the next `next` need not look. */
   readonly #quiet = new WeakSet<SessionRef>();
 
-  constructor(table: Table) {
+  constructor(table: Table, drawn: Drawn, frame: FrameCache) {
     this.#table = table;
+    this.#drawn = drawn;
+    this.#frame = frame;
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    const isFirstAsked = isAboveWindow(session, packetId);
+    const drawn = isFirstAsked ? await this.#completeDrawn(session, packetId, answer) : undefined;
+    if (drawn !== undefined) return drawn;
     const written = await this.#delete(session, packetId, answer);
-    if (!written.ok) return outcomeOf(written, session);
-    // Who gives a message up does not ask for the next one: nobody would look for the mark again.
-    if (answer !== undefined && written.old !== undefined && written.old.f === undefined)
-      this.#quiet.add(session);
-    return 'done';
+    if (written.ok) {
+      this.#noteLook(session, answer, written.old?.f !== undefined || written.old === undefined);
+      return 'done';
+    }
+    const outcome = outcomeOf(written, session);
+    if (outcome !== 'unknown' || isFirstAsked) return outcome;
+    return (await this.#completeDrawn(session, packetId, answer)) ?? outcome;
   }
 
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
@@ -47,12 +60,59 @@ export class Acknowledge {
         ...values(session, { ':sent': text(KIND_OF.pubrec), ':released': text(KIND_OF.pubcomp) }),
       },
     );
-    return written.ok ? 'done' : outcomeOf(written, session);
+    const outcome = written.ok ? 'done' : outcomeOf(written, session);
+    if (outcome !== 'unknown') return outcome;
+    // What is drawn by the list is of QoS 1, and answered by PUBACK.
+    const entry = await this.#findDrawn(session, packetId);
+    return entry !== undefined && (await this.#isThere(session, entry)) ? 'out-of-place' : outcome;
   }
 
-  /** True once after an acknowledgement behind which nothing waits. */
+  /** True once after an acknowledgement behind which nothing waits, or that leaves the look to the end of the frame. */
   takeQuiet(session: SessionRef): boolean {
     return this.#quiet.delete(session);
+  }
+
+  /**
+   * A message that was drawn by the list is deleted where it waits. Undefined when there is none under this id. What the
+   * list names was sent on the connection that it names, so an acknowledgement that comes late is right all the same:
+   *
+   *     client, on A                       client, on B
+   *     PUBACK 101 (its frame is late)
+   *     reads the list: 101 is m, on A
+   *                                        the list is B's: sends m again
+   *     deletes m: the client has it
+   *                                        PUBACK 101: m is gone, nothing happens
+   */
+  async #completeDrawn(
+    session: SessionRef,
+    packetId: PacketId,
+    answer: CompletingPacket | undefined,
+  ): Promise<Acknowledged | undefined> {
+    const entry = await this.#findDrawn(session, packetId);
+    if (entry === undefined) return undefined;
+    if (answer !== undefined && answer !== 'puback')
+      return (await this.#isThere(session, entry)) ? 'out-of-place' : undefined;
+    const isThere = 'attribute_exists(p)';
+    const { ok, isRetry } = await this.#table.delete(keyOf(session, entry), { condition: isThere });
+    if (!ok && !isRetry) return undefined;
+    this.#noteLook(session, answer, true);
+    return 'done';
+  }
+
+  async #isThere(session: SessionRef, entry: DrawnEntry): Promise<boolean> {
+    return (await this.#table.get(keyOf(session, entry))) !== undefined;
+  }
+
+  async #findDrawn(session: SessionRef, packetId: PacketId): Promise<DrawnEntry | undefined> {
+    // Ids above are of messages that are kept nowhere.
+    if (packetId > KEPT_PACKET_ID_MAX) return undefined;
+    return await this.#drawn.find(session, connectionOf(session), packetId);
+  }
+
+  /** Who gives a message up does not ask for the next one: nobody would look for the mark again. */
+  #noteLook(session: SessionRef, answer: CompletingPacket | undefined, isSomethingBehind: boolean): void {
+    if (answer === undefined) return;
+    if (!isSomethingBehind || this.#frame.oweLook()) this.#quiet.add(session);
   }
 
   async #delete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Written> {
@@ -68,6 +128,15 @@ export class Acknowledge {
   #isHere(session: SessionRef): string {
     return connectionOf(session) === undefined ? '' : ' AND c = :connection';
   }
+}
+
+/** What is drawn by the list has an id up there, unless those have run out, or the window was smaller then. */
+function isAboveWindow({ attachment }: SessionRef, packetId: PacketId): boolean {
+  return attachment !== undefined && packetId > attachment.receiveMaximum;
+}
+
+function keyOf(session: SessionRef, { sort }: DrawnEntry): Key {
+  return { p: ownedPartition(session), s: sort };
 }
 
 function values(session: SessionRef, others: Item): { values?: Item } {

@@ -45,6 +45,11 @@ export interface DynamoStores extends Stores {
    * topics are read in one call. For an environment that handles one frame at a time.
    */
   beginFrame(plan?: FramePlan): Promise<void>;
+  /**
+   * Whether acknowledgements of this frame have left the look for what may be sent next to whoever began it (see
+   * `FramePlan.looksAtEnd`): `queues.next` has not been asked as it should. True once.
+   */
+  takeOwedLook(): boolean;
   endFrame(): void;
 }
 
@@ -90,9 +95,10 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     sweepScan: new DynamoSweepScan(table),
     meter: table.meter,
     beginFrame: async (plan) => {
-      frame.begin();
+      frame.begin(plan?.looksAtEnd);
       if (plan !== undefined) await subscriptions.readAhead(plan);
     },
+    takeOwedLook: () => frame.takeOwedLook(),
     endFrame: () => frame.end(),
   };
 }

@@ -1,5 +1,14 @@
 import type { ConnectionId, MatchedFilter } from '@apus/broker';
+import type { DrawnList } from './drawn-list.ts';
 import type { Item } from './values.ts';
+
+/** How far a queue has been drawn within a frame. */
+export interface DrawnTo {
+  /** Nothing that waited before it is left. Undefined: something may be. */
+  readonly sort: string | undefined;
+  /** Nothing was left at all. */
+  readonly isAll: boolean;
+}
 
 /**
  * What one frame has read ahead. A Lambda environment handles one event at a time, and between the begin and the end
@@ -10,17 +19,27 @@ export class FrameCache {
   #isOpen = false;
   #link: { readonly connectionId: ConnectionId; readonly item: Item | undefined } | undefined;
   readonly #matched = new Map<string, Promise<readonly MatchedFilter[]>>();
-  readonly #drawnFor = new Set<string>();
+  /** By session: the sort key up to which its queue has been drawn, and whether that was all. */
+  readonly #drawnFor = new Map<string, DrawnTo>();
+  /** By partition. */
+  readonly #drawnLists = new Map<string, { readonly list: DrawnList | undefined }>();
+  #looksAtEnd = false;
+  #isLookOwed = false;
 
-  begin(): void {
+  /** `looksAtEnd`: the caller asks at the end whether a look at the queue is owed. */
+  begin(looksAtEnd = false): void {
     this.end();
     this.#isOpen = true;
+    this.#looksAtEnd = looksAtEnd;
   }
 
   end(): void {
     this.#isOpen = false;
     this.#link = undefined;
     this.#drawnFor.clear();
+    this.#drawnLists.clear();
+    this.#looksAtEnd = false;
+    this.#isLookOwed = false;
     this.forgetMatches();
   }
 
@@ -53,12 +72,34 @@ export class FrameCache {
   }
 
   /** Messages of this session's queue will leave with the frame's reply. */
-  noteDrawn(sessionKey: string): void {
-    if (this.#isOpen) this.#drawnFor.add(sessionKey);
+  noteDrawn(sessionKey: string, to: DrawnTo): void {
+    if (this.#isOpen) this.#drawnFor.set(sessionKey, to);
   }
 
-  hasDrawn(sessionKey: string): boolean {
-    return this.#drawnFor.has(sessionKey);
+  drawnTo(sessionKey: string): DrawnTo | undefined {
+    return this.#drawnFor.get(sessionKey);
+  }
+
+  keepDrawnList(partition: string, list: DrawnList | undefined): void {
+    if (this.#isOpen) this.#drawnLists.set(partition, { list });
+  }
+
+  /** Undefined: it has not been read. */
+  drawnListOf(partition: string): { readonly list: DrawnList | undefined } | undefined {
+    return this.#drawnLists.get(partition);
+  }
+
+  /** After an acknowledgement: true when the look for what may be sent next can wait until the end of the frame. */
+  oweLook(): boolean {
+    this.#isLookOwed ||= this.#looksAtEnd;
+    return this.#looksAtEnd;
+  }
+
+  /** True once. */
+  takeOwedLook(): boolean {
+    const isOwed = this.#isLookOwed;
+    this.#isLookOwed = false;
+    return isOwed;
   }
 
   forgetMatches(): void {

@@ -1,13 +1,22 @@
 import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { type DrawnEntry, type DrawnList, drawnListOf, isDrawnList } from './drawn-list.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { PROBES_MAX } from './limits.ts';
-import { indexOf, inflightKey, isCopyOf, KIND, packetIdOf } from './queue-items.ts';
+import {
+  indexOf,
+  inflightKey,
+  isCopyOf,
+  isInflight,
+  KIND,
+  packetIdOf,
+  waitingSortOf,
+} from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
-import { endOf, type Table } from './table.ts';
+import { endOf, type QueryPage, type Table } from './table.ts';
 import { type Action, transact } from './transaction.ts';
 import { type Item, number, text, textOf } from './values.ts';
-import { firstId, Window } from './window.ts';
+import { type DrawnWindow, firstId, Window } from './window.ts';
 
 /**
  * Put inflight under this id; or the window is full, and these are in it; or what was to be written along with it could
@@ -17,6 +26,9 @@ export type Placed =
   | { readonly packetId: PacketId }
   | { readonly full: readonly Item[] }
   | { readonly prevented: Item | undefined };
+
+/** What waits, read from the beginning. */
+export type WaitingRead = QueryPage;
 
 /** What became of one packet id. */
 type Drawn =
@@ -50,10 +62,50 @@ export class Inflight {
     this.#table = table;
   }
 
-  async read(view: QueueView): Promise<Window> {
+  /**
+   * The window, and what of the drawn is there still: what waits says so, where it has just been read. 'all': within
+   * the frame that has drawn them nobody has acknowledged them.
+   */
+  async read(view: QueueView, waiting?: WaitingRead | 'all'): Promise<Window> {
     const p = ownedPartition(view.session);
     const items = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
-    return new Window(view, items);
+    const list = drawnListOf(items.find(isDrawnList));
+    const drawn = await this.#drawnOf(view, list, waiting);
+    return new Window(view, items.filter(isInflight), drawn);
+  }
+
+  async #drawnOf(
+    view: QueueView,
+    list: DrawnList | undefined,
+    waiting: WaitingRead | 'all' | undefined,
+  ): Promise<DrawnWindow> {
+    const entries = list === undefined ? [] : [...list.sent, ...list.unsent];
+    if (list === undefined || entries.length === 0) return { list, here: [], elsewhere: [] };
+    const isHere = list.connectionId === view.connectionId;
+    if (waiting === 'all' && isHere && list.unsent.length === 0)
+      return { list, here: list.sent, elsewhere: [] };
+    const there = await this.#thereOf(view.session, entries, waiting === 'all' ? undefined : waiting);
+    const here = isHere ? list.sent.filter(({ sort }) => there.has(sort)) : [];
+    const elsewhere = (isHere ? list.unsent : entries).flatMap((entry) => {
+      const item = there.get(entry.sort);
+      return item === undefined ? [] : [{ entry, item }];
+    });
+    return { list, here, elsewhere };
+  }
+
+  /** The messages of the entries that have not been acknowledged, by sort key. */
+  async #thereOf(
+    session: SessionRef,
+    entries: readonly DrawnEntry[],
+    waiting: WaitingRead | undefined,
+  ): Promise<ReadonlyMap<string, Item>> {
+    const sorts = entries.map(({ sort }) => sort).sort();
+    const [from = '', to = ''] = [sorts[0], sorts.at(-1)];
+    const isRead = waiting !== undefined && (waiting.next === undefined || waiting.next >= to);
+    const items = isRead
+      ? waiting.items
+      : await this.#table.queryAll({ p: ownedPartition(session), from, to });
+    return new Map(items.map((item) => [textOf(item, 's') ?? '', item]));
   }
 
   /** Puts a message inflight on a live connection. `fields` are those of both kinds of items. */
@@ -160,9 +212,9 @@ export class Inflight {
 
   async #placeCounted(view: QueueView, fields: Item, options: PlaceOptions): Promise<Placed> {
     const window = await this.read(view);
-    const same = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
     // Where something is written along, that decides whether it is a repetition.
-    if (same !== undefined && options.along === undefined) return { packetId: packetIdOf(same) };
+    const same = options.along === undefined ? samePacketId(window, fields) : undefined;
+    if (same !== undefined) return { packetId: same };
     while (window.hasRoom) {
       const packetId = window.freeId(fields);
       // Ids above the window are only for what an earlier connection left crowded.
@@ -175,4 +227,11 @@ export class Inflight {
     }
     return { full: window.items.filter((item) => window.isSentHere(item)) };
   }
+}
+
+/** Of the same message where it has been sent on this connection and not been acknowledged. */
+function samePacketId(window: Window, fields: Item): PacketId | undefined {
+  const same = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
+  if (same !== undefined) return packetIdOf(same);
+  return window.drawn.here.find(({ sort }) => sort === waitingSortOf(fields))?.packetId;
 }

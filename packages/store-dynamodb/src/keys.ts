@@ -57,6 +57,8 @@ export const OWNED = {
   overflow: 'list\0',
   received: 'received',
   inflight: 'sent\0',
+  /** Read with what is inflight: behind all packet ids. */
+  drawn: 'sent\0drawn',
   waiting: 'wait\0',
   /** Before all others, so that whoever reads those does not read these: they are only ever asked for by key. */
   copy: 'copy\0',

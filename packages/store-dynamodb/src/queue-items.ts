@@ -46,8 +46,15 @@ export function inflightKey(session: SessionRef, packetId: PacketId): Key {
   return { p: ownedPartition(session), s: packetSort(packetId) };
 }
 
+const waitingSort = (messageId: string, index: string): string => `${OWNED.waiting}${messageId}\0${index}`;
+
 export function waitingKey(session: SessionRef, { message, index }: Entry): Key {
-  return { p: ownedPartition(session), s: `${OWNED.waiting}${message.id}\0${index}` };
+  return { p: ownedPartition(session), s: waitingSort(message.id, index) };
+}
+
+/** Where a message waits, or would, whose attributes these are. */
+export function waitingSortOf(fields: Item): string {
+  return waitingSort(textOf(fields, 'm') ?? '', indexOf(fields));
 }
 
 export function packetIdOf(item: Item): PacketId {
@@ -55,7 +62,8 @@ export function packetIdOf(item: Item): PacketId {
 }
 
 export function isInflight(item: Item): boolean {
-  return textOf(item, 's')?.startsWith(OWNED.inflight) ?? false;
+  const sort = textOf(item, 's') ?? '';
+  return sort.startsWith(OWNED.inflight) && sort !== OWNED.drawn;
 }
 
 /** The attributes of both kinds. */

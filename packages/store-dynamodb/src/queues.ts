@@ -16,6 +16,8 @@ import { batchDelete } from './batch.ts';
 import type { Bodies } from './bodies.ts';
 import { Copies } from './copies.ts';
 import { Draw } from './draw.ts';
+import { Drawn } from './drawn.ts';
+import { drawnListOf, isDrawnList } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { Inflight } from './inflight.ts';
@@ -40,6 +42,7 @@ export class DynamoQueues implements QueueStore {
   readonly #frame: FrameCache;
   readonly #views: QueueViews;
   readonly #copies: Copies;
+  readonly #drawn: Drawn;
   readonly #waiting: Waiting;
   readonly #inflight: Inflight;
   readonly #settle: Settle;
@@ -52,10 +55,11 @@ export class DynamoQueues implements QueueStore {
     this.#frame = frame;
     this.#views = new QueueViews(table);
     this.#copies = new Copies(table);
-    this.#waiting = new Waiting(table, this.#views, this.#copies);
+    this.#drawn = new Drawn(table, frame);
+    this.#waiting = new Waiting(table, this.#views, this.#copies, this.#drawn);
     this.#inflight = new Inflight(table);
-    this.#settle = new Settle(this.#views, this.#waiting, this.#inflight);
-    this.#acknowledge = new Acknowledge(table);
+    this.#settle = new Settle(this.#views, this.#waiting, this.#inflight, this.#drawn);
+    this.#acknowledge = new Acknowledge(table, this.#drawn, frame);
   }
 
   async offer(
@@ -78,9 +82,13 @@ export class DynamoQueues implements QueueStore {
 
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     if (this.#acknowledge.takeQuiet(session)) return NOTHING;
+    // The acknowledgement of what this frame has drawn comes after its reply, and looks.
+    if (this.#frame.drawnTo(session.key)?.isAll === true) return NOTHING;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const [view] = await this.#views.read([session]);
-      if (view === undefined || !isFor(view, session) || isLive(view)) return NOTHING;
+      if (view === undefined || !isFor(view, session)) return NOTHING;
+      if (view.standing.phase === 'crowded') await this.#settle.tryRegular(view);
+      if (isLive(view)) return NOTHING;
       const page = await this.#draw(view, limit, nowMs);
       if (page !== undefined) return page;
     }
@@ -96,13 +104,15 @@ export class DynamoQueues implements QueueStore {
   }
 
   async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
-    const items = await this.#left(session);
+    const left = await this.#left(session);
+    const packetIds = sentOf(left);
+    const items = inOrder(left, packetIds);
     const refs = items.map(bodyRefOf).filter((ref) => ref !== undefined);
     const bodies = await this.#bodies.load(session.tenant, refs);
-    return inOrder(items).flatMap((item) => {
+    return items.flatMap((item) => {
       const ref = bodyRefOf(item);
       const body = ref && this.#bodies.join(session.tenant, ref, bodies);
-      return queuedOf(item, body, session, isInflight(item) ? packetIdOf(item) : 0, false) ?? [];
+      return queuedOf(item, body, session, packetIds.get(item) ?? 0, false) ?? [];
     });
   }
 
@@ -121,16 +131,19 @@ export class DynamoQueues implements QueueStore {
   /** Undefined when it came to nothing because somebody wrote meanwhile. */
   async #draw(view: QueueView, limit: PageLimit, nowMs: number): Promise<readonly Queued[] | undefined> {
     const isSettling = view.standing.phase === 'settling';
+    // The page before has read what is older, and what came late is seen in a later frame: the queue drains until then.
+    const after = this.#frame.drawnTo(view.session.key)?.sort;
     // Waiting before inflight: see Settle.
-    const waiting = await this.#waiting.first(view.session, limit.messages + 1);
-    const window = await this.#inflight.read(view);
+    const waiting = await this.#waiting.first(view.session, limit.messages + 1, after);
+    const window = await this.#inflight.read(view, after === undefined ? waiting : 'all');
     const parts = {
       waiting: this.#waiting,
       inflight: this.#inflight,
+      drawn: this.#drawn,
       bodies: this.#bodies,
     };
     const draw = new Draw(parts, view, window, limit, nowMs);
-    await draw.run(waiting);
+    if (!(await draw.run(waiting))) return undefined;
     const hasSettled = await this.#conclude(view, draw, isSettling);
     return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
   }
@@ -149,14 +162,14 @@ export class DynamoQueues implements QueueStore {
    * So the queue stays `draining`, and the acknowledgement of what was drawn, which comes after the reply, says live.
    */
   async #conclude(view: QueueView, draw: Draw, isSettling: boolean): Promise<boolean> {
-    if (draw.hasMessages) this.#frame.noteDrawn(view.session.key);
+    this.#noteDrawn(view, draw);
     if (draw.isSomethingLeft) {
       const phase = draw.isMessageLeft ? 'draining' : 'settling';
       if (phase === view.standing.phase) await this.#views.countRemoved(view, draw.removed);
       else await this.#views.change(view, [view.standing.phase], phase, draw.removed);
       return false;
     }
-    if (this.#frame.hasDrawn(view.session.key)) {
+    if (this.#frame.drawnTo(view.session.key) !== undefined) {
       if (!isSettling) await this.#views.countRemoved(view, draw.removed);
       else await this.#views.change(view, ['settling'], 'draining', draw.removed);
       return true;
@@ -166,6 +179,14 @@ export class DynamoQueues implements QueueStore {
     }
     if (!(await this.#views.change(view, ['draining', 'settling'], 'settling', draw.removed))) return false;
     return (await this.#settle.tryOnce(view)) === 'live';
+  }
+
+  #noteDrawn({ session }: QueueView, draw: Draw): void {
+    const before = this.#frame.drawnTo(session.key);
+    if (before === undefined && !draw.hasMessages) return;
+    // A message that is left to be sent again may be older than any that has been drawn.
+    const sort = draw.window.hasMessagesToSendAgain ? undefined : (draw.drawnTo ?? before?.sort);
+    this.#frame.noteDrawn(session.key, { sort, isAll: !draw.isSomethingLeft });
   }
 
   async #left(session: SessionRef): Promise<Item[]> {
@@ -180,12 +201,28 @@ function isFor(view: QueueView, session: SessionRef): boolean {
   return asked === undefined || asked === view.connectionId;
 }
 
+/** The packet ids of the messages that have been sent, those of the drawn among them. */
+function sentOf(left: readonly Item[]): ReadonlyMap<Item, PacketId> {
+  const list = drawnListOf(left.find(isDrawnList));
+  const entries = list === undefined ? [] : [...list.sent, ...list.unsent];
+  const drawn = new Map(entries.map(({ sort, packetId }) => [sort, packetId]));
+  return new Map(
+    left.flatMap((item) => {
+      const packetId = isInflight(item) ? packetIdOf(item) : drawn.get(textOf(item, 's') ?? '');
+      return packetId === undefined ? [] : [[item, packetId]];
+    }),
+  );
+}
+
 /** Messages never acknowledged, not even by PUBREC, oldest first: those that were sent, then those that waited. */
-function inOrder(items: readonly Item[]): Item[] {
-  const inflight = items
-    .filter((item) => isInflight(item) && textOf(item, 'k') !== KIND.released)
+function inOrder(left: readonly Item[], packetIds: ReadonlyMap<Item, PacketId>): Item[] {
+  const messages = left.filter((item) => !isDrawnList(item));
+  const sent = messages
+    .filter((item) => packetIds.has(item) && !(isInflight(item) && textOf(item, 'k') === KIND.released))
     .sort(compareEntries);
-  const isMoved = (item: Item) => inflight.some((sent) => compareEntries(sent, item) === 0);
-  const waiting = items.filter((item) => !isInflight(item) && !isMoved(item)).sort(compareEntries);
-  return [...inflight, ...waiting];
+  const isMoved = (item: Item) => sent.some((each) => compareEntries(each, item) === 0);
+  const waiting = messages
+    .filter((item) => !isInflight(item) && !packetIds.has(item) && !isMoved(item))
+    .sort(compareEntries);
+  return [...sent, ...waiting];
 }

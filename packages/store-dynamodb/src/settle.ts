@@ -1,5 +1,8 @@
+import type { Drawn } from './drawn.ts';
 import type { Inflight } from './inflight.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
+import type { QueryPage } from './table.ts';
+import type { Item } from './values.ts';
 import type { Waiting } from './waiting.ts';
 import type { Window } from './window.ts';
 
@@ -14,8 +17,10 @@ export class Settle {
   readonly #views: QueueViews;
   readonly #waiting: Waiting;
   readonly #inflight: Inflight;
+  readonly #drawn: Drawn;
 
-  constructor(views: QueueViews, waiting: Waiting, inflight: Inflight) {
+  constructor(views: QueueViews, waiting: Waiting, inflight: Inflight, drawn: Drawn) {
+    this.#drawn = drawn;
     this.#views = views;
     this.#waiting = waiting;
     this.#inflight = inflight;
@@ -26,9 +31,9 @@ export class Settle {
    * inflight before it leaves the waiting ones: it is seen in one place at least.
    */
   async tryOnce(view: QueueView): Promise<Settled> {
-    const { items } = await this.#waiting.first(view.session, 1);
-    const window = await this.#inflight.read(view);
-    if (items.length > 0 || window.hasMessagesToSendAgain) {
+    const first = await this.#waiting.first(view.session, 1);
+    const window = await this.#inflight.read(view, first);
+    if (window.hasMessagesToSendAgain || (await this.#isSomethingWaiting(view, first, window))) {
       await this.#views.change(view, ['settling'], 'draining');
       return 'draining';
     }
@@ -36,8 +41,35 @@ export class Settle {
     return (await this.goLive(view, window)) ? 'live' : 'draining';
   }
 
+  /** What has been drawn waits as well, for its acknowledgement: anything beyond that. */
+  async #isSomethingWaiting(view: QueueView, { items }: QueryPage, window: Window): Promise<boolean> {
+    const isUndrawn = (item: Item) => !window.isDrawnHere(item);
+    if (items.some(isUndrawn)) return true;
+    if (items.length === 0) return false;
+    const more = await this.#waiting.first(view.session, window.drawn.here.length + 1);
+    return more.items.some(isUndrawn);
+  }
+
   /** What was seen since `settling` was written leaves nothing to be sent. False when a publisher has objected. */
   async goLive(view: QueueView, window: Window): Promise<boolean> {
-    return await this.#views.change(view, ['settling'], window.isRegular ? 'live' : 'crowded');
+    const phase = await this.#phaseFor(view, window);
+    return await this.#views.change(view, ['settling'], phase);
+  }
+
+  /**
+   * In phase crowded: what crowded the window may have been acknowledged. A publisher that counts it at this moment may
+   * exceed it by one.
+   */
+  async tryRegular(view: QueueView): Promise<void> {
+    const window = await this.#inflight.read(view);
+    if (!window.isRegular) return;
+    await this.#views.change(view, ['crowded'], await this.#phaseFor(view, window));
+  }
+
+  async #phaseFor(view: QueueView, window: Window): Promise<'live' | 'crowded'> {
+    if (!window.isRegular) return 'crowded';
+    // Everything that it names has been acknowledged.
+    if (window.drawn.list !== undefined) await this.#drawn.delete(view.session, window.drawn.list);
+    return 'live';
   }
 }

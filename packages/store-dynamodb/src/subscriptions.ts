@@ -43,6 +43,11 @@ export interface FramePlan {
   readonly connectionId: string;
   readonly tenant: string;
   readonly topicNames: readonly string[];
+  /**
+   * After its packets the caller asks `takeOwedLook`, and drains: so a frame of many acknowledgements looks once at what
+   * waits. @default each of them looks
+   */
+  readonly looksAtEnd?: boolean;
 }
 
 /** Subscriptions: each session's own list, and for each filter those who hold it. */

@@ -1,6 +1,10 @@
 import type { QueueLimits, SessionRef } from '@apus/broker';
 import type { Copies } from './copies.ts';
+import type { Drawn } from './drawn.ts';
+import { hasDrawn } from './drawn-list.ts';
+import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
+import { DECISIONS_MAX } from './limits.ts';
 import { messageBytes } from './page.ts';
 import { type Entry, entryFields, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
@@ -21,8 +25,10 @@ export class Waiting {
   readonly #table: Table;
   readonly #views: QueueViews;
   readonly #copies: Copies;
+  readonly #drawn: Drawn;
 
-  constructor(table: Table, views: QueueViews, copies: Copies) {
+  constructor(table: Table, views: QueueViews, copies: Copies, drawn: Drawn) {
+    this.#drawn = drawn;
     this.#table = table;
     this.#views = views;
     this.#copies = copies;
@@ -37,7 +43,9 @@ export class Waiting {
     const last = await this.#last(session);
     if (last === undefined) return 0;
     const [view] = await this.#views.read([session]);
-    return Math.max(1, (numberOf(last, 'n') ?? 0) - (view?.standing.removed ?? 0));
+    const length = (numberOf(last, 'n') ?? 0) - (view?.standing.removed ?? 0);
+    // The last one is there: it has not been counted right, or has been drawn and is not acknowledged.
+    return length > 0 || hasDrawn(await this.#drawn.read(session), last) ? Math.max(0, length) : 1;
   }
 
   /** Whether a message fits a queue at all. */
@@ -63,8 +71,9 @@ export class Waiting {
   ): Promise<Appended> {
     const { standing } = view;
     const last = await this.#last(view.session);
-    const came = numberOf(last, 'n') ?? standing.removed;
-    const cameBytes = numberOf(last, 'cb') ?? standing.removedBytes;
+    // The last one that is there may have been drawn, and others behind it may have been acknowledged.
+    const came = Math.max(numberOf(last, 'n') ?? 0, standing.removed);
+    const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, standing.removedBytes);
     const size = messageBytes(entry.message);
     const excess = {
       messages: came - standing.removed + 1 - limits.queueLengthMax,
@@ -106,9 +115,26 @@ export class Waiting {
     return ok || isRetry;
   }
 
-  /** Takes an entry back that its publisher has put. False when somebody has drawn it. */
+  /**
+   * Takes an entry back that its publisher has put. False when somebody has drawn it. What is drawn stays where it is,
+   * so the list of the drawn is written along, as it was:
+   *
+   *     publisher                          drain
+   *                                        reads: the message waits
+   *     takes it back, the list is new
+   *                                        writes the list: fails, it is not as it was seen; looks again: nothing
+   */
   async withdraw(session: SessionRef, entry: Entry): Promise<boolean> {
-    return await this.take(this.placeOf(session, entry));
+    const place = this.placeOf(session, entry);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const list = await this.#drawn.read(session);
+      if (hasDrawn(list, place)) return false;
+      const actions = [this.leave(place), this.#drawn.touch(session, list)];
+      const transacted = await transact(this.#table, actions);
+      if (transacted.ok) return true;
+      if (transacted.failed.has(0)) return false;
+    }
+    throw new ContentionError('a queue', DECISIONS_MAX);
   }
 
   async has(session: SessionRef, entry: Entry): Promise<boolean> {
@@ -154,11 +180,14 @@ export class Waiting {
   async #dropOldest(view: QueueView, excess: { messages: number; bytes: number }): Promise<number> {
     const removed = { messages: 0, bytes: 0 };
     let after: string | undefined;
+    // What has been drawn is not in the queue any more.
+    const list = await this.#drawn.read(view.session);
+    const limit = DROPS_READ + (list?.sent.length ?? 0) + (list?.unsent.length ?? 0);
     do {
-      const page = await this.first(view.session, DROPS_READ, after);
+      const page = await this.first(view.session, limit, after);
       for (const item of page.items) {
         if (removed.messages >= excess.messages && removed.bytes >= excess.bytes) break;
-        if (!(await this.take(item))) continue;
+        if (hasDrawn(list, item) || !(await this.take(item))) continue;
         removed.messages += 1;
         removed.bytes += sizeOfEntry(item);
       }

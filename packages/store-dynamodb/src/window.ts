@@ -1,22 +1,40 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import type { DrawnEntry, DrawnList } from './drawn-list.ts';
 import { indexOf, KIND, packetIdOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { type Item, numberOf, textOf } from './values.ts';
 
-/** The window of a session as it was read. */
+/** What has been drawn and not acknowledged, of a list as it was read: its messages are there. */
+export interface DrawnWindow {
+  readonly list: DrawnList | undefined;
+  /** Sent on this connection. */
+  readonly here: readonly DrawnEntry[];
+  /** Sent on an earlier one: to be sent again. */
+  readonly elsewhere: readonly DrawnItem[];
+}
+
+export interface DrawnItem {
+  readonly entry: DrawnEntry;
+  readonly item: Item;
+}
+
+/** The window of a session as it was read: an item for each packet id, and what has been drawn. */
 export class Window {
   readonly items: readonly Item[];
+  readonly drawn: DrawnWindow;
   readonly #used: Set<PacketId>;
   #room: number;
   readonly #view: QueueView;
 
-  constructor(view: QueueView, items: readonly Item[]) {
+  constructor(view: QueueView, items: readonly Item[], drawn: DrawnWindow) {
     this.#view = view;
     this.items = items;
-    this.#used = new Set(items.map(packetIdOf));
+    this.drawn = drawn;
+    const entries = [...drawn.here, ...drawn.elsewhere.map(({ entry }) => entry)];
+    this.#used = new Set([...items.map(packetIdOf), ...entries.map(({ packetId }) => packetId)]);
     const counted = items.filter((item) => this.isSentHere(item) && numberOf(item, 'w') === 1);
-    this.#room = view.receiveMaximum - counted.length;
+    this.#room = view.receiveMaximum - counted.length - drawn.here.length;
   }
 
   /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
@@ -24,8 +42,10 @@ export class Window {
     return this.#room > 0 && this.#used.size < KEPT_PACKET_ID_MAX;
   }
 
-  /** Whether packet ids 1 to Receive Maximum are the window: nothing else is in use. */
+  /** Whether packet ids 1 to Receive Maximum are the window: nothing else is in use, and nothing that was drawn. */
   get isRegular(): boolean {
+    const { here, elsewhere } = this.drawn;
+    if (here.length + elsewhere.length > 0) return false;
     return this.items.every(
       (item) =>
         this.isSentHere(item) && numberOf(item, 'w') === 1 && packetIdOf(item) <= this.#view.receiveMaximum,
@@ -33,6 +53,7 @@ export class Window {
   }
 
   get hasMessagesToSendAgain(): boolean {
+    if (this.drawn.elsewhere.length > 0) return true;
     return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') !== KIND.released);
   }
 
@@ -44,6 +65,12 @@ export class Window {
     return textOf(item, 'c') === this.#view.connectionId;
   }
 
+  /** It has been drawn and sent on this connection: its acknowledgement is awaited. */
+  isDrawnHere(waiting: Item): boolean {
+    const sort = textOf(waiting, 's');
+    return this.drawn.here.some((entry) => entry.sort === sort);
+  }
+
   takePlace(): void {
     this.#room -= 1;
   }
@@ -51,6 +78,21 @@ export class Window {
   /** The id is in use although it was not read. */
   use(packetId: PacketId): void {
     this.#used.add(packetId);
+  }
+
+  /**
+   * A free id for a message that is drawn, above those that publishers draw, so that an acknowledgement says by its id
+   * where to look; below where those have run out.
+   */
+  freeIdForDrawn(): PacketId | undefined {
+    const { receiveMaximum } = this.#view;
+    for (let packetId = receiveMaximum + 1; packetId <= KEPT_PACKET_ID_MAX; packetId += 1) {
+      if (!this.#used.has(packetId)) return packetId;
+    }
+    for (let packetId = 1; packetId <= Math.min(receiveMaximum, KEPT_PACKET_ID_MAX); packetId += 1) {
+      if (!this.#used.has(packetId)) return packetId;
+    }
+    return undefined;
   }
 
   /** A free id for this message, in the window while that has one: the first is ever the same, see `firstId`. */

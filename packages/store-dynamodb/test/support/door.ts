@@ -40,12 +40,11 @@ export class Door {
   async frame(connectionId: string, ...packets: readonly Packet[]): Promise<Handled> {
     const before = this.stores.meter.units;
     const topicNames = packets.flatMap((packet) => (packet.type === 'publish' ? [packet.topic] : []));
-    await this.stores.beginFrame(
-      topicNames.length === 0 ? undefined : { connectionId, tenant: this.tenant, topicNames },
-    );
+    await this.stores.beginFrame({ connectionId, tenant: this.tenant, topicNames, looksAtEnd: true });
     const state: LinkState = (await this.stores.links.load(connectionId)) ?? { phase: 'new' };
     const { link, replies } = makeLink(connectionId, state);
     for (const packet of packets) await this.#broker.receive(link, packet);
+    if (this.stores.takeOwedLook()) await this.#broker.drain(link);
     if (link.state !== state) {
       if (link.state.phase === 'closed') await this.stores.links.end(connectionId);
       else await this.stores.links.save(connectionId, link.state);

@@ -1,0 +1,368 @@
+import type { Delivery, Queued, SessionRef } from '@apus/broker';
+import type { DynamoStores } from '@apus/store-dynamodb';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import { failure, type Hooks, NOW_MS, withService } from './support/stores.ts';
+
+const KILLED = 'the environment was killed';
+
+const isListWrite = (operation: string, input: object) =>
+  operation === 'PutItem' && JSON.stringify(input).includes('sent\\u0000drawn');
+
+/** Runs something once, just before a call. */
+function once(isDue: (operation: string, input: object) => boolean, run: () => Promise<unknown>): Hooks {
+  let hasRun = false;
+  return {
+    before: async (operation, input) => {
+      if (hasRun || !isDue(operation, input)) return;
+      hasRun = true;
+      await run();
+    },
+  };
+}
+
+const idsOf = (page: readonly Queued[]) =>
+  page.map((each) => (each.type === 'publish' ? each.message.id : 'pubrel'));
+const deliveriesOf = (page: readonly Queued[]): Delivery[] =>
+  page.flatMap((each) => (each.type === 'publish' ? [each.delivery] : []));
+const id = (number: number) => messageOf(number).id;
+
+await withService((service) => {
+  const next = async (stores: DynamoStores, session: SessionRef, limit: object = PAGE) =>
+    await stores.queues.next({ ...session }, limit as typeof PAGE, NOW_MS);
+  const offer = async (stores: DynamoStores, session: SessionRef, number: number, qos: 1 | 2 = 1) => {
+    const delivery = deliveryTo({ ...session }, { qos });
+    await stores.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
+    return delivery;
+  };
+  /** A client that is away while messages come, and is back. */
+  const back = async (numbers: readonly number[], receiveMaximum = 10) => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum } });
+    const away = (await detach(stores, session, 'c:1'))?.session ?? session;
+    for (const number of numbers) await offer(stores, away, number);
+    const connect = async (connectionId: string) =>
+      (await open(stores, tenant, 'c', { connectionId, attachment: { receiveMaximum } })).session;
+    return { stores, away, connect, session: await connect('c:2') };
+  };
+  const acknowledge = async (stores: DynamoStores, session: SessionRef, page: readonly Queued[]) => {
+    for (const { packetId } of deliveriesOf(page))
+      expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+  };
+  const itemsOf = async (session: SessionRef): Promise<Record<string, AttributeValue>[]> => {
+    const { Items = [] } = await service.client.send(
+      new QueryCommand({
+        TableName: service.tableName,
+        KeyConditionExpression: 'p = :p',
+        ExpressionAttributeValues: {
+          ':p': { S: ['I', session.tenant, session.incarnation, session.clientId].join('\0') },
+        },
+        ConsistentRead: true,
+      }),
+    );
+    return Items;
+  };
+
+  describe('messages that are drawn and stay where they wait', () => {
+    it('are gone when they have been acknowledged, and the list of them too', async () => {
+      const { stores, session } = await back([1, 2, 3]);
+      const page = await next(stores, session);
+      expect(idsOf(page)).toEqual([id(1), id(2), id(3)]);
+      await acknowledge(stores, session, page);
+      expect(await next(stores, session)).toEqual([]);
+      expect(await itemsOf(session)).toEqual([]);
+      expect((await offer(stores, session, 4)).packetId).toBeGreaterThan(0);
+    });
+
+    it('count towards the window on which they were sent, whatever else is sent there', async () => {
+      const { stores, session } = await back([1, 2], 3);
+      const page = await next(stores, session);
+      expect(await next(stores, session)).toEqual([]);
+      const third = await offer(service.make(), session, 3);
+      expect(third.packetId).toBeGreaterThan(0);
+      expect((await offer(service.make(), session, 4)).packetId).toBe(0);
+      const ids = [...deliveriesOf(page), third].map(({ packetId }) => packetId);
+      expect(new Set(ids).size).toBe(3);
+      await acknowledge(stores, session, page.slice(0, 1));
+      expect(idsOf(await next(stores, session))).toEqual([id(4)]);
+    });
+
+    it('are sent again on the next connection, in their order, with DUP and under their packet ids', async () => {
+      const { stores, session, connect } = await back([1, 2, 3]);
+      const before = await next(stores, session);
+      await acknowledge(stores, session, before.slice(1, 2));
+      const again = await connect('c:3');
+      const page = await next(stores, again, { messages: 1, bytes: 1_000 });
+      const rest = await next(stores, again);
+      expect(idsOf([...page, ...rest])).toEqual([id(1), id(3)]);
+      const sent = deliveriesOf([...page, ...rest]);
+      expect(sent.map(({ dup }) => dup)).toEqual([true, true]);
+      const known = deliveriesOf(before);
+      expect(sent.map(({ packetId }) => packetId)).toEqual([known[0]?.packetId, known[2]?.packetId]);
+    });
+
+    it('are not given up to a full queue, nor counted in it', async () => {
+      const { stores, session, connect } = await back([1, 2]);
+      await next(stores, session);
+      expect(await stores.queues.length(session)).toBe(0);
+      const away = (await detach(stores, session, 'c:2'))?.session ?? session;
+      const limits = { ...ROOMY, queueLengthMax: 1 };
+      for (const number of [3, 4])
+        await stores.queues.offer(messageOf(number), [deliveryTo({ ...away })], limits);
+      const again = await connect('c:3');
+      expect(idsOf(await next(stores, again))).toEqual([id(1), id(2), id(4)]);
+    });
+
+    it('say that they have been sent when their session is over', async () => {
+      const { stores, session } = await back([1, 2]);
+      const page = await next(stores, session, { messages: 1, bytes: 1_000 });
+      const left = await service.make().queues.unacknowledged(session);
+      expect(left.map(({ message, delivery }) => [message.id, delivery.packetId])).toEqual([
+        [id(1), deliveriesOf(page)[0]?.packetId],
+        [id(2), 0],
+      ]);
+      await stores.queues.clear(session);
+      expect(await itemsOf(session)).toEqual([]);
+    });
+
+    it('are answered by PUBACK and nothing else', async () => {
+      const { stores, session } = await back([1]);
+      const [{ packetId } = { packetId: 0 }] = deliveriesOf(await next(stores, session));
+      expect(await stores.queues.release(session, packetId)).toBe('out-of-place');
+      expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('out-of-place');
+      expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+      expect(await stores.queues.complete(session, packetId, 'puback')).toBe('unknown');
+    });
+
+    it('keep their order among messages at QoS 2', async () => {
+      const { stores, away, connect } = await back([1]);
+      const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
+      await offer(stores, lost, 2, 2);
+      await offer(stores, lost, 3);
+      const session = await connect('c:3');
+      expect(idsOf(await next(stores, session))).toEqual([id(1), id(2), id(3)]);
+      const again = await connect('c:4');
+      expect(idsOf(await next(stores, again))).toEqual([id(1), id(2), id(3)]);
+    });
+  });
+
+  describe('a drain', () => {
+    it('of an old connection that writes the list after the new one draws nothing', async () => {
+      const { session, connect } = await back([1, 2]);
+      let drawn: readonly Queued[] = [];
+      const hooks = once(isListWrite, async () => {
+        drawn = await next(service.make(), await connect('c:3'));
+      });
+      expect(await next(service.make({ hooks }), session)).toEqual([]);
+      expect(idsOf(drawn)).toEqual([id(1), id(2)]);
+      expect(deliveriesOf(drawn).map(({ dup }) => dup)).toEqual([false, false]);
+    });
+
+    it('of a new connection that writes the list after the old one sends the same again, with DUP', async () => {
+      const { session, connect } = await back([1, 2]);
+      let drawn: Promise<readonly Queued[]> = Promise.resolve([]);
+      let isWritten = () => {};
+      // The old one has read before the new one is there, and writes before it.
+      const hooks = once(isListWrite, async () => {
+        const newest = await connect('c:3');
+        await new Promise<void>((reached) => {
+          const waiting = once(isListWrite, async () => {
+            reached();
+            await new Promise<void>((resolve) => {
+              isWritten = resolve;
+            });
+          });
+          drawn = next(service.make({ hooks: waiting }), newest);
+        });
+      });
+      const old = await next(service.make({ hooks }), session);
+      isWritten();
+      expect(idsOf(old)).toEqual([id(1), id(2)]);
+      const again = await drawn;
+      expect(idsOf(again)).toEqual([id(1), id(2)]);
+      expect(deliveriesOf(again)).toMatchObject(
+        deliveriesOf(old).map(({ packetId }) => ({ packetId, dup: true })),
+      );
+    });
+
+    it.each(['before', 'after'] as const)(
+      'that dies %s any of its calls loses nothing: the next connection is sent all, in order',
+      async (when) => {
+        for (let nth = 1; ; nth += 1) {
+          const { stores, session, connect } = await back([1, 2, 3]);
+          let calls = 0;
+          let isDead = false;
+          const die = () => {
+            if (!isDead && calls !== nth) return;
+            isDead = true;
+            throw new Error(KILLED);
+          };
+          const hooks: Hooks = {
+            before: () => {
+              calls += 1;
+              if (isDead || when === 'before') die();
+            },
+            after: () => {
+              if (when === 'after') die();
+            },
+          };
+          const mortal = service.make({ hooks });
+          try {
+            await next(mortal, session, { messages: 2, bytes: 1_000 });
+          } catch (error) {
+            expect(String(error)).toContain(KILLED);
+          }
+          const again = await connect('c:3');
+          const page = await next(stores, again);
+          expect(idsOf(page), `call ${nth}`).toEqual([id(1), id(2), id(3)]);
+          await acknowledge(stores, again, page);
+          expect(await next(stores, again)).toEqual([]);
+          expect(await itemsOf(again), `call ${nth}`).toEqual([]);
+          if (!isDead) return;
+        }
+      },
+      60_000,
+    );
+
+    it('whose answers are lost draws each message once', async () => {
+      for (let nth = 1; ; nth += 1) {
+        const { session, stores } = await back([1, 2]);
+        let calls = 0;
+        const hooks: Hooks = {
+          after: () => {
+            calls += 1;
+            if (calls === nth) throw failure('TimeoutError');
+          },
+        };
+        const page = await next(service.make({ hooks }), session);
+        expect(idsOf(page), `lost call ${nth}`).toEqual([id(1), id(2)]);
+        expect(idsOf(await next(stores, session))).toEqual([]);
+        if (calls < nth) return;
+      }
+    }, 60_000);
+  });
+
+  describe('a publisher that takes its message back', () => {
+    /** Its message waits, the session went live meanwhile, and another one lets a second message wait. */
+    const race = async (whenTaking: (stores: DynamoStores, session: SessionRef) => Promise<unknown>) => {
+      const { stores, away, connect } = await back([]);
+      const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
+      let session = lost;
+      let hasAppended = false;
+      let hasTaken = false;
+      const hooks: Hooks = {
+        before: async (operation, input) => {
+          if (!hasAppended && operation === 'PutItem' && JSON.stringify(input).includes('wait')) {
+            hasAppended = true;
+            session = await connect('c:3');
+            expect(await next(stores, session)).toEqual([]);
+          }
+          if (hasTaken || operation !== 'TransactWriteItems') return;
+          hasTaken = true;
+          const held = deliveryTo({ ...session });
+          await stores.queues.offer(messageOf(2), [held], ROOMY, new Set([held]));
+          await whenTaking(stores, session);
+        },
+      };
+      const delivery = await offer(service.make({ hooks }), lost, 1);
+      expect(hasTaken).toBe(true);
+      return { delivery, stores, session };
+    };
+
+    it('leaves it to a drain that has drawn it', async () => {
+      let drawn: readonly Queued[] = [];
+      const { delivery } = await race(async (stores, session) => {
+        drawn = await next(stores, session);
+      });
+      expect(idsOf(drawn)).toEqual([id(1), id(2)]);
+      expect(delivery.packetId).toBe(0);
+    });
+
+    it('sends it itself when the drain that has read it has not drawn it yet', async () => {
+      let drawing: Promise<readonly Queued[]> = Promise.resolve([]);
+      let release = () => {};
+      const { delivery } = await race(async (_stores, session) => {
+        const isTaken = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        await new Promise<void>((reached) => {
+          const hooks = once(isListWrite, async () => {
+            reached();
+            await isTaken;
+          });
+          drawing = next(service.make({ hooks }), session);
+        });
+      });
+      release();
+      expect(delivery.packetId).toBeGreaterThan(0);
+      expect(idsOf(await drawing)).toEqual([id(2)]);
+    });
+  });
+
+  describe('acknowledgements of a frame that looks at its end', () => {
+    it('do not look themselves, and say that a look is owed', async () => {
+      const { stores, session } = await back([1, 2, 3], 2);
+      const page = await next(stores, session);
+      expect(idsOf(page)).toEqual([id(1), id(2)]);
+      const plan = { connectionId: 'c:2', tenant: session.tenant, topicNames: [], looksAtEnd: true };
+      await stores.beginFrame(plan);
+      for (const { packetId } of deliveriesOf(page)) {
+        expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+        expect(await stores.queues.next(session, PAGE, NOW_MS)).toEqual([]);
+      }
+      expect(stores.takeOwedLook()).toBe(true);
+      expect(stores.takeOwedLook()).toBe(false);
+      expect(idsOf(await stores.queues.next(session, PAGE, NOW_MS))).toEqual([id(3)]);
+      stores.endFrame();
+    });
+
+    it('owe none where nothing waits behind them', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c');
+      const { packetId } = await offer(stores, session, 1);
+      await stores.beginFrame({
+        connectionId: 'c:1',
+        tenant: session.tenant,
+        topicNames: [],
+        looksAtEnd: true,
+      });
+      expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+      expect(stores.takeOwedLook()).toBe(false);
+      stores.endFrame();
+    });
+  });
+
+  describe('a queue that an earlier version has drawn', () => {
+    it('is sent again from the items that it has left, and what it left in two places once', async () => {
+      const { stores, session, connect } = await back([1, 2, 3]);
+      const waiting = (await itemsOf(session)).filter((item) => item.s?.S?.startsWith('wait'));
+      for (const [index, item] of waiting.slice(0, 2).entries()) {
+        const { n: _n, cb: _cb, ...fields } = item;
+        const sent = { ...fields, s: { S: `sent\0${String(index + 1).padStart(5, '0')}` } };
+        const Item = { ...sent, c: { S: 'c:2' }, w: { N: '1' }, f: { N: '1' } };
+        await service.client.send(new PutItemCommand({ TableName: service.tableName, Item }));
+      }
+      const { p = { S: '' }, s = { S: '' } } = waiting[0] ?? {};
+      await service.client.send(new DeleteItemCommand({ TableName: service.tableName, Key: { p, s } }));
+      const again = await connect('c:3');
+      const page = await next(stores, again);
+      expect(idsOf(page)).toEqual([id(1), id(2), id(3)]);
+      expect(deliveriesOf(page).map(({ dup }) => dup)).toEqual([true, true, false]);
+      expect(
+        deliveriesOf(page)
+          .map(({ packetId }) => packetId)
+          .slice(0, 2),
+      ).toEqual([1, 2]);
+      await acknowledge(stores, again, page);
+      expect(await next(stores, again)).toEqual([]);
+      expect(await itemsOf(again)).toEqual([]);
+    });
+  });
+});
