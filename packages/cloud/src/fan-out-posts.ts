@@ -42,7 +42,7 @@ interface Delivery {
   /** The share of all posts that was refused then. */
   share: number;
   /** What to do when there is no time to come to its end: each slice that it belongs to has to come again. */
-  readonly onUnfinished: (() => void)[];
+  onUnfinished: readonly (() => void)[];
 }
 
 type AttemptOutcome = PostOutcome | 'no-time';
@@ -82,12 +82,8 @@ export class FanOutPosts {
    */
   async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: () => void): Promise<void> {
     const waiting = bag.entries();
-    const serve = async () => {
-      for (const [connectionId, packets] of waiting) {
-        await this.#begin(connectionId, packets.frames(), onUnfinished);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(PARALLEL_POSTS_MAX, bag.size) }, serve));
+    const lanes = Math.min(PARALLEL_POSTS_MAX, bag.size);
+    await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
   }
 
@@ -105,32 +101,49 @@ export class FanOutPosts {
     for (const { ended } of [...this.#retried.values()]) await ended;
   }
 
-  async #begin(
-    connectionId: ConnectionId,
-    frames: readonly Frame[],
-    onUnfinished: () => void,
+  /**
+   * One connection after another, each until its first refusal; what follows that happens beside. No function that is
+   * asynchronous by itself is called for each post: at thousands a second their promises would be a good part of the CPU.
+   */
+  async #serve(
+    waiting: Iterable<readonly [ConnectionId, PacketSequence]>,
+    onUnfinished: Delivery['onUnfinished'],
   ): Promise<void> {
-    if (this.#ended.has(connectionId)) return;
-    const retried = this.#retried.get(connectionId)?.delivery;
-    if (retried === undefined) {
-      const delivery = { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished: [onUnfinished] };
-      return await this.#serve(delivery);
+    for (const [connectionId, packets] of waiting) {
+      const delivery = this.#begin(connectionId, packets.frames(), onUnfinished);
+      while (delivery !== undefined && delivery.index < delivery.frames.length) {
+        const nowMs = this.#options.clock.now();
+        const outcome = await this.#attempt(delivery, nowMs);
+        this.#note(delivery, outcome, nowMs);
+        if (outcome === 'sent') continue;
+        this.#interrupt(delivery, outcome);
+        break;
+      }
     }
-    // Behind what it has not taken yet.
-    retried.frames = [...retried.frames, ...frames];
-    retried.onUnfinished.push(onUnfinished);
   }
 
-  /** Until the first refusal; what follows it happens beside. */
-  async #serve(delivery: Delivery): Promise<void> {
-    while (delivery.index < delivery.frames.length) {
-      const outcome = await this.#attempt(delivery);
-      if (outcome === 'sent') continue;
-      if (outcome === 'no-time') return this.#outOfTime(delivery);
-      const ended = this.#retry(delivery, outcome).finally(() => this.#retried.delete(delivery.connectionId));
-      this.#retried.set(delivery.connectionId, { delivery, ended });
+  /** Undefined where nothing is to be posted now. */
+  #begin(
+    connectionId: ConnectionId,
+    frames: readonly Frame[],
+    onUnfinished: Delivery['onUnfinished'],
+  ): Delivery | undefined {
+    if (this.#ended.has(connectionId)) return undefined;
+    const retried = this.#retried.get(connectionId)?.delivery;
+    if (retried === undefined) return { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
+    // Behind what it has not taken yet.
+    retried.frames = [...retried.frames, ...frames];
+    retried.onUnfinished = [...retried.onUnfinished, ...onUnfinished];
+    return undefined;
+  }
+
+  #interrupt(delivery: Delivery, outcome: Exclude<AttemptOutcome, 'sent'>): void {
+    if (outcome === 'no-time') {
+      this.#outOfTime(delivery);
       return;
     }
+    const ended = this.#retry(delivery, outcome).finally(() => this.#retried.delete(delivery.connectionId));
+    this.#retried.set(delivery.connectionId, { delivery, ended });
   }
 
   async #retry(delivery: Delivery, refusedBy: Exclude<PostOutcome, 'sent'>): Promise<void> {
@@ -138,7 +151,9 @@ export class FanOutPosts {
     while (outcome === 'sent' || (await this.#mayBeTriedAgain(delivery, outcome))) {
       if (delivery.index === delivery.frames.length) return;
       if (delivery.tries > 0) await this.#options.sleep(this.#delayMs(delivery));
-      outcome = await this.#attempt(delivery);
+      const nowMs = this.#options.clock.now();
+      outcome = await this.#attempt(delivery, nowMs);
+      this.#note(delivery, outcome, nowMs);
       if (outcome === 'no-time') return this.#outOfTime(delivery);
     }
   }
@@ -149,27 +164,33 @@ export class FanOutPosts {
   }
 
   /** Sends the frame that is next, when the pace lets it. */
-  async #attempt(delivery: Delivery): Promise<AttemptOutcome> {
-    const { clock, sleep, poster } = this.#options;
-    const { pace, refusals } = this.#gateway;
-    const frame = delivery.frames[delivery.index];
-    const nowMs = clock.now();
+  #attempt(
+    { connectionId, frames, index }: Delivery,
+    nowMs: number,
+  ): Promise<AttemptOutcome> | AttemptOutcome {
+    const { sleep, poster } = this.#options;
+    const frame = frames[index];
     if (frame === undefined || nowMs >= this.#deadlineMs) return 'no-time';
-    const waitMs = pace.take(nowMs);
+    const waitMs = this.#gateway.pace.take(nowMs);
     if (nowMs + waitMs >= this.#deadlineMs) return 'no-time';
-    if (waitMs > 0) await sleep(waitMs);
-    const outcome = await poster.attempt(delivery.connectionId, frame);
+    if (waitMs > 0) return sleep(waitMs).then(() => poster.attempt(connectionId, frame));
+    return poster.attempt(connectionId, frame);
+  }
+
+  /** What became of the frame that was next, which was sent at `nowMs`. */
+  #note(delivery: Delivery, outcome: AttemptOutcome, nowMs: number): void {
+    const { pace, refusals } = this.#gateway;
+    if (outcome === 'no-time') return;
     const isRefused = outcome === 'throttled' || outcome === 'unsent' || outcome === 'failed';
     if (delivery.tries === 0) refusals.note(isRefused, nowMs);
     if (outcome === 'throttled') this.#counts.throttled += 1;
     if (isRefused && refusals.isThrottled(nowMs)) pace.slowDown(nowMs);
-    if (outcome !== 'sent') return outcome;
+    if (outcome !== 'sent') return;
     this.#counts.posts += 1;
-    this.#counts.deliveries += frame.packets;
+    this.#counts.deliveries += delivery.frames[delivery.index]?.packets ?? 0;
     delivery.index += 1;
     delivery.tries = 0;
     delivery.share = 0;
-    return outcome;
   }
 
   /** Decides over a post that was not taken. */

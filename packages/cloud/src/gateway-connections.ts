@@ -49,7 +49,7 @@ export class GatewayConnections implements Connections {
   }
 
   publish(message: Message, deliveries: readonly Delivery[]): readonly FailedPush[] | undefined {
-    const encodings = new Map<string, EncodedPublish>();
+    const encodings = new Map<string | number, EncodedPublish>();
     const failed: FailedPush[] = [];
     for (const delivery of deliveries) {
       const { attachment } = delivery.session;
@@ -90,10 +90,10 @@ export class GatewayConnections implements Connections {
     message: Message,
     delivery: Delivery,
     version: ProtocolVersion,
-    encodings: Map<string, EncodedPublish>,
+    encodings: Map<string | number, EncodedPublish>,
   ): EncodedPublish {
     const { qos, retain, dup, packetId, subscriptionIdentifiers } = delivery;
-    const key = `${version === 5} ${qos} ${retain} ${dup} ${subscriptionIdentifiers?.join() ?? ''}`;
+    const key = keyOf(version, delivery);
     let encoded = encodings.get(key);
     if (encoded === undefined) {
       const { topic, payload } = message;
@@ -106,6 +106,15 @@ export class GatewayConnections implements Connections {
     }
     return encoded;
   }
+}
+
+/** The same for packets that differ in their packet id only. A number where it can be one: it is asked for each delivery. */
+function keyOf(
+  version: ProtocolVersion,
+  { qos, retain, dup, subscriptionIdentifiers }: Delivery,
+): string | number {
+  const flags = (version === 5 ? 16 : 0) + (retain ? 8 : 0) + (dup ? 4 : 0) + qos;
+  return subscriptionIdentifiers === undefined ? flags : `${flags} ${subscriptionIdentifiers.join()}`;
 }
 
 function propertiesOf(

@@ -23,17 +23,12 @@ interface Waiting {
   readonly done: (outcome: HttpOutcome) => void;
 }
 
-interface Idle {
-  readonly socket: HttpSocket;
-  readonly sinceMs: number;
-}
-
 /** Requests over a bounded number of kept-alive connections. Those that find none free wait, in their order. */
 export class HttpClient implements RequestSender {
   readonly #options: HttpClientOptions;
   readonly #sockets = new Set<HttpSocket>();
   /** The one used last is used next, so that the others grow old together. */
-  readonly #idle: Idle[] = [];
+  readonly #idle: HttpSocket[] = [];
   readonly #waiting: Waiting[] = [];
 
   constructor(options: HttpClientOptions) {
@@ -41,7 +36,7 @@ export class HttpClient implements RequestSender {
   }
 
   send(request: string): Promise<HttpOutcome> {
-    return new Promise((done) => this.#give({ request, done }));
+    return new Promise((done) => this.#give(request, done));
   }
 
   /** Closes all sockets; requests under way are unanswered. */
@@ -49,19 +44,19 @@ export class HttpClient implements RequestSender {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #give(waiting: Waiting): void {
+  #give(request: string, done: Waiting['done']): void {
     const socket = this.#takeIdle() ?? this.#open();
-    if (socket === undefined) this.#waiting.push(waiting);
-    else socket.send(waiting.request, waiting.done);
+    if (socket === undefined) this.#waiting.push({ request, done });
+    else socket.send(request, done);
   }
 
   #takeIdle(): HttpSocket | undefined {
-    const oldestMs = this.#options.clock.now() - this.#options.idleMsMax;
+    const { clock, idleMsMax } = this.#options;
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
-      if (last.socket.isOver) continue;
-      if (last.sinceMs >= oldestMs) return last.socket;
-      this.#sockets.delete(last.socket);
-      last.socket.destroy();
+      if (last.isOver) continue;
+      if (clock.now() - last.freeSinceMs <= idleMsMax) return last;
+      this.#sockets.delete(last);
+      last.destroy();
     }
     return undefined;
   }
@@ -76,8 +71,11 @@ export class HttpClient implements RequestSender {
   /** A socket has answered, or ended. */
   #freed(socket: HttpSocket): void {
     if (socket.isOver) this.#sockets.delete(socket);
-    else this.#idle.push({ socket, sinceMs: this.#options.clock.now() });
+    else {
+      socket.freeSinceMs = this.#options.clock.now();
+      this.#idle.push(socket);
+    }
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#give(next);
+    if (next !== undefined) this.#give(next.request, next.done);
   }
 }

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
+import { readEmptyResponse } from './empty-response.ts';
 import { type HttpResponse, readResponse } from './http-response.ts';
 
 /** What became of a request. */
@@ -39,10 +40,12 @@ export class HttpSocket {
   #done: ((outcome: HttpOutcome) => void) | undefined;
   #request = '';
   #received = '';
+  /** Since when nobody uses it; kept by whoever looks after it. */
+  freeSinceMs = 0;
 
   constructor(target: HttpTarget, onFree: (socket: HttpSocket) => void) {
     this.#onFree = onFree;
-    this.#socket = open(target, (bytes) => this.#read(bytes, false));
+    this.#socket = open(target, (bytes, length) => this.#receive(bytes, length));
     this.#socket.setNoDelay(true);
     this.#socket.once(target.tls !== undefined ? 'secureConnect' : 'connect', () => this.#connected());
     this.#socket.on('end', () => this.#read('', true));
@@ -80,6 +83,13 @@ export class HttpSocket {
   #write(): void {
     this.#socket.write(this.#request, 'latin1');
     this.#request = '';
+  }
+
+  #receive(bytes: Buffer, length: number): void {
+    const isFirst = this.#done !== undefined && this.#received === '';
+    const response = isFirst ? readEmptyResponse(bytes, length) : undefined;
+    if (response === undefined) this.#read(bytes.toString('latin1', 0, length), false);
+    else this.#answered(response);
   }
 
   #read(bytes: string, isEnded: boolean): void {
@@ -123,11 +133,14 @@ export class HttpSocket {
 /** One for all sockets, since what was read is taken out at once. Node.js makes a new one of 64 KB for each read. */
 const readBuffer = Buffer.allocUnsafe(16 * 1024);
 
-function open({ tls, hostname: host, port }: HttpTarget, onRead: (bytes: string) => void): Socket {
+function open(
+  { tls, hostname: host, port }: HttpTarget,
+  onRead: (bytes: Buffer, length: number) => void,
+): Socket {
   const onread = {
     buffer: readBuffer,
     callback: (length: number) => {
-      onRead(readBuffer.toString('latin1', 0, length));
+      onRead(readBuffer, length);
       return true;
     },
   };

@@ -76,8 +76,8 @@ export class SignedPoster implements Poster, PostAttempts {
     return outcome;
   }
 
-  async attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
-    return outcomeOf(await this.#client.send(this.#request('POST', connectionId, frame)));
+  attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
+    return this.#client.send(this.#request('POST', connectionId, frame)).then(outcomeOf);
   }
 
   async delete(connectionId: string): Promise<void> {

@@ -86,27 +86,27 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeStrictly).join('/');
 }
 
-/** A connection id as API Gateway makes them: base64, mostly of characters that stand for themselves. */
-const CONNECTION_ID = /^([\w-]*)(={0,2})$/;
+/** What a connection id is made of, as API Gateway makes them: base64, mostly of characters that stand for themselves. */
+const LETTERS = /^[\w-]*$/;
+const PADDINGS = [
+  { wire: '', canonical: '' },
+  { wire: '%3D', canonical: '%253D' },
+  { wire: '%3D%3D', canonical: '%253D%253D' },
+] as const;
 
 /** The id as it stands in the path of a request, and as it stands in what is signed: encoded once more. */
 export function encodeConnectionId(connectionId: string): {
   readonly wire: string;
   readonly canonical: string;
 } {
-  const [, letters, padding] = CONNECTION_ID.exec(connectionId) ?? [];
-  if (letters === undefined || padding === undefined) {
+  const length = !connectionId.endsWith('=') ? 0 : connectionId.endsWith('==') ? 2 : 1;
+  const letters = length === 0 ? connectionId : connectionId.slice(0, -length);
+  if (!LETTERS.test(letters)) {
     const wire = encodeStrictly(connectionId);
     return { wire, canonical: encodeStrictly(wire) };
   }
-  switch (padding.length) {
-    case 0:
-      return { wire: letters, canonical: letters };
-    case 1:
-      return { wire: `${letters}%3D`, canonical: `${letters}%253D` };
-    default:
-      return { wire: `${letters}%3D%3D`, canonical: `${letters}%253D%253D` };
-  }
+  const { wire, canonical } = PADDINGS[length];
+  return { wire: letters + wire, canonical: letters + canonical };
 }
 
 /** `encodeURIComponent` leaves five characters that AWS encodes. */

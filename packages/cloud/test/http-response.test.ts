@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readEmptyResponse } from '../src/empty-response.ts';
 import { HttpFormatError, type HttpResponse, readResponse } from '../src/http-response.ts';
 
 const lines = (...each: string[]): string => each.join('\r\n');
@@ -118,5 +120,71 @@ describe('a response', () => {
     ['in a chunk', lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '5', 'abc')],
   ])('that the connection cuts %s is none', (_where, bytes) => {
     expect(() => readResponse(bytes, true)).toThrow(HttpFormatError);
+  });
+});
+
+describe('a response that is read where it lies', () => {
+  const read = (text: string) => {
+    const bytes = Buffer.alloc(1_024, 'x');
+    return readEmptyResponse(bytes, bytes.write(text, 'latin1'));
+  };
+
+  it.each([
+    [
+      'as API Gateway sends it',
+      lines('HTTP/1.1 200 OK', 'Date: Sat', 'Content-Length: 0', 'Connection: keep-alive', '', ''),
+    ],
+    ['without a reason', lines('HTTP/1.1 200', 'content-length:0', '', '')],
+    [
+      'of a connection that is gone',
+      lines('HTTP/1.1 410 Gone', 'x-amzn-errortype: GoneException', 'CONTENT-LENGTH: \t0', '', ''),
+    ],
+  ])('is one without a body, %s', (_name, text) => {
+    expect(read(text)).toEqual(readResponse(text, false));
+  });
+
+  it.each([
+    ['part of a head', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'],
+    ['a line that ends with LF', 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n'],
+    ['HTTP/1.0', lines('HTTP/1.0 200 OK', 'Content-Length: 0', '', '')],
+    ['a status of four digits', lines('HTTP/1.1 2000', 'Content-Length: 0', '', '')],
+    ['no number', lines('HTTP/1.1 2x0 OK', 'Content-Length: 0', '', '')],
+    ['what is informational', lines('HTTP/1.1 100 Continue', 'Content-Length: 0', '', '')],
+    ['one with a body', lines('HTTP/1.1 200 OK', 'Content-Length: 1', '', 'x')],
+    ['a length of two digits', lines('HTTP/1.1 200 OK', 'Content-Length: 00', '', '')],
+    ['two lengths', lines('HTTP/1.1 200 OK', 'Content-Length: 0', 'Content-Length: 0', '', '')],
+    ['no length', lines('HTTP/1.1 200 OK', 'Date: Sat', '', '')],
+    ['chunks', lines('HTTP/1.1 200 OK', 'Content-Length: 0', 'Transfer-Encoding: chunked', '', '')],
+    ['a connection that closes', lines('HTTP/1.1 200 OK', 'Content-Length: 0', 'Connection: close', '', '')],
+    ['a field without a name', lines('HTTP/1.1 200 OK', 'Content-Length: 0', ': x', '', '')],
+    ['a field without a colon', lines('HTTP/1.1 200 OK', 'Content-Length: 0', 'x', '', '')],
+    ['something behind it', lines('HTTP/1.1 200 OK', 'Content-Length: 0', '', 'x')],
+  ])('is not %s', (_name, text) => {
+    expect(read(text)).toBeUndefined();
+  });
+
+  it('is the same as one that is read as text, whatever is in it', () => {
+    const piece = fc.constantFrom(
+      ...['HTTP/1.1 ', '200', '410', '204', ' ', 'OK', '\r\n', '\r', '\n', ':', '0', '1', '\t', 'x', 'é'],
+      ...[
+        'Content-Length',
+        'content-length: 0',
+        'Transfer-Encoding: chunked',
+        'Connection',
+        'Keep-Alive',
+        'close',
+      ],
+    );
+    const field = fc.array(piece, { maxLength: 4 }).map((pieces) => `${pieces.join('')}\r\n`);
+    const start = fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 429\r\n', '');
+    const text = fc.tuple(start, fc.array(field, { maxLength: 5 }), fc.constantFrom('\r\n', ''));
+    const anything = text.map(([line, fields, end]) => line + fields.join('') + end);
+    fc.assert(
+      fc.property(anything, (each) => {
+        const response = read(each);
+        if (response !== undefined) expect(readResponse(each, false)).toEqual(response);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
