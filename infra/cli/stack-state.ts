@@ -39,7 +39,7 @@ export function requireOurs(stack: Stack, stackName: string): void {
   const isOurs = stack.Tags?.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
   if (isOurs) return;
   throw new CommandError(
-    `The name is taken: the stack "${stackName}" is not a broker's. Say --name and another one.`,
+    `The name is taken: the stack "${stackName}" is not a broker's, and is left alone. Say --name and another one.`,
   );
 }
 
