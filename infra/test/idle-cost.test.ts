@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { METRICS } from '@apus/cloud/lambda';
 import { billOf, type Usage } from '@apus/cost';
 import { describe, expect, it } from 'vitest';
 import { synthBroker } from './support/synth.ts';
@@ -9,6 +10,9 @@ const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'ut
 const POLLS_PER_MAPPING = 650_000;
 /** Every ten minutes of thirty days; a second of 256 MB each. */
 const SWEEPS = 6 * 24 * 30;
+
+/** The sweep counts connections whether there are any or not; everything else is written when it happens. */
+const WRITTEN_IDLE = [METRICS.connections];
 
 const { template } = synthBroker();
 
@@ -21,6 +25,7 @@ const ROWS: Readonly<Record<string, Partial<Usage>>> = {
   'the secret that signs tokens': { secretMonths: count('AWS::SecretsManager::Secret') },
   'two queues that are polled': { sqsStandardPolls: POLLS_PER_MAPPING, sqsFifoPolls: POLLS_PER_MAPPING },
   'eleven alarms': { alarmMonths: count('AWS::CloudWatch::Alarm') },
+  'one metric of its own': { metricMonths: WRITTEN_IDLE.length },
   'the dashboard': { dashboardMonths: count('AWS::CloudWatch::Dashboard') },
   'the sweep': { lambdaRequests: SWEEPS, lambdaGigabyteSeconds: SWEEPS / 4 },
 };
@@ -47,6 +52,12 @@ describe('what an idle broker costs, as docs/deploy.md has it', () => {
     const all = Object.assign({}, ...Object.values(ROWS)) as Partial<Usage>;
     expect(row('**together**')).toEqual([`**${dollars(all, false)}**`, `**${dollars(all, true)}**`]);
     expect(billOf(all, { freeTiers: true }).usd).toBeLessThan(1);
+  });
+
+  it('and of what a broker in use has beyond it', () => {
+    const all = Object.keys(METRICS).length;
+    const more = billOf({ metricMonths: all - WRITTEN_IDLE.length }).usd;
+    expect(GUIDE).toContain(`In use there are ${all} metrics of its own, $${more.toFixed(2)} more`);
   });
 
   it('there is nothing else that is paid for while nobody uses it', () => {

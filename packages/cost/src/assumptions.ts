@@ -15,6 +15,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
     'Nothing is retained, no will fires, no subscription is shared, storage is negligible.',
     logSentence(workload),
+    ...standingSentences(workload),
     `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${POLLS_PER_MAPPING_MONTH.toLocaleString('en')} times a month each.`,
   ];
 }
@@ -30,6 +31,14 @@ function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Ra
 function logSentence({ logBytesPerFrame }: Workload): string {
   if (logBytesPerFrame > 0) return `Each invocation logs ${shown(logBytesPerFrame)} bytes.`;
   return 'Nothing is logged for a frame: 2 KB of log for each would cost as much as the frame itself.';
+}
+
+/** What a deployment has by default, and a bill of traffic is not asked about. */
+function standingSentences({ secrets, alarms, dashboards }: Workload): readonly string[] {
+  if (secrets + alarms + dashboards > 0) return [];
+  return [
+    "A deployment's secret, alarms, metrics and dashboard are left out: less than $10 a month, most of it free of charge in an account without others (docs/deploy.md).",
+  ];
 }
 
 function shown(value: number): string {

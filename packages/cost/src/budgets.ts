@@ -17,7 +17,7 @@ export interface Budgets {
   /** The same for a message of QoS 2, which a repetition must find. */
   readonly exactlyOnceOnline: Units;
   readonly exactlyOnceOffline: Units;
-  /** For each message that waited: it is taken from the queue, and is inflight from then on. */
+  /** For each message that waited: its part of the page in which it is drawn, and of what a page writes. */
   readonly draw: Units;
   readonly acknowledgeFrame: Units;
   readonly acknowledge: Units;
@@ -48,16 +48,16 @@ export const MEASURED_BUDGETS: Budgets = {
   connect: { reads: 1, writes: 2 },
   connectPersistent: { reads: 4, writes: 3 },
   subscribeFrame: { reads: 1, writes: 1 },
-  subscribeFilter: { reads: 2, writes: 2 },
+  subscribeFilter: { reads: 1, writes: 2 },
   publishFrame: { reads: 1, writes: 0 },
   persistentOnline: { reads: 2, writes: 1 },
   persistentOffline: { reads: 3, writes: 1 },
   exactlyOnceOnline: { reads: 2, writes: 4 },
   exactlyOnceOffline: { reads: 3, writes: 4 },
-  draw: { reads: 1.75, writes: 2 },
+  draw: { reads: 0.3, writes: 0.12 },
   acknowledgeFrame: { reads: 1, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
-  disconnect: { reads: 2, writes: 4 },
+  disconnect: { reads: 3, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
 };
 

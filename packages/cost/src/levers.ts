@@ -56,4 +56,5 @@ const LEVERS: { readonly [K in UsageName]: string } = {
   kmsKeyMonths: 'Keys that AWS owns cost nothing.',
   dashboardMonths: 'Three dashboards are free in each account.',
   alarmMonths: 'Ten alarms are free in each account.',
+  metricMonths: 'Ten metrics are free in each account.',
 };

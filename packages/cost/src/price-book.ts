@@ -91,6 +91,10 @@ export const priceBook = {
   alarm: each(CLOUDWATCH, 'Alarm, standard resolution', 'alarm-month', 0.1, {
     free: { quantity: 10, months: 'always' },
   }),
+  metric: each(CLOUDWATCH, "Metric of one's own", 'metric-month', 0.3, {
+    free: { quantity: 10, months: 'always' },
+    note: 'By the hour in which it is written.',
+  }),
   secret: each(aws('AWS Secrets Manager', 'secrets-manager/pricing'), 'Secret', 'secret-month', 0.4),
   kmsKey: each(aws('AWS KMS', 'kms/pricing'), 'Key of the customer', 'key-month', 1, {
     note: 'Keys that AWS owns cost nothing.',

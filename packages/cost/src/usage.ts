@@ -26,6 +26,8 @@ export interface Usage {
   readonly kmsKeyMonths: number;
   readonly dashboardMonths: number;
   readonly alarmMonths: number;
+  /** Metrics that are written, and not those of AWS's services. */
+  readonly metricMonths: number;
 }
 
 export type UsageName = keyof Usage;
@@ -59,6 +61,7 @@ export const USAGE_KINDS: { readonly [K in UsageName]: UsageKind } = {
   kmsKeyMonths: { price: 'kmsKey', label: 'KMS keys' },
   dashboardMonths: { price: 'dashboard', label: 'Dashboards' },
   alarmMonths: { price: 'alarm', label: 'Alarms' },
+  metricMonths: { price: 'metric', label: 'Metrics' },
 };
 
 export const USAGE_NAMES = Object.keys(USAGE_KINDS) as readonly UsageName[];

@@ -36,6 +36,7 @@ describe('a bill, by hand', () => {
     ['kmsKeyMonths', 1, 1],
     ['dashboardMonths', 1, 3],
     ['alarmMonths', 10, 1],
+    ['metricMonths', 10, 3],
   ] as const)('%s: %i cost $%d', (name, quantity, usd) => {
     expect(billOf({ [name]: quantity }).usd).toBeCloseTo(usd, 10);
   });

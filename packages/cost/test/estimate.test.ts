@@ -147,6 +147,9 @@ describe('an estimate, by hand', () => {
     const { assumptions } = estimate({ clients: 1, packetsPerFrame: 3 });
     expect(assumptions.join('\n')).toMatch(/us-east-1, read in 2026-08/);
     expect(assumptions.join('\n')).toMatch(/3 PUBLISH packets share a frame, as given/);
+    const leftOut = /secret, alarms, metrics and dashboard are left out/;
+    expect(assumptions.join('\n')).toMatch(leftOut);
+    expect(estimate({ clients: 1, alarms: 11 }).assumptions.join('\n')).not.toMatch(leftOut);
   });
 });
 
