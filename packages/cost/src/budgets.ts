@@ -19,6 +19,8 @@ export interface Budgets {
   readonly exactlyOnceOffline: Units;
   /** For each message that waited: its part of the page in which it is drawn, and of what a page writes. */
   readonly draw: Units;
+  /** The same at QoS 2: it gets its packet id and leaves those that wait in one transaction. */
+  readonly exactlyOnceDraw: Units;
   readonly acknowledgeFrame: Units;
   readonly acknowledge: Units;
   readonly disconnect: Units;
@@ -37,6 +39,7 @@ export const DESIGN_BUDGETS: Budgets = {
   exactlyOnceOnline: { reads: 1, writes: 1 },
   exactlyOnceOffline: { reads: 1, writes: 1 },
   draw: { reads: 0, writes: 0 },
+  exactlyOnceDraw: { reads: 0, writes: 0 },
   acknowledgeFrame: { reads: 0, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
   disconnect: { reads: 1, writes: 2 },
@@ -55,6 +58,7 @@ export const MEASURED_BUDGETS: Budgets = {
   exactlyOnceOnline: { reads: 2, writes: 4 },
   exactlyOnceOffline: { reads: 3, writes: 4 },
   draw: { reads: 0.3, writes: 0.12 },
+  exactlyOnceDraw: { reads: 0.3, writes: 4 },
   acknowledgeFrame: { reads: 1, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
   disconnect: { reads: 3, writes: 3 },

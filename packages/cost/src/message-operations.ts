@@ -145,7 +145,7 @@ function drain(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     count: offline,
     usage: addUsage(
       units(offline, workload.qos === 2 ? budgets.exactlyOnceOffline : budgets.persistentOffline),
-      units(offline, budgets.draw),
+      units(offline, workload.qos === 2 ? budgets.exactlyOnceDraw : budgets.draw),
       units(offline, { reads: rates.packetBytes / READ_UNIT_BYTES, writes: 0 }),
       exchanges(pages * trips, workload, { answerBytes: rates.packetBytes * perPage }),
       units(pages * trips, budgets.acknowledgeFrame),
