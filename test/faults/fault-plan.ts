@@ -98,6 +98,8 @@ export interface Strike {
 export interface FaultPlanOptions {
   readonly seed: number;
   readonly rates: Rates;
+  /** The longest that a frame, or an event, waits for its handler. @default 3 s */
+  readonly lateInvocationMsMax?: number | undefined;
   /** These strike and no others, whatever the rates are. @default what is drawn */
   readonly only?: ReadonlySet<string> | undefined;
   readonly onStrike?: (strike: Strike) => void;
@@ -127,7 +129,7 @@ export class FaultPlan {
       killAtCheckpoint: this.#chance('kill-at-checkpoint'),
       killBeforeCall: this.#chance('kill-before-post'),
       killAfterCall: this.#chance('kill-after-post'),
-      invocationDelayMs: this.#delay('late-invocation', LATE_MS_MAX),
+      invocationDelayMs: this.#delay('late-invocation', this.#options.lateInvocationMsMax ?? LATE_MS_MAX),
       replyDelayMs: this.#delay('late-reply', LATE_MS_MAX),
       dropReply: this.#chance('no-reply'),
       disconnectDelayMs: this.#delay('late-disconnect', 3 * LATE_MS_MAX),

@@ -35,6 +35,11 @@ export class Guests {
     return this.#probes.flatMap((probe) => probe.problems((topic) => this.#published.acknowledgedOf(topic)));
   }
 
+  /** Probes that are there: to them everything is owed that came after their SUBACK. */
+  get owedProbes(): number {
+    return this.#probes.filter(({ isOwed }) => isOwed).length;
+  }
+
   /** Subscribes to the retained state and stays. */
   probe(filter: string): void {
     const { stateTopics, lastAcknowledged, nextOf } = this.#published;

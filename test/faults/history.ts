@@ -41,12 +41,12 @@ export async function warmUp(): Promise<void> {
 async function startWorld(
   plan: FaultPlan,
   trace: Trace,
-  { seed, alterations, inlineSubscribersMax = INLINE_SUBSCRIBERS_MAX }: HistoryOptions,
+  { seed, alterations, store, inlineSubscribersMax = INLINE_SUBSCRIBERS_MAX }: HistoryOptions,
 ): Promise<StageWorld> {
   return await startCloudInProcess({
     seed,
     faults: plan.gateway,
-    dynamoFaults: plan.store,
+    dynamoFaults: { ...plan.store, ...store },
     inlineSubscribersMax,
     workerSeconds: WORKER_SECONDS,
     random: seededRandom(seed),

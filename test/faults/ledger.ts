@@ -120,9 +120,9 @@ function missingFrom(
     }));
 }
 
-/** QoS 2 comes once: to each subscriber, or to one member of a group. */
+/** QoS 2 comes once, and QoS 0 at most once: to each subscriber, or to one member of a group. */
 function doubledIn(topic: string, { qos, received }: Sequence, isGroup: boolean): Problem[] {
-  if (qos !== 2) return [];
+  if (qos === 1) return [];
   const lists: [string, number[]][] = isGroup
     ? [['the group', [...received.values()].flat()]]
     : [...received];

@@ -28,15 +28,8 @@ describe('a run without a protection fails, and with it does not', () => {
 });
 
 function historyOf(mutation: Mutation, seed: number): HistoryOptions {
-  const { steps, inlineSubscribersMax, durationMs = DURATION_MS } = mutation;
-  const size = { ...DEFAULT_SIZE, durationMs, ages: false };
-  return {
-    seed,
-    size,
-    rates: ratesOf(mutation),
-    ...(steps !== undefined && { steps }),
-    ...(inlineSubscribersMax !== undefined && { inlineSubscribersMax }),
-  };
+  const { alterations: _, install: __, rates: ___, durationMs = DURATION_MS, ...others } = mutation;
+  return { ...others, seed, size: { ...DEFAULT_SIZE, durationMs, ages: false }, rates: ratesOf(mutation) };
 }
 
 async function findHistory(mutation: Mutation): Promise<History | undefined> {

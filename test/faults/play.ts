@@ -1,3 +1,4 @@
+import type { DynamoDbFaults } from '@apus/emulator';
 import type { Alterations } from '../cloud/options.ts';
 import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
 import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.ts';
@@ -22,6 +23,10 @@ export interface HistoryOptions {
   readonly only?: ReadonlySet<string> | undefined;
   /** Subscribers that a filter's head holds. @default 2: some stand in shards, and are reached by workers */
   readonly inlineSubscribersMax?: number;
+  /** Instead of what the seed has DynamoDB do. */
+  readonly store?: DynamoDbFaults;
+  /** The longest that a frame, or an event, waits for its handler. @default 3 s */
+  readonly lateInvocationMsMax?: number;
   readonly alterations?: Alterations | undefined;
   /** Called before anything happens; what it mocks is restored at the end. */
   readonly install?: (() => void) | undefined;
@@ -60,6 +65,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     seed,
     rates: options.rates ?? DEFAULT_RATES,
     only: options.only,
+    lateInvocationMsMax: options.lateInvocationMsMax,
     onStrike: (strike) => traceStrike(trace, strike),
   });
   const books: Books = {
@@ -77,9 +83,11 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   await time.advance(activeMs(seed, size));
   plan.isActive = false;
   await settle(time, stage, patience);
+  // While they are connected: nothing is promised to a guest whose connection is over.
+  problems.push(...(await problemsOf(stage)));
+  const counts = countsOf(stage, plan);
   for (const client of [...cast.all, cast.watcher, ...guests.clients]) client.stop();
   await time.advance(1_000);
-  problems.push(...(await problemsOf(stage)));
   await world.stop();
   const { struck } = plan;
   const { failures } = world;
@@ -87,7 +95,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     seed,
     steps,
     struck,
-    counts: countsOf(stage, plan),
+    counts,
     faults: byKind(struck),
     problems,
     trace,
@@ -112,11 +120,12 @@ async function problemsOf({ world, books, guests }: Stage): Promise<Problem[]> {
   ];
 }
 
-function countsOf({ books, world }: Stage, { struck }: FaultPlan): Record<string, number> {
+function countsOf({ books, world, guests }: Stage, { struck }: FaultPlan): Record<string, number> {
   const { events } = world.emulator.counters.snapshot();
   return {
     ...books.ledger.counts,
     wills: books.wills.counts.owed,
+    probes: guests.owedProbes,
     /** Which the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
     faults: struck.length,

@@ -45,12 +45,17 @@ export class ProbeLedger {
     this.#isWhole = false;
   }
 
+  /** It is there to the end: whatever came after its SUBACK is owed. */
+  get isOwed(): boolean {
+    return this.#isWhole && this.#isSubscribed;
+  }
+
   /** `acknowledgedOf`: what the server has taken of a topic until now. */
   problems(acknowledgedOf: (topic: string) => readonly number[]): Problem[] {
     return [...this.#topics].flatMap(([topic, seen]) => [
       ...this.#stale(topic, seen),
       ...this.#disorder(topic, seen),
-      ...(this.#isWhole && this.#isSubscribed ? this.#missing(topic, seen, acknowledgedOf(topic)) : []),
+      ...(this.isOwed ? this.#missing(topic, seen, acknowledgedOf(topic)) : []),
     ]);
   }
 

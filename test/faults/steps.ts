@@ -17,7 +17,7 @@ export type Topic = 'news' | 'state' | 'jobs';
 
 /** What somebody does at a moment of the history. */
 export type Step = { readonly atMs: number } & (
-  | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 1 | 2 }
+  | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 0 | 1 | 2 }
   /** Of one of the clients whose sessions persist. */
   | { readonly kind: 'end'; readonly client: number; readonly how: End; readonly awayMs: number }
   /** Somebody who subscribes to the retained state in a shape of its own, and leaves later. */

@@ -18,7 +18,10 @@ export const MORTALS: readonly Step[] = repeated(16, (index) => [
   },
 ]);
 
-/** Subscribers that come while messages are being retained, in a shape that every process knows by then. */
+/**
+ * Subscribers that come while messages are being retained, in a shape that every process knows by then. There are six
+ * publications a second of each publisher, and somebody new a moment after each.
+ */
 export const NEWCOMERS: readonly Step[] = [
   { kind: 'probe', atMs: 0, filter: 'state/+/a/b', stayMs: 0 },
   ...repeated(60, (index) => [
@@ -40,7 +43,7 @@ export const NEW_SHAPES: readonly Step[] = [
 /** Each publisher sends several messages at once, again and again: they come in one frame, and windows are full. */
 export const bursts = (options: {
   readonly topic: Topic;
-  readonly qos: 1 | 2;
+  readonly qos: 0 | 1 | 2;
   readonly messages: number;
   readonly everyMs: number;
   readonly durationMs: number;

@@ -1,24 +1,22 @@
+import type { DynamoDbFaults } from '@apus/emulator';
 import type { Alterations } from '../../cloud/options.ts';
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import type { Rates } from '../fault-plan.ts';
-import type { Step } from '../steps.ts';
+import type { HistoryOptions } from '../play.ts';
 
 /** A protection that is taken away, and what a run has to find then. */
-export interface Mutation {
+export interface Mutation
+  extends Pick<
+    HistoryOptions,
+    'alterations' | 'install' | 'steps' | 'inlineSubscribersMax' | 'store' | 'lateInvocationMsMax'
+  > {
   readonly name: string;
   /** The section of the design that demands the protection. */
   readonly section: string;
-  readonly alterations?: Alterations;
-  /** Mocks what has no port. */
-  readonly install?: () => void;
   /** Those of the faults that the protection is against are frequent. */
   readonly rates?: Partial<Rates>;
-  /** @default those of the seed */
-  readonly steps?: readonly Step[];
   /** How long clients go on and faults strike. @default 6 s */
   readonly durationMs?: number;
-  /** Subscribers that a filter's head holds. @default so few that most stand in shards */
-  readonly inlineSubscribersMax?: number;
   /** The first words of the problems that count. */
   readonly finds: readonly string[];
 }
@@ -29,6 +27,9 @@ export const unconditionally = (partition: string, sort?: string): Alterations =
     isWriteOf(input, partition, sort) ? undefined : input.ConditionExpression,
   ),
 });
+
+/** Handlers take their time, as they do over a network: they meet, and there are many environments. */
+export const slowly = (latencyMs: number): DynamoDbFaults => ({ latencyMs });
 
 /** Nobody stands in a shard: whoever takes a PUBLISH serves all of its recipients. */
 export const ALL_INLINE = 1_000;

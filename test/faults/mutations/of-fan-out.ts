@@ -1,4 +1,8 @@
+import { bursts } from './directed-steps.ts';
 import { KILLS, type Mutation } from './mutation.ts';
+
+/** At QoS 1 a slice may come twice, and at QoS 2 each copy is known again. */
+const QOS_0 = bursts({ topic: 'news', qos: 0, messages: 2, everyMs: 100, durationMs: 6_000 });
 
 /** What becomes of a message between its publisher and its recipients. */
 export const OF_FAN_OUT: readonly Mutation[] = [
@@ -11,6 +15,7 @@ export const OF_FAN_OUT: readonly Mutation[] = [
         stores.fanOutProgress.advance = async () => true;
       },
     },
+    steps: QOS_0,
     rates: { 'queue-redelivers-early': 0.3, 'queue-slow': 0.3, 'kill-at-checkpoint': 0.02 },
     finds: ['order', 'doubled', 'lost'],
   },

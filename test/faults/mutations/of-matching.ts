@@ -1,7 +1,13 @@
+import type { DynamoDbFaults } from '@apus/emulator';
 import { vi } from 'vitest';
 import { ShapeRegistry } from '../../../packages/store-dynamodb/src/registry.ts';
 import { NEW_SHAPES, NEWCOMERS } from './directed-steps.ts';
-import { ALL_INLINE, type Mutation } from './mutation.ts';
+import { ALL_INLINE, type Mutation, slowly } from './mutation.ts';
+
+const RETAINING_MS = 100;
+
+const isRetaining: DynamoDbFaults['latencyMs'] = ({ operation, key }) =>
+  operation === 'PutItem' && key?.p?.S?.startsWith('R\0') === true ? RETAINING_MS : 0;
 
 /** Who gets a message, and what a subscriber is given first. */
 export const OF_MATCHING: readonly Mutation[] = [
@@ -19,6 +25,8 @@ export const OF_MATCHING: readonly Mutation[] = [
       });
     },
     steps: NEW_SHAPES,
+    // One environment that serves everybody in turn would know of every shape.
+    store: slowly(20),
     finds: ['lost', 'retained'],
   },
   {
@@ -45,7 +53,8 @@ export const OF_MATCHING: readonly Mutation[] = [
     durationMs: 13_000,
     // Whoever stands in a shard is looked for by a worker, after both, and never missed.
     inlineSubscribersMax: ALL_INLINE,
-    rates: { 'store-slow': 0.3 },
+    // A subscriber comes, and is given what is retained, while a message is.
+    store: { latencyMs: isRetaining },
     finds: ['retained', 'stale', 'lost'],
   },
 ];

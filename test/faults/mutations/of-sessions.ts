@@ -1,4 +1,4 @@
-import { MORTALS } from './directed-steps.ts';
+import { bursts, MORTALS } from './directed-steps.ts';
 import { LATE, LOST_ANSWERS, type Mutation, unconditionally } from './mutation.ts';
 
 /** Whose session it is, and what becomes of it. */
@@ -22,6 +22,9 @@ export const OF_SESSIONS: readonly Mutation[] = [
         };
       },
     },
+    // What is handled so late meets a session that has gone on, whatever its client held back.
+    steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 200, durationMs: 6_000 }),
+    lateInvocationMsMax: 20_000,
     rates: LATE,
     finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
   },
