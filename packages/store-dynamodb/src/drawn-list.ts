@@ -23,8 +23,9 @@ export interface DrawnList {
 }
 
 /*
- * A list's item. `c` connection, `u` nonce of the last write, `b` pairs of packet id and sort key, deflated JSON: a
- * hundred take about a kilobyte; `w` how many of them, from the beginning, were sent on `c`.
+ * A list's item. `c` connection, `u` nonce of the last write, `l` pairs of packet id and sort key, deflated JSON: a
+ * hundred take about a kilobyte; `n` how many of them, from the beginning, were sent on `c`. It shares no attribute with
+ * an inflight item but the connection: a process of an earlier version takes it for one without a body, and goes on.
  */
 
 /** The attributes of a list. */
@@ -32,16 +33,16 @@ export function drawnFields({ connectionId, sent, unsent, nonce }: DrawnList): I
   return {
     ...(connectionId !== undefined && { c: text(connectionId) }),
     u: text(nonce),
-    w: number(sent.length),
-    b: bytes(packed([...sent, ...unsent])),
+    n: number(sent.length),
+    l: bytes(packed([...sent, ...unsent])),
   };
 }
 
 export function drawnListOf(item: Item | undefined): DrawnList | undefined {
-  const packedEntries = bytesOf(item, 'b');
+  const packedEntries = bytesOf(item, 'l');
   if (item === undefined || packedEntries === undefined) return undefined;
   const entries = unpacked(packedEntries);
-  const sent = numberOf(item, 'w') ?? 0;
+  const sent = numberOf(item, 'n') ?? 0;
   return {
     connectionId: textOf(item, 'c'),
     sent: entries.slice(0, sent),
