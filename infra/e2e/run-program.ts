@@ -15,9 +15,23 @@ export interface Program {
   readonly isLoud?: boolean;
 }
 
-/** Runs a program to its end. @throws {CommandError} when it fails, after what it has said */
-export async function runProgram(program: Program): Promise<void> {
-  const { title, command, args, environment = {}, isLoud = false } = program;
+/** How a program ended, and what it has said, but for a loud one. */
+export interface Ended {
+  readonly code: number | null;
+  readonly said: string;
+}
+
+/** Runs a program to its end. Answers what it has said. @throws {CommandError} when it fails, after what it has said */
+export async function runProgram(program: Program): Promise<string> {
+  const { code, said } = await endOf(program);
+  if (code === 0) return said;
+  process.stderr.write(said);
+  throw new CommandError(`${program.title} has failed (exit code ${code}).`);
+}
+
+/** Runs a program to its end, whatever that is. */
+export async function endOf(program: Program): Promise<Ended> {
+  const { command, args, environment = {}, isLoud = false } = program;
   const child = spawn(command, args, {
     cwd: INFRA,
     stdio: ['ignore', isLoud ? 'inherit' : 'pipe', isLoud ? 'inherit' : 'pipe'],
@@ -30,7 +44,5 @@ export async function runProgram(program: Program): Promise<void> {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  if (code === 0) return;
-  process.stderr.write(Buffer.concat(said));
-  throw new CommandError(`${title} has failed (exit code ${code}).`);
+  return { code, said: Buffer.concat(said).toString() };
 }

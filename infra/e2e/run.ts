@@ -1,6 +1,8 @@
+import { CommandError } from '../cli/command-error.ts';
 import { main } from '../cli/main.ts';
 import { describeDeployment } from './describe-deployment.ts';
 import { startStrictMinistack } from './ministack.ts';
+import { leaveHalfFinished, requireRefusals } from './mistakes.ts';
 import { type Program, runProgram } from './run-program.ts';
 import { requireLeft } from './what-is-left.ts';
 
@@ -21,7 +23,13 @@ async function endToEnd(args: readonly string[]): Promise<void> {
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
     Object.assign(process.env, ministack.environment);
-    await step('Deploying', command('The deployment', 'deploy', ...FLAGS));
+    await timed('Making mistakes', () =>
+      requireRefusals((...flags) => command('The deployment', 'deploy', ...flags)),
+    );
+    await leaveHalfFinished(STACK_NAME);
+    const said = await step('Deploying', command('The deployment', 'deploy', ...FLAGS));
+    if (!said.includes('An earlier run has left the stack'))
+      throw new CommandError(`The deployment has not cleaned up what was left:\n${said}`);
     await step('Testing', {
       title: 'A test',
       command: 'npx',
@@ -43,9 +51,14 @@ function command(title: string, name: 'deploy' | 'destroy', ...flags: readonly s
   return { title, command: 'node', args: ['run.mjs', `cli/${name}.ts`, '--name', STACK_NAME, ...flags] };
 }
 
-async function step(title: string, program: Program): Promise<void> {
+function step(title: string, program: Program): Promise<string> {
+  return timed(title, () => runProgram(program));
+}
+
+async function timed<T>(title: string, work: () => Promise<T>): Promise<T> {
   console.log(`${title} …`);
   const startedAtMs = Date.now();
-  await runProgram(program);
+  const result = await work();
   console.log(`${title}: ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
+  return result;
 }
