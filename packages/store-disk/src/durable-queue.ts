@@ -2,17 +2,23 @@ import {
   type Acknowledged,
   type CompletingPacket,
   isExpired,
+  type Message,
   type PageLimit,
   type Queued,
   type QueuedPublish,
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { bytesOf, Page } from '@apus/store-memory';
-import { InflightWindow, messageOf } from './inflight-window.ts';
+import { bytesOf, InflightWindow, messageOf, Page, WaitingLine } from '@apus/store-memory';
 import { PacketIds } from './packet-ids.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
-import { type Waiting, WaitingLine } from './waiting-line.ts';
+
+/** A message that waits, and where it stands on the disk. */
+interface Waiting {
+  readonly message: Message;
+  readonly entry: QueuedPublish;
+  readonly place: Place;
+}
 
 /** What may be sent now. */
 export interface Drawn {
@@ -28,8 +34,8 @@ export interface Drawn {
 export class DurableQueue {
   readonly #journal: QueueJournal;
   readonly #packetIds = new PacketIds();
-  readonly #window = new InflightWindow();
-  readonly #waiting = new WaitingLine();
+  readonly #window = new InflightWindow<Place>();
+  readonly #waiting = new WaitingLine<Waiting>();
 
   constructor(journal: QueueJournal) {
     this.#journal = journal;
@@ -71,9 +77,8 @@ export class DurableQueue {
   }
 
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
-    const inflight = this.#window.get(packetId);
-    if (inflight === undefined) return 'unknown';
-    if (answer !== undefined && answer !== completingPacketOf(inflight.queued)) return 'out-of-place';
+    const inflight = this.#window.toComplete(packetId, answer);
+    if (typeof inflight === 'string') return inflight;
     this.#window.remove(packetId, inflight);
     this.#packetIds.free(packetId);
     this.#journal.removed(inflight.place, messageOf(inflight.queued));
@@ -82,10 +87,8 @@ export class DurableQueue {
 
   /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]. */
   release(packetId: PacketId): Acknowledged {
-    const inflight = this.#window.get(packetId);
-    if (inflight === undefined) return 'unknown';
-    if (inflight.queued.type === 'pubrel') return 'done';
-    if (inflight.queued.delivery.qos !== 2) return 'out-of-place';
+    const inflight = this.#window.toRelease(packetId);
+    if (typeof inflight === 'string') return inflight;
     this.#journal.released(inflight.place, packetId, inflight.queued);
     this.#window.release(packetId, inflight);
     return 'done';
@@ -93,9 +96,7 @@ export class DurableQueue {
 
   /** Messages that were never acknowledged, oldest first. */
   unacknowledged(): QueuedPublish[] {
-    const sent = this.#window.toArray().map(({ queued }) => messageOf(queued));
-    const waiting = this.#waiting.toArray().map(({ entry }) => entry);
-    return [...sent.filter((entry) => entry !== undefined), ...waiting];
+    return this.#window.messages().concat(this.#waiting.toArray().map(({ entry }) => entry));
   }
 
   /** Takes everything off the disk, and leaves it in memory. */
@@ -109,7 +110,7 @@ export class DurableQueue {
     const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
     const usedId = packetId || place.reservedId;
     if (usedId !== 0) this.#packetIds.restore(usedId);
-    if (queued.type === 'publish' && packetId === 0) this.#waiting.push({ entry: queued, place });
+    if (queued.type === 'publish' && packetId === 0) this.#append(queued, place);
     else this.#window.restore(packetId, queued, place);
   }
 
@@ -119,8 +120,12 @@ export class DurableQueue {
     if (dropped === undefined) return 1;
     for (const each of dropped) this.#forget(each);
     const reservedId = entry.delivery.qos === 2 ? this.#packetIds.reserve() : 0;
-    this.#waiting.push({ entry, place: this.#journal.added(entry, isShared, reservedId) });
+    this.#append(entry, this.#journal.added(entry, isShared, reservedId));
     return dropped.length;
+  }
+
+  #append(entry: QueuedPublish, place: Place): void {
+    this.#waiting.push({ message: entry.message, entry, place });
   }
 
   #forget({ entry, place }: Waiting): void {
@@ -158,10 +163,4 @@ export class DurableQueue {
     }
     return position;
   }
-}
-
-/** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
-function completingPacketOf(queued: Queued): CompletingPacket {
-  if (queued.type === 'pubrel') return 'pubcomp';
-  return queued.delivery.qos === 1 ? 'puback' : 'pubrec';
 }

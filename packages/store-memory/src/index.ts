@@ -7,8 +7,10 @@ import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 import { UnsettledCopies } from './unsettled-copies.ts';
 
+export { InflightWindow, messageOf } from './inflight-window.ts';
 export type { HeldWill } from './memory-session.ts';
 export { bytesOf, Page } from './page.ts';
+export { WaitingLine } from './waiting-line.ts';
 export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 
 /** The stores with the types of their answers, none of which is ever a promise. */

@@ -12,7 +12,6 @@ import type {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { MemorySession } from './memory-session.ts';
-import { bytesOf } from './page.ts';
 import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
 import type { UnsettledCopies } from './unsettled-copies.ts';
@@ -43,7 +42,7 @@ export class MemoryQueues implements QueueStore {
       const receiveMaximum = session.attachment?.receiveMaximum ?? 0;
       const entry: QueuedPublish = { type: 'publish', message, delivery };
       if (queue.canSend(receiveMaximum) && !hold?.has(delivery)) queue.send(entry);
-      else dropped += wait(queue, entry, limits);
+      else dropped += queue.wait(entry, limits);
     }
     return dropped;
   }
@@ -94,18 +93,4 @@ function queueOf({ state }: MemorySession): SessionQueue {
 function addressed(queued: Queued, session: SessionRef): Queued {
   if (queued.type === 'pubrel' || queued.delivery.session === session) return queued;
   return { ...queued, delivery: { ...queued.delivery, session } };
-}
-
-/** Lets a message wait, and something give way where the queue is full. Returns how many messages did. */
-function wait(queue: SessionQueue, entry: QueuedPublish, limits: QueueLimits): number {
-  const { queueLengthMax, queueBytesMax, whenFull } = limits;
-  const bytes = bytesOf(entry.message);
-  const isFull = () => queue.length >= queueLengthMax || queue.bytes + bytes > queueBytesMax;
-  // Emptying the queue for a message that fits no queue would lose all for nothing.
-  const fitsEmptyQueue = queueLengthMax > 0 && bytes <= queueBytesMax;
-  if (isFull() && (whenFull === 'drop-newest' || !fitsEmptyQueue)) return 1;
-  let dropped = 0;
-  while (isFull() && queue.takeOldest() !== undefined) dropped += 1;
-  queue.wait(entry);
-  return dropped;
 }

@@ -1,4 +1,5 @@
-import type { Delivery, QueuedPublish, SessionRef } from '@apus/broker';
+import type { QueuedPublish, SessionRef } from '@apus/broker';
+import { deliveryTo, messageOf, ROOMY } from '@apus/broker/samples';
 import { describe, expect, it } from 'vitest';
 import { SessionQueue } from '../src/session-queue.ts';
 
@@ -12,27 +13,8 @@ const session: SessionRef = {
   attachment: undefined,
 };
 
-function entry(qos: 1 | 2 = 2): QueuedPublish {
-  const delivery: Delivery = {
-    session,
-    qos,
-    retain: false,
-    subscriptionIdentifiers: undefined,
-    share: undefined,
-    packetId: 0,
-    dup: false,
-  };
-  const message = {
-    id: '1',
-    topic: 'a',
-    payload: Buffer.from('x'),
-    qos,
-    retain: false,
-    properties: {},
-    expiresAtMs: undefined,
-    publisherKey: undefined,
-  };
-  return { type: 'publish', message, delivery };
+function entry(): QueuedPublish {
+  return { type: 'publish', message: messageOf({ qos: 2 }), delivery: deliveryTo(session, { qos: 2 }) };
 }
 
 /** Sends a message and answers its packet id. */
@@ -74,7 +56,7 @@ describe('SessionQueue', () => {
       queue.draw(PACKET_ID_MAX, { messages: PACKET_ID_MAX, bytes: Number.POSITIVE_INFINITY }, 0),
     ).toHaveLength(PACKET_ID_MAX);
     expect(queue.canSend(10)).toBe(false);
-    queue.wait(entry());
+    expect(queue.wait(entry(), ROOMY)).toBe(0);
     expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
     queue.complete(7, undefined);
     expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toMatchObject([

@@ -1,12 +1,12 @@
-import type { Queued, QueuedPublish } from '@apus/broker';
+import type { Acknowledged, CompletingPacket, Queued, QueuedPublish } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { bytesOf, type Page } from '@apus/store-memory';
-import type { Place } from './queue-journal.ts';
+import { bytesOf, type Page } from './page.ts';
 
 /** Something sent and not completed. */
-export interface Inflight {
+export interface Inflight<Place> {
   /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
   queued: Queued;
+  /** Where else it is kept, for those who keep it elsewhere too. */
   readonly place: Place;
   /** It has not been sent on this connection yet. */
   isToResend: boolean;
@@ -14,17 +14,27 @@ export interface Inflight {
   isCounted: boolean;
 }
 
+/** One whose PUBREC has not come. */
+export interface InflightMessage<Place> extends Inflight<Place> {
+  queued: QueuedPublish;
+}
+
 export function messageOf(queued: Queued): QueuedPublish | undefined {
   return queued.type === 'publish' ? queued : undefined;
 }
 
 /** What one session was sent and has not completed, in the order of sending, and how much more it takes. */
-export class InflightWindow {
-  readonly #inflight = new Map<PacketId, Inflight>();
+export class InflightWindow<Place> {
+  readonly #inflight = new Map<PacketId, Inflight<Place>>();
   /** PUBLISHes sent on this connection and not complete [MQTT-4.9.0-1]. */
   #used = 0;
   #messagesToResend = 0;
   #pubrelsToResend = 0;
+
+  /** Packet ids in use. PUBRELs that were sent again have one without a place in the window. */
+  get size(): number {
+    return this.#inflight.size;
+  }
 
   /** A message is left that has to be sent again before any new one. */
   get isBehind(): boolean {
@@ -36,35 +46,65 @@ export class InflightWindow {
     return this.#used < receiveMaximum;
   }
 
-  get(packetId: PacketId): Inflight | undefined {
+  has(packetId: PacketId): boolean {
+    return this.#inflight.has(packetId);
+  }
+
+  get(packetId: PacketId): Inflight<Place> | undefined {
     return this.#inflight.get(packetId);
   }
 
-  toArray(): readonly Inflight[] {
+  toArray(): readonly Inflight<Place>[] {
     return [...this.#inflight.values()];
   }
 
+  /** Those that were never acknowledged, oldest first. */
+  messages(): QueuedPublish[] {
+    const messages: QueuedPublish[] = [];
+    for (const { queued } of this.#inflight.values()) if (queued.type === 'publish') messages.push(queued);
+    return messages;
+  }
+
+  /** A message is sent under the packet id of its delivery. */
   begin(entry: QueuedPublish, place: Place): void {
     this.#inflight.set(entry.delivery.packetId, { queued: entry, place, isToResend: false, isCounted: true });
     this.#used += 1;
   }
 
-  /** Something found on the disk; `rewind` follows before anything is sent. */
+  /** Something that was sent in a former life; `rewind` follows before anything is sent. */
   restore(packetId: PacketId, queued: Queued, place: Place): void {
     this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
   }
 
-  remove(packetId: PacketId, inflight: Inflight): void {
+  /** What this answer completes, or why it does not. `remove` follows. */
+  toComplete(
+    packetId: PacketId,
+    answer: CompletingPacket | undefined,
+  ): Inflight<Place> | Exclude<Acknowledged, 'done'> {
+    const inflight = this.#inflight.get(packetId);
+    if (inflight === undefined) return 'unknown';
+    return answer === undefined || answer === completingPacketOf(inflight.queued) ? inflight : 'out-of-place';
+  }
+
+  remove(packetId: PacketId, inflight: Inflight<Place>): void {
     this.#inflight.delete(packetId);
     this.#noLongerToResend(inflight);
     if (inflight.isCounted) this.#used -= 1;
+  }
+
+  /** What a PUBREC is for, or that there is nothing to do for it. `release` follows [MQTT-4.3.3-6]. */
+  toRelease(packetId: PacketId): InflightMessage<Place> | Acknowledged {
+    const inflight = this.#inflight.get(packetId);
+    if (inflight === undefined) return 'unknown';
+    if (!isMessage(inflight)) return 'done';
+    return inflight.queued.delivery.qos === 2 ? inflight : 'out-of-place';
   }
 
   /**
    * Its place in the window stays taken. Whoever reports the PUBREC answers it with the PUBREL, perhaps on an earlier
    * connection: as long as nothing of it was sent on this one, the PUBREL is to be sent here as well.
    */
-  release(packetId: PacketId, inflight: Inflight): void {
+  release(packetId: PacketId, inflight: Inflight<Place>): void {
     if (inflight.isToResend) {
       this.#messagesToResend -= 1;
       this.#pubrelsToResend += 1;
@@ -102,7 +142,7 @@ export class InflightWindow {
     }
   }
 
-  #resend(inflight: Inflight): void {
+  #resend(inflight: Inflight<Place>): void {
     this.#noLongerToResend(inflight);
     if (inflight.queued.type === 'pubrel') return;
     inflight.queued.delivery.dup = true; // [MQTT-3.3.1-1]
@@ -110,10 +150,20 @@ export class InflightWindow {
     this.#used += 1;
   }
 
-  #noLongerToResend(inflight: Inflight): void {
+  #noLongerToResend(inflight: Inflight<Place>): void {
     if (!inflight.isToResend) return;
     inflight.isToResend = false;
     if (inflight.queued.type === 'publish') this.#messagesToResend -= 1;
     else this.#pubrelsToResend -= 1;
   }
+}
+
+function isMessage<Place>(inflight: Inflight<Place>): inflight is InflightMessage<Place> {
+  return inflight.queued.type === 'publish';
+}
+
+/** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
+function completingPacketOf(queued: Queued): CompletingPacket {
+  if (queued.type === 'pubrel') return 'pubcomp';
+  return queued.delivery.qos === 1 ? 'puback' : 'pubrec';
 }

@@ -1,15 +1,11 @@
-import type { Message, QueuedPublish, QueueLimits } from '@apus/broker';
-import { bytesOf } from '@apus/store-memory';
+import type { Message, QueueLimits } from '@apus/broker';
 import { Fifo } from './fifo.ts';
-import type { Place } from './queue-journal.ts';
+import { bytesOf } from './page.ts';
 
-export interface Waiting {
-  readonly entry: QueuedPublish;
-  readonly place: Place;
-}
+const NOTHING: readonly never[] = [];
 
 /** The messages of one session that have not been sent, within the limits of a queue. */
-export class WaitingLine {
+export class WaitingLine<Waiting extends { readonly message: Message }> {
   readonly #waiting = new Fifo<Waiting>();
   #bytes = 0;
 
@@ -21,12 +17,13 @@ export class WaitingLine {
   makeRoom(
     message: Message,
     { queueLengthMax, queueBytesMax, whenFull }: QueueLimits,
-  ): Waiting[] | undefined {
+  ): readonly Waiting[] | undefined {
     const bytes = bytesOf(message);
     const isFull = () => this.length >= queueLengthMax || this.#bytes + bytes > queueBytesMax;
+    if (!isFull()) return NOTHING;
     // Emptying the queue for a message that fits no queue would lose all for nothing.
     const fitsEmptyQueue = queueLengthMax > 0 && bytes <= queueBytesMax;
-    if (isFull() && (whenFull === 'drop-newest' || !fitsEmptyQueue)) return undefined;
+    if (whenFull === 'drop-newest' || !fitsEmptyQueue) return undefined;
     const dropped: Waiting[] = [];
     while (isFull()) {
       const oldest = this.take();
@@ -38,7 +35,7 @@ export class WaitingLine {
 
   push(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    this.#bytes += bytesOf(waiting.entry.message);
+    this.#bytes += bytesOf(waiting.message);
   }
 
   peek(): Waiting | undefined {
@@ -47,7 +44,7 @@ export class WaitingLine {
 
   take(): Waiting | undefined {
     const oldest = this.#waiting.shift();
-    if (oldest !== undefined) this.#bytes -= bytesOf(oldest.entry.message);
+    if (oldest !== undefined) this.#bytes -= bytesOf(oldest.message);
     return oldest;
   }
 
