@@ -21,9 +21,16 @@ export async function saveProfile(profile: ConnectionProfile): Promise<void> {
 }
 
 export async function addProfile(profile: ConnectionProfile): Promise<void> {
-  const { profiles } = useStore.getState();
-  useStore.setState({ profiles: [...profiles, profile], activeId: profile.id });
-  await database.profiles.put({ id: profile.id, position: profiles.length, profile });
+  await addProfiles([profile]);
+}
+
+/** All of them at one go: a thousand by themselves would be drawn a thousand times. The last one is shown. */
+export async function addProfiles(added: readonly ConnectionProfile[]): Promise<void> {
+  const { profiles, activeId } = useStore.getState();
+  useStore.setState({ profiles: [...profiles, ...added], activeId: added.at(-1)?.id ?? activeId });
+  await database.profiles.bulkPut(
+    added.map((profile, index) => ({ id: profile.id, position: profiles.length + index, profile })),
+  );
 }
 
 /** A copy under a new name, with the secrets that the page knows. */

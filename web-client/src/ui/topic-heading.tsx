@@ -1,7 +1,7 @@
 import { ScrollArea, Text } from '@mantine/core';
 
 /** Three lines, as MQTT allows topics of 65,535 bytes: all else has to stay in sight. */
-const HEIGHT_MAX = 66;
+const HEIGHT_MAX = 62;
 
 /** Topics of that many characters may take more than three lines, and are scrolled by key as well. */
 const LONG_CHARACTERS = 60;

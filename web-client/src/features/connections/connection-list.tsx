@@ -1,5 +1,6 @@
-import { Group, UnstyledButton } from '@mantine/core';
+import { Group, ScrollArea, TextInput, UnstyledButton } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { newProfile } from '../../engine/new-profile.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
@@ -12,10 +13,16 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { StateDot } from '../../ui/state-dot.tsx';
 import classes from './connection-list.module.css';
 
+/** More connections than this are searched: they do not fit on a screen. */
+const SEARCHED_FROM = 12;
+
 /** All connections with their state and rate; a click shows one. */
 export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) {
   const { t } = useTranslation();
   const profiles = useStore((state) => state.profiles);
+  const [sought, setSought] = useState('');
+  const isMany = profiles.length > SEARCHED_FROM;
+  const shown = isMany ? profiles.filter((profile) => isSought(profile, sought)) : profiles;
   const add = async (): Promise<void> => {
     await addProfile(newProfile('', t('connections.newName')));
     openView('connection');
@@ -29,33 +36,55 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
       </Group>
-      <ul className={classes.list}>
-        {profiles.map((profile) => (
-          <li key={profile.id}>
-            <ConnectionItem profile={profile} onSelect={onSelect} />
-          </li>
-        ))}
-      </ul>
+      {isMany && (
+        <TextInput
+          aria-label={t('connections.search')}
+          placeholder={t('connections.searchHint', { count: profiles.length })}
+          value={sought}
+          onChange={(event) => setSought(event.currentTarget.value)}
+          mb={4}
+        />
+      )}
+      {/* The views below stay in sight, however many connections there are. */}
+      <ScrollArea.Autosize mah="45vh" type="auto" scrollbarSize={6}>
+        <ul className={classes.list}>
+          {shown.map((profile) => (
+            <li key={profile.id}>
+              <ConnectionItem profile={profile} isAmongMany={isMany} onSelect={onSelect} />
+            </li>
+          ))}
+        </ul>
+      </ScrollArea.Autosize>
     </>
   );
 }
 
-function ConnectionItem({
-  profile,
-  onSelect,
-}: {
+/** By name or address, whatever the case. */
+function isSought({ name, url }: ConnectionProfile, sought: string): boolean {
+  return `${name}\n${url}`.toLowerCase().includes(sought.trim().toLowerCase());
+}
+
+interface ConnectionItemProps {
   readonly profile: ConnectionProfile;
+  readonly isAmongMany: boolean;
   readonly onSelect: () => void;
-}) {
+}
+
+function ConnectionItem({ profile, isAmongMany, onSelect }: ConnectionItemProps) {
   const { t } = useTranslation();
   const isActive = useStore((state) => state.activeId === profile.id);
   const { phase, traffic } = useStatus(profile.id);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isActive && isAmongMany) button.current?.scrollIntoView({ block: 'nearest' });
+  }, [isActive, isAmongMany]);
   const select = (): void => {
     useStore.setState({ activeId: profile.id });
     onSelect();
   };
   return (
     <UnstyledButton
+      ref={button}
       className={classes.item}
       data-active={isActive || undefined}
       aria-pressed={isActive}

@@ -30,7 +30,7 @@ export const messages = {
   skipped_other: '{{count}} messages were not shown: the page was too busy',
   none: 'No message yet',
   noneSubscribe: 'Subscribe to a topic filter, or publish something.',
-  noneComes: 'Nothing has come for {{filters}}. Publish something, or subscribe to more.',
+  noneComes: 'Waiting for {{filters}}. Publish something, or subscribe to more.',
   noneConnect: 'Connect first: the button is at the top.',
   noneFit: 'No message fits the filter',
   table: 'Messages, newest first',

@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { addProfile } from '../../state/profiles.ts';
+import { addProfiles } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type FiledConnection, hasSecrets } from './connections-file.ts';
 import { Names } from './names.tsx';
@@ -18,11 +18,14 @@ export function FoundConnections({ connections, overTcp }: FoundConnectionsProps
   const [isAdded, setAdded] = useState(false);
   const count = connections.length;
   const add = async (): Promise<void> => {
-    for (const { profile, secrets } of connections) {
-      const kept = { ...profile, storeSecrets: storeSecrets && hasSecrets({ profile, secrets }) };
-      await addProfile(kept);
-      await keepSecrets(kept, secrets);
-    }
+    const kept = connections.map(({ profile, secrets }) => ({
+      profile: { ...profile, storeSecrets: storeSecrets && hasSecrets({ profile, secrets }) },
+      secrets,
+    }));
+    await Promise.all([
+      ...kept.map(({ profile, secrets }) => keepSecrets(profile, secrets)),
+      addProfiles(kept.map(({ profile }) => profile)),
+    ]);
     setAdded(true);
   };
   return (

@@ -11,6 +11,8 @@ export const connections = {
   },
   list: 'Connections',
   add: 'New connection',
+  search: 'Find a connection',
+  searchHint: 'Find among {{count}}',
   newName: 'New connection',
   unnamed: 'Unnamed',
   copyName: 'Copy of {{name}}',
