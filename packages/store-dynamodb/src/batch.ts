@@ -46,8 +46,9 @@ async function getChunk(table: Table, keys: readonly Key[], found: Found): Promi
     const items = answer.Responses?.[tableName] ?? [];
     const unprocessed = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
     const missing = left.length - unprocessed.length - items.length;
-    const computed = items.reduce((sum, item) => sum + readUnits(sizeOf(item)), missing);
-    table.countRead(answer.ConsumedCapacity?.[0], computed);
+    table.countRead(answer.ConsumedCapacity?.[0], () =>
+      items.reduce((sum, item) => sum + readUnits(sizeOf(item)), missing),
+    );
     for (const item of items) if (table.isAlive(item)) found.add(item);
     // A batch reads a megabyte of one partition: the rest of a large body is left without any throttling.
     if (unprocessed.length < left.length) pauses.begin();

@@ -99,7 +99,7 @@ export class Table {
       ReturnConsumedCapacity: 'TOTAL',
     });
     const { answer } = await withRetries('GetItem', this.settings, () => this.settings.client.send(command));
-    this.countRead(answer.ConsumedCapacity, readUnits(sizeOf(answer.Item)));
+    this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOf(answer.Item)));
     return answer.Item !== undefined && this.isAlive(answer.Item) ? answer.Item : undefined;
   }
 
@@ -123,7 +123,7 @@ export class Table {
   async query(range: QueryRange): Promise<QueryPage> {
     const output = await this.#query(range, {});
     const items = output.Items ?? [];
-    this.countRead(output.ConsumedCapacity, readUnits(items.reduce((sum, item) => sum + sizeOf(item), 0)));
+    this.countRead(output.ConsumedCapacity, () => readUnits(sizeOfAll(items)));
     return { items: items.filter((item) => this.isAlive(item)), next: output.LastEvaluatedKey?.s?.S };
   }
 
@@ -153,16 +153,16 @@ export class Table {
     const { answer } = await withRetries('Scan', this.settings, () => this.settings.client.send(command));
     const items = answer.Items ?? [];
     // What the filter left out was read as well: without the service's word it is not known how much.
-    const computed = readUnits(items.reduce((sum, item) => sum + sizeOf(item), 0)) / 2;
-    this.countRead(answer.ConsumedCapacity, computed);
+    this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOfAll(items)) / 2);
     const last = answer.LastEvaluatedKey;
     const next = last && { p: textOf(last, 'p') ?? '', s: textOf(last, 's') ?? '' };
     return { items: items.filter((item) => this.isAlive(item)), next };
   }
 
-  countRead(consumed: ConsumedCapacity | undefined, computed: number): void {
+  /** `computed` is asked only where the service's word is missing, or not trusted: it goes over all that was read. */
+  countRead(consumed: ConsumedCapacity | undefined, computed: () => number): void {
     const { readUnitsFrom } = this.settings;
-    this.meter.read(readUnitsFrom === 'service' ? (consumed?.CapacityUnits ?? computed) : computed);
+    this.meter.read(readUnitsFrom === 'service' ? (consumed?.CapacityUnits ?? computed()) : computed());
   }
 
   async #query(range: QueryRange, fields: Partial<QueryCommandInput>): Promise<QueryCommandOutput> {
@@ -211,6 +211,10 @@ export class Table {
     this.meter.write(answer.units ?? writeUnits(sizeOf(answer.old)));
     return { ok: answer.ok, old: answer.old, isRetry };
   }
+}
+
+function sizeOfAll(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0);
 }
 
 export function marshalled({ p, s }: Key): Record<string, AttributeValue> {
