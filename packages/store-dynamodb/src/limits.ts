@@ -24,6 +24,12 @@ export const SHARDS_MAX = 256;
 /** Members of a share group: they stand in one item of at most 400 KB. Beyond it: 0x97. */
 export const SHARE_MEMBERS_MAX = 1_000;
 
+/**
+ * Members of a share group whose sessions are read to find one that is connected, each for a read; only where none of
+ * them is, all are. A frame's messages of one topic are shared among these; the next frame draws others.
+ */
+export const SHARE_MEMBERS_READ = 3;
+
 /** Subscriptions that stand in the session's list itself; further ones are items of their own. */
 export const LISTED_SUBSCRIPTIONS_MAX = 16;
 

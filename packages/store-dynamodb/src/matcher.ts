@@ -1,6 +1,7 @@
 import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } from '@apus/broker';
 import { batchGet, type Found } from './batch.ts';
 import { groupKey, headKey, type Key, sessionItemKey } from './keys.ts';
+import { SHARE_MEMBERS_READ } from './limits.ts';
 import { recordOf } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
@@ -50,6 +51,35 @@ export class Matcher {
     return [...plain, ...groups].filter(
       ({ entries, unreadShards }) => entries.length > 0 || unreadShards > 0,
     );
+  }
+
+  /**
+   * The subscribers to whom a message of a topic may go. Of a share group, where one gets it, a few members drawn by lot;
+   * all of them when none of those is connected.
+   */
+  async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
+    const drawn = await this.subscribers(
+      tenant,
+      filters.map((filter) => this.#someOf(filter)),
+    );
+    const isUnserved = ({ subscribers }: MatchedFilter, place: number) =>
+      subscribers.length < (filters[place]?.entries.length ?? 0) &&
+      subscribers.every(({ session }) => session.attachment === undefined);
+    if (!drawn.some(isUnserved)) return drawn;
+    const unserved = drawn.map(isUnserved);
+    const whole = await this.subscribers(
+      tenant,
+      filters.filter((_, place) => unserved[place]),
+    );
+    return drawn.map((each, place) => (unserved[place] ? (whole.shift() ?? each) : each));
+  }
+
+  #someOf(filter: FilterEntries): FilterEntries {
+    const { shareGroup, entries } = filter;
+    if (shareGroup === undefined || entries.length <= SHARE_MEMBERS_READ) return filter;
+    const first = Math.floor(this.#table.settings.random() * entries.length);
+    const twice = [...entries, ...entries];
+    return { ...filter, entries: twice.slice(first, first + SHARE_MEMBERS_READ) };
   }
 
   /** The subscribers of all these filters: one read for each session that is not written in its entry. */

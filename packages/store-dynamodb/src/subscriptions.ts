@@ -159,7 +159,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
       const filters = candidates[index] ?? [];
       const matched = matcher
         .entries(tenant, filters, found, this.#readsShards)
-        .then((entries) => matcher.subscribers(tenant, entries));
+        .then((entries) => matcher.recipients(tenant, entries));
       frame.keepMatch(tenant, topicName, matched);
       await matched;
     }
@@ -170,10 +170,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     const filters = await registry.candidates(tenant, topicName);
     if (filters.length === 0) return [];
     const heads = await matcher.readHeads(tenant, filters);
-    return await matcher.subscribers(
-      tenant,
-      await matcher.entries(tenant, filters, heads, this.#readsShards),
-    );
+    return await matcher.recipients(tenant, await matcher.entries(tenant, filters, heads, this.#readsShards));
   }
 
   get #readsShards(): boolean {

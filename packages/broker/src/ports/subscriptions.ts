@@ -34,7 +34,11 @@ export interface SubscriptionStore {
   /** Removes everything that this incarnation holds, and nothing of another. */
   clear(session: SessionRef): Awaitable<void>;
 
-  /** Every filter of the tenant that somebody holds and that matches the topic name, each once for each share group. */
+  /**
+   * Every filter of the tenant that somebody holds and that matches the topic name, each once for each share group. Of a
+   * share group a store may leave members out that it would have to look up, but not the last one that is connected; and
+   * not those that are offline where none is.
+   */
   match(tenant: string, topicName: string): Awaitable<readonly MatchedFilter[]>;
 
   /** The members of one shared subscription. */
