@@ -1,6 +1,7 @@
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarms.ts';
+import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
 import type { BrokerMetrics } from './metrics.ts';
 import type { QueuePair } from './queues.ts';
@@ -10,6 +11,8 @@ import type { StateTable } from './table.ts';
 export interface Watched {
   readonly metrics: BrokerMetrics;
   readonly functions: Functions;
+  /** What backends publish through; undefined without `httpPublish`. */
+  readonly publish: BrokerFunction | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly state: StateTable;
@@ -95,6 +98,17 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
       periods: 1,
     },
   ];
+}
+
+/** Beside the others where backends publish. */
+export function publishErrors(publish: IFunction): AlarmDefinition {
+  return {
+    id: 'PublishErrors',
+    description: 'Publishes of backends over HTTPS failed.',
+    metric: publish.metricErrors(MINUTE),
+    threshold: 0,
+    periods: 2,
+  };
 }
 
 /** Trips the breaker. */

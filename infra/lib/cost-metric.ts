@@ -23,11 +23,12 @@ interface Term {
  * functions, the table and jobs. Left out are logs, data transfer, messages above 32 KB, and what is paid by the month.
  */
 export function dollarsPerHour(watched: Watched): MathExpression {
-  const { metrics, functions, state, fanOut } = watched;
+  const { metrics, functions, publish, state, fanOut } = watched;
   const terms = [
     counted('messages', metrics.gatewayMessages({ period: PERIOD }), 'gatewayMessage'),
     open(metrics.connections({ period: PERIOD })),
     ...[functions.gateway, functions.disconnect, functions.fanOut].flatMap(ofFunction),
+    ...(publish === undefined ? [] : ofFunction(publish)),
     counted('reads', state.table.metricConsumedReadCapacityUnits({ period: PERIOD }), 'dynamodbReadUnit'),
     counted('writes', state.table.metricConsumedWriteCapacityUnits({ period: PERIOD }), 'dynamodbWriteUnit'),
     counted(

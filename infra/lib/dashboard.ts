@@ -52,9 +52,12 @@ function fanOut({ metrics, fanOut: queue, timers, functions }: Watched): IWidget
   ];
 }
 
-function trouble({ metrics, functions, state }: Watched): IWidget[] {
+function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   const { gateway, disconnect, fanOut: worker, timers, sweep } = functions;
-  const each = [gateway, disconnect, worker, timers, sweep];
+  const ofBackends = publish === undefined ? [] : [publish];
+  const each = [gateway, disconnect, worker, timers, sweep, ...ofBackends];
+  // Those that somebody waits for.
+  const hurried = [gateway, disconnect, worker, ...ofBackends];
   return [
     graph('Posts that did not arrive', [
       metrics.postsGone({ label: '410 gone' }),
@@ -73,7 +76,7 @@ function trouble({ metrics, functions, state }: Watched): IWidget[] {
       each.map((lambda) => lambda.metricErrors({ ...MINUTE, label: lambda.node.id })),
     ),
     graph('Throttles', [
-      ...each.slice(0, 3).map((lambda) => lambda.metricThrottles({ ...MINUTE, label: lambda.node.id })),
+      ...hurried.map((lambda) => lambda.metricThrottles({ ...MINUTE, label: lambda.node.id })),
       state.table.metric('WriteThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table writes' }),
       state.table.metric('ReadThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table reads' }),
     ]),

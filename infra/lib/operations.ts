@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { createAlarm, createAlarmTopic, tell } from './alarms.ts';
 import type { GatewayApi, GatewayStage } from './api.ts';
 import { createBreaker } from './breaker.ts';
-import { alarmsOf, breakerFailed, runaway, type Watched } from './broker-alarms.ts';
+import { alarmsOf, breakerFailed, publishErrors, runaway, type Watched } from './broker-alarms.ts';
 import { createDashboard } from './dashboard.ts';
 import { MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
@@ -15,8 +15,6 @@ export interface OperationsContext extends Watched, Pick<FunctionDefaults, 'logR
   readonly api: GatewayApi;
   readonly stage: GatewayStage;
   readonly sources: Sources;
-  /** What backends publish through; undefined without `httpPublish`. */
-  readonly publish: IFunction | undefined;
 }
 
 export interface Operations {
@@ -32,7 +30,9 @@ export function createOperations(
 ): Operations {
   const alarmTopic = props.alarms === false ? undefined : createAlarmTopic(scope, props.alarms ?? {});
   if (alarmTopic !== undefined) {
-    for (const definition of alarmsOf(context)) tell(createAlarm(scope, definition), alarmTopic);
+    const { publish } = context;
+    const definitions = [...alarmsOf(context), ...(publish === undefined ? [] : [publishErrors(publish)])];
+    for (const definition of definitions) tell(createAlarm(scope, definition), alarmTopic);
   }
   const breaker = props.breaker === false ? undefined : addBreaker(scope, props, context, alarmTopic);
   if (props.dashboard ?? true) createDashboard(scope, context);

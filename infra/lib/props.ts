@@ -69,7 +69,7 @@ export interface ApusBrokerProps {
    */
   readonly breaker?: BreakerProps | false;
 
-  /** Eleven alarms, and a topic that they tell. `false`: none. @default alarms whose topic nobody has subscribed to */
+  /** Eleven alarms, a twelfth with `httpPublish`, and a topic that they tell. `false`: none. @default alarms whose topic nobody has subscribed to */
   readonly alarms?: AlarmProps | false;
 
   /** A dashboard. An account's first three are free, each further one is $3.00 a month. @default true */

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { synthBroker } from './support/synth.ts';
 
 const { template } = synthBroker();
+/** With everything that is watched. */
+const { template: whole } = synthBroker({ httpPublish: 'keys' });
 const RUNBOOK = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 /** What CloudWatch gives away to each account for good. */
 const FREE_DASHBOARD_METRICS = 50;
@@ -27,14 +29,15 @@ function sectionOf(markdown: string, anchor: string): string {
   return sections.find((section) => anchorsOf(`## ${section}`)[0] === anchor) ?? '';
 }
 
-const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm')).map(
-  ({ Properties }) => Properties,
-);
+const alarmsOf = (from: typeof template) =>
+  Object.values(from.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const alarms = alarmsOf(template);
 
 describe('alarms', () => {
   it('are eleven, of eleven metrics, as their price in docs/deploy.md has it', () => {
     expect(alarms).toHaveLength(11);
     expect(alarms.every(({ MetricName }) => typeof MetricName === 'string')).toBe(true);
+    expect(alarmsOf(whole)).toHaveLength(12);
   });
 
   it('tell a topic when they go off, and when all is well again', () => {
@@ -49,7 +52,7 @@ describe('alarms', () => {
     expect(alarms.map(({ TreatMissingData }) => TreatMissingData)).toEqual(alarms.map(() => 'notBreaching'));
   });
 
-  it.each(alarms.map(({ AlarmDescription }) => [String(AlarmDescription)]))(
+  it.each(alarmsOf(whole).map(({ AlarmDescription }) => [String(AlarmDescription)]))(
     'has a section in the runbook that says what it means, how to look and what to do: %s',
     (description) => {
       const anchor = /docs\/runbook\.md#([\w-]+)$/.exec(description)?.[1];
@@ -96,8 +99,8 @@ interface Widget {
 }
 
 /** The dashboard's body; a reference is its logical id. */
-function widgets(): readonly Widget[] {
-  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+function widgets(from = template): readonly Widget[] {
+  const [dashboard] = Object.values(from.findResources('AWS::CloudWatch::Dashboard'));
   const parts = dashboard?.Properties.DashboardBody['Fn::Join'][1] as readonly (string | { Ref: string })[];
   return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : (part.Ref ?? 'ref'))).join(''))
     .widgets;
@@ -110,19 +113,20 @@ describe('the dashboard', () => {
   });
 
   it('shows no more metrics than a free dashboard may', () => {
-    const metrics = widgets().flatMap(({ properties }) => properties.metrics);
+    const metrics = widgets(whole).flatMap(({ properties }) => properties.metrics);
     expect(metrics.length).toBeGreaterThan(30);
     expect(metrics.length).toBeLessThanOrEqual(FREE_DASHBOARD_METRICS);
   });
 
   it('reckons the dollars of an hour by the price book', () => {
-    const widget = widgets().find(({ properties }) => properties.title === 'Dollars an hour');
+    const widget = widgets(whole).find(({ properties }) => properties.title === 'Dollars an hour');
     const [options] = widget?.properties.metrics[0] ?? [];
     const { expression = '' } = options as { expression?: string };
     expect(evaluate(expression, { messages: 1_000_000 / 12 })).toBeCloseTo(1, 9);
     expect(evaluate(expression, { connections: 1_000_000 / 60 })).toBeCloseTo(0.25, 9);
     expect(evaluate(expression, { gatewayRequests: 1_000_000 / 12 })).toBeCloseTo(0.2, 9);
     expect(evaluate(expression, { gatewayMs: 2_000_000 / 12 })).toBeCloseTo(1_000 * 0.0000133334, 9);
+    expect(evaluate(expression, { publishRequests: 1_000_000 / 12 })).toBeCloseTo(0.2, 9);
     expect(evaluate(expression, { reads: 1_000_000 / 12 })).toBeCloseTo(0.125, 9);
     expect(evaluate(expression, { writes: 1_000_000 / 12 })).toBeCloseTo(0.625, 9);
     expect(evaluate(expression, { jobs: 1_000_000 / 12 })).toBeCloseTo(1.5, 9);
