@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../infra/cli/command-error.ts';
 import { ensurePythonPackage } from '../../infra/cli/venv.ts';
+import { freePort } from './free-port.ts';
 
 /** The launcher of the end-to-end tests reaches into its internals, and what it does otherwise than AWS is written down. */
 const VERSION = '1.5.33';
@@ -58,15 +58,6 @@ export async function startMinistack(options: MinistackOptions = {}): Promise<Mi
 /** One of its services as it comes: the others do not start. */
 export async function startMinistackService(service: 'dynamodb' | 'sqs' = 'dynamodb'): Promise<Ministack> {
   return await startMinistack({ environment: { SERVICES: service, LOG_LEVEL: 'ERROR' } });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error(`expected a port, got ${address}`);
-  return address.port;
 }
 
 async function waitUntilUp(endpoint: string, child: ChildProcess): Promise<void> {

@@ -1,13 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { preview } from 'vite';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { buildCommand } from '../../support/build-command.ts';
 
 /** What `npm start` runs, built once for the tests of a file. */
 export class BuiltClient {
@@ -18,10 +15,7 @@ export class BuiltClient {
   }
 
   static async build(): Promise<BuiltClient> {
-    // Below node_modules, so that it finds the packages that it does not contain.
-    const directory = await mkdtemp(join(ROOT, 'node_modules', '.apus-test-'));
-    await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'node', 'build.mjs'), directory]);
-    return new BuiltClient(directory);
+    return new BuiltClient(await buildCommand());
   }
 
   /** The page's files. */

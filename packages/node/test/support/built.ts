@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { buildCommand } from '../../../../test/support/build-command.ts';
 
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+/** A few seconds, and several times as many where the machine is busy. */
+const BUILD_MS_MAX = 60_000;
 
 export interface Outcome {
   readonly code: number | null;
@@ -28,15 +29,10 @@ export class Built {
   #directory = '';
 
   constructor() {
-    beforeAll(() => {
-      // Below node_modules, so that it finds the packages that it does not contain.
-      this.#directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
-      const { status, stderr } = spawnSync('node', ['packages/node/build.mjs', this.#directory], {
-        cwd: ROOT,
-      });
-      if (status !== 0) throw new Error(`the build failed: ${stderr}`);
-    });
-    afterAll(() => rmSync(this.#directory, { recursive: true, force: true }));
+    beforeAll(async () => {
+      this.#directory = await buildCommand();
+    }, BUILD_MS_MAX);
+    afterAll(() => rm(this.#directory, { recursive: true, force: true }));
   }
 
   get directory(): string {

@@ -9,7 +9,12 @@ const FILE_SIZE_MAX = 2048;
 
 const MESSAGES = 400;
 
-it('acknowledges nothing that the disk did not take, says so and ends', async () => {
+/** The broker is built, and started, twice. */
+const TEST_MS_MAX = 120_000;
+
+it('acknowledges nothing that the disk did not take, says so and ends', {
+  timeout: TEST_MS_MAX,
+}, async () => {
   const directory = temporaryDirectory();
   const limited = ['sh', '-c', `ulimit -f ${FILE_SIZE_MAX}; exec "$@"`, 'sh'];
   const broker = await KillableBroker.build(directory, limited);

@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+import { buildCommand } from '../../../../test/support/build-command.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
 
 /** Room for all that is published while a subscriber is away. */
 const FLAGS = [
@@ -40,10 +37,7 @@ export class KillableBroker {
 
   /** `wrapper` is put before the command, to run it under some limit. */
   static async build(dataDirectory: string, wrapper: readonly string[] = []): Promise<KillableBroker> {
-    // Below node_modules, so that it finds the packages that it does not contain.
-    const built = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
-    const { status, stderr } = spawnSync(process.execPath, ['packages/node/build.mjs', built], { cwd: ROOT });
-    if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+    const built = await buildCommand();
     const serve = [process.execPath, join(built, 'apus.js'), 'serve', '--data', dataDirectory, ...FLAGS];
     const broker = new KillableBroker([...wrapper, ...serve], await freePort());
     onTestFinished(async () => {
@@ -99,13 +93,4 @@ export class KillableBroker {
 async function exitOf(child: ChildProcess): Promise<Exit> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return { code: child.exitCode, signal: child.signalCode };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
