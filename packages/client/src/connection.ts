@@ -2,6 +2,7 @@ import { Alarm } from './environment.ts';
 import { closeAdvice, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import {
+  ABNORMAL,
   CLOSING_MS,
   GIVEN_UP,
   HELD_BYTES_MAX,
@@ -123,13 +124,18 @@ export class Connection implements SocketEnd {
     webSocket.addEventListener('message', ({ data }) => this.#received(data));
     webSocket.addEventListener('error', (event) => {
       this.#socketError = event.error ?? event;
+      // Node.js 22 has no 'close' for a handshake that failed; where there is one, it comes at once.
+      if (this.readyState === ReadyState.CONNECTING)
+        this.#ports.settings.timers.defer(() => this.#lost(ABNORMAL, ''));
     });
-    webSocket.addEventListener('close', (event) => {
-      this.#webSocket = undefined;
-      if (this.#isClosed()) return;
-      if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
-      this.#end(event.code, event.reason, true);
-    });
+    webSocket.addEventListener('close', ({ code, reason }) => this.#lost(code, reason));
+  }
+
+  #lost(code: number, reason: string): void {
+    this.#webSocket = undefined;
+    if (this.#isClosed()) return;
+    if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
+    this.#end(code, reason, true);
   }
 
   #opened({ protocol }: GatewaySocket): void {

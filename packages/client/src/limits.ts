@@ -47,3 +47,6 @@ export const CLOSING_MS = 1_000;
 
 /** Our own close code for a connection that is given up. Of those that browsers allow (3000 to 4999). */
 export const GIVEN_UP = 4_000;
+
+/** How a WebSocket closes without a closing handshake (RFC 6455, section 7.1.5). */
+export const ABNORMAL = 1_006;

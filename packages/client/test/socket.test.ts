@@ -51,6 +51,15 @@ describe('opening', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
+  test('a handshake that failed is the end, also where the platform has no word for that but its error', async () => {
+    const harness = new Harness();
+    await harness.dial();
+    harness.gateway.failSilently(new Error('non-101 status code'));
+    await harness.clock.settle();
+    expect(harness.closes).toHaveLength(1);
+    expect(harness.events).toMatchObject([{ type: 'closed', code: 1006 }]);
+  });
+
   test('a server that does not choose the subprotocol is told from a gateway', async () => {
     const harness = new Harness();
     await harness.dial();
