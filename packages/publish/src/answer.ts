@@ -22,6 +22,8 @@ interface Entry {
   readonly id?: unknown;
   readonly reason_code?: unknown;
   readonly message?: unknown;
+  /** As AWS says it, in front of the endpoint. */
+  readonly Message?: unknown;
 }
 
 /** Reads the answer to `count` messages. */
@@ -55,17 +57,22 @@ function receiptOf({ id, reason_code: reasonCode }: Entry): Receipt | undefined 
   return undefined;
 }
 
-function failureOf(response: Response, { reason_code: reasonCode, message }: Entry): Failure {
+function failureOf(response: Response, entry: Entry): Failure {
   const { status, headers } = response;
+  const { reason_code: reasonCode } = entry;
   return {
-    message:
-      typeof message === 'string'
-        ? message
-        : `The answer (HTTP ${status}) is none of this API: is the URL right?`,
+    message: messageOf(status, entry),
     fields: { status, reasonCode: typeof reasonCode === 'number' ? reasonCode : undefined },
     isPassing: status === 429 || status >= 500,
     retryAfterMs: (Number(headers.get('retry-after')) || 0) * 1_000,
   };
+}
+
+function messageOf(status: number, { message, Message }: Entry): string {
+  if (typeof message === 'string') return message;
+  if (status === 403 && typeof Message === 'string')
+    return `AWS does not let the request in (${Message}): whoever signs it needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.`;
+  return `The answer (HTTP ${status}) is none of this API: is the URL right?`;
 }
 
 export function errorOf(

@@ -170,6 +170,26 @@ describe('what goes wrong', () => {
     expect(sent).toHaveLength(requests);
   });
 
+  it('says what whoever signs may lack, where AWS does not let it in', async () => {
+    const error = await failed(
+      withReplies([() => json(403, { Message: 'Forbidden' })]).publisher.publish('a', 'x'),
+    );
+    expect(error).toBeInstanceOf(PublishRefused);
+    expect(error.message).toBe(
+      'AWS does not let the request in (Forbidden): whoever signs it needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.',
+    );
+  });
+
+  it('is tried again while the function may not run, as when the breaker has tripped', async () => {
+    const Reason = 'ReservedFunctionConcurrentInvocationLimitExceeded';
+    const stopped = () => json(429, { Reason, Type: 'User', message: 'Rate Exceeded.' });
+    const { publisher, sent } = withReplies([stopped]);
+    const error = await failed(publisher.publish('a', 'x'));
+    expect(error).toBeInstanceOf(PublishUnavailable);
+    expect([error.status, error.message, sent.length]).toEqual([429, 'Rate Exceeded.', 4]);
+    expect(await withReplies([stopped, OK]).publisher.publish('a', 'x')).toMatchObject({ id: 'm' });
+  });
+
   it('is told when something else answers', async () => {
     for (const reply of [() => new Response('<html>', { status: 200 }), () => json(200, [])]) {
       const error = await failed(withReplies([reply]).publisher.publish('a', 'x'));
