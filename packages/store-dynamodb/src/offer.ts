@@ -97,7 +97,7 @@ export class Offer {
       const entry = { message, delivery, index, content, ttlSeconds };
       const memory = this.#parts.copies.memoryOf(message.id, index, delivery);
       const isHeld = hold?.has(delivery) === true;
-      return [{ entry, fields: entryFields(entry), memory, isHeld, view, isWaiting: false }];
+      return [{ entry, fields: entryFields(entry), memory, isHeld, matched: view, view, isWaiting: false }];
     });
   }
 
@@ -234,9 +234,7 @@ export class Offer {
   async #judge(written: Written, now: QueueView | undefined): Promise<Offered | undefined> {
     const { offered } = written;
     if (now === undefined) return undefined;
-    // The topic's next message in this frame begins with the same view: it must not overtake one that was left waiting.
-    const { view } = offered;
-    if (now.connectionId === view.connectionId) view.standing.phase = now.standing.phase;
+    noteStanding(offered, now);
     if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
       // One that was found may be for another connection than the session had when it was matched.
       offered.view = now;
@@ -280,6 +278,22 @@ export class Offer {
       written.where === 'inflight' && (await this.#parts.inflight.withdraw(view, written.packetId, fields))
     );
   }
+}
+
+/**
+ * The topic's next message in this frame begins with what was matched, and must not overtake this one where it was left
+ * waiting. On a connection that is over nothing goes at once:
+ *
+ *     frame, session live on A           client
+ *                                        CONNECT(B): draining
+ *     the window of A is full: 2 waits
+ *                                        acknowledges on B what was in A's window
+ *     (were 3 put inflight for A, as there is room …)
+ *                                        … B's drain would send 3 again before it draws 2 [MQTT-4.6.0-6]
+ */
+function noteStanding({ matched }: Offered, now: QueueView): void {
+  if (matched.session.key !== now.session.key) return;
+  matched.standing.phase = matched.connectionId === now.connectionId ? now.standing.phase : 'draining';
 }
 
 /** For which a copy is inflight. */

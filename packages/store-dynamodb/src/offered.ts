@@ -11,6 +11,8 @@ export interface Offered {
   /** What makes it known when it is offered again. Undefined: nothing does. */
   readonly memory: Item | undefined;
   readonly isHeld: boolean;
+  /** As it was matched: the next message of the topic in this frame begins with the same. */
+  readonly matched: QueueView;
   view: QueueView;
   /** It has its place among the waiting: from there it is moved, and nowhere is it put again. */
   isWaiting: boolean;

@@ -214,6 +214,30 @@ await withService((service) => {
       expect(await offer(4)).toBe(1);
     });
 
+    it('a message does not overtake one of its topic and frame that was left to the drain of a newer connection [MQTT-4.6.0-6]', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 1 }], 10);
+      await stores.beginFrame();
+      const offer = async (number: number) => {
+        const [matched] = await stores.subscriptions.match(tenant, 't');
+        const delivery = deliveryTo(matched?.subscribers[0]?.session ?? session, { copy: '' });
+        await stores.queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await offer(1)).toBe(1);
+      // In another process the client is back, and acknowledges what was under way.
+      const other = service.make();
+      const back = await open(other, tenant, 'c', { connectionId: 'c:2', attachment: { receiveMaximum: 1 } });
+      const drawn = async () => payloadsOf(await other.queues.next(back.session, PAGE, NOW_MS));
+      expect(await offer(2)).toBe(0);
+      expect(await drawn()).toEqual(['1']);
+      expect(await other.queues.complete(back.session, 1, 'puback')).toBe('done');
+      expect(await offer(3)).toBe(0);
+      expect(await drawn()).toEqual(['2']);
+    });
+
     it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
       const race = await begin(3);
       const seen: string[] = [];
