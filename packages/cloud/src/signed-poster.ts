@@ -58,22 +58,17 @@ export class SignedPoster implements Poster, PostAttempts {
   }
 
   async post(connectionId: string, content: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
-    let frame: Frame | undefined = typeof content === 'string' ? new Frame(content) : content;
-    for (const delayMs of RETRY_DELAYS_MS) {
-      const outcome = await this.#countedAttempt(connectionId, frame);
-      if (outcome === 'failed') {
-        frame = mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
-        if (frame === undefined) return outcome;
-      } else if (outcome !== 'throttled' && outcome !== 'unsent') return outcome;
+    let frame = typeof content === 'string' ? new Frame(content) : content;
+    for (let tries = 0; ; tries += 1) {
+      const outcome = await this.attempt(connectionId, frame);
+      if (outcome === 'sent') return outcome;
+      if (outcome === 'throttled') this.#meter.add(METRICS.postsThrottled);
+      const delayMs = RETRY_DELAYS_MS[tries];
+      const next = outcome === 'failed' ? repeatOf(frame, mayRepeat) : frame;
+      if (!PASSING.has(outcome) || delayMs === undefined || next === undefined) return outcome;
+      frame = next;
       await this.#sleep(delayMs);
     }
-    return await this.#countedAttempt(connectionId, frame);
-  }
-
-  async #countedAttempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
-    const outcome = await this.attempt(connectionId, frame);
-    if (outcome === 'throttled') this.#meter.add(METRICS.postsThrottled);
-    return outcome;
   }
 
   attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
@@ -116,6 +111,14 @@ export class SignedPoster implements Poster, PostAttempts {
 }
 
 const NOTHING = new Frame('');
+
+/** What may be otherwise a moment later. */
+const PASSING: ReadonlySet<PostOutcome> = new Set(['throttled', 'unsent', 'failed']);
+
+/** What of a frame is sent again when it is unknown whether it arrived; undefined: nothing. */
+function repeatOf(frame: Frame, mayRepeat: boolean): Frame | undefined {
+  return mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
+}
 
 function clientOf({ endpoint, clock, ca }: SignedPosterOptions): HttpClient {
   const { protocol, hostname, port } = new URL(endpoint);

@@ -7,15 +7,15 @@ import type { QoS } from '@apus/mqtt';
 import type { Arrived, Endpoints } from './gateway.ts';
 import { makeObvious, makeObviousWorker } from './obvious.ts';
 import { profiled } from './profile.ts';
-import { type Cost, deliveredCost, medianCost, tableLine, tableTitle } from './table.ts';
-import { type Load, makePosts, makeWorker, type Scheme, type Way } from './ways.ts';
+import { type Cost, deliveredCost, tableLine, tableTitle } from './table.ts';
+import { type Load, makeInline, makePosts, makeWorker, type Scheme, type Way } from './ways.ts';
 
 const { values } = parseArgs({
   options: {
     connections: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
     // Fewer, for a profile of one of them.
-    ways: { type: 'string', default: 'worker,obvious worker,posts,obvious posts' },
+    ways: { type: 'string', default: 'worker,obvious worker,posts,inline,obvious posts' },
     schemes: { type: 'string', default: 'http,https' },
     messages: { type: 'string', default: '1,2,10' },
     // Where to write a profile of the rounds that are counted.
@@ -29,6 +29,7 @@ const REPEATS_OF_ONE = 3;
 const MAKERS: Readonly<Record<string, (endpoints: Endpoints, scheme: Scheme) => Way | Promise<Way>>> = {
   worker: makeWorker,
   posts: makePosts,
+  inline: makeInline,
   'obvious worker': makeObviousWorker,
   'obvious posts': makeObvious,
 };
@@ -51,10 +52,14 @@ async function run(): Promise<void> {
   const [cpu] = cpus();
   print(`${CONNECTIONS} connections, Node.js ${process.version}, ${cpu?.model ?? 'an unknown CPU'}.`);
   print('CPU of this process for each delivery in µs, in brackets that of the kernel for it: medians of the');
-  print(`${values.rounds} rounds, in which the ways take turns.`);
+  print(
+    `${values.rounds} rounds, in which the ways take turns. How many times less: the median of the rounds, and in`,
+  );
+  print('brackets the least and the most of them.');
   print('worker: all of it, with its job, its shard read from DynamoDB and its claims.');
   print('obvious worker: for each message a Query of the SDK, and Promise.all of its posts.');
-  print('posts, obvious posts: the posts of each alone, which are given the connections.\n');
+  print('posts, obvious posts: the posts of each alone, which are given the connections.');
+  print('inline: those of a function that posts to its few recipients by itself.\n');
   const names = values.ways.split(',');
   print(tableTitle(names));
   for (const scheme of values.schemes.split(',') as Scheme[]) {
@@ -74,7 +79,7 @@ async function compare(
   gateway: ChildProcess,
   load: Load,
   ways: ReadonlyMap<string, Way>,
-): Promise<ReadonlyMap<string, Cost>> {
+): Promise<ReadonlyMap<string, readonly Cost[]>> {
   const measured = new Map<string, Cost[]>([...ways.keys()].map((name) => [name, []]));
   await arrivedAt(gateway);
   // This warms up, and is not counted.
@@ -84,7 +89,7 @@ async function compare(
       for (const [name, way] of ways) measured.get(name)?.push(await measure(gateway, load, way));
     }
   });
-  return new Map([...measured].map(([name, costs]) => [name, medianCost(costs)]));
+  return measured;
 }
 
 async function measure(gateway: ChildProcess, load: Load, way: Way): Promise<Cost> {

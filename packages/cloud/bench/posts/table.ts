@@ -12,7 +12,7 @@ export function deliveredCost({ user, system }: NodeJS.CpuUsage, deliveries: num
 }
 
 /** That of the round in the middle, by its sum. */
-export function medianCost(costs: readonly Cost[]): Cost {
+function medianCost(costs: readonly Cost[]): Cost {
   const sorted = [...costs].sort((a, b) => a.all - b.all);
   return sorted[Math.floor(sorted.length / 2)] ?? { all: Number.NaN, system: Number.NaN };
 }
@@ -20,21 +20,38 @@ export function medianCost(costs: readonly Cost[]): Cost {
 const LOAD_WIDTH = 33;
 const WIDTH = 16;
 
+/** What is compared with what. */
+const COMPARED = [
+  ['worker', 'obvious worker'],
+  ['posts', 'obvious posts'],
+  ['inline', 'obvious posts'],
+] as const;
+
 export function tableTitle(ways: readonly string[]): string {
-  const columns = ['worker is less', 'posts are less', ...ways].map((name) => name.padEnd(WIDTH));
-  return `${'endpoint messages QoS payload'.padEnd(LOAD_WIDTH)}${columns.join('')}`;
+  const ratios = COMPARED.map(([way]) => `${way}: less`);
+  const columns = [...ratios, ...ways].map((name) => name.padEnd(WIDTH));
+  return `${'endpoint messages QoS payload'.padEnd(LOAD_WIDTH)}${columns.join('  ')}`;
 }
 
-/** The ratios first: they hold on other machines. */
-export function tableLine(scheme: string, load: Load, costs: ReadonlyMap<string, Cost>): string {
+/** The ratios first: they hold on other machines. `costs`: of each way, round by round. */
+export function tableLine(scheme: string, load: Load, costs: ReadonlyMap<string, readonly Cost[]>): string {
   const { messages, qos, payloadBytes } = load;
   const name = `${scheme.padEnd(9)}${String(messages).padStart(8)}${String(qos).padStart(4)}${`${payloadBytes} B`.padStart(8)}`;
-  const ratios = ['worker', 'posts'].map((way) => timesLess(costs, way));
-  const each = [...costs.values()].map(({ all, system }) => `${all.toFixed(1)} (${system.toFixed(1)})`);
-  return `${name.padEnd(LOAD_WIDTH)}${[...ratios, ...each].map((column) => column.padEnd(WIDTH)).join('')}`;
+  const ratios = COMPARED.map(([way, obvious]) => timesLess(costs.get(way), costs.get(obvious)));
+  const each = [...costs.values()].map((rounds) => {
+    const { all, system } = medianCost(rounds);
+    return `${all.toFixed(1)} (${system.toFixed(1)})`;
+  });
+  return `${name.padEnd(LOAD_WIDTH)}${[...ratios, ...each].map((column) => column.padEnd(WIDTH)).join('  ')}`;
 }
 
-function timesLess(costs: ReadonlyMap<string, Cost>, way: string): string {
-  const [obvious, cost] = [costs.get(`obvious ${way}`), costs.get(way)];
-  return obvious === undefined || cost === undefined ? '–' : `${(obvious.all / cost.all).toFixed(1)} times`;
+/** Two ways are compared in the same round: what else the machine does then, it does to both. */
+function timesLess(rounds: readonly Cost[] = [], obvious: readonly Cost[] = []): string {
+  const ratios = rounds
+    .map(({ all }, round) => (obvious[round]?.all ?? Number.NaN) / all)
+    .filter((ratio) => !Number.isNaN(ratio))
+    .sort((a, b) => a - b);
+  const [least, middle, most] = [ratios[0], ratios[Math.floor(ratios.length / 2)], ratios.at(-1)];
+  if (least === undefined || middle === undefined || most === undefined) return '–';
+  return `${middle.toFixed(1)} (${least.toFixed(1)}–${most.toFixed(1)})`;
 }

@@ -58,6 +58,26 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   };
 }
 
+/** What a frame for few sends, given the connections and the packets: the postbag and its posts. */
+export function makeInline(endpoints: Endpoints, scheme: Scheme): Way {
+  const { region, credentials, ca, connectionIds } = endpoints;
+  const clock = { now: Date.now };
+  const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, ca });
+  const postbag = new Postbag(poster, { debug: () => {}, info: () => {}, warn: fail, error: fail });
+  return {
+    deliver: async (load) => {
+      for (const message of messagesOf(load)) {
+        const packet = encodeMessage(message);
+        for (const connectionId of connectionIds) postbag.push(connectionId, packet, load.qos > 0);
+      }
+      const failed = await postbag.flush();
+      if (failed.length > 0) fail(failed);
+    },
+    postsEach: () => 1,
+    close: () => poster.close(),
+  };
+}
+
 /** The worker as it runs: jobs decoded, shard read, slices claimed, everything routed, packed and posted. */
 export async function makeWorker(endpoints: Endpoints, scheme: Scheme): Promise<Way> {
   const { region, credentials, ca, connectionIds } = endpoints;
