@@ -56,6 +56,26 @@ export const bursts = (options: {
   );
 };
 
+/** All publishers at once, again and again. */
+export const volleys = (options: {
+  readonly messages: number;
+  readonly everyMs: number;
+  readonly durationMs: number;
+}): readonly Step[] => {
+  const { messages, everyMs, durationMs } = options;
+  return repeated(Math.floor(durationMs / everyMs), (index) =>
+    repeated(PUBLISHERS * messages, (message) => [
+      {
+        kind: 'publish',
+        atMs: index * everyMs,
+        publisher: message % PUBLISHERS,
+        topic: 'news',
+        qos: 1,
+      },
+    ]),
+  );
+};
+
 /** Subscribers lose their connections, and are back in a moment. */
 export const returns = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [
@@ -67,6 +87,10 @@ export const returns = (everyMs: number, durationMs: number): readonly Step[] =>
       awayMs: 100,
     },
   ]);
+
+/** Environments that are idle are gone. */
+export const colds = (everyMs: number, durationMs: number): readonly Step[] =>
+  repeated(Math.floor(durationMs / everyMs), (index) => [{ kind: 'cold', atMs: (index + 1) * everyMs }]);
 
 export const inOrder = (...parts: readonly (readonly Step[])[]): readonly Step[] =>
   parts.flat().sort((one, other) => one.atMs - other.atMs);

@@ -1,5 +1,5 @@
-import { bursts } from './directed-steps.ts';
-import { KILLS, type Mutation } from './mutation.ts';
+import { bursts, colds, inOrder } from './directed-steps.ts';
+import type { Mutation } from './mutation.ts';
 
 /** At QoS 1 a slice may come twice, and at QoS 2 each copy is known again. */
 const QOS_0 = bursts({ topic: 'news', qos: 0, messages: 2, everyMs: 100, durationMs: 6_000 });
@@ -29,7 +29,10 @@ export const OF_FAN_OUT: readonly Mutation[] = [
         fanOut.flush = async () => void setTimeout(() => flush().catch(() => {}), 1);
       },
     },
-    rates: KILLS,
+    steps: inOrder(
+      bursts({ topic: 'news', qos: 1, messages: 1, everyMs: 100, durationMs: 6_000 }),
+      colds(150, 6_000),
+    ),
     finds: ['lost'],
   },
 ];

@@ -1,11 +1,13 @@
 import { vi } from 'vitest';
 import { FrameCache } from '../../../packages/store-dynamodb/src/frame-cache.ts';
 import { QueueViews } from '../../../packages/store-dynamodb/src/queue-view.ts';
-import { bursts, inOrder, returns } from './directed-steps.ts';
+import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
 
-const DURATION_MS = 8_000;
-const BURSTS = bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 120, durationMs: DURATION_MS });
+const DURATION_MS = 4_000;
+const BURSTS = bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 100, durationMs: DURATION_MS });
+/** Frames that meet at windows which are just full, and time to become live again. */
+const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
 
 /** What waits for a session, and what is on its way to it. */
 export const OF_QUEUES: readonly Mutation[] = [
@@ -38,21 +40,19 @@ export const OF_QUEUES: readonly Mutation[] = [
     install: () => {
       vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
     },
-    steps: bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 250, durationMs: DURATION_MS }),
-    durationMs: DURATION_MS,
+    steps: VOLLEYS,
     inlineSubscribersMax: ALL_INLINE,
     // A frame of several acknowledgements goes on for a while after the one that found the queue empty.
-    store: slowly(15),
+    store: slowly(8),
     finds: ['order'],
   },
   {
     name: 'a message joins a queue before those in front of it have left',
     section: '§5 Return',
     alterations: { stores: { beforeWaiting: async () => {} } },
-    steps: BURSTS,
-    durationMs: DURATION_MS,
+    steps: VOLLEYS,
     inlineSubscribersMax: ALL_INLINE,
-    rates: { 'store-slow': 0.1 },
+    store: slowly(8),
     finds: ['order'],
   },
   {

@@ -25,7 +25,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
     // What is handled so late meets a session that has gone on, whatever its client held back.
     steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 200, durationMs: 6_000 }),
     lateInvocationMsMax: 20_000,
-    rates: LATE,
+    rates: { ...LATE, 'late-invocation': 0.4, cut: 0.05 },
     finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
   },
   {

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
 import { bursts, NEWCOMERS } from './directed-steps.ts';
-import { ALL_INLINE, type Mutation, slowly } from './mutation.ts';
+import { ALL_INLINE, LATE, type Mutation } from './mutation.ts';
 
 /** What the client's transport holds back. */
 export const OF_TRANSPORT: readonly Mutation[] = [
@@ -29,8 +29,7 @@ export const OF_TRANSPORT: readonly Mutation[] = [
     },
     steps: bursts({ topic: 'news', qos: 2, messages: 4, everyMs: 400, durationMs: 6_000 }),
     // The handler of a frame that has been cut goes on beside the next connection.
-    store: slowly(100),
-    rates: { cut: 0.05 },
+    rates: { ...LATE, 'store-slow': 0.2, cut: 0.05 },
     finds: ['order', 'doubled', 'lost', 'stale', 'retained'],
   },
 ];
