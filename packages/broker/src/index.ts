@@ -6,6 +6,7 @@ export { type BrokerLimits, type BrokerOptions, DEFAULT_LIMITS } from './limits.
 export type * from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
+export { messageBytes, Page } from './page.ts';
 export * from './ports/index.ts';
 export { isCovered, type Rules } from './rules.ts';
 export * from './session.ts';

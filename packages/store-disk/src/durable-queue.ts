@@ -3,13 +3,15 @@ import {
   type CompletingPacket,
   isExpired,
   type Message,
+  messageBytes,
+  Page,
   type PageLimit,
   type Queued,
   type QueuedPublish,
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { bytesOf, InflightWindow, messageOf, Page, WaitingLine } from '@apus/store-memory';
+import { InflightWindow, messageOf, WaitingLine } from '@apus/store-memory';
 import { PacketIds } from './packet-ids.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
 
@@ -138,7 +140,7 @@ export class DurableQueue {
       const oldest = this.#waiting.peek();
       if (oldest === undefined || (oldest.place.reservedId === 0 && this.#packetIds.areExhausted)) return;
       const { entry, place } = oldest;
-      const bytes = bytesOf(entry.message);
+      const bytes = messageBytes(entry.message);
       const hasExpired = isExpired(entry.message, nowMs);
       if (!hasExpired && !drawn.hasRoom(bytes)) return;
       this.#waiting.take();

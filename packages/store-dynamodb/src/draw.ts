@@ -1,10 +1,9 @@
-import type { PageLimit, Queued } from '@apus/broker';
+import { Page, type PageLimit, type Queued } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
 import type { Drawn } from './drawn.ts';
 import type { DrawnEntry } from './drawn-list.ts';
 import type { Inflight } from './inflight.ts';
-import { Page } from './page.ts';
 import { PageBodies } from './page-bodies.ts';
 import {
   compareEntries,

@@ -1,9 +1,8 @@
-import type { Delivery, Message, QueuedPublish, SessionRef } from '@apus/broker';
+import { type Delivery, type Message, messageBytes, type QueuedPublish, type SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { BodyRef } from './bodies.ts';
 import { type Key, OWNED, ownedPartition } from './keys.ts';
 import { decodeMessage } from './message-blob.ts';
-import { messageBytes } from './page.ts';
 import {
   bytes,
   bytesOf,

@@ -1,11 +1,18 @@
-import { isExpired, type Message, type PageLimit, type RetainedPage, type RetainedStore } from '@apus/broker';
+import {
+  isExpired,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  type RetainedPage,
+  type RetainedStore,
+} from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { retainedPartition, retainedSort } from './keys.ts';
 import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
-import { messageBytes, Page } from './page.ts';
 import { retainedRange } from './retained-range.ts';
 import { RetainedReader } from './retained-reader.ts';
 import type { SampledCount } from './sampled-count.ts';

@@ -1,11 +1,10 @@
-import type { QueueLimits, SessionRef } from '@apus/broker';
+import { messageBytes, type QueueLimits, type SessionRef } from '@apus/broker';
 import type { Copies } from './copies.ts';
 import type { Drawn } from './drawn.ts';
 import { hasDrawn } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
-import { messageBytes } from './page.ts';
 import { type Entry, entryFields, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import { endOf, type QueryPage, type Table } from './table.ts';

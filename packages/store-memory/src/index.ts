@@ -9,7 +9,6 @@ import { UnsettledCopies } from './unsettled-copies.ts';
 
 export { InflightWindow, messageOf } from './inflight-window.ts';
 export type { HeldWill } from './memory-session.ts';
-export { bytesOf, Page } from './page.ts';
 export { WaitingLine } from './waiting-line.ts';
 export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
 

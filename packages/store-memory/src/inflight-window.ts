@@ -1,6 +1,12 @@
-import type { Acknowledged, CompletingPacket, Queued, QueuedPublish } from '@apus/broker';
+import {
+  type Acknowledged,
+  type CompletingPacket,
+  messageBytes,
+  type Page,
+  type Queued,
+  type QueuedPublish,
+} from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { bytesOf, type Page } from './page.ts';
 
 /** Something sent and not completed. */
 export interface Inflight<Place> {
@@ -135,7 +141,7 @@ export class InflightWindow<Place> {
       const message = messageOf(inflight.queued);
       // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
       if (isFull && message !== undefined) continue;
-      const bytes = message === undefined ? 0 : bytesOf(message.message);
+      const bytes = message === undefined ? 0 : messageBytes(message.message);
       if (!drawn.hasRoom(bytes)) return;
       this.#resend(inflight);
       drawn.add(inflight.queued, bytes);

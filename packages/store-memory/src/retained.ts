@@ -1,6 +1,13 @@
-import { isExpired, type Message, type PageLimit, type RetainedPage, type RetainedStore } from '@apus/broker';
+import {
+  isExpired,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  type RetainedPage,
+  type RetainedStore,
+} from '@apus/broker';
 import { matches, TopicTree } from '@apus/mqtt';
-import { bytesOf, Page } from './page.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';
 
 /**
@@ -88,7 +95,7 @@ class RetainedOfTenant {
     let next: string | undefined;
     for (const { message, number } of fromTree ?? this.#fromLog(topicFilter, from.number)) {
       if (message === undefined) continue;
-      const bytes = bytesOf(message);
+      const bytes = messageBytes(message);
       if (isExpired(message, nowMs)) expired.push(message);
       else if (page.hasRoom(bytes)) page.add(message, bytes);
       else {

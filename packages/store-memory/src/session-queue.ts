@@ -2,7 +2,9 @@ import {
   type Acknowledged,
   type CompletingPacket,
   isExpired,
+  messageBytes,
   KEPT_PACKET_ID_MAX as PACKET_ID_MAX,
+  Page,
   type PageLimit,
   type Queued,
   type QueuedPublish,
@@ -10,7 +12,6 @@ import {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { InflightWindow } from './inflight-window.ts';
-import { bytesOf, Page } from './page.ts';
 import { WaitingLine } from './waiting-line.ts';
 
 /** What one session has been promised. Made when its first QoS 1 or 2 message comes. */
@@ -83,7 +84,7 @@ export class SessionQueue {
     while (waiting !== undefined && this.#canBegin(receiveMaximum)) {
       const oldest = waiting.peek();
       if (oldest === undefined) return;
-      const bytes = bytesOf(oldest.message);
+      const bytes = messageBytes(oldest.message);
       const hasExpired = isExpired(oldest.message, nowMs);
       if (!hasExpired && !drawn.hasRoom(bytes)) return;
       waiting.take();

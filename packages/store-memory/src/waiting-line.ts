@@ -1,6 +1,5 @@
-import type { Message, QueueLimits } from '@apus/broker';
+import { type Message, messageBytes, type QueueLimits } from '@apus/broker';
 import { Fifo } from './fifo.ts';
-import { bytesOf } from './page.ts';
 
 const NOTHING: readonly never[] = [];
 
@@ -18,7 +17,7 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
     message: Message,
     { queueLengthMax, queueBytesMax, whenFull }: QueueLimits,
   ): readonly Waiting[] | undefined {
-    const bytes = bytesOf(message);
+    const bytes = messageBytes(message);
     const isFull = () => this.length >= queueLengthMax || this.#bytes + bytes > queueBytesMax;
     if (!isFull()) return NOTHING;
     // Emptying the queue for a message that fits no queue would lose all for nothing.
@@ -35,7 +34,7 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
 
   push(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    this.#bytes += bytesOf(waiting.message);
+    this.#bytes += messageBytes(waiting.message);
   }
 
   peek(): Waiting | undefined {
@@ -44,7 +43,7 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
 
   take(): Waiting | undefined {
     const oldest = this.#waiting.shift();
-    if (oldest !== undefined) this.#bytes -= bytesOf(oldest.message);
+    if (oldest !== undefined) this.#bytes -= messageBytes(oldest.message);
     return oldest;
   }
 

@@ -1,11 +1,12 @@
-import type { Message, PageLimit } from '@apus/broker';
+import type { Message } from './message.ts';
+import type { PageLimit } from './ports/page.ts';
 
 /** What a message counts towards a limit in bytes. */
 export function messageBytes({ topic, payload }: Message): number {
   return Buffer.byteLength(topic) + payload.length;
 }
 
-/** A page while it is filled. */
+/** A page while a store fills it. */
 export class Page<T> {
   readonly entries: T[] = [];
   readonly #limit: PageLimit;
