@@ -71,4 +71,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // What the SDK says about next year's Node.js is for us, and not for whoever asks AWS something.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+// So is what Node.js 24 says about `url.parse` in mqtt.js.
+process.noDeprecation = true;
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => explain(error));
