@@ -56,7 +56,7 @@ export async function startMinistack(options: MinistackOptions = {}): Promise<Mi
 }
 
 /** One of its services as it comes: the others do not start. */
-export async function startMinistackService(service: 'dynamodb' | 'sqs' = 'dynamodb'): Promise<Ministack> {
+export async function startMinistackService(service: 'dynamodb' | 'sqs'): Promise<Ministack> {
   return await startMinistack({ environment: { SERVICES: service, LOG_LEVEL: 'ERROR' } });
 }
 

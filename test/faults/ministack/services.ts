@@ -3,7 +3,7 @@ import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { FAN_OUT, FAN_OUT_DEAD, TABLE, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
-import { type Ministack, startMinistack } from '../../support/ministack.ts';
+import { type Ministack, startMinistackService } from '../../support/ministack.ts';
 
 const CALLER = {
   region: 'us-east-1',
@@ -30,7 +30,10 @@ export class MinistackServices {
   }
 
   static async start(visibilitySeconds: number): Promise<MinistackServices> {
-    const [dynamoDb, sqs] = await Promise.all([startService('dynamodb'), startService('sqs')]);
+    const [dynamoDb, sqs] = await Promise.all([
+      startMinistackService('dynamodb'),
+      startMinistackService('sqs'),
+    ]);
     const services = new MinistackServices(dynamoDb, sqs);
     await services.dynamo(undefined).send(new CreateTableCommand(defineTable(TABLE)));
     const client = services.sqs(undefined);
@@ -91,10 +94,6 @@ export class MinistackServices {
     for (const client of this.#clients) client.destroy();
     await Promise.all([this.#dynamoDb.stop(), this.#sqs.stop()]);
   }
-}
-
-async function startService(service: string): Promise<Ministack> {
-  return await startMinistack({ environment: { SERVICES: service, LOG_LEVEL: 'ERROR' } });
 }
 
 async function through<T>(

@@ -1,4 +1,0 @@
-export {
-  type Ministack,
-  startMinistackService as startMinistack,
-} from '../../../../test/support/ministack.ts';
