@@ -23,6 +23,7 @@ export class Guests {
   readonly #books: Books;
   readonly #published: Published;
   readonly #probes: ProbeLedger[] = [];
+  readonly #probeClients: SimClient[] = [];
   #count = 0;
 
   constructor(emulator: InProcessEmulator, books: Books, published: Published) {
@@ -38,6 +39,12 @@ export class Guests {
   /** Probes that are there: to them everything is owed that came after their SUBACK. */
   get owedProbes(): number {
     return this.#probes.filter(({ isOwed }) => isOwed).length;
+  }
+
+  /** Every probe sends a frame: one whose connection the server has given up without its notice hears of that. */
+  askProbes(): void {
+    for (const probe of this.#probeClients)
+      if (probe.mqtt.connected) probe.subscribe('open/asks', 1).catch(() => {});
   }
 
   /** Subscribes to the retained state and stays. */
@@ -63,6 +70,7 @@ export class Guests {
         this.#books.trace,
       ),
     );
+    this.#probeClients.push(client);
   }
 
   /** Brings a will, and ends as the step says. */

@@ -41,7 +41,7 @@ it(
     const { counts, faults, problems } = history;
     process.stdout.write(`${JSON.stringify(counts)}\n${JSON.stringify(faults)}\n`);
     if (problems.length > 0) expect.fail(reportOf(history));
-    expect(counts.acknowledged).toBeGreaterThan(20);
+    expect(counts.acknowledged).toBeGreaterThan(0);
     expect(faults['kill-at-checkpoint']).toBeGreaterThan(0);
     expect(faults['queue-redelivers']).toBeGreaterThan(0);
     expect(history.steps.filter((step) => step.kind === 'end' && step.how === 'vanish')).not.toEqual([]);

@@ -107,5 +107,6 @@ export async function settle(
   for (const client of cast.all.filter((each) => each.hasUnsent))
     books.wrong(`stuck: ${client.name} has messages that nobody acknowledges`, client.name);
   guests.probe(STATE_FILTERS[0]);
+  guests.askProbes();
   await time.advance(aftermathMs);
 }

@@ -42,8 +42,9 @@ export const OF_QUEUES: readonly Mutation[] = [
     },
     steps: VOLLEYS,
     inlineSubscribersMax: ALL_INLINE,
-    // A frame of several acknowledgements goes on for a while after the one that found the queue empty.
+    // What was drawn is posted, and has to be posted again.
     store: slowly(8),
+    rates: { 'post-429': 0.3 },
     finds: ['order'],
   },
   {
