@@ -12,7 +12,10 @@ import { launchChromium, whyNoBrowser } from './chromium.ts';
 const root = fileURLToPath(new URL('./app', import.meta.url));
 const skipped = whyNoBrowser();
 
-/** A page built with Vite and stock mqtt.js, served from somewhere else than the broker, as an app would be. */
+/**
+ * A page built with Vite and stock mqtt.js, served from somewhere else than the broker, as an app would be. Skipped on a
+ * machine that has no browser, except in CI, where that is a failure.
+ */
 describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transport, in Chromium', () => {
   let outDir: string;
   let node: RunningNode;

@@ -32,6 +32,7 @@ const isThere = (pid: number) => {
   }
 };
 
+// The benchmark reads what a broker uses from /proc, which only Linux has.
 describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => {
   it('is used once it listens, and is gone once it is stopped, even if it would rather stay', async () => {
     const folder = folderForTest();

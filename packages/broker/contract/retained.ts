@@ -77,6 +77,7 @@ export function retainedStoreContract(
         expect(await found('a')).toEqual(['a 36']);
       });
 
+      // A store that samples its numbers refuses a topic somewhat later.
       it.skipIf(!countsAreExact)('keeps as many topics as the maximum, and not one more', async () => {
         const putAtMost2 = async (topic: string, id: number) =>
           await retained.put(tenant, messageOf({ topic, id: messageId(id) }), 2);
@@ -90,6 +91,7 @@ export function retainedStoreContract(
         expect(await putAtMost2('c', 6)).toBe(true);
       });
 
+      // Neither does such a store refuse anybody at so small a maximum, and this would show nothing.
       it.skipIf(!countsAreExact)('counts each tenant for itself', async () => {
         expect(await retained.put(tenant, messageOf(), 1)).toBe(true);
         expect(await retained.put(unique('tenant'), messageOf(), 1)).toBe(true);

@@ -221,6 +221,7 @@ describe('a request', () => {
 });
 
 describe('TLS', () => {
+  // The certificate is made by openssl, which not every machine has.
   it.skipIf(!HAS_OPENSSL)('is spoken with whom the certificate names, and with nobody else', async () => {
     const { key, cert } = selfSigned();
     const server = createTlsServer({ key, cert }, (socket) => {
