@@ -306,6 +306,25 @@ await withService((service) => {
     });
   });
 
+  describe('what a frame has drawn, and whose reply has not left', () => {
+    it('is not overtaken by a newer message, although the window has room: an acknowledgement says live', async () => {
+      const { stores, session } = await back([1]);
+      const plan = { connectionId: 'c:2', tenant: session.tenant, topicNames: [], looksAtEnd: true };
+      await stores.beginFrame(plan);
+      const page = await next(stores, session);
+      expect(idsOf(page)).toEqual([id(1)]);
+      expect(await next(stores, session)).toEqual([]);
+      expect((await offer(service.make(), session, 2)).packetId).toBe(0);
+      stores.endFrame();
+      expect((await offer(service.make(), session, 3)).packetId).toBe(0);
+      await stores.beginFrame(plan);
+      await acknowledge(stores, session, page);
+      expect(stores.takeOwedLook()).toBe(true);
+      expect(idsOf(await next(stores, session))).toEqual([id(2), id(3)]);
+      stores.endFrame();
+    });
+  });
+
   describe('acknowledgements of a frame that looks at its end', () => {
     it('do not look themselves, and say that a look is owed', async () => {
       const { stores, session } = await back([1, 2, 3], 2);
