@@ -40,11 +40,10 @@ export const OF_QUEUES: readonly Mutation[] = [
     install: () => {
       vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
     },
-    steps: VOLLEYS,
+    steps: bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 120, durationMs: 8_000 }),
+    durationMs: 8_000,
     inlineSubscribersMax: ALL_INLINE,
-    // What was drawn is posted, and has to be posted again.
-    store: slowly(8),
-    rates: { 'post-429': 0.3 },
+    rates: { 'late-reply': 0.2, 'store-slow': 0.05 },
     finds: ['order'],
   },
   {

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
-import { bursts, NEWCOMERS } from './directed-steps.ts';
+import { NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, LATE, type Mutation } from './mutation.ts';
 
 /** What the client's transport holds back. */
@@ -27,8 +27,6 @@ export const OF_TRANSPORT: readonly Mutation[] = [
         return takeFrame.call(this, false);
       });
     },
-    steps: bursts({ topic: 'news', qos: 2, messages: 4, everyMs: 400, durationMs: 6_000 }),
-    // The handler of a frame that has been cut goes on beside the next connection.
     rates: { ...LATE, 'store-slow': 0.2, cut: 0.05 },
     finds: ['order', 'doubled', 'lost', 'stale', 'retained'],
   },
