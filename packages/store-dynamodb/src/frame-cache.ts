@@ -43,6 +43,11 @@ export class FrameCache {
     this.forgetMatches();
   }
 
+  /** What is drawn leaves when a frame has been handled, beside other frames and in no order with them. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   keepLink(connectionId: ConnectionId, item: Item | undefined): void {
     this.#link = { connectionId, item };
   }

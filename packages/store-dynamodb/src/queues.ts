@@ -58,7 +58,7 @@ export class DynamoQueues implements QueueStore {
     this.#drawn = new Drawn(table, frame);
     this.#waiting = new Waiting(table, this.#views, this.#copies, this.#drawn);
     this.#inflight = new Inflight(table);
-    this.#settle = new Settle(this.#views, this.#waiting, this.#inflight, this.#drawn);
+    this.#settle = new Settle(this.#views, this.#waiting, this.#inflight, this.#drawn, frame);
     this.#acknowledge = new Acknowledge(table, this.#drawn, frame);
   }
 
@@ -159,7 +159,8 @@ export class DynamoQueues implements QueueStore {
    *                                        posts a newer message
    *     its reply leaves, with an older one
    *
-   * So the queue stays `draining`, and the acknowledgement of what was drawn, which comes after the reply, says live.
+   * So the queue stays `draining`, and the acknowledgement of what was drawn, which comes after the reply, says live. What
+   * another frame has drawn holds it back as well (`Settle.isHeldBack`).
    */
   async #conclude(view: QueueView, draw: Draw, isSettling: boolean): Promise<boolean> {
     this.#noteDrawn(view, draw);
@@ -169,7 +170,7 @@ export class DynamoQueues implements QueueStore {
       else await this.#views.change(view, [view.standing.phase], phase, draw.removed);
       return false;
     }
-    if (this.#frame.drawnTo(view.session.key) !== undefined) {
+    if (this.#settle.isHeldBack(draw.window) || this.#frame.drawnTo(view.session.key) !== undefined) {
       if (!isSettling) await this.#views.countRemoved(view, draw.removed);
       else await this.#views.change(view, ['settling'], 'draining', draw.removed);
       return true;

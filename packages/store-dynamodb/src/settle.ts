@@ -1,4 +1,5 @@
 import type { Drawn } from './drawn.ts';
+import type { FrameCache } from './frame-cache.ts';
 import type { Inflight } from './inflight.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import type { QueryPage } from './table.ts';
@@ -18,9 +19,11 @@ export class Settle {
   readonly #waiting: Waiting;
   readonly #inflight: Inflight;
   readonly #drawn: Drawn;
+  readonly #frame: FrameCache;
 
-  constructor(views: QueueViews, waiting: Waiting, inflight: Inflight, drawn: Drawn) {
+  constructor(views: QueueViews, waiting: Waiting, inflight: Inflight, drawn: Drawn, frame: FrameCache) {
     this.#drawn = drawn;
+    this.#frame = frame;
     this.#views = views;
     this.#waiting = waiting;
     this.#inflight = inflight;
@@ -33,12 +36,30 @@ export class Settle {
   async tryOnce(view: QueueView): Promise<Settled> {
     const first = await this.#waiting.first(view.session, 1);
     const window = await this.#inflight.read(view, first);
-    if (window.hasMessagesToSendAgain || (await this.#isSomethingWaiting(view, first, window))) {
+    const mustWait = window.hasMessagesToSendAgain || this.isHeldBack(window);
+    if (mustWait || (await this.#isSomethingWaiting(view, first, window))) {
       await this.#views.change(view, ['settling'], 'draining');
       return 'draining';
     }
     if (window.hasPubrelsToSendAgain) return 'only-pubrels';
     return (await this.goLive(view, window)) ? 'live' : 'draining';
+  }
+
+  /**
+   * Messages that left with a reply, or as what an acknowledgement drew, have not been acknowledged. Between frames
+   * nobody knows but by that whether they have arrived, and what is posted meanwhile could overtake them:
+   *
+   *     handler of PUBACK 1                handler of PUBACK 2             publisher
+   *     draws the last that waits
+   *     (is slow, or dies)
+   *                                        nothing waits; were it live …
+   *                                                                        … posts a newer message
+   *     its reply leaves: the older one
+   *
+   * Their acknowledgements look again. Outside of frames what is drawn is sent by whoever has drawn it, at once.
+   */
+  isHeldBack(window: Window): boolean {
+    return this.#frame.isOpen && window.isAwaited;
   }
 
   /** What has been drawn waits as well, for its acknowledgement: anything beyond that. */

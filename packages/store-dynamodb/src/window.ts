@@ -61,6 +61,14 @@ export class Window {
     return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') === KIND.released);
   }
 
+  /** Messages that were drawn for this connection, or sent to it again, have not been acknowledged. */
+  get isAwaited(): boolean {
+    if (this.drawn.here.length > 0) return true;
+    return this.items.some(
+      (item) => this.isSentHere(item) && item.f !== undefined && textOf(item, 'k') !== KIND.released,
+    );
+  }
+
   isSentHere(item: Item): boolean {
     return textOf(item, 'c') === this.#view.connectionId;
   }

@@ -325,6 +325,32 @@ await withService((service) => {
     });
   });
 
+  describe('what one frame has drawn, while another looks', () => {
+    it('holds back what is newer until it has been acknowledged [MQTT-4.6.0-6]', async () => {
+      const { stores, session } = await back([1, 2]);
+      const plan = { connectionId: 'c:2', tenant: session.tenant, topicNames: [], looksAtEnd: true };
+      await stores.beginFrame(plan);
+      const page = await next(stores, session);
+      // The acknowledgement of something older, in another process: nothing waits, and the page may not have left.
+      const other = service.make();
+      await other.beginFrame(plan);
+      expect(await next(other, session)).toEqual([]);
+      other.endFrame();
+      stores.endFrame();
+      expect((await offer(service.make(), session, 3)).packetId).toBe(0);
+      await stores.beginFrame(plan);
+      await acknowledge(stores, session, page);
+      const more = await next(stores, session);
+      expect(idsOf(more)).toEqual([id(3)]);
+      stores.endFrame();
+      await stores.beginFrame(plan);
+      await acknowledge(stores, session, more);
+      expect(await next(stores, session)).toEqual([]);
+      stores.endFrame();
+      expect((await offer(service.make(), session, 4)).packetId).toBeGreaterThan(0);
+    });
+  });
+
   describe('acknowledgements of a frame that looks at its end', () => {
     it('do not look themselves, and say that a look is owed', async () => {
       const { stores, session } = await back([1, 2, 3], 2);
