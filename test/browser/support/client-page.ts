@@ -88,7 +88,12 @@ export class ClientPage {
     await form.locator('label', { hasText: `QoS ${qos}` }).click();
     await form.getByLabel('Retain').setChecked(retain);
     await form.locator('label', { hasText: 'Text' }).click();
-    await form.getByRole('textbox', { name: 'Payload' }).fill(payload);
+    const editor = form.getByRole('textbox', { name: 'Payload' });
+    // The editor is made anew for another kind of payload, perhaps while it is being filled in.
+    await eventually(async () => {
+      await editor.fill(payload);
+      return await editor.textContent();
+    }).toBe(payload);
     await form.getByRole('button', { name: 'Publish', exact: true }).click();
     await form
       .getByRole('status')
