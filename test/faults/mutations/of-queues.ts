@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { FrameCache } from '../../../packages/store-dynamodb/src/frame-cache.ts';
 import { QueueViews } from '../../../packages/store-dynamodb/src/queue-view.ts';
+import { Window } from '../../../packages/store-dynamodb/src/window.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
 
@@ -39,6 +40,7 @@ export const OF_QUEUES: readonly Mutation[] = [
     section: '§5 Return',
     install: () => {
       vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
+      vi.spyOn(Window.prototype, 'isAwaited', 'get').mockReturnValue(false);
     },
     steps: bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 120, durationMs: 8_000 }),
     durationMs: 8_000,
