@@ -28,6 +28,15 @@ export async function sendAhead({ fanOut, postbag }: Environment, connectionId: 
   await postbag.flushAhead(connectionId);
 }
 
+/**
+ * Ends a connection of which nobody knows what it was sent, at once: until it is over its acknowledgements draw what is
+ * newer, and whoever handles this event may die before its end.
+ */
+export async function endNow(environment: Environment, connectionId: ConnectionId): Promise<void> {
+  environment.postbag.fail(connectionId);
+  await settle(environment, { connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+}
+
 async function send(environment: Environment): Promise<boolean> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await environment.fanOut?.flush();

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { subscribe } from '../../../test/support/text-client.ts';
-import { type Attempt, World } from './support/fan-out.ts';
+import { type Attempt, never, World } from './support/fan-out.ts';
 
 const STAYS = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 
@@ -136,6 +136,32 @@ describe('a client whose window is full while a post to it is tried again', () =
     expect(await world.process().failuresOf(world.queue.receive())).toEqual([]);
     expect(await Promise.all(waitingWhenTried)).toEqual([0, 0, 0]);
     expect(await world.stores.queues.length(record.session)).toBe(1);
+  });
+});
+
+describe('a connection to which a QoS 2 message may be under way from a worker that is given up', () => {
+  it('is over before the slice that is repeated is posted, and not only at the end of its batch [MQTT-4.4.0-1]', async () => {
+    const world = await World.create();
+    await world.subscribers(3);
+    const slow = await world.connect({ clientId: 'slow', ...STAYS });
+    await world.frame(slow, subscribe('wide', { qos: 2 }));
+    await world.publish(['a'], { qos: 2 });
+    const records = world.queue.receive();
+    world.gateway.answer = ({ connectionId }) => (connectionId === slow ? never() : 'sent');
+    void world.process({ name: 'given up' }).work(records);
+    await vi.waitFor(() =>
+      expect(world.gateway.attempts.map(({ connectionId }) => connectionId)).toContain(slow),
+    );
+    const wasOver: boolean[] = [];
+    world.gateway.answer = ({ by }) => {
+      if (by === 'successor') wasOver.push(world.gateway.deleted.includes(slow));
+      return 'sent';
+    };
+    expect(await world.process({ name: 'successor' }).failuresOf(records)).toEqual([]);
+    expect(wasOver).toEqual([true, true]);
+    expect(await world.stores.links.load(slow)).toMatchObject({ phase: 'closed' });
+    expect(world.gateway.textsTo(slow)).toEqual([]);
+    expect(await world.returns('slow')).toEqual({ present: true, queue: ['a'] });
   });
 });
 

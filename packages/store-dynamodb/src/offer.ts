@@ -238,7 +238,7 @@ export class Offer {
     if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
       // One that was found may be for another connection than the session had when it was matched.
       offered.view = now;
-      if (written.found !== undefined && this.#endUncertain(now)) return undefined;
+      if (written.found !== undefined && (await this.#endUncertain(now))) return undefined;
       mayGo(offered, written.packetId, written.found !== undefined);
       return undefined;
     }
@@ -258,8 +258,8 @@ export class Offer {
    * The copy is there, and not answered. Who put it there may have died before it was sent, or be about to send it: a
    * second PUBLISH behind the client's PUBCOMP would be another message to it [MQTT-4.4.0-1].
    */
-  #endUncertain({ session }: QueueView): boolean {
-    return this.#table.settings.endUncertain?.(session) ?? false;
+  async #endUncertain({ session }: QueueView): Promise<boolean> {
+    return (await this.#table.settings.endUncertain?.(session)) ?? false;
   }
 
   /** The session is live, and the copy is not where its connection would find it. */

@@ -50,9 +50,10 @@ export interface DynamoOptions {
   /**
    * Ends the connection of a session to which a QoS 2 message may have been sent or not: its client returns, and is
    * sent it again as MQTT says. False: nothing is under way to this connection, the message can be sent again on it.
+   * Resolves when the connection is over: nothing newer is drawn for it then.
    * @default it is sent again on it
    */
-  readonly endUncertain?: (session: SessionRef) => boolean;
+  readonly endUncertain?: (session: SessionRef) => boolean | Promise<boolean>;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */

@@ -10,7 +10,7 @@ import {
   type Timers,
 } from '@apus/broker';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
-import { sendAhead } from '../after.ts';
+import { endNow, sendAhead } from '../after.ts';
 import { SharedDeliveryQuota } from '../delivery-quota.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
@@ -76,11 +76,11 @@ export function composeCloud(options: CloudOptions): Cloud {
     beforeWaiting: async ({ attachment }) => {
       if (attachment !== undefined) await sendAhead(environment, attachment.connectionId);
     },
-    endUncertain: ({ attachment }) => {
-      const { connections, postbag } = environment;
+    endUncertain: async ({ attachment }) => {
+      const { connections } = environment;
       // To the connection whose frame this is nobody else's reply is under way, and its own comes first.
       if (attachment === undefined || attachment.connectionId === connections.current?.id) return false;
-      postbag.fail(attachment.connectionId);
+      await endNow(environment, attachment.connectionId);
       return true;
     },
     ...options.stores,
