@@ -2,11 +2,9 @@ import { parser as createParser, generate, type Packet, type Parser } from 'mqtt
 import { BinaryWire } from './binary-wire.ts';
 import { doorUnderTest } from './door.ts';
 import { packetLength } from './packet-length.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { TextWire } from './text-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
-
-/** How long a wait may last before the test fails; a passing test waits for a delayed will at most. */
-const PATIENCE_MS = doorUnderTest === 'gateway' ? 10_000 : 5_000;
 
 export type Received = Packet & Record<string, unknown>;
 

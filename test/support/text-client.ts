@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { parser as createParser, generate, type Packet } from 'mqtt-packet';
 import { WebSocket } from 'ws';
 import { packetLength } from './packet-length.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { readServerFrame } from './server-frame.ts';
-
-/** How long a wait may last before the test fails; a passing test never waits this long. */
-const PATIENCE_MS = 5_000;
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Received = Packet & Record<string, unknown>;

@@ -1,6 +1,7 @@
 import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { connect, type MqttModule } from '../src/index.ts';
 import { MiniBroker } from './support/mini-broker.ts';
 import { TextGateway } from './support/text-gateway.ts';
@@ -39,7 +40,7 @@ test.each([4, 5] as const)(
     const payloads: string[] = [];
     client.on('message', (_topic, payload) => payloads.push(payload.toString()));
     for (const qos of [0, 1, 2] as const) await client.publishAsync('a', `${qos}`, { qos });
-    await expect.poll(() => payloads).toEqual(['0', '1', '2']);
+    await expect.poll(() => payloads, { timeout: PATIENCE_MS }).toEqual(['0', '1', '2']);
     gateway.cut();
     await opened(client);
     const before = broker.published.length;

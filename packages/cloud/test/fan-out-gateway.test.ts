@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { subscribe } from '../../../test/support/text-client.ts';
 import { type Attempt, never, World } from './support/fan-out.ts';
 
@@ -149,8 +150,9 @@ describe('a connection to which a QoS 2 message may be under way from a worker t
     const records = world.queue.receive();
     world.gateway.answer = ({ connectionId }) => (connectionId === slow ? never() : 'sent');
     void world.process({ name: 'given up' }).work(records);
-    await vi.waitFor(() =>
-      expect(world.gateway.attempts.map(({ connectionId }) => connectionId)).toContain(slow),
+    await vi.waitFor(
+      () => expect(world.gateway.attempts.map(({ connectionId }) => connectionId)).toContain(slow),
+      { timeout: PATIENCE_MS },
     );
     const wasOver: boolean[] = [];
     world.gateway.answer = ({ by }) => {

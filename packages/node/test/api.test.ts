@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { TextClient } from '../../../test/support/text-client.ts';
 import { StartError, startNode } from '../src/index.ts';
@@ -10,6 +11,7 @@ import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
+const PATIENT = { timeout: PATIENCE_MS };
 
 interface Answer {
   readonly status: number;
@@ -170,7 +172,7 @@ describe('clients', () => {
     ]);
     await client.vanish();
     await expect
-      .poll(async () => (await call(node.httpUrl, '/clients?conn_state=disconnected')).body)
+      .poll(async () => (await call(node.httpUrl, '/clients?conn_state=disconnected')).body, PATIENT)
       .toMatchObject({ meta: { count: 1 }, data: [{ clientid: 'at-node', connected: false, door: null }] });
   });
 
@@ -184,7 +186,9 @@ describe('clients', () => {
     expect(await call(node.httpUrl, path, 'DELETE')).toEqual({ status: 204, body: undefined });
     expect((await client.expect('disconnect')).reasonCode).toBe(0x98);
     await client.expectClose();
-    await expect.poll(async () => (await call(node.httpUrl, path)).body).toMatchObject({ connected: false });
+    await expect
+      .poll(async () => (await call(node.httpUrl, path)).body, PATIENT)
+      .toMatchObject({ connected: false });
     expect((await call(node.httpUrl, path, 'DELETE')).status).toBe(404);
   });
 
@@ -193,7 +197,9 @@ describe('clients', () => {
     const { client } = await TextClient.connect(node.gateway?.url ?? '', { clientId: 'at-gateway' });
     expect((await call(node.httpUrl, '/clients/at-gateway', 'DELETE')).status).toBe(204);
     await client.expectClose();
-    await expect.poll(async () => (await call(node.httpUrl, '/clients/at-gateway')).status).toBe(404);
+    await expect
+      .poll(async () => (await call(node.httpUrl, '/clients/at-gateway')).status, PATIENT)
+      .toBe(404);
   });
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 import { upgrade } from './support/upgrade.ts';
 
@@ -18,7 +19,8 @@ test('clients of MQTT 5.0 are told 0x8B, the others see the close', async () => 
 });
 
 test('while it waits for clients it is not healthy and takes no new ones', async () => {
-  const node = await nodeForTest({ shutdownTimeoutSeconds: 1, closeTimeoutSeconds: 60 });
+  const clock = new FakeScheduler();
+  const node = await nodeForTest({ clock, shutdownTimeoutSeconds: 1, closeTimeoutSeconds: 60 });
   const deaf = await deafConnection(node.port);
   const stopped = node.stop();
   const health = await fetch(new URL('/healthz', node.httpUrl));
@@ -26,6 +28,7 @@ test('while it waits for clients it is not healthy and takes no new ones', async
   expect(await health.json()).toMatchObject({ status: 'stopping', connections: 1 });
   expect(await upgrade(node.url)).toMatchObject({ status: 503 });
   // The one that does not answer the close is cut off after the second that it has.
+  clock.advance(1_000);
   await stopped;
   if (!deaf.closed) await once(deaf, 'close');
 });

@@ -1,9 +1,11 @@
 import type { Awaitable } from '@apus/broker';
 import type { Packet, Violation } from '@apus/mqtt';
 import { expect, test } from 'vitest';
+import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { Inbound } from '../src/inbound.ts';
 import { Turns } from '../src/turns.ts';
 
+const PATIENT = { timeout: PATIENCE_MS };
 const CONNECT = Buffer.from('100d00044d5154540502000000000 0'.replaceAll(' ', ''), 'hex');
 const PINGREQ = Buffer.from('c000', 'hex');
 
@@ -43,9 +45,9 @@ test('a packet waits until the answer to the one before is there, and the end of
   turns.end('cut');
   expect(calls).toEqual(['connect']);
   answers.shift()?.();
-  await expect.poll(() => calls).toEqual(['connect', 'pingreq']);
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'pingreq']);
   answers.shift()?.();
-  await expect.poll(() => calls).toEqual(['connect', 'pingreq', 'lost: cut']);
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'pingreq', 'lost: cut']);
 });
 
 test('a call goes before the packets that wait', async () => {
@@ -58,14 +60,14 @@ test('a call goes before the packets that wait', async () => {
     calls.push('drain');
   });
   settle();
-  await expect.poll(() => calls).toEqual(['connect', 'drain', 'pingreq']);
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'drain', 'pingreq']);
 });
 
 test('a failed call is told once, and the end of the connection still is', async () => {
   const { calls, turns } = turnsWith(() => Promise.reject(new Error('no database')));
   turns.push(Buffer.concat([CONNECT, PINGREQ]));
   turns.end('closed');
-  await expect.poll(() => calls).toEqual(['connect', 'Error: no database', 'lost: closed']);
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'Error: no database', 'lost: closed']);
 });
 
 test('nothing is handed over while the link is stalled, until it is lost', () => {

@@ -1,7 +1,4 @@
-import { doorUnderTest } from '../../support/door.ts';
-
-/** How long a wait may last before the test fails; a passing test waits for a delayed will at most. */
-const PATIENCE_MS = doorUnderTest === 'gateway' ? 10_000 : 5_000;
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 /** What a client library calls back with, to be awaited one by one. */
 export class Inbox<T> {

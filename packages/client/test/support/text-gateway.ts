@@ -55,6 +55,11 @@ export class TextGateway {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mqtt`;
   }
 
+  /** Sockets that have not been closed on this side either. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
   /** Ends every connection, as the gateway does after two hours. */
   cut(): void {
     for (const socket of this.#sockets) socket.close(1001, 'Going away');
