@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storesContract } from '@apus/broker/contract';
 import { createDiskStores } from '@apus/store-disk';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
+
+// The walks wait for the disk some thousand times.
+vi.setConfig({ testTimeout: 240_000 });
 
 const directory = mkdtempSync(join(tmpdir(), 'apus-contract-'));
 const opened = createDiskStores({ directory, clock: { now: () => Date.now() } });

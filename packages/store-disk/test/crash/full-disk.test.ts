@@ -9,8 +9,8 @@ const FILE_SIZE_MAX = 2048;
 
 const MESSAGES = 400;
 
-/** The broker is built, and started, twice. */
-const TEST_MS_MAX = 120_000;
+/** The broker is built, and started twice: some seconds, and ten times as many where the machine is busy. */
+const TEST_MS_MAX = 240_000;
 
 it('acknowledges nothing that the disk did not take, says so and ends', {
   timeout: TEST_MS_MAX,
@@ -44,7 +44,7 @@ it('acknowledges nothing that the disk did not take, says so and ends', {
   expect(acknowledged.size).toBeGreaterThan(0);
   expect(acknowledged.size).toBeLessThan(MESSAGES);
 
-  const roomy = await KillableBroker.build(directory);
+  const roomy = broker.unwrapped();
   await roomy.start();
   const kept = await readRetained(roomy.url);
   for (const name of acknowledged) expect(kept.get(name), `message ${name}`).toBe(Number(name));

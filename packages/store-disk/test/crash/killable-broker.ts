@@ -26,25 +26,32 @@ export interface Exit {
 /** `apus serve --data`, built as users run it, always at the same port and directory. */
 export class KillableBroker {
   readonly url: string;
-  readonly #command: readonly string[];
+  readonly #serve: readonly string[];
+  readonly #wrapper: readonly string[];
+  readonly #port: number;
   #child: ChildProcess | undefined;
+  #ended: Promise<Exit> | undefined;
   #errors = '';
 
-  private constructor(command: readonly string[], port: number) {
-    this.#command = [...command, '--port', String(port)];
+  private constructor(serve: readonly string[], port: number, wrapper: readonly string[]) {
+    this.#serve = serve;
+    this.#port = port;
+    this.#wrapper = wrapper;
     this.url = `ws://127.0.0.1:${port}/mqtt`;
+    onTestFinished(async () => void (await this.kill()));
   }
 
   /** `wrapper` is put before the command, to run it under some limit. */
   static async build(dataDirectory: string, wrapper: readonly string[] = []): Promise<KillableBroker> {
     const built = await buildCommand();
+    onTestFinished(() => rmSync(built, { recursive: true, force: true }));
     const serve = [process.execPath, join(built, 'apus.js'), 'serve', '--data', dataDirectory, ...FLAGS];
-    const broker = new KillableBroker([...wrapper, ...serve], await freePort());
-    onTestFinished(async () => {
-      await broker.kill();
-      rmSync(built, { recursive: true, force: true });
-    });
-    return broker;
+    return new KillableBroker(serve, await freePort(), wrapper);
+  }
+
+  /** The same program over the same directory, without what was put before it. */
+  unwrapped(): KillableBroker {
+    return new KillableBroker(this.#serve, this.#port, []);
   }
 
   /** What it has written to standard error. */
@@ -54,16 +61,21 @@ export class KillableBroker {
 
   /** Returns when it listens. */
   async start(): Promise<void> {
-    const [program = '', ...args] = this.#command;
+    const [program = '', ...args] = [...this.#wrapper, ...this.#serve, '--port', String(this.#port)];
     const child = spawn(program, args);
     this.#child = child;
+    // Not before all that it has written was read.
+    this.#ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
     child.stderr.on('data', (data) => {
       this.#errors += data;
     });
+    let hasStarted = false;
     for await (const line of createInterface({ input: child.stdout })) {
-      if (line.startsWith('Stop it')) return;
+      hasStarted = line.startsWith('Stop it');
+      if (hasStarted) break;
     }
-    throw new Error(`the broker did not start: ${this.#errors}`);
+    child.stdout.resume();
+    if (!hasStarted) throw new Error(`the broker did not start: ${this.#errors}`);
   }
 
   /** kill -9, and nothing else, of the process that was started here. */
@@ -77,20 +89,12 @@ export class KillableBroker {
 
   /** Waits for its own end. */
   async ended(): Promise<Exit> {
-    const child = this.#child;
-    if (child === undefined) throw new Error('the broker has not been started');
-    return await exitOf(child);
+    if (this.#ended === undefined) throw new Error('the broker has not been started');
+    return await this.#ended;
   }
 
   async #end(signal: NodeJS.Signals): Promise<Exit | undefined> {
-    const child = this.#child;
-    if (child === undefined) return undefined;
-    child.kill(signal);
-    return await exitOf(child);
+    this.#child?.kill(signal);
+    return await this.#ended;
   }
-}
-
-async function exitOf(child: ChildProcess): Promise<Exit> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return { code: child.exitCode, signal: child.signalCode };
 }
