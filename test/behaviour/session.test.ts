@@ -160,9 +160,9 @@ describe.concurrent('the Session Expiry Interval', () => {
   it('does not run while the connection is open [MQTT-4.1.0-1]', async () => {
     const clientId = unique('open');
     const topic = unique('open');
-    const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 1 } });
+    const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 3 } });
     await subscribe(first.client, topic);
-    await brokerTime(peers, 2);
+    await brokerTime(peers, 4);
     await publish(await publisher(), { topic, payload: 'x' });
     await expectMessage(first.client, 'x');
     await first.client.disconnect();
@@ -172,12 +172,12 @@ describe.concurrent('the Session Expiry Interval', () => {
 
   it('is that of the latest CONNECT: longer [MQTT-3.1.2-23]', async () => {
     const clientId = unique('latest');
-    const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 1 } });
+    const first = await peers.connect({ clientId, properties: { sessionExpiryInterval: 3 } });
     await first.client.disconnect();
     const second = await peers.connect({ clientId, clean: false, properties: { sessionExpiryInterval: 60 } });
     expect(second.connack.sessionPresent).toBe(true);
     await second.client.vanish();
-    await brokerTime(peers, 2);
+    await brokerTime(peers, 4);
     const { connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(true);
   });

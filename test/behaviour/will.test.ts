@@ -225,7 +225,7 @@ describe.concurrent('the Will Delay Interval', () => {
   it('holds the will back, and then it comes [MQTT-3.1.2-8]', async () => {
     const topic = unique('will');
     const watcher = await peers.subscriber(topic);
-    const willDelayInterval = LOSS_GRACE_SECONDS + 2;
+    const willDelayInterval = LOSS_GRACE_SECONDS + 4;
     await (await testator(topic, { properties: { willDelayInterval } }, staying)).vanish();
     await expectNoWillBefore(watcher, topic);
     await expectMessage(watcher, 'gone');
@@ -236,11 +236,11 @@ describe.concurrent('the Will Delay Interval', () => {
     const clientId = unique('back');
     const watcher = await peers.subscriber(topic);
     await (
-      await testator(topic, { properties: { willDelayInterval: 1 } }, { clientId, ...staying })
+      await testator(topic, { properties: { willDelayInterval: 3 } }, { clientId, ...staying })
     ).vanish();
     const { connack } = await peers.connect({ clientId, clean: false, ...staying });
     expect(connack.sessionPresent).toBe(true);
-    await expectNoWillBefore(watcher, topic, 2);
+    await expectNoWillBefore(watcher, topic, 4);
   });
 
   it('is cut short by the end of the session, at its expiry [MQTT-3.1.2-8]', async () => {

@@ -48,12 +48,12 @@ export function standardQueues(bench: Bench): void {
     });
 
     it('hides a message until its visibility timeout is over', async () => {
-      const url = await createQueue({ VisibilityTimeout: '2' });
+      const url = await createQueue({ VisibilityTimeout: '4' });
       await send(url, 'hello');
       await receiveOne(url);
       await passSeconds(1);
       expect(await receiveTen(url)).toEqual([]);
-      await passSeconds(2);
+      await passSeconds(4);
       expect((await receiveOne(url)).Body).toBe('hello');
     });
 
@@ -68,25 +68,25 @@ export function standardQueues(bench: Bench): void {
     });
 
     it('hides a message longer when its visibility is changed', async () => {
-      const url = await createQueue({ VisibilityTimeout: '1' });
+      const url = await createQueue({ VisibilityTimeout: '3' });
       await send(url, 'hello');
       const { ReceiptHandle } = await receiveOne(url);
       await client.send(
         new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle, VisibilityTimeout: 60 }),
       );
-      await passSeconds(2);
+      await passSeconds(4);
       expect(await receiveTen(url)).toEqual([]);
     });
 
     it('delays a message by its own seconds, or else by those of the queue', async () => {
-      const url = await createQueue({ DelaySeconds: '3' });
+      const url = await createQueue({ DelaySeconds: '7' });
       await send(url, 'the queue');
-      await send(url, 'its own', { DelaySeconds: 1 });
+      await send(url, 'its own', { DelaySeconds: 2 });
       await send(url, 'none', { DelaySeconds: 0 });
       expect(bodies(await receiveTen(url))).toEqual(['none']);
-      await passSeconds(2);
+      await passSeconds(3);
       expect(bodies(await receiveTen(url))).toEqual(['its own']);
-      await passSeconds(2);
+      await passSeconds(5);
       expect(bodies(await receiveTen(url))).toEqual(['the queue']);
     });
 
