@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bundle } from '../cli/bundle.ts';
 import { ENTRIES, type EntryName } from '../lib/entries.ts';
+
+// A function takes a second to bundle, and several times as long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 /**
  * Kilobytes of the minified file. Every 100 KB are some 10 ms more of each cold start on a whole processor. A limit is a

@@ -7,10 +7,13 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { billOf, usageOf } from '@apus/cost';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { artilleryFolder, isArtilleryInstalled } from '../src/artillery/install.ts';
 import type { Report } from '../src/report/report.ts';
 import { brokerForTest, runForTest, scenarioOf, urlOf } from './support.ts';
+
+// A test starts up to five processes, one after another, and each of them others: seconds, and many on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const LOAD_TEST = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(LOAD_TEST, 'dist-test');
@@ -172,7 +175,7 @@ describe('loadtest', () => {
     expect(report.outcome).toMatchObject({ connections: { connected: 6 }, deliveries: { lost: 0 } });
   });
 
-  it('parts of a run, each with ledgers of its own, are one report', { timeout: 150_000 }, async () => {
+  it('parts of a run, each with ledgers of its own, are one report', { timeout: 240_000 }, async () => {
     const node = await brokerForTest();
     const scenario = smallScenario({
       groups: [
@@ -332,6 +335,6 @@ describe('Artillery itself', () => {
       });
       expect(stderr).toMatch(/mqtt\.messages_received: \.+ 30/);
     },
-    60_000,
+    120_000,
   );
 });

@@ -1,8 +1,11 @@
 import { connect as connectInTextFrames } from '@apus/client';
 import * as mqtt from 'mqtt';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Backend, backendOf } from './backend.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+// All of a deployment is of this process: on a busy machine its tests take many seconds.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A page of small ones, a large one that does not fit behind it into a reply of 98,286 bytes, and again. */
 const SIZES_BYTES = [9_000, 9_000, 90_000, 20, 9_000, 98_000, 90_000, 9_000, 20, 20, 95_000, 9_000];

@@ -1,8 +1,11 @@
 import { connect as connectInTextFrames } from '@apus/client';
 import * as mqtt from 'mqtt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Backend, backendOf } from './backend.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+// All of a deployment is of this process: on a busy machine its tests take many seconds.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** More than a filter's head holds: the others are reached by workers. */
 const SUBSCRIBERS = 12;

@@ -1,4 +1,4 @@
-import { it } from 'vitest';
+import { it, vi } from 'vitest';
 import { type Ministack, startMinistackService } from './ministack.ts';
 
 /**
@@ -7,6 +7,8 @@ import { type Ministack, startMinistackService } from './ministack.ts';
  * on it.
  */
 export async function ministackOrSkip(service: 'dynamodb' | 'sqs'): Promise<Ministack | undefined> {
+  // It answers its calls one after another, in Python: on a busy machine a test of a thousand takes minutes.
+  vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
   try {
     return await startMinistackService(service);
   } catch (error) {

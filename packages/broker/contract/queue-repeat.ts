@@ -147,7 +147,7 @@ export function queueRepeatContract(makeStores: MakeStores): void {
         }),
         { numRuns: 40 },
       );
-    }, 120_000);
+    }, 600_000);
   });
 }
 

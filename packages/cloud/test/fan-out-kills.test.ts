@@ -155,7 +155,7 @@ describe('a worker that dies', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('repeats the claimed slice under the same packet ids with DUP, and no other', async () => {
     const { world, one } = await audience();

@@ -1,6 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fields } from '../../../test/support/text-client.ts';
 import { Kill, type Process, TimersWorld } from './support/timers-world.ts';
+
+// Where a process dies at each of its steps, the world is made anew for each.
+vi.setConfig({ testTimeout: 120_000 });
 
 const WILL = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: false };
 const PERSISTENT: Fields = { clean: false, properties: { sessionExpiryInterval: 100_000 } };

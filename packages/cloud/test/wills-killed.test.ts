@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Fields } from '../../../test/support/text-client.ts';
 import { Kill, type Process, TimersWorld } from './support/timers-world.ts';
+
+// For each of its steps that a process dies at, the world is made anew.
+vi.setConfig({ testTimeout: 120_000 });
 
 const WILL = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: true };
 const PERSISTENT: Fields = { clean: false, properties: { sessionExpiryInterval: 3_600 } };

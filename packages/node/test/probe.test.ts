@@ -8,6 +8,9 @@ import { startNode } from '../src/start-node.ts';
 import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
 import { nodeForTest } from './support/nodes.ts';
 
+// The probe waits for seconds where something does not come.
+vi.setConfig({ testTimeout: 120_000 });
+
 /** Time for what is on its way, and not for what would be minutes away. */
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
 

@@ -33,7 +33,7 @@ await withMinistack((service) => {
     });
     const seed = process.env.APUS_TEST_SEED;
     await fc.assert(property, { numRuns: 200, ...(seed !== undefined && { seed: Number(seed) }) });
-  }, 120_000);
+  }, 600_000);
 
   describe('differs from DynamoDB, and so from the one in memory, in', () => {
     it.each(DIFFERENCES.map((difference) => [difference.what, difference] as const))(

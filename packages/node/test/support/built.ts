@@ -4,11 +4,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { buildCommand } from '../../../../test/support/build-command.ts';
 
+// A test starts up to four processes, one after another.
+vi.setConfig({ testTimeout: 120_000 });
+
 /** A few seconds, and several times as many where the machine is busy. */
-const BUILD_MS_MAX = 60_000;
+const BUILD_MS_MAX = 180_000;
 
 export interface Outcome {
   readonly code: number | null;
