@@ -1,12 +1,32 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/**
+ * From these systems give nobody a port by themselves (Linux from 32,768 up, others from 49,152), so what is free now is
+ * not given to a test that runs beside this one before the program has it, or while the program is started anew.
+ */
+const PORT_MIN = 20_000;
+const PORT_MAX = 32_000;
+const TRIES_MAX = 100;
 
 /** A port of the loopback for a program that cannot choose one by itself: free now, and not held. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }
