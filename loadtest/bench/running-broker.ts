@@ -87,7 +87,9 @@ function lastWordsOf(child: ChildProcess): () => string {
 async function listening(child: ChildProcess, port: number, said: () => string): Promise<void> {
   const untilMs = performance.now() + START_MS_MAX;
   while (!(await answers(port))) {
-    if (child.pid === undefined || hasEnded(child)) throw new BrokerFailed(`it ended at once: ${said()}`);
+    // Once it is closed, all that it has said was read.
+    if (child.pid === undefined || !children.has(child))
+      throw new BrokerFailed(`it ended at once: ${said()}`);
     if (performance.now() > untilMs)
       throw new BrokerFailed(`it does not listen after ${START_MS_MAX / 1_000} s: ${said()}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Ledger } from '@apus/loadtest/measure';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { outcomeOf } from '../../src/report/outcome.ts';
-import { brokerForTest, type Door, type EngineRun, runFlowForTest } from './support.ts';
+import { brokerForTest, type Door, type EngineRun, type Metrics, runFlowForTest } from './support.ts';
 
 const DOORS: readonly Door[] = ['node', 'gateway'];
 
@@ -232,14 +232,12 @@ describe('what goes wrong', () => {
 
   it('a connection that is lost is counted, and what is due then is not sent', async () => {
     const node = await brokerForTest();
-    const processor = { stop: () => node.stop() };
-    const flow = [
-      { connect: {} },
-      { function: 'stop' },
-      { think: 0.05 },
-      { publish: { topic: 'a', qos: 1 } },
-    ];
-    const run = await runFlowForTest(node, flow, { config: { processor } });
+    const stop = async (_context: unknown, { counters }: Metrics): Promise<void> => {
+      await node.stop();
+      while (counters['mqtt.connections_lost'] === undefined) await new Promise(setImmediate);
+    };
+    const flow = [{ connect: {} }, { function: 'stop' }, { publish: { topic: 'a', qos: 1 } }];
+    const run = await runFlowForTest(node, flow, { config: { processor: { stop } } });
     expect(run.errors).toEqual([null]);
     expect(outcome(run)).toMatchObject({ connections: { lost: 1 }, publishes: { sent: 0, notSent: 1 } });
     expect(run.metrics.counters['mqtt.connections_lost']).toBe(1);

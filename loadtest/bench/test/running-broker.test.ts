@@ -1,10 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CannotInstall } from '../brokers/broker.ts';
 import { once, run } from '../install.ts';
 import { BrokerFailed, startBroker } from '../running-broker.ts';
+
+// Programs are started, and one that would rather stay is given seconds before it is killed.
+vi.setConfig({ testTimeout: 120_000 });
 
 function folderForTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'apus-bench-'));

@@ -66,7 +66,7 @@ it(
       `${KILLS} kills: ${ledger.acknowledgedInAll} acknowledged, ${ledger.repeated} came again at QoS 1\n`,
     );
   },
-  120_000 + KILLS * 15_000,
+  240_000 + KILLS * 15_000,
 );
 
 function sleep(ms: number): Promise<void> {
