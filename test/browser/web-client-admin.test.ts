@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
 import type { StaticSite } from './support/served-client.ts';
 
 const KEY = 'the-key-of-this-test-0123456789';
@@ -13,7 +14,7 @@ clientSuite('the web client’s admin view', (suite) => {
       protocolVersion: 5,
       clientId,
       reconnectPeriod: 0,
-      properties: { sessionExpiryInterval: 60 },
+      properties: { sessionExpiryInterval: 3_600 },
     });
     onTestFinished(() => client.endAsync(true));
     return client;
@@ -37,6 +38,7 @@ clientSuite('the web client’s admin view', (suite) => {
     const reason = new Promise((resolve) => sensor.on('disconnect', (packet) => resolve(packet.reasonCode)));
     await row.getByRole('button', { name: 'Disconnect greenhouse/sensor 1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Disconnect greenhouse/sensor 1' });
+    await dialog.waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('admin-disconnect-light');
     await dialog.getByRole('button', { name: 'Disconnect', exact: true }).click();
@@ -104,7 +106,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await device('somebody else');
     const client = await suite.open('admin', { colorScheme, width, height: 844 });
     await client.page.getByRole('row').filter({ hasText: 'somebody else' }).waitFor();
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot(`admin-${colorScheme}-${width}`);
   });
@@ -125,7 +127,7 @@ clientSuite('the web client’s admin view', (suite) => {
       await page.route('**/config.json', (route) => route.fulfill({ json: { endpoints, dashboardUrl } }));
       await page.goto(`${site.url}#/admin`);
       const link = page.getByRole('link', { name: 'Open the dashboard in CloudWatch' });
-      expect(await link.getAttribute('href')).toBe(dashboardUrl);
+      await eventually(() => link.getAttribute('href')).toBe(dashboardUrl);
       expect(await client.accessibilityProblems()).toEqual([]);
       await client.screenshot('admin-cloud-light');
     });

@@ -4,6 +4,9 @@ import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
+/** What is said in the corner goes after four seconds. */
+const SAID_MS_MAX = 4_000;
+
 /** The first bytes of every PNG. */
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
@@ -22,7 +25,21 @@ clientSuite('charts in the web client', (suite) => {
   async function chartNumber(client: ClientPage, name: string): Promise<void> {
     const line = client.page.getByRole('treeitem').filter({ hasText: `${name}:` });
     await line.getByTitle('Chart this number').click();
-    await client.page.getByText('The number is charted', { exact: true }).waitFor();
+  }
+
+  /** Goes to the charts by what is said after a click on `button`. It is said again where it has gone before it was seen. */
+  async function followToCharts(client: ClientPage, button: Locator): Promise<void> {
+    await eventually(async () => {
+      await button.click();
+      await client.page.getByRole('link', { name: 'Open the charts' }).click({ timeout: SAID_MS_MAX });
+      return client.page.url();
+    }).toContain('#/charts');
+  }
+
+  /** So that what was told at first is still in the window at the end, on a slow machine too. */
+  async function lengthenWindow(client: ClientPage): Promise<void> {
+    await client.page.locator('label', { hasText: '15 min' }).click();
+    await client.page.getByRole('img', { name: /over the last 15 min$/ }).waitFor();
   }
 
   function series(client: ClientPage, ...texts: readonly string[]): Locator {
@@ -44,7 +61,10 @@ clientSuite('charts in the web client', (suite) => {
     await client.rows('room/1').first().click();
     await chartNumber(client, 'temperature');
     await chartNumber(client, 'humidity');
+    await page.getByText('The number is charted', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Open the charts' }).click();
+    await page.getByRole('img', { name: 'Chart of 2 series over the last 1 min' }).waitFor();
+    await lengthenWindow(client);
     await tell('room/1', { temperature: 27, air: { humidity: 48 } });
     await eventually(() => numbersOf(series(client, '$.temperature'))).toEqual(['27', '20', '23', '27', '3']);
     await eventually(() => numbersOf(series(client, '$.air.humidity'))).toEqual([
@@ -54,7 +74,6 @@ clientSuite('charts in the web client', (suite) => {
       '48',
       '3',
     ]);
-    await page.getByRole('img', { name: 'Chart of 2 series over the last 1 min' }).waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('charts-light');
   });
@@ -72,7 +91,7 @@ clientSuite('charts in the web client', (suite) => {
     await page.getByRole('button', { name: 'Show hide/1 $.a' }).click();
     await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
     await page.getByRole('button', { name: 'Remove hide/1 $.a' }).click();
-    expect(await series(client).count()).toBe(1);
+    await eventually(() => series(client).count()).toBe(1);
     await page.getByRole('button', { name: 'Remove hide/1 $.b' }).click();
     await page.getByText('Nothing is charted yet').waitFor();
   });
@@ -84,6 +103,7 @@ clientSuite('charts in the web client', (suite) => {
     await client.rows('export/1').first().click();
     await chartNumber(client, 'a');
     await client.openView('Charts');
+    await lengthenWindow(client);
     await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('2');
     const csv = await client.download(client.page.getByRole('button', { name: 'Export CSV' }));
     expect(csv.name).toMatch(/^apus-charts-.*\.csv$/);
@@ -111,6 +131,7 @@ clientSuite('charts in the web client', (suite) => {
     await client.rows('still/1').first().click();
     await chartNumber(client, 'a');
     await client.openView('Charts');
+    await lengthenWindow(client);
     const numbers = (): Promise<string[]> => numbersOf(series(client, '$.a'));
     await eventually(numbers).toEqual(['1', '1', '1', '1', '1']);
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -119,7 +140,7 @@ clientSuite('charts in the web client', (suite) => {
     await client.rows('still/1', '"a":3').waitFor();
     await client.openView('Charts');
     await series(client, '$.a').waitFor();
-    expect(await numbers()).toEqual(['1', '1', '1', '1', '1']);
+    await eventually(numbers).toEqual(['1', '1', '1', '1', '1']);
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await eventually(numbers).toEqual(['3', '1', '2', '3', '2']);
     await page.locator('label', { hasText: '1 h' }).click();
@@ -136,12 +157,12 @@ clientSuite('charts in the web client', (suite) => {
     await tell('late/1', { seq: 6, ts: Date.now() - 60_000 });
     const row = client.rows('"seq":6');
     await row.getByTitle('3 messages are missing before this one').waitFor();
-    expect(await row.locator('[data-column="latency"]').textContent()).toMatch(/^\d[\d.]* s$/);
+    await eventually(() => row.locator('[data-column="latency"]').textContent()).toMatch(/^\d[\d.]* s$/);
     await row.click();
     await page.getByRole('tab', { name: 'Properties' }).click();
     await page.getByRole('button', { name: 'Chart the latency of late/1' }).click();
-    await page.getByRole('button', { name: 'Chart the missing messages of late/1' }).click();
-    await page.getByRole('link', { name: 'Open the charts' }).click();
+    await followToCharts(client, page.getByRole('button', { name: 'Chart the missing messages of late/1' }));
+    await lengthenWindow(client);
     const missing = series(client, 'Missing messages');
     await eventually(() => numbersOf(missing)).toEqual(['3', '0', '1', '3', '3']);
     const [, , , max, count] = await numbersOf(series(client, 'Latency'));
@@ -162,11 +183,12 @@ clientSuite('charts in the web client', (suite) => {
     await dialog.getByLabel('Topic or topic filter').fill('ask/+');
     await dialog.getByLabel('Path in the payload').fill('$.rooms[');
     await dialog.getByText('Not a path to one value').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Add a series' }).isDisabled()).toBe(true);
+    await eventually(() => dialog.getByRole('button', { name: 'Add a series' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Path in the payload').fill("$.rooms[0]['the name']");
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('charts-dialog-light');
     await dialog.getByRole('button', { name: 'Add a series' }).click();
+    await lengthenWindow(client);
     await eventually(() => numbersOf(series(client, 'ask/+'))).toEqual(['7', '7', '7', '7', '1']);
   });
 

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -116,7 +117,7 @@ clientSuite('connections in the web client', (suite) => {
     await client.screenshot('connection-refused-light');
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await connect(client);
-    expect(await client.stored()).toContain('ada');
+    await eventually(() => client.stored()).toContain('ada');
     expect(await client.stored()).not.toContain(PASSWORD);
 
     // After a reload it is asked for again, and now stored because its owner says so.
@@ -129,7 +130,7 @@ clientSuite('connections in the web client', (suite) => {
     await client.screenshot('secrets-dialog-light');
     await dialog.getByRole('button', { name: 'Connect' }).click();
     await client.connected();
-    expect(await client.stored()).toContain(PASSWORD);
+    await eventually(() => client.stored()).toContain(PASSWORD);
     await page.reload();
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await client.connected();
@@ -170,25 +171,29 @@ clientSuite('connections in the web client', (suite) => {
     };
     await menu('Duplicate');
     await item(client, 'Copy of second name').waitFor();
+    // It is shown before it is written.
+    await eventually(() => client.stored()).toContain('Copy of second name');
     await page.reload();
     await item(client, 'second name').waitFor();
     await item(client, 'Copy of second name').click();
     await menu('Delete …');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete …' }).click();
     await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
+    await eventually(() => client.stored()).not.toContain('Copy of second name');
     await page.reload();
     await item(client, 'second name').waitFor();
-    expect(await item(client, 'Copy of second name').count()).toBe(0);
+    await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
   });
 
   it('shares a connection by an address without its secrets, and connects only when told to', async () => {
-    const client = await suite.open('connection');
+    // Here everything moves as it does for most people: the menu still fades while the dialog behind it opens.
+    const client = await suite.open('connection', { motion: true });
     const { page } = client;
     await client.newConnection('to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
     await page.getByLabel('User name').focus();
     // Credentials in the URL have moved to their fields.
-    expect(await page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
-    expect(await page.getByLabel('User name').inputValue()).toBe('ada');
+    await eventually(() => page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
+    await eventually(() => page.getByLabel('User name').inputValue()).toBe('ada');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'More for this connection' }).click();
     await page.getByRole('menuitem', { name: 'Share …' }).click();
@@ -199,10 +204,10 @@ clientSuite('connections in the web client', (suite) => {
     expect(shared).toContain('to be shared');
     expect(shared).not.toContain('hunter2');
 
-    const other = await suite.openUrl(address, { context: await suite.newContext() });
+    const other = await suite.openUrl(address, { context: await suite.newContext(), motion: true });
     const dialog = other.page.getByRole('dialog', { name: 'A connection was shared with you' });
     await dialog.getByText(guarded.nodeUrl).waitFor();
-    expect(await item(other, 'to be shared').count()).toBe(0);
+    await eventually(() => item(other, 'to be shared').count()).toBe(0);
     expect(await other.accessibilityProblems()).toEqual([]);
     await other.screenshot('shared-dialog-light');
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
@@ -229,13 +234,13 @@ clientSuite('connections in the web client', (suite) => {
   });
 
   it('notices when the server goes, says so, and comes back with it', async () => {
-    let fleeting = await suite.built.serve();
+    const atPort = ['--port', String(await freePort())];
+    let fleeting = await suite.built.serve(atPort);
     onTestFinished(() => fleeting.stop());
     const client = await suite.openUrl(`${fleeting.pageUrl}#/messages`);
     const { page } = client;
     await client.connected();
     await client.subscribe('back/#');
-    const port = new URL(fleeting.nodeUrl).port;
     // The other views are fetched while the server is there.
     await eventually(() =>
       page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()"),
@@ -245,11 +250,8 @@ clientSuite('connections in the web client', (suite) => {
     await client.openView('Connection');
     await page.getByRole('alert').waitFor();
     await client.screenshot('connection-waiting-light');
-    fleeting = await suite.built.serve(['--port', port]);
-    await page
-      .getByRole('banner')
-      .getByRole('img', { name: 'Connected', exact: true })
-      .waitFor({ timeout: 15_000 });
+    fleeting = await suite.built.serve(atPort);
+    await page.getByRole('banner').getByRole('img', { name: 'Connected', exact: true }).waitFor();
     await client.openView('Messages');
     await client.subscription('back/#').getByText('QoS 1').waitFor();
     // Sockets that cannot be opened are errors to the console.
@@ -267,7 +269,7 @@ clientSuite('connections in the web client', (suite) => {
     const before = await total.textContent();
     await page.getByRole('button', { name: 'Take it over' }).click();
     await eventually(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
-    expect(await total.textContent()).not.toBe(before);
+    await eventually(() => total.textContent()).not.toBe(before);
     await page.getByLabel('Clients', { exact: true }).fill('0');
     await page.getByText(/"clients" is a whole number from 1/).waitFor();
     await page.getByLabel('Clients', { exact: true }).fill('1000');
@@ -284,7 +286,7 @@ clientSuite('connections in the web client', (suite) => {
 
   it('fits a phone', async () => {
     const client = await suite.openConnected('connection', { width: 360, height: 740 });
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     await client.screenshot('phone-connection');
     await client.page.getByRole('button', { name: 'Open the navigation' }).click();
     await item(client, 'This broker, gateway door').waitFor();

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
@@ -5,6 +6,15 @@ import { eventually } from './support/eventually.ts';
 
 clientSuite('messages in the web client', (suite) => {
   const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('messages', options);
+
+  /** A view hears of its keys a moment after it is drawn. */
+  async function pressUntilFocused(client: ClientPage, key: string, field: Locator): Promise<void> {
+    const isFocused = (): Promise<boolean> => field.and(client.page.locator(':focus')).isVisible();
+    await eventually(async () => {
+      if (!(await isFocused())) await client.page.keyboard.press(key);
+      return await isFocused();
+    }).toBe(true);
+  }
 
   const urlOf = (name: string): string =>
     name === 'This broker' ? suite.served.nodeUrl : suite.served.gatewayUrl;
@@ -76,7 +86,7 @@ clientSuite('messages in the web client', (suite) => {
     await query.fill('^O[NF]');
     await eventually(() => client.topics()).toEqual(['find/hall/light']);
     await query.fill('(');
-    expect(await query.getAttribute('aria-invalid')).toBe('true');
+    await eventually(() => query.getAttribute('aria-invalid')).toBe('true');
     await kind('Text');
     await query.fill('"unit"');
     await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
@@ -95,7 +105,7 @@ clientSuite('messages in the web client', (suite) => {
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await suite.other.publishAsync('pause/2', 'meanwhile');
     await page.getByRole('button', { name: '1 new message' }).waitFor();
-    expect(await client.topics()).toEqual(['pause/1']);
+    await eventually(() => client.topics()).toEqual(['pause/1']);
     await page.getByRole('button', { name: '1 new message' }).click();
     await eventually(() => client.topics()).toEqual(['pause/2', 'pause/1']);
     await page.getByRole('button', { name: 'Clear the list' }).click();
@@ -124,15 +134,15 @@ clientSuite('messages in the web client', (suite) => {
     await details.getByRole('row', { name: 'Topic Name look/here' }).waitFor();
     await details.getByRole('row', { name: /User Property "origin" = "test"/ }).waitFor();
     // The topic's length and first letters.
-    expect(
-      (await details.getByRole('group', { name: 'Bytes' }).textContent())?.replaceAll(/\s/g, ''),
-    ).toContain('00096c6f6f6b');
+    const bytes = details.getByRole('group', { name: 'Bytes' });
+    await eventually(async () => (await bytes.textContent())?.replaceAll(/\s/g, '')).toContain(
+      '00096c6f6f6b',
+    );
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('messages-packet-light');
     await details.getByRole('button', { name: 'Answer to its response topic' }).click();
-    expect(
-      await page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true }).inputValue(),
-    ).toBe('look/back');
+    const topic = page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true });
+    await eventually(() => topic.inputValue()).toBe('look/back');
   });
 
   it('shows payloads as text, whatever they hold', async () => {
@@ -140,20 +150,22 @@ clientSuite('messages in the web client', (suite) => {
     await client.subscribe('evil/#');
     await suite.other.publishAsync('evil/<b>topic</b>', '<img src=x onerror=alert(1)>');
     await client.rows('<img src=x onerror=alert(1)>').click();
-    expect(await client.page.locator('main img, main b').count()).toBe(0);
+    await client.page.getByRole('complementary').getByText('<img src=x onerror=alert(1)>').first().waitFor();
+    await eventually(() => client.page.locator('main img, main b').count()).toBe(0);
   });
 
   it('can be used by keyboard alone', async () => {
     const client = await open();
     const { page } = client;
     await client.subscription('hello/#').waitFor();
-    await page.keyboard.press('n');
+    await pressUntilFocused(client, 'n', page.getByLabel('Topic filter', { exact: true }));
     await page.keyboard.type('keys/#');
     await page.keyboard.press('Enter');
     await client.subscription('keys/#').getByText('QoS 1').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('grid').focus();
-    await page.keyboard.press('p');
+    const form = page.getByRole('form', { name: 'Publish' });
+    await pressUntilFocused(client, 'p', form.getByLabel('Topic', { exact: true }));
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('keys/pressed');
     await page.keyboard.press('ControlOrMeta+Enter');
@@ -173,10 +185,10 @@ clientSuite('messages in the web client', (suite) => {
     const { page } = client;
     await client.subscribe('switch/#');
     const item = client.subscription('switch/#');
-    await item.getByRole('switch').click({ force: true });
+    await item.getByRole('switch').press('Space');
     await item.getByText('off', { exact: true }).waitFor();
     await suite.other.publishAsync('switch/1', 'unheard', { qos: 1, retain: true });
-    await item.getByRole('switch').click({ force: true });
+    await item.getByRole('switch').press('Space');
     await client.rows('switch/1', 'R').waitFor();
     await item.getByRole('button', { name: 'Unsubscribe and remove switch/#' }).click();
     await eventually(() => item.count()).toBe(0);
@@ -246,10 +258,10 @@ clientSuite('messages in the web client', (suite) => {
     await page.getByRole('button', { name: 'Templates' }).click();
     await page.getByRole('menuitem', { name: /thirty/ }).click();
     const topic = page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true });
-    expect(await topic.inputValue()).toBe('burst/{n}');
+    await eventually(() => topic.inputValue()).toBe('burst/{n}');
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('menuitem', { name: /burst\/first/ }).click();
-    expect(await topic.inputValue()).toBe('burst/first');
+    await eventually(() => topic.inputValue()).toBe('burst/first');
   });
 
   it('explains every packet of the connection', async () => {
@@ -274,7 +286,9 @@ clientSuite('messages in the web client', (suite) => {
     await client.subscribe('look/#');
     await suite.other.publishAsync('look/axe', '{"value":1}', { qos: 1 });
     await client.rows('look/axe').click();
+    await client.page.getByRole('complementary').getByRole('tab', { name: 'Packet' }).waitFor();
     await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await client.page.getByRole('tab', { name: 'Request and response' }).waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot(`messages-${colorScheme}`);
   });
@@ -286,12 +300,12 @@ clientSuite('messages in the web client', (suite) => {
       page.getByRole('radiogroup', { name: 'Part of the view' }).locator('label', { hasText: name });
     await part('Subscriptions').click();
     await client.subscribe('phone/#');
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('phone-subscriptions');
     await part('Publish').click();
     await client.publish('phone/call', 'hello phone');
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('phone-publish');
     await part('Messages').click();
@@ -300,7 +314,8 @@ clientSuite('messages in the web client', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('phone-details');
     await page.getByRole('button', { name: 'Close the details' }).click();
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     await client.screenshot('phone-messages');
   });
 });

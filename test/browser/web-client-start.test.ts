@@ -16,12 +16,15 @@ clientSuite('the first minute with the web client', (suite) => {
     for (const text of ['sent once', 'acknowledged', 'exactly once', 'kept for those who come later']) {
       await newcomer.getByText(text).first().waitFor();
     }
-    const wire = await page
-      .getByRole('region', { name: 'What A and the server say' })
-      .locator('strong')
-      .allTextContents();
-    expect(wire.slice(0, 4)).toEqual(['CONNECT', 'CONNACK', 'SUBSCRIBE', 'SUBACK']);
-    for (const name of ['PUBLISH', 'PUBACK', 'PUBREC', 'PUBREL', 'PUBCOMP']) expect(wire).toContain(name);
+    const wire = page.getByRole('region', { name: 'What A and the server say' }).locator('strong');
+    for (const name of ['PUBLISH', 'PUBACK', 'PUBREC', 'PUBREL', 'PUBCOMP'])
+      await wire.getByText(name, { exact: true }).first().waitFor();
+    await eventually(async () => (await wire.allTextContents()).slice(0, 4)).toEqual([
+      'CONNECT',
+      'CONNACK',
+      'SUBSCRIBE',
+      'SUBACK',
+    ]);
     await client.screenshot('start-light');
   });
 
@@ -41,15 +44,18 @@ clientSuite('the first minute with the web client', (suite) => {
     async (door) => {
       const client = await suite.openUrl(suite.served.pageUrl);
       await client.page.locator('label', { hasText: door }).click();
-      const code = await client.page.locator('pre').textContent();
-      expect(code).toContain(door === 'Node door' ? suite.served.nodeUrl : suite.served.gatewayUrl);
+      await eventually(() => client.page.locator('pre').textContent()).toContain(
+        door === 'Node door' ? suite.served.nodeUrl : suite.served.gatewayUrl,
+      );
       await client.page.getByRole('button', { name: 'Copy the code' }).waitFor();
     },
   );
 
   it('offers lines that work: what they publish appears under Messages', async () => {
     const client = await suite.openUrl(suite.served.pageUrl);
-    const code = (await client.page.locator('pre').textContent()) ?? '';
+    const lines = client.page.locator('pre');
+    await eventually(() => lines.textContent()).toContain(suite.served.nodeUrl);
+    const code = (await lines.textContent()) ?? '';
     const file = join(suite.built.directory, 'copied.mjs');
     await writeFile(file, code);
     await client.openView('Messages');
@@ -70,7 +76,7 @@ clientSuite('the first minute with the web client', (suite) => {
       colorScheme: 'dark',
     });
     await client.page.getByText('and gets the retained message at once').waitFor();
-    expect(await client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     await client.screenshot('start-phone-dark');
   });
 

@@ -3,12 +3,8 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { launchChromium, whyNoBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
+import { allowForBusyMachine } from './limits.ts';
 import { BuiltClient, type Served } from './served-client.ts';
-
-/** On a busy machine a page takes its time. What is not found is named before, by Playwright. */
-const TEST_MS_MAX = 60_000;
-/** The client is built first. */
-const START_MS_MAX = 60_000;
 
 /** The web client as `npm start` serves it, a browser to see it in, and an MQTT client beside it. For tests and hooks. */
 export class ClientSuite {
@@ -83,9 +79,10 @@ export class ClientSuite {
 /** Tests of the web client in Chromium: skipped on a machine that has none, except in CI, where that is a failure. */
 export function clientSuite(title: string, define: (suite: ClientSuite) => void): void {
   const isSkipped = whyNoBrowser() !== undefined;
-  describe.skipIf(isSkipped)(`${title}, in Chromium`, { timeout: TEST_MS_MAX }, () => {
+  allowForBusyMachine();
+  describe.skipIf(isSkipped)(`${title}, in Chromium`, () => {
     const suite = new ClientSuite();
-    beforeAll(() => suite.start(), START_MS_MAX);
+    beforeAll(() => suite.start());
     afterAll(() => suite.stop());
     afterEach(async ({ task }) => {
       const failedTest = task.result?.state === 'fail' ? task.name : undefined;

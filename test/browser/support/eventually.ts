@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
-
-/** As long as Playwright waits for what it looks for. */
-const TIMEOUT_MS = 10_000;
+import { PATIENCE_MS } from './limits.ts';
 
 /** Asks again until what follows is true, as often as a busy machine needs. */
 export function eventually<T>(read: () => T | Promise<T>) {
-  return expect.poll(read, { timeout: TIMEOUT_MS });
+  return expect.poll(read, { timeout: PATIENCE_MS });
 }

@@ -13,7 +13,7 @@ import { correlationBytes, requestOf } from './draft-request.ts';
 const REQUESTS_MAX = 10;
 
 /** How long a subscription may take to be granted before the request is sent all the same. */
-const SUBSCRIBE_TIMEOUT_MS = 3_000;
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
 
 export type RequestState =
   | { readonly type: 'pending' }
