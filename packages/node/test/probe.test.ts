@@ -51,6 +51,13 @@ describe('on the gateway door of this machine', () => {
   });
 });
 
+it('a reply has come when its parts have, before its frame or behind it', async () => {
+  expect(await tried('post-order', await startFakeDeployment({ repliesInParts: true }))).toEqual({
+    verdict: 'passed',
+    seen: '200 of 200 posts came in their order.',
+  });
+});
+
 describe('what is not as it should be is seen', () => {
   it.each<[string, Faults, string]>([
     ['post-order', { swapsPosts: true }, '100 of 200 posts came behind one that was sent after them.'],

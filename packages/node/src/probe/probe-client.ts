@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { SUBPROTOCOL } from '@apus/cloud';
 import { encodePacket, type Packet, PacketDecoder, type PublishPacket, type Will } from '@apus/mqtt';
 import { WebSocket } from 'ws';
-import { readServerFrame } from './server-frame.ts';
+import { readServerFrame, type ServerFrame } from './server-frame.ts';
 
 /** An answer that takes longer than the transport would wait is none. */
 const REPLY_MS_MAX = 8_000;
@@ -39,6 +39,8 @@ export class ProbeClient {
   #waiting:
     | { readonly resolve: (packets: readonly Packet[]) => void; readonly reject: (error: Error) => void }
     | undefined;
+  #reply: Extract<ServerFrame, { kind: 'reply' }> | undefined;
+  readonly #parts: Buffer[] = [];
   #packetId = 0;
 
   private constructor(socket: WebSocket) {
@@ -154,10 +156,24 @@ export class ProbeClient {
     const frame = readServerFrame(data);
     if (frame.kind === 'error')
       this.#waiting?.reject(new ProbeError(`The gateway has failed: ${frame.text}`));
-    if (frame.kind !== 'reply' && frame.kind !== 'push') return;
-    const packets = this.#decoder.push(frame.bytes).filter((each): each is Packet => 'type' in each);
+    if (frame.kind === 'push') this.#packetsOf(frame.bytes);
+    if (frame.kind === 'reply') this.#reply = frame;
+    if (frame.kind === 'part') this.#parts.push(frame.bytes);
+    if (frame.kind === 'reply' || frame.kind === 'part') this.#answer();
+  }
+
+  /** A reply has come when its frame and all its parts have, which may come before it. */
+  #answer(): void {
+    if (this.#reply === undefined || this.#parts.length < this.#reply.parts) return;
+    const bytes = Buffer.concat([this.#reply.bytes, ...this.#parts.splice(0)]);
+    this.#reply = undefined;
+    this.#waiting?.resolve(this.#packetsOf(bytes));
+  }
+
+  #packetsOf(bytes: Buffer): readonly Packet[] {
+    const packets = this.#decoder.push(bytes).filter((each): each is Packet => 'type' in each);
     for (const packet of packets) if (packet.type === 'publish') this.published.push(packet);
-    if (frame.kind === 'reply') this.#waiting?.resolve(packets);
+    return packets;
   }
 
   #nextPacketId(): number {

@@ -17,6 +17,8 @@ export interface Faults {
   readonly refusesSubscriptions?: boolean;
   /** Connections are cut when they ping. */
   readonly cutsAtPing?: boolean;
+  /** No fault: what a reply holds comes in a part, in turns before its frame and behind it. */
+  readonly repliesInParts?: boolean;
 }
 
 interface Client {
@@ -58,8 +60,15 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     const decoder = new PacketDecoder({ role: 'server', maximumPacketSize: 131_072, ...version });
     const bytes = Buffer.from(wantsReply ? text : text.slice(1), 'base64');
     const replies = decoder.push(bytes).flatMap((each) => ('type' in each ? answer(client, each) : []));
-    if (wantsReply) client.socket.send(`:${Buffer.concat(replies).toString('base64')}`);
+    if (wantsReply) reply(client, Buffer.concat(replies).toString('base64'));
     else if (faults.sendsEmptyReplies) client.socket.send('');
+  }
+
+  let repliesSent = 0;
+  function reply({ socket }: Client, base64: string): void {
+    repliesSent += 1;
+    const frames = faults.repliesInParts && base64 !== '' ? [`&${base64}`, '*1:'] : [`:${base64}`];
+    for (const frame of repliesSent % 2 === 0 ? frames : frames.reverse()) socket.send(frame);
   }
 
   function answer(client: Client, packet: Packet): Uint8Array[] {
