@@ -1,4 +1,5 @@
 // Programs in TypeScript as programs that Node.js runs, with nothing but esbuild: for benchmarks and the simulation.
+import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,4 +36,17 @@ export async function bundle(name, entryPoints) {
     logLevel: 'warning',
   });
   return outdir;
+}
+
+/**
+ * Runs such a program in a process of its own, with the arguments of this one, which ends as it does.
+ *
+ * @param {string} program
+ * @param {Record<string, string>} environment beside this process's own
+ */
+export function run(program, environment = {}) {
+  const options = { stdio: /** @type {const} */ ('inherit'), env: { ...process.env, ...environment } };
+  fork(program, process.argv.slice(2), options).once('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
 }
