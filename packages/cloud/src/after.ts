@@ -19,13 +19,17 @@ export async function flush(environment: Environment): Promise<void> {
 }
 
 /**
- * Sends what was gathered for this connection, and with it everything else, before the event has been handled. What a
- * failure causes is dealt with at the end, in the turn of `flush`: the connection is lost then, and gets no more now.
+ * Sends what was gathered for this connection, and with it everything else, before the event has been handled: what
+ * comes next joins its queue. A connection that did not get it is ended first, as its acknowledgements would draw what
+ * is newer. What other failures cause is dealt with at the end, in the turn of `flush`.
  */
-export async function sendAhead({ fanOut, postbag }: Environment, connectionId: ConnectionId): Promise<void> {
+export async function sendAhead(environment: Environment, connectionId: ConnectionId): Promise<void> {
+  const { fanOut, postbag } = environment;
   if (!postbag.holds(connectionId)) return;
   await fanOut?.flush();
   await postbag.flushAhead(connectionId);
+  const failure = postbag.failureOf(connectionId);
+  if (failure?.isLoss === true) await settle(environment, failure);
 }
 
 /**

@@ -19,6 +19,7 @@ export interface FrameReader {
     readonly tenant: string;
     readonly topicNames: readonly string[];
     readonly looksAtEnd?: boolean;
+    readonly isReplyWanted?: boolean;
   }): Promise<void>;
   /** True once, when acknowledgements have left it to the end of the frame to draw what waits. */
   takeOwedLook(): boolean;

@@ -36,6 +36,7 @@ export async function handleMessage(
       tenant: environment.defaultTenant,
       topicNames: frame instanceof Violation ? [] : topicNamesOf(frame.bytes),
       looksAtEnd: true,
+      isReplyWanted: frame instanceof Violation || frame.replyWanted,
     });
     const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
     if (state.phase === 'closed') {

@@ -73,9 +73,14 @@ export class Postbag {
 
   /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
   fail(connectionId: ConnectionId): void {
-    if (this.#failed.some((failure) => failure.connectionId === connectionId)) return;
+    if (this.failureOf(connectionId) !== undefined) return;
     this.#connections.delete(connectionId);
     this.#failed.push({ connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+  }
+
+  /** What the next flush will tell of this connection. */
+  failureOf(connectionId: ConnectionId): FailedPost | undefined {
+    return this.#failed.find((failure) => failure.connectionId === connectionId);
   }
 
   /** Posts everything, and waits until this connection has been sent all of its own, as far as it can be. */

@@ -42,6 +42,7 @@ export class Acknowledge {
     if (drawn !== undefined) return drawn;
     const written = await this.#delete(session, packetId, answer);
     if (written.ok) {
+      if (answer === undefined) this.#frame.forgetDrawn(session.key);
       this.#noteLook(session, answer, written.old?.f !== undefined || written.old === undefined);
       return 'done';
     }
@@ -95,6 +96,7 @@ export class Acknowledge {
     const isThere = 'attribute_exists(p)';
     const { ok, isRetry } = await this.#table.delete(keyOf(session, entry), { condition: isThere });
     if (!ok && !isRetry) return undefined;
+    if (answer === undefined) this.#frame.forgetDrawn(session.key);
     this.#noteLook(session, answer, true);
     return 'done';
   }

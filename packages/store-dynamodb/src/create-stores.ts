@@ -95,7 +95,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     sweepScan: new DynamoSweepScan(table),
     meter: table.meter,
     beginFrame: async (plan) => {
-      frame.begin(plan?.looksAtEnd);
+      frame.begin(plan?.looksAtEnd, plan?.isReplyWanted);
       if (plan !== undefined) await subscriptions.readAhead(plan);
     },
     takeOwedLook: () => frame.takeOwedLook(),

@@ -18,35 +18,52 @@ export interface DrawnList {
   readonly sent: readonly DrawnEntry[];
   /** Sent on an earlier one, and to be sent again. */
   readonly unsent: readonly DrawnEntry[];
+  /**
+   * Messages that are being drawn for that connection, or sent again on it, and have, or get then, an item of their own:
+   * the sort keys where they wait, or did.
+   */
+  readonly moving: readonly string[];
+  /** What was drawn last leaves in pushes, and not with a reply. */
+  readonly isPushed: boolean;
   /** Of the write that made it what it is. */
   readonly nonce: string;
 }
 
 /*
  * A list's item. `c` connection, `u` nonce of the last write, `l` pairs of packet id and sort key, deflated JSON: a
- * hundred take about a kilobyte; `n` how many of them, from the beginning, were sent on `c`. It shares no attribute with
- * an inflight item but the connection: a process of an earlier version takes it for one without a body, and goes on.
+ * hundred take about a kilobyte; `n` how many of them, from the beginning, were sent on `c`; `mv` the sort keys
+ * of those that get an item of their own, deflated JSON, and `x` 1 when the last page leaves in pushes, both left out where
+ * they say nothing: an earlier version does not read them. It shares no attribute with an inflight item but the
+ * connection: an even earlier one takes it for one without a body, and goes on.
  */
 
 /** The attributes of a list. */
-export function drawnFields({ connectionId, sent, unsent, nonce }: DrawnList): Item {
+export function drawnFields({ connectionId, sent, unsent, moving, isPushed, nonce }: DrawnList): Item {
   return {
     ...(connectionId !== undefined && { c: text(connectionId) }),
     u: text(nonce),
     n: number(sent.length),
-    l: bytes(packed([...sent, ...unsent])),
+    l: bytes(deflated([...sent, ...unsent].map(({ packetId, sort }): Packed => [packetId, nameOf(sort)]))),
+    ...(moving.length > 0 && { mv: bytes(deflated(moving.map(nameOf))) }),
+    ...(isPushed && { x: number(1) }),
   };
 }
 
 export function drawnListOf(item: Item | undefined): DrawnList | undefined {
   const packedEntries = bytesOf(item, 'l');
   if (item === undefined || packedEntries === undefined) return undefined;
-  const entries = unpacked(packedEntries);
+  const entries = inflated<Packed>(packedEntries).map(([packetId, name]) => ({
+    packetId,
+    sort: sortOf(name),
+  }));
+  const moving = bytesOf(item, 'mv');
   const sent = numberOf(item, 'n') ?? 0;
   return {
     connectionId: textOf(item, 'c'),
     sent: entries.slice(0, sent),
     unsent: entries.slice(sent),
+    moving: moving === undefined ? [] : inflated<string>(moving).map(sortOf),
+    isPushed: numberOf(item, 'x') === 1,
     nonce: textOf(item, 'u') ?? '',
   };
 }
@@ -58,6 +75,15 @@ export function hasDrawn(list: DrawnList | undefined, waiting: Item): boolean {
   return list !== undefined && (list.sent.some(isNamed) || list.unsent.some(isNamed));
 }
 
+/** Whether a message that waits is being drawn for this connection, and gets an item of its own. */
+export function isMoving(
+  list: DrawnList | undefined,
+  connectionId: ConnectionId | undefined,
+  waiting: Item,
+): boolean {
+  return list?.connectionId === connectionId && list?.moving.includes(textOf(waiting, 's') ?? '') === true;
+}
+
 /** Whether an item of a session's partition is its list, and not a message. */
 export function isDrawnList(item: Item): boolean {
   return textOf(item, 's') === OWNED.drawn;
@@ -65,12 +91,14 @@ export function isDrawnList(item: Item): boolean {
 
 type Packed = [packetId: PacketId, name: string];
 
-function packed(entries: readonly DrawnEntry[]): Uint8Array {
-  const pairs = entries.map(({ packetId, sort }): Packed => [packetId, sort.slice(OWNED.waiting.length)]);
-  return deflateRawSync(JSON.stringify(pairs));
+const nameOf = (sort: string): string => sort.slice(OWNED.waiting.length);
+const sortOf = (name: string): string => OWNED.waiting + name;
+
+function deflated(list: readonly unknown[]): Uint8Array {
+  return deflateRawSync(JSON.stringify(list));
 }
 
-function unpacked(blob: Uint8Array): DrawnEntry[] {
-  const pairs = JSON.parse(inflateRawSync(blob).toString()) as Packed[];
-  return pairs.map(([packetId, name]) => ({ packetId, sort: OWNED.waiting + name }));
+/** What a process of ours has written. */
+function inflated<T>(blob: Uint8Array): T[] {
+  return JSON.parse(inflateRawSync(blob).toString()) as T[];
 }

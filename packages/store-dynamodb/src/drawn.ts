@@ -80,8 +80,7 @@ export class Drawn {
   /** The same list, written anew: a drain that has seen it before has to look again. */
   touch(session: SessionRef, seen: DrawnList | undefined): Action {
     const nonce = this.#table.settings.randomId();
-    const { connectionId, sent, unsent } = seen ?? EMPTY;
-    return this.#replacement(session, seen, { connectionId, sent, unsent, nonce });
+    return this.#replacement(session, seen, { ...(seen ?? EMPTY), nonce });
   }
 
   #replacement(session: SessionRef, seen: DrawnList | undefined, list: DrawnList) {
@@ -101,7 +100,7 @@ export class Drawn {
   }
 }
 
-const EMPTY = { connectionId: undefined, sent: [], unsent: [] } as const;
+const EMPTY = { connectionId: undefined, sent: [], unsent: [], moving: [], isPushed: false } as const;
 
 function keyOf(session: SessionRef): Key {
   return { p: ownedPartition(session), s: OWNED.drawn };

@@ -24,13 +24,18 @@ export class FrameCache {
   /** By partition. */
   readonly #drawnLists = new Map<string, { readonly list: DrawnList | undefined }>();
   #looksAtEnd = false;
+  #isReplyWanted = true;
   #isLookOwed = false;
 
-  /** `looksAtEnd`: the caller asks at the end whether a look at the queue is owed. */
-  begin(looksAtEnd = false): void {
+  /**
+   * `looksAtEnd`: the caller asks at the end whether a look at the queue is owed. `isReplyWanted`: what is drawn leaves
+   * with a reply that the client waits for.
+   */
+  begin(looksAtEnd = false, isReplyWanted = true): void {
     this.end();
     this.#isOpen = true;
     this.#looksAtEnd = looksAtEnd;
+    this.#isReplyWanted = isReplyWanted;
   }
 
   end(): void {
@@ -39,6 +44,7 @@ export class FrameCache {
     this.#drawnFor.clear();
     this.#drawnLists.clear();
     this.#looksAtEnd = false;
+    this.#isReplyWanted = true;
     this.#isLookOwed = false;
     this.forgetMatches();
   }
@@ -46,6 +52,11 @@ export class FrameCache {
   /** What is drawn leaves when a frame has been handled, beside other frames and in no order with them. */
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** What is drawn leaves in pushes: other frames of the connection may be handled at the same time. */
+  get isPushing(): boolean {
+    return this.#isOpen && !this.#isReplyWanted;
   }
 
   keepLink(connectionId: ConnectionId, item: Item | undefined): void {
@@ -79,6 +90,11 @@ export class FrameCache {
   /** Messages of this session's queue will leave with the frame's reply. */
   noteDrawn(sessionKey: string, to: DrawnTo): void {
     if (this.#isOpen) this.#drawnFor.set(sessionKey, to);
+  }
+
+  /** Something that was drawn will not leave: what was noted of its queue is true no more. */
+  forgetDrawn(sessionKey: string): void {
+    this.#drawnFor.delete(sessionKey);
   }
 
   drawnTo(sessionKey: string): DrawnTo | undefined {

@@ -1,6 +1,6 @@
 import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { type DrawnEntry, type DrawnList, drawnListOf, isDrawnList } from './drawn-list.ts';
+import { type DrawnList, drawnListOf, isDrawnList } from './drawn-list.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { PROBES_MAX } from './limits.ts';
 import {
@@ -64,42 +64,47 @@ export class Inflight {
 
   /**
    * The window, and what of the drawn is there still: what waits says so, where it has just been read. 'all': within
-   * the frame that has drawn them nobody has acknowledged them.
+   * the frame that has drawn them nobody has acknowledged them, and none is being drawn.
    */
   async read(view: QueueView, waiting?: WaitingRead | 'all'): Promise<Window> {
     const p = ownedPartition(view.session);
     const items = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
     const list = drawnListOf(items.find(isDrawnList));
-    const drawn = await this.#drawnOf(view, list, waiting);
-    return new Window(view, items.filter(isInflight), drawn);
+    const inflight = items.filter(isInflight);
+    return new Window(view, inflight, await this.#drawnOf(view, list, inflight, waiting));
   }
 
   async #drawnOf(
     view: QueueView,
     list: DrawnList | undefined,
+    inflight: readonly Item[],
     waiting: WaitingRead | 'all' | undefined,
   ): Promise<DrawnWindow> {
+    const isHere = list?.connectionId === view.connectionId;
     const entries = list === undefined ? [] : [...list.sent, ...list.unsent];
-    if (list === undefined || entries.length === 0) return { list, here: [], elsewhere: [] };
-    const isHere = list.connectionId === view.connectionId;
+    const named = list !== undefined && isHere ? list.moving : [];
+    const sorts = [...entries.map(({ sort }) => sort), ...named];
+    if (list === undefined || sorts.length === 0) return { list, here: [], elsewhere: [], moving: [] };
     if (waiting === 'all' && isHere && list.unsent.length === 0)
-      return { list, here: list.sent, elsewhere: [] };
-    const there = await this.#thereOf(view.session, entries, waiting === 'all' ? undefined : waiting);
+      return { list, here: list.sent, elsewhere: [], moving: [] };
+    const there = await this.#thereOf(view.session, sorts, waiting === 'all' ? undefined : waiting);
     const here = isHere ? list.sent.filter(({ sort }) => there.has(sort)) : [];
     const elsewhere = (isHere ? list.unsent : entries).flatMap((entry) => {
       const item = there.get(entry.sort);
       return item === undefined ? [] : [{ entry, item }];
     });
-    return { list, here, elsewhere };
+    const unsent = inflight.filter((item) => isUnsent(view, item)).map(waitingSortOf);
+    const moving = named.filter((sort) => there.has(sort) || unsent.includes(sort));
+    return { list, here, elsewhere, moving };
   }
 
-  /** The messages of the entries that have not been acknowledged, by sort key. */
+  /** Of what the list names, what is there still, by sort key. */
   async #thereOf(
     session: SessionRef,
-    entries: readonly DrawnEntry[],
+    named: readonly string[],
     waiting: WaitingRead | undefined,
   ): Promise<ReadonlyMap<string, Item>> {
-    const sorts = entries.map(({ sort }) => sort).sort();
+    const sorts = [...named].sort();
     const [from = '', to = ''] = [sorts[0], sorts.at(-1)];
     const isRead = waiting !== undefined && (waiting.next === undefined || waiting.next >= to);
     const items = isRead
@@ -227,6 +232,11 @@ export class Inflight {
     }
     return { full: window.items.filter((item) => window.isSentHere(item)) };
   }
+}
+
+/** It has been sent on an earlier connection only, and not been answered. */
+function isUnsent(view: QueueView, item: Item): boolean {
+  return textOf(item, 'c') !== view.connectionId && textOf(item, 'k') !== KIND.released;
 }
 
 /** Of the same message where it has been sent on this connection and not been acknowledged. */

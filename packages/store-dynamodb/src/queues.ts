@@ -31,6 +31,7 @@ import { Settle } from './settle.ts';
 import type { Table } from './table.ts';
 import { type Item, textOf } from './values.ts';
 import { Waiting } from './waiting.ts';
+import type { Window } from './window.ts';
 
 const NOTHING: readonly Queued[] = [];
 
@@ -142,10 +143,32 @@ export class DynamoQueues implements QueueStore {
       drawn: this.#drawn,
       bodies: this.#bodies,
     };
-    const draw = new Draw(parts, view, window, limit, nowMs);
+    if (!this.#mayDraw(view, window)) return NOTHING;
+    const draw = new Draw(parts, view, window, this.#frame.isPushing, limit, nowMs);
     if (!(await draw.run(waiting))) return undefined;
     const hasSettled = await this.#conclude(view, draw, isSettling);
     return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
+  }
+
+  /**
+   * One page at a time. Frames of acknowledgements alone go out of turn, so several of a connection may be handled at once,
+   * and beside one that wants a reply; and what they draw leaves in pushes, which a reply may overtake:
+   *
+   *     handler of PUBACK 1                handler of PUBACK 2, or of a fetch
+   *     draws 3
+   *     (is slow, or dies)
+   *                                        were it to draw 4, it would post that now, or reply [MQTT-4.6.0-6]
+   *     posts 3
+   *
+   * So acknowledgements draw nothing while anything that was drawn is unacknowledged, and a frame with a reply nothing
+   * while that is true of what left in pushes. The acknowledgement for which they leave it looks again. Frames with a reply
+   * come one after another, so their pages may follow each other.
+   */
+  #mayDraw({ session }: QueueView, window: Window): boolean {
+    if (!this.#frame.isOpen || !window.isAwaited) return true;
+    // What one frame draws leaves together.
+    if (this.#frame.drawnTo(session.key) !== undefined) return true;
+    return !this.#frame.isPushing && !window.wasPushed;
   }
 
   /**

@@ -67,7 +67,8 @@ export class Settle {
     const isUndrawn = (item: Item) => !window.isDrawnHere(item);
     if (items.some(isUndrawn)) return true;
     if (items.length === 0) return false;
-    const more = await this.#waiting.first(view.session, window.drawn.here.length + 1);
+    const { here, moving } = window.drawn;
+    const more = await this.#waiting.first(view.session, here.length + moving.length + 1);
     return more.items.some(isUndrawn);
   }
 

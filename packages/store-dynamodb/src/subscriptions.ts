@@ -48,6 +48,8 @@ export interface FramePlan {
    * waits. @default each of them looks
    */
   readonly looksAtEnd?: boolean;
+  /** The client sends nothing that may draw until the reply has come. @default true */
+  readonly isReplyWanted?: boolean;
 }
 
 /** Subscriptions: each session's own list, and for each filter those who hold it. */

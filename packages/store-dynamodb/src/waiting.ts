@@ -1,7 +1,7 @@
 import { messageBytes, type QueueLimits, type SessionRef } from '@apus/broker';
 import type { Copies } from './copies.ts';
 import type { Drawn } from './drawn.ts';
-import { hasDrawn } from './drawn-list.ts';
+import { hasDrawn, isMoving } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
@@ -181,12 +181,14 @@ export class Waiting {
     let after: string | undefined;
     // What has been drawn is not in the queue any more.
     const list = await this.#drawn.read(view.session);
-    const limit = DROPS_READ + (list?.sent.length ?? 0) + (list?.unsent.length ?? 0);
+    const { sent, unsent, moving } = list ?? { sent: [], unsent: [], moving: [] };
+    const limit = DROPS_READ + sent.length + unsent.length + moving.length;
     do {
       const page = await this.first(view.session, limit, after);
       for (const item of page.items) {
         if (removed.messages >= excess.messages && removed.bytes >= excess.bytes) break;
-        if (hasDrawn(list, item) || !(await this.take(item))) continue;
+        const isTaken = hasDrawn(list, item) || isMoving(list, view.connectionId, item);
+        if (isTaken || !(await this.take(item))) continue;
         removed.messages += 1;
         removed.bytes += sizeOfEntry(item);
       }

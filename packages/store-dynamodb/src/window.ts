@@ -12,6 +12,8 @@ export interface DrawnWindow {
   readonly here: readonly DrawnEntry[];
   /** Sent on an earlier one: to be sent again. */
   readonly elsewhere: readonly DrawnItem[];
+  /** Being drawn for this connection by items of their own, or sent again by those, and not sent as yet: see `DrawnList`. */
+  readonly moving: readonly string[];
 }
 
 export interface DrawnItem {
@@ -34,7 +36,7 @@ export class Window {
     const entries = [...drawn.here, ...drawn.elsewhere.map(({ entry }) => entry)];
     this.#used = new Set([...items.map(packetIdOf), ...entries.map(({ packetId }) => packetId)]);
     const counted = items.filter((item) => this.isSentHere(item) && numberOf(item, 'w') === 1);
-    this.#room = view.receiveMaximum - counted.length - drawn.here.length;
+    this.#room = view.receiveMaximum - counted.length - drawn.here.length - drawn.moving.length;
   }
 
   /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
@@ -44,8 +46,8 @@ export class Window {
 
   /** Whether packet ids 1 to Receive Maximum are the window: nothing else is in use, and nothing that was drawn. */
   get isRegular(): boolean {
-    const { here, elsewhere } = this.drawn;
-    if (here.length + elsewhere.length > 0) return false;
+    const { here, elsewhere, moving } = this.drawn;
+    if (here.length + elsewhere.length + moving.length > 0) return false;
     return this.items.every(
       (item) =>
         this.isSentHere(item) && numberOf(item, 'w') === 1 && packetIdOf(item) <= this.#view.receiveMaximum,
@@ -61,22 +63,28 @@ export class Window {
     return this.items.some((item) => !this.isSentHere(item) && textOf(item, 'k') === KIND.released);
   }
 
-  /** Messages that were drawn for this connection, or sent to it again, have not been acknowledged. */
+  /** Messages that were drawn for this connection, or sent to it again, have not been acknowledged, or are being drawn. */
   get isAwaited(): boolean {
-    if (this.drawn.here.length > 0) return true;
+    if (this.drawn.here.length + this.drawn.moving.length > 0) return true;
     return this.items.some(
       (item) => this.isSentHere(item) && item.f !== undefined && textOf(item, 'k') !== KIND.released,
     );
+  }
+
+  /** What was drawn for this connection last left in pushes, or is about to. */
+  get wasPushed(): boolean {
+    const { list } = this.drawn;
+    return list?.isPushed === true && list.connectionId === this.#view.connectionId;
   }
 
   isSentHere(item: Item): boolean {
     return textOf(item, 'c') === this.#view.connectionId;
   }
 
-  /** It has been drawn and sent on this connection: its acknowledgement is awaited. */
+  /** It has been drawn and sent on this connection, or is about to be: its acknowledgement is awaited. */
   isDrawnHere(waiting: Item): boolean {
-    const sort = textOf(waiting, 's');
-    return this.drawn.here.some((entry) => entry.sort === sort);
+    const sort = textOf(waiting, 's') ?? '';
+    return this.drawn.here.some((entry) => entry.sort === sort) || this.drawn.moving.includes(sort);
   }
 
   takePlace(): void {

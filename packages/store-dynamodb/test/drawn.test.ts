@@ -351,6 +351,100 @@ await withService((service) => {
     });
   });
 
+  describe('pages of frames that are handled at the same time', () => {
+    const planOf = (session: SessionRef, isReplyWanted: boolean) => ({
+      connectionId: 'c:2',
+      tenant: session.tenant,
+      topicNames: [],
+      looksAtEnd: true,
+      isReplyWanted,
+    });
+    /** A frame of PUBACK alone, in a process of its own: what it draws. */
+    const pubacks = async (session: SessionRef, page: readonly Queued[], hooks: Hooks = {}) => {
+      const stores = service.make({ hooks });
+      await stores.beginFrame(planOf(session, false));
+      await acknowledge(stores, session, page);
+      const drawn = await next(stores, session);
+      stores.endFrame();
+      return drawn;
+    };
+    const fetch = async (session: SessionRef) => {
+      const stores = service.make();
+      await stores.beginFrame(planOf(session, true));
+      const drawn = await next(stores, session);
+      stores.endFrame();
+      return drawn;
+    };
+
+    it('come one after another: acknowledgements draw nothing while a page is unacknowledged [MQTT-4.6.0-6]', async () => {
+      const { session } = await back([1, 2, 3, 4, 5], 2);
+      const page = await fetch(session);
+      expect(idsOf(page)).toEqual([id(1), id(2)]);
+      expect(await pubacks(session, page.slice(0, 1))).toEqual([]);
+      const second = await pubacks(session, page.slice(1));
+      expect(idsOf(second)).toEqual([id(3), id(4)]);
+      expect(await pubacks(session, second.slice(0, 1))).toEqual([]);
+      expect(idsOf(await pubacks(session, second.slice(1)))).toEqual([id(5)]);
+    });
+
+    it('follow each other in replies, and not what has left in pushes', async () => {
+      const { stores, session } = await back([1, 2]);
+      const page = await fetch(session);
+      await offer(service.make(), session, 3);
+      expect(idsOf(await fetch(session))).toEqual([id(3)]);
+      await offer(service.make(), session, 4);
+      const rest = await stores.queues.unacknowledged(session);
+      expect(rest.map(({ message }) => message.id)).toEqual([id(1), id(2), id(3), id(4)]);
+      await acknowledge(stores, session, page);
+      const [third] = rest.filter(({ message }) => message.id === id(3));
+      const pushed = await pubacks(session, third === undefined ? [] : [third]);
+      expect(idsOf(pushed)).toEqual([id(4)]);
+      await offer(service.make(), session, 5);
+      expect(await fetch(session)).toEqual([]);
+      expect(idsOf(await pubacks(session, pushed))).toEqual([id(5)]);
+    });
+
+    it.each(['waiting', 'to be sent again'])(
+      'hold for messages at QoS 2 that are %s, one by one',
+      async (which) => {
+        const { stores, away, connect } = await back([]);
+        const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
+        for (const number of [1, 2, 3]) await offer(stores, lost, number, 2);
+        let session = await connect('c:2');
+        if (which === 'to be sent again') {
+          await next(stores, session);
+          await detach(stores, session, 'c:2');
+          session = await connect('c:2:again');
+        }
+        const isSecond = { seen: 0 };
+        const hooks: Hooks = {
+          before: async (operation) => {
+            const isMove = operation === (which === 'waiting' ? 'TransactWriteItems' : 'UpdateItem');
+            if (!isMove) return;
+            isSecond.seen += 1;
+            if (isSecond.seen === 2) {
+              // Another frame meets this one in the middle of its page.
+              expect(await pubacks(session, [])).toEqual([]);
+            }
+          },
+        };
+        expect(idsOf(await pubacks(session, [], hooks))).toEqual([id(1), id(2), id(3)]);
+        expect(isSecond.seen).toBeGreaterThanOrEqual(2);
+      },
+    );
+
+    it('do not wait for a message that was given up: the queue goes on', async () => {
+      const { stores, session } = await back([1]);
+      await stores.beginFrame(planOf(session, true));
+      const [{ packetId } = { packetId: 0 }] = deliveriesOf(await next(stores, session));
+      // Too large for this client.
+      expect(await stores.queues.complete(session, packetId)).toBe('done');
+      expect(await next(stores, session)).toEqual([]);
+      stores.endFrame();
+      expect((await offer(service.make(), session, 2)).packetId).toBeGreaterThan(0);
+    });
+  });
+
   describe('acknowledgements of a frame that looks at its end', () => {
     it('do not look themselves, and say that a look is owed', async () => {
       const { stores, session } = await back([1, 2, 3], 2);

@@ -40,7 +40,9 @@ export class Door {
   async frame(connectionId: string, ...packets: readonly Packet[]): Promise<Handled> {
     const before = this.stores.meter.units;
     const topicNames = packets.flatMap((packet) => (packet.type === 'publish' ? [packet.topic] : []));
-    await this.stores.beginFrame({ connectionId, tenant: this.tenant, topicNames, looksAtEnd: true });
+    const isReplyWanted = !packets.every(({ type }) => type === 'puback' || type === 'pubcomp');
+    const plan = { connectionId, tenant: this.tenant, topicNames, looksAtEnd: true, isReplyWanted };
+    await this.stores.beginFrame(plan);
     const state: LinkState = (await this.stores.links.load(connectionId)) ?? { phase: 'new' };
     const { link, replies } = makeLink(connectionId, state);
     for (const packet of packets) await this.#broker.receive(link, packet);
