@@ -180,7 +180,7 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
 );
 
 export const queuedCodec: Codec<StoredQueued> = codecOf(
-  ({ delivery: { qos, retain, subscriptionIdentifiers, share, packetId }, message, reservedId }) =>
+  ({ delivery: { qos, retain, subscriptionIdentifiers, share, packetId, copy }, message, reservedId }) =>
     tuple(
       qos,
       retain,
@@ -189,6 +189,7 @@ export const queuedCodec: Codec<StoredQueued> = codecOf(
       packetId,
       typeof message === 'number' ? message : messageFields(message),
       reservedId,
+      copy,
     ),
   (
     qos: QoS,
@@ -198,8 +199,9 @@ export const queuedCodec: Codec<StoredQueued> = codecOf(
     packetId: PacketId,
     message: number | MessageFields,
     reservedId: PacketId,
+    copy: string | undefined,
   ) => ({
-    delivery: { qos, retain, subscriptionIdentifiers, share, packetId },
+    delivery: { qos, retain, subscriptionIdentifiers, share, packetId, ...(copy !== undefined && { copy }) },
     message: typeof message === 'number' ? message : messageFrom(...message),
     reservedId,
   }),

@@ -1,11 +1,14 @@
 import type { Delivery, Message, MessageId } from '@apus/broker';
 
 interface FanOut {
-  /** Who has been offered the message. */
-  readonly recipients: Set<string>;
+  /** The names of the copies that have been taken. */
+  readonly copies: Set<string>;
   /** Where the writer stood when the receipt was written. */
   readonly position: number;
 }
+
+/** The copy of a share group that a fan-out makes, whichever member it chooses. */
+const GROUPS_OWN = '';
 
 /**
  * QoS 2 messages whose fan-out may have to be repeated, from the first receipt until `settle`. A crash, or a client
@@ -14,14 +17,16 @@ interface FanOut {
  *     PUBLISH 7 → begin: new, m        offer m to A, B → waits for the disk
  *     (new connection) PUBLISH 7 → begin: pending, m   offer m to A, B: they have it, wait with the first
  *
- * A recipient gets each message once. After a restart the recipients are those in whose queues the message is found:
- * none of them can have completed it, for what completes it was written after `settle` was.
+ * Each copy (`Delivery.copy`) is taken once. After a restart those have been taken that are found in queues: none of
+ * them can have been completed, for what completes it was written after `settle` was. Other copies of the message are
+ * no repetitions, though they may be for the same session or share group and come while it is unsettled: a retained
+ * one that answers a SUBSCRIBE, and what a share group's member whose session has ended leaves to another.
  */
 export class Unsettled {
   readonly #fanOuts = new Map<MessageId, FanOut>();
 
   begin(messageId: MessageId, position: number): void {
-    this.#fanOuts.set(messageId, { recipients: new Set(), position });
+    this.#fanOuts.set(messageId, { copies: new Set(), position });
   }
 
   /** Where the writer stood at `begin`; undefined for a message that is not followed. */
@@ -35,22 +40,38 @@ export class Unsettled {
 
   /** Those of the deliveries that have not been made before. */
   firstOf(message: Message, deliveries: readonly Delivery[]): readonly Delivery[] {
-    const fanOut = this.#fanOuts.get(message.id);
-    if (fanOut === undefined) return deliveries;
-    const first = deliveries.filter((delivery) => !fanOut.recipients.has(recipientOf(delivery)));
-    for (const delivery of first) fanOut.recipients.add(recipientOf(delivery));
+    const copies = this.#fanOuts.get(message.id)?.copies;
+    if (copies === undefined) return deliveries;
+    const first = deliveries.filter((delivery) => !isAmong(copies, delivery));
+    for (const delivery of first) add(copies, delivery);
     return first;
   }
 
-  /** A message that was found in a queue. */
+  /** A message that was found in a queue. What has been left to a member of a share group was the group's own before. */
   restore(messageId: MessageId, delivery: Delivery): void {
-    this.#fanOuts.get(messageId)?.recipients.add(recipientOf(delivery));
+    const copies = this.#fanOuts.get(messageId)?.copies;
+    if (copies === undefined) return;
+    add(copies, delivery);
+    if (delivery.share !== undefined) add(copies, { ...delivery, copy: GROUPS_OWN });
   }
 }
 
-/** A share group is one recipient, whichever member it chose. */
-function recipientOf({ session, share }: Delivery): string {
-  return share === undefined
-    ? session.incarnation
-    : `$share/${session.tenant}/${share.shareGroup}/${share.topicFilter}`;
+function isAmong(copies: ReadonlySet<string>, delivery: Delivery): boolean {
+  const name = nameOf(delivery);
+  return name !== undefined && copies.has(name);
+}
+
+function add(copies: Set<string>, delivery: Delivery): void {
+  const name = nameOf(delivery);
+  if (name !== undefined) copies.add(name);
+}
+
+/** A share group is one recipient, whichever member it chose. Undefined: a copy of its own, which nothing repeats. */
+function nameOf({ session, share, copy }: Delivery): string | undefined {
+  if (copy === undefined) return undefined;
+  const owner =
+    share === undefined
+      ? session.incarnation
+      : `$share/${session.tenant}/${share.shareGroup}/${share.topicFilter}`;
+  return `${owner}\0${copy}`;
 }

@@ -266,9 +266,9 @@ describe('while a publisher waits for the disk', () => {
     const member = await open('member');
     const share = { shareGroup: 'g', topicFilter: '#' };
     const fanOut = () => [
-      deliveryTo(kept, { qos: 2 }),
-      deliveryTo(ephemeral, { qos: 2 }),
-      deliveryTo(member, { qos: 2, share }),
+      deliveryTo(kept, { qos: 2, copy: '' }),
+      deliveryTo(ephemeral, { qos: 2, copy: '' }),
+      deliveryTo(member, { qos: 2, copy: '', share }),
     ];
     const message = messageOf(1, { qos: 2 });
     await stores.received.begin(publisher, 7, message.id, 10);
@@ -284,6 +284,52 @@ describe('while a publisher waits for the disk', () => {
   });
 });
 
+describe('while the fan-out of a QoS 2 message may be repeated', () => {
+  const message = messageOf(1, { qos: 2, retain: true });
+  const share = { shareGroup: 'g', topicFilter: '#' };
+  const offered = async (session: SessionRef, fields: Partial<Delivery>, waits = false) => {
+    const delivery = deliveryTo(session, { qos: 2, ...fields });
+    await offer(message, [delivery], new Set(waits ? [delivery] : []));
+    return delivery.packetId > 0;
+  };
+  beforeEach(async () => {
+    await stores.received.begin(await open('publisher'), 7, message.id, 10);
+  });
+
+  it('the retained message that a new subscription is answered with is another copy, before and after a restart [MQTT-3.3.1-9]', async () => {
+    const session = await open('a');
+    expect(await offered(session, { copy: '' })).toBe(true);
+    expect(await offered(session, { retain: true })).toBe(true);
+    await reopen();
+    const again = await open('a');
+    expect(await stores.queues.next(again, PAGE, NOW_MS)).toHaveLength(2);
+    expect(await offered(again, { retain: true })).toBe(true);
+    expect(await offered(again, { copy: '' })).toBe(false);
+  });
+
+  it.each([false, true])(
+    'what a lost member of a share group leaves to another is not taken for a repetition (restart: %s)',
+    async (restarts) => {
+      const lost = await open('lost');
+      await offered(lost, { share, copy: '' }, true);
+      if (restarts) await reopen();
+      const leaves = await open('lost');
+      expect(await offered(await open('heir'), { share, copy: leaves.incarnation })).toBe(true);
+    },
+  );
+
+  it('a share group whose message was left to another member gets no second one, after a restart either', async () => {
+    const lost = await open('lost');
+    await offered(lost, { share, copy: '' }, true);
+    expect(await offered(await open('heir'), { share, copy: lost.incarnation })).toBe(true);
+    await stores.sessions.remove(lost);
+    await stores.queues.clear(lost);
+    expect(await offered(await open('third'), { share, copy: '' })).toBe(false);
+    await reopen();
+    expect(await offered(await open('third'), { share, copy: '' })).toBe(false);
+  });
+});
+
 describe('after a restart', () => {
   it('a QoS 2 message whose fan-out may have been cut short goes only to those who have not got it', async () => {
     const publisher = await open('publisher');
@@ -291,11 +337,14 @@ describe('after a restart', () => {
     await open('other');
     const message = messageOf(1, { qos: 2 });
     await stores.received.begin(publisher, 7, message.id, 10);
-    await offer(message, [deliveryTo(had, { qos: 2 })]);
+    await offer(message, [deliveryTo(had, { qos: 2, copy: '' })]);
     await reopen();
     const receipt = await stores.received.begin(await open('publisher'), 7, messageId(2), 10);
     expect(receipt).toEqual({ state: 'pending', messageId: message.id });
-    const fanOut = [deliveryTo(await open('had'), { qos: 2 }), deliveryTo(await open('other'), { qos: 2 })];
+    const fanOut = [
+      deliveryTo(await open('had'), { qos: 2, copy: '' }),
+      deliveryTo(await open('other'), { qos: 2, copy: '' }),
+    ];
     await offer(message, fanOut);
     expect(fanOut.map(({ packetId }) => packetId > 0)).toEqual([false, true]);
     await stores.received.settle(await open('publisher'), 7);

@@ -51,4 +51,4 @@ it('has the same state after it was closed and opened, whatever was done before'
     ),
     { numRuns: 60 },
   );
-}, 120_000);
+}, 240_000);

@@ -158,7 +158,7 @@ describe('a process that dies while it publishes a will', () => {
     const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
     await sessions.detach(detachOf(session, { connectionId: 'a:1', will: due }));
     await sessions.beginWill(session, 'a:1', messageOf(1).id, NOW_MS);
-    await queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2 })], ROOMY);
+    await queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2, copy: '' })], ROOMY);
     if (owed === 'taken over') await sessions.open(openOf('a', { attachment: attachmentOf('a:2') }));
     if (owed === 'removed') await sessions.remove(session);
     await stores.close();
@@ -183,7 +183,7 @@ describe('a process that dies while it publishes a will', () => {
       });
       const { session: b } = (await stores.sessions.get('tenant', 'b')) ?? {};
       if (b === undefined) throw new Error('expected a session');
-      await stores.queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2 })], ROOMY);
+      await stores.queues.offer(messageOf(1, { qos: 2 }), [deliveryTo(b, { qos: 2, copy: '' })], ROOMY);
       await stores.sessions.doneWill(timer.session, 'a:1');
       const { session: back } = await stores.sessions.open(openOf('b', { nowMs: NOW_MS }));
       expect(await stores.queues.next(back, PAGE, NOW_MS)).toHaveLength(1);
