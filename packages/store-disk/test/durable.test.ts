@@ -296,7 +296,7 @@ describe('while the fan-out of a QoS 2 message may be repeated', () => {
     await stores.received.begin(await open('publisher'), 7, message.id, 10);
   });
 
-  it('the retained message that a new subscription is answered with is another copy, before and after a restart [MQTT-3.3.1-9]', async () => {
+  it('the retained message that a new subscription is answered with is another copy, before and after a restart', async () => {
     const session = await open('a');
     expect(await offered(session, { copy: '' })).toBe(true);
     expect(await offered(session, { retain: true })).toBe(true);
