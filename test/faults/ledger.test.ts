@@ -101,6 +101,9 @@ describe('retained messages', () => {
     expect(probe(1, 4, [])).toEqual(['retained: the newest of t that p has is -1, not 3']);
     expect(probe(0, 4, [0, 1, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
     expect(probe(0, 4, [3, 2, 3])).toEqual([]);
+    // Its publisher had no answer, and sent it again.
+    expect(probe(0, 4, [2, 3, 2, 3])).toEqual([]);
+    expect(probe(0, 4, [0, 3, 2, 3])).toContain('order: t at p: 2 came first after 3');
   });
 
   it('are promised as long as the connection holds', () => {

@@ -67,15 +67,20 @@ export class ProbeLedger {
 
   /**
    * A retained message comes before all live ones; those are in their order. It may be newer than some of them where a
-   * frame of their publisher has several: they are retained one after the other, and leave together.
+   * frame of their publisher has several: they are retained one after the other, and leave together. What has come as
+   * retained may come again, live, as a repetition.
    */
   #disorder(topic: string, { numbers, live }: Seen): Problem[] {
     const isRetainedLate = live.length > 0 && live.length < numbers.length && numbers[0] === live[0];
     const line = isRetainedLate ? numbers : live;
-    return outOfOrder(line).map(({ number, after }) => ({
-      what: `order: ${topic} at ${this.#name}: ${number} came first after ${after}`,
-      about: `${topic}=${number}`,
-    }));
+    const isFirst = ({ number, after }: { number: number; after: number }) =>
+      numbers.indexOf(number) > numbers.indexOf(after);
+    return outOfOrder(line)
+      .filter(isFirst)
+      .map(({ number, after }) => ({
+        what: `order: ${topic} at ${this.#name}: ${number} came first after ${after}`,
+        about: `${topic}=${number}`,
+      }));
   }
 
   #missing(topic: string, { floor, from, numbers }: Seen, acknowledged: readonly number[]): Problem[] {

@@ -33,7 +33,7 @@ export function* publish(
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
   const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
-  if (packet.qos === 1) yield* acknowledge(context, link, connection, 'puback', packet.packetId, outcome);
+  if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, packet.dup);
 }
 
 /** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
@@ -130,10 +130,11 @@ function* publishExactlyOnce(
       properties: {},
     });
   }
+  const isRepetition = receipt.state === 'pending';
   const outcome = yield* acceptFrom(context, connection, packet, topic, receipt.messageId);
-  if (isRefused(outcome)) yield* waitFor(received.release(session, packetId));
-  else yield* waitFor(received.settle(session, packetId));
-  yield* acknowledge(context, link, connection, 'pubrec', packetId, outcome);
+  if (!isRefused(outcome)) yield* waitFor(received.settle(session, packetId));
+  else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
+  yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }
 
 function hasRoom({ ports, limits }: Context, { session }: Connection): Flow<boolean> {
@@ -169,24 +170,42 @@ const OUTCOME_CODES = {
   'deliveries-exceeded': ReasonCode.QuotaExceeded,
 } as const;
 
+/** Refusals that pass, and why. */
+const REASONS_FOR_NOW = {
+  'backlog-full': 'too much waits to be delivered',
+  'deliveries-exceeded': 'the publisher has caused too many deliveries',
+} as const;
+
+function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_NOW {
+  return outcome in REASONS_FOR_NOW;
+}
+
 /**
  * PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. MQTT 3.1.1 cannot say that a message
- * should come again later: closing the connection makes its client send it again, and loses nothing.
+ * should come again later: closing the connection makes its client send it again, and loses nothing. In MQTT 5.0 the
+ * client is told, and gives the message up; but not a repetition, as some recipients may have it, or have it inflight:
+ *
+ *     publisher                          subscriber
+ *     PUBLISH 5: its handler puts it inflight for the subscriber, and dies
+ *     PUBLISH 5, once more
+ *     (were it refused with PUBREC 0x97 …)
+ *     PUBLISH 6
+ *                                        6
+ *                                        … and with the next connection what is inflight: 5 [MQTT-4.6.0-6]
  */
 function* acknowledge(
   context: Context,
   link: Link,
   connection: Connection,
-  type: 'puback' | 'pubrec',
-  packetId: number,
+  { qos, packetId }: PublishPacket,
   outcome: AcceptOutcome,
+  isRepetition: boolean,
 ): Flow<void> {
+  const type = qos === 1 ? 'puback' : 'pubrec';
   const reasonCode = OUTCOME_CODES[outcome];
-  if (connection.protocolVersion === 5)
-    return reply(link, connection, { type, packetId, reasonCode, properties: {} });
-  if (outcome === 'backlog-full')
-    return yield* disconnect(context, link, reasonCode, 'too much waits to be delivered');
-  if (outcome === 'deliveries-exceeded')
-    return yield* disconnect(context, link, reasonCode, 'the publisher has caused too many deliveries');
-  reply(link, connection, { type, packetId, reasonCode: ReasonCode.Success, properties: {} });
+  const isV5 = connection.protocolVersion === 5;
+  if (isForNow(outcome) && (isRepetition || !isV5))
+    return yield* disconnect(context, link, reasonCode, REASONS_FOR_NOW[outcome]);
+  const answer = isV5 ? reasonCode : ReasonCode.Success;
+  reply(link, connection, { type, packetId, reasonCode: answer, properties: {} });
 }

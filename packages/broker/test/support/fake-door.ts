@@ -21,6 +21,7 @@ import {
   createBroker,
   DEFAULT_LIMITS,
   type Delivery,
+  type DeliveryQuota,
   type FailedPush,
   type Link,
   type LinkState,
@@ -96,6 +97,7 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly authenticator?: Authenticator;
   readonly authorizer?: Authorizer;
   readonly methods?: readonly AuthenticationMethod[];
+  readonly deliveryQuota?: DeliveryQuota;
   /** Every port answers with a promise, as in the cloud. */
   readonly isAsync?: boolean;
 }
@@ -114,7 +116,15 @@ export class FakeDoor {
   #ids = 0;
 
   constructor(options: FakeDoorOptions = {}) {
-    const { limits, authenticator, authorizer, methods, isAsync = false, ...choices } = options;
+    const {
+      limits,
+      authenticator,
+      authorizer,
+      methods,
+      deliveryQuota,
+      isAsync = false,
+      ...choices
+    } = options;
     const door = isAsync ? asynchronous : <T>(port: T) => port;
     const stores = createMemoryStores();
     this.stores = {
@@ -135,6 +145,7 @@ export class FakeDoor {
         authorizer: authorizer ?? OPEN,
         authenticationMethods: new Map((methods ?? []).map((method) => [method.name, method])),
         randomId: () => `id${++this.#ids}`,
+        ...(deliveryQuota !== undefined && { deliveryQuota }),
       },
       {
         overlapping: 'one',

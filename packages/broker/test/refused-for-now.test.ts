@@ -1,0 +1,69 @@
+import { type ProtocolVersion, ReasonCode } from '@apus/mqtt';
+import { describe, expect, it } from 'vitest';
+import type { DeliveryQuota } from '../src/index.ts';
+import { FakeDoor } from './support/fake-door.ts';
+
+const LASTING = { clientId: 'publisher', cleanStart: false, properties: { sessionExpiryInterval: 60 } };
+
+/** What happens to each message in its turn: its handler dies, or it is more than its publisher may cause, or neither. */
+function quotaOf(...turns: readonly ('dies' | 'exceeded' | 'taken')[]): DeliveryQuota {
+  const left = [...turns];
+  return {
+    take() {
+      const turn = left.shift();
+      if (turn === 'dies') throw new Error('the handler died');
+      return turn === 'taken';
+    },
+  };
+}
+
+describe('a PUBLISH that is too much for now', () => {
+  const publishTo = async (deliveryQuota: DeliveryQuota, protocolVersion: ProtocolVersion = 5) => {
+    const door = new FakeDoor({ deliveryQuota });
+    const subscriber = await door.connect({ clientId: 'subscriber' });
+    await door.subscribe(subscriber, 'a', 2);
+    subscriber.take();
+    const connect = async () => {
+      const link = await door.connect({ ...LASTING, protocolVersion });
+      link.take();
+      return link;
+    };
+    return { door, subscriber, connect, publisher: await connect() };
+  };
+
+  it.each([
+    [1, 'puback'],
+    [2, 'pubrec'],
+  ] as const)('is refused at QoS %i by %s, and the client gives it up', async (qos, type) => {
+    const { door, subscriber, publisher } = await publishTo(quotaOf('exceeded'));
+    await door.publish(publisher, 'a', 'x', { qos });
+    expect(publisher.take()).toMatchObject([{ type, reasonCode: ReasonCode.QuotaExceeded }]);
+    expect(publisher.isOpen).toBe(true);
+    expect(subscriber.take()).toEqual([]);
+  });
+
+  it('ends the connection in MQTT 3.1.1, which cannot say so', async () => {
+    const { door, publisher } = await publishTo(quotaOf('exceeded'), 4);
+    await door.publish(publisher, 'a', 'x', { qos: 1 });
+    expect(publisher.take()).toEqual([]);
+    expect(publisher.isOpen).toBe(false);
+  });
+
+  it.each([1, 2] as const)(
+    'is not given up at QoS %i where it may have been begun: it comes again until it is taken',
+    async (qos) => {
+      const { door, subscriber, publisher, connect } = await publishTo(quotaOf('dies', 'exceeded', 'taken'));
+      await expect(door.publish(publisher, 'a', 'x', { qos })).rejects.toThrow('died');
+      await door.cut(publisher);
+      const second = await connect();
+      await door.publish(second, 'a', 'x', { qos, dup: true });
+      expect(second.take()).toMatchObject([{ type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded }]);
+      expect(second.isOpen).toBe(false);
+      await door.cut(second);
+      const third = await connect();
+      await door.publish(third, 'a', 'x', { qos, dup: true });
+      expect(third.take()).toMatchObject([{ type: qos === 1 ? 'puback' : 'pubrec', reasonCode: 0 }]);
+      expect(subscriber.take()).toMatchObject([{ type: 'publish', topic: 'a', qos }]);
+    },
+  );
+});
