@@ -80,6 +80,23 @@ clientSuite('the first minute with the web client', (suite) => {
     await client.screenshot('start-phone-dark');
   });
 
+  it.each([
+    ['fades', true, 1],
+    ['is gone at once for whoever has asked for less motion', false, 0],
+  ] as const)('a menu that is closed %s', async (_how, motion, count) => {
+    const client = await suite.openUrl(suite.served.pageUrl, { motion });
+    await client.page.getByRole('button', { name: 'Colours' }).click();
+    const dark = client.page.getByRole('menuitem', { name: 'Dark' });
+    await dark.waitFor();
+    // Looked at in the task after the click, which is before any frame: what fades is still there.
+    const menusLeft = await dark.evaluate(async (item: HTMLElement) => {
+      item.click();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      return item.ownerDocument.querySelectorAll('[role="menu"]').length;
+    });
+    expect(menusLeft).toBe(count);
+  });
+
   it.each(['light', 'dark'] as const)('satisfies axe in %s colours', async (colorScheme) => {
     const client = await suite.openUrl(suite.served.pageUrl, { colorScheme });
     await client.page

@@ -71,6 +71,18 @@ export class ClientPage {
 
   async openView(name: string): Promise<void> {
     await this.page.getByRole('link', { name, exact: true }).click();
+    await this.#heading.filter({ hasText: name }).waitFor({ state: 'attached' });
+  }
+
+  /** Of the view, for screen readers. */
+  get #heading(): Locator {
+    return this.page.locator('main h1');
+  }
+
+  /** Until there is a view, and nothing of it is still to come: neither its script nor an editor in it. */
+  async #viewIsDrawn(): Promise<void> {
+    await this.#heading.waitFor({ state: 'attached' });
+    await eventually(() => this.page.locator('[role="status"][aria-label="Loading …"]').count()).toBe(0);
   }
 
   async subscribe(filter: string): Promise<void> {
@@ -148,6 +160,7 @@ export class ClientPage {
   }
 
   async #accessibilityProblemsNow(): Promise<string[]> {
+    await this.#viewIsDrawn();
     // A dialog that is still fading in has no contrast yet; what turns for ever is not waited for.
     await this.page.evaluate(`Promise.allSettled(document.getAnimations()
       .filter(({ effect, playState }) => playState === 'running' && effect.getComputedTiming().iterations !== Infinity)
@@ -185,6 +198,7 @@ export class ClientPage {
 
   /** By how many pixels the page is wider than the window. */
   async overflow(): Promise<number> {
+    await this.#viewIsDrawn();
     return (await this.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number;
   }
 
