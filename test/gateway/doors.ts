@@ -1,5 +1,6 @@
 import { type RunningNode, startNode } from '@apus/node';
 import { afterAll, beforeAll } from 'vitest';
+import '../support/slow-machine.ts';
 import { RawClient, type Received } from '../support/raw-client.ts';
 import { type Fields, TextClient } from '../support/text-client.ts';
 import { unique } from '../support/unique.ts';

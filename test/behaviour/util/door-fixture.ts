@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import '../../support/slow-machine.ts';
 import type { Door } from '../../support/door.ts';
 import {
   type DoorOptions,

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import '../../../../test/support/slow-machine.ts';
 import type { NodeOptions, RunningNode } from '../../src/index.ts';
 import { startNode } from '../../src/index.ts';
 
