@@ -20,6 +20,7 @@ const SEARCHED_FROM = 12;
 export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) {
   const { t } = useTranslation();
   const profiles = useStore((state) => state.profiles);
+  const isReady = useStore((state) => state.isReady);
   const [sought, setSought] = useState('');
   const isMany = profiles.length > SEARCHED_FROM;
   const shown = isMany ? profiles.filter((profile) => isSought(profile, sought)) : profiles;
@@ -32,7 +33,8 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
     <>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <h2 className={classes.heading}>{t('connections.list')}</h2>
-        <IconButton label={t('connections.add')} size={24} onClick={() => void add()}>
+        {/* What is added before the stored connections have been read would be lost among them. */}
+        <IconButton label={t('connections.add')} size={24} disabled={!isReady} onClick={() => void add()}>
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
       </Group>
