@@ -185,6 +185,27 @@ clientSuite('connections in the web client', (suite) => {
     await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
   });
 
+  it('takes no new connection before it has found those that there are', async () => {
+    const client = await suite.openUrl('about:blank');
+    const { page } = client;
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route('**/config.json', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${suite.served.pageUrl}#/connection`);
+    const add = page.getByRole('button', { name: 'New connection', exact: true });
+    await eventually(() => add.isDisabled()).toBe(true);
+    letGo();
+    await client.newConnection('early', suite.served.nodeUrl);
+    await connect(client);
+    await item(client, 'early').waitFor();
+    await item(client, 'This broker').waitFor();
+  });
+
   it('shares a connection by an address without its secrets, and connects only when told to', async () => {
     // Here everything moves as it does for most people: the menu still fades while the dialog behind it opens.
     const client = await suite.open('connection', { motion: true });
