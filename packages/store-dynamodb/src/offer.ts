@@ -147,7 +147,7 @@ export class Offer {
   /** Nothing waits, and no message has to be sent again. */
   async #mayGoAtOnce(view: QueueView): Promise<boolean> {
     if (view.connectionId === undefined || view.standing.phase !== 'settling') return isLive(view);
-    return (await this.#parts.settle.tryOnce(view)) !== 'draining';
+    return (await this.#parts.settle.tryOnce(view, 'publisher')) !== 'draining';
   }
 
   /**

@@ -202,7 +202,7 @@ export class DynamoQueues implements QueueStore {
       return await this.#settle.goLive(view, draw.window);
     }
     if (!(await this.#views.change(view, ['draining', 'settling'], 'settling', draw.removed))) return false;
-    return (await this.#settle.tryOnce(view)) === 'live';
+    return (await this.#settle.tryOnce(view, 'drain')) === 'live';
   }
 
   #noteDrawn({ session }: QueueView, draw: Draw): void {

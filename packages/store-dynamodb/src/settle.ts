@@ -32,11 +32,14 @@ export class Settle {
   /**
    * In phase settling: looks, and says live or draining. Waiting before inflight, as a message that is drawn is put
    * inflight before it leaves the waiting ones: it is seen in one place at least.
+   *
+   * `asks`: a publisher does not know whether what was drawn has left; see `isHeldBack` for who has drawn it.
    */
-  async tryOnce(view: QueueView): Promise<Settled> {
+  async tryOnce(view: QueueView, asks: 'publisher' | 'drain'): Promise<Settled> {
     const first = await this.#waiting.first(view.session, 1);
     const window = await this.#inflight.read(view, first);
-    const mustWait = window.hasMessagesToSendAgain || this.isHeldBack(window);
+    const isHeldBack = asks === 'publisher' ? window.isAwaited : this.isHeldBack(window);
+    const mustWait = window.hasMessagesToSendAgain || isHeldBack;
     if (mustWait || (await this.#isSomethingWaiting(view, first, window))) {
       await this.#views.change(view, ['settling'], 'draining');
       return 'draining';
@@ -56,7 +59,8 @@ export class Settle {
    *                                                                        … posts a newer message
    *     its reply leaves: the older one
    *
-   * Their acknowledgements look again. Outside of frames what is drawn is sent by whoever has drawn it, at once.
+   * Their acknowledgements look again. Outside of frames what is drawn is sent by whoever has drawn it, at once. A
+   * publisher is nobody of whom that is known, in a frame or in a worker.
    */
   isHeldBack(window: Window): boolean {
     return this.#frame.isOpen && window.isAwaited;

@@ -433,6 +433,26 @@ await withService((service) => {
       },
     );
 
+    it.each([1, 2] as const)('hold a worker back that finds the queue settling, at QoS %i', async (qos) => {
+      const { away, connect } = await back([]);
+      const lost = (await detach(service.make(), away, 'c:2'))?.session ?? away;
+      for (const number of [1, 2]) await offer(service.make(), lost, number, qos);
+      const session = await connect('c:2');
+      // The first frame of the connection dies when it has written what it draws, and before that has left.
+      const hooks: Hooks = {
+        after: async (operation, input) => {
+          if (isListWrite(operation, input)) throw new Error(KILLED);
+        },
+      };
+      const dying = service.make({ hooks });
+      await dying.beginFrame(planOf(session, true));
+      await expect(next(dying, session)).rejects.toThrow(KILLED);
+      // A worker handles no frame.
+      expect((await offer(service.make(), session, 3, qos)).packetId).toBe(0);
+      const again = await connect('c:3');
+      expect(idsOf(await next(service.make(), again))).toEqual([id(1), id(2), id(3)]);
+    });
+
     it('do not wait for a message that was given up: the queue goes on', async () => {
       const { stores, session } = await back([1]);
       await stores.beginFrame(planOf(session, true));
