@@ -21,7 +21,8 @@ export async function flush(environment: Environment): Promise<void> {
 /**
  * Sends what was gathered for this connection, and with it everything else, before the event has been handled: what
  * comes next joins its queue. A connection that did not get it is ended first, as its acknowledgements would draw what
- * is newer. What other failures cause is dealt with at the end, in the turn of `flush`.
+ * is newer; a worker has begun to end it by then (`LostConnections`), and may not be done with that. What other
+ * failures cause is dealt with at the end, in the turn of `flush`.
  */
 export async function sendAhead(environment: Environment, connectionId: ConnectionId): Promise<void> {
   const { fanOut, postbag } = environment;
