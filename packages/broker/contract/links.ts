@@ -17,6 +17,7 @@ const STATE: LinkState = {
     topicAliasMaximum: 0,
     authenticationMethod: undefined,
     connectedAtMs: 1_700_000_000_000,
+    isResumed: false,
     willDelaySeconds: 0,
   },
 };

@@ -165,6 +165,7 @@ function connectionOf(
     topicAliasMaximum: properties.topicAliasMaximum ?? 0,
     authenticationMethod: properties.authenticationMethod,
     connectedAtMs,
+    isResumed: opened.present,
     willDelaySeconds: willDelaySecondsOf(packet.will),
   };
 }

@@ -18,6 +18,8 @@ export interface Connection {
   readonly authenticationMethod: string | undefined;
   /** When CONNECT was accepted, in ms since the epoch. */
   readonly connectedAtMs: number;
+  /** CONNACK said that the session was present: what its client sends may be a repetition. */
+  readonly isResumed: boolean;
   /** The Will Delay Interval of the will that CONNECT brought, 0 where it has none; undefined: it brought no will. */
   readonly willDelaySeconds: number | undefined;
 }

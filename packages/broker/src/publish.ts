@@ -33,7 +33,10 @@ export function* publish(
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
   const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
-  if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, packet.dup);
+  if (packet.qos === 1) {
+    const isRepetition = mayRepeat(context, connection, packet);
+    yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
+  }
 }
 
 /** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
@@ -169,6 +172,21 @@ const OUTCOME_CODES = {
   'backlog-full': ReasonCode.QuotaExceeded,
   'deliveries-exceeded': ReasonCode.QuotaExceeded,
 } as const;
+
+/** How long a client may take to send again what an earlier connection left unacknowledged, from its CONNECT on. */
+const RESENDING_MS = 60_000;
+
+/**
+ * Whether a QoS 1 message may be a repetition. A client that was cut must set DUP when it sends again [MQTT-3.3.1-1],
+ * and mqtt.js does not: on a resumed session, every message of the first minute may be one.
+ */
+function mayRepeat(
+  { ports }: Context,
+  { isResumed, connectedAtMs }: Connection,
+  { dup }: PublishPacket,
+): boolean {
+  return dup || (isResumed && ports.clock.now() - connectedAtMs < RESENDING_MS);
+}
 
 /** Refusals that pass, and why. */
 const REASONS_FOR_NOW = {

@@ -49,21 +49,36 @@ describe('a PUBLISH that is too much for now', () => {
     expect(publisher.isOpen).toBe(false);
   });
 
-  it.each([1, 2] as const)(
-    'is not given up at QoS %i where it may have been begun: it comes again until it is taken',
-    async (qos) => {
+  it.each([
+    [1, true],
+    [1, false],
+    [2, true],
+    [2, false],
+  ] as const)(
+    'is not given up at QoS %i, DUP %s, where it may have been begun: it comes again until it is taken',
+    async (qos, dup) => {
       const { door, subscriber, publisher, connect } = await publishTo(quotaOf('dies', 'exceeded', 'taken'));
       await expect(door.publish(publisher, 'a', 'x', { qos })).rejects.toThrow('died');
       await door.cut(publisher);
       const second = await connect();
-      await door.publish(second, 'a', 'x', { qos, dup: true });
+      await door.publish(second, 'a', 'x', { qos, dup });
       expect(second.take()).toMatchObject([{ type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded }]);
       expect(second.isOpen).toBe(false);
       await door.cut(second);
       const third = await connect();
-      await door.publish(third, 'a', 'x', { qos, dup: true });
+      await door.publish(third, 'a', 'x', { qos, dup });
       expect(third.take()).toMatchObject([{ type: qos === 1 ? 'puback' : 'pubrec', reasonCode: 0 }]);
       expect(subscriber.take()).toMatchObject([{ type: 'publish', topic: 'a', qos }]);
     },
   );
+
+  it('is told the client with a session that was resumed a while ago, as it has long sent again what it had to', async () => {
+    const { door, publisher, connect } = await publishTo(quotaOf('exceeded'));
+    await door.cut(publisher);
+    const second = await connect();
+    door.nowMs += 60_000;
+    await door.publish(second, 'a', 'x', { qos: 1 });
+    expect(second.take()).toMatchObject([{ type: 'puback', reasonCode: ReasonCode.QuotaExceeded }]);
+    expect(second.isOpen).toBe(true);
+  });
 });

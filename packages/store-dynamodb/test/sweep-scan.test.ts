@@ -43,6 +43,7 @@ await withService((service) => {
       topicAliasMaximum: 0,
       authenticationMethod: undefined,
       connectedAtMs,
+      isResumed: false,
       willDelaySeconds: undefined,
     },
   });
