@@ -83,6 +83,11 @@ export class Drawn {
     return this.#replacement(session, seen, { ...(seen ?? EMPTY), nonce });
   }
 
+  /** The same by itself. False, and nothing written, when it is not as it was seen. */
+  async renew(session: SessionRef, seen: DrawnList | undefined): Promise<boolean> {
+    return await this.write(session, seen, seen ?? EMPTY);
+  }
+
   #replacement(session: SessionRef, seen: DrawnList | undefined, list: DrawnList) {
     const { p, s } = keyOf(session);
     const nowSeconds = this.#table.nowSeconds();

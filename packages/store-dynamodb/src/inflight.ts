@@ -1,34 +1,22 @@
 import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { type DrawnList, drawnListOf, isDrawnList } from './drawn-list.ts';
-import { OWNED, ownedPartition } from './keys.ts';
 import { PROBES_MAX } from './limits.ts';
-import {
-  indexOf,
-  inflightKey,
-  isCopyOf,
-  isInflight,
-  KIND,
-  packetIdOf,
-  waitingSortOf,
-} from './queue-items.ts';
+import { indexOf, inflightKey, isCopyOf, KIND, LOOK, packetIdOf, waitingSortOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
-import { endOf, type QueryPage, type Table } from './table.ts';
-import { type Action, transact } from './transaction.ts';
+import { readWindow, type WaitingRead } from './read-window.ts';
+import type { Table } from './table.ts';
+import { type Action, type Removal, transact } from './transaction.ts';
 import { type Item, number, text, textOf } from './values.ts';
-import { type DrawnWindow, firstId, Window } from './window.ts';
+import { firstId, type Window } from './window.ts';
 
 /**
- * Put inflight under this id; or the window is full, and these are in it; or what was to be written along with it could
+ * Put inflight under this id; or the window is full, and these ids are in it; or what was to be written along with it could
  * not be, as this stands there, or nothing does.
  */
 export type Placed =
   | { readonly packetId: PacketId }
-  | { readonly full: readonly Item[] }
+  | { readonly full: readonly PacketId[] }
   | { readonly prevented: Item | undefined };
-
-/** What waits, read from the beginning. */
-export type WaitingRead = QueryPage;
 
 /** What became of one packet id. */
 type Drawn =
@@ -62,61 +50,15 @@ export class Inflight {
     this.#table = table;
   }
 
-  /**
-   * The window, and what of the drawn is there still: what waits says so, where it has just been read. 'all': within
-   * the frame that has drawn them nobody has acknowledged them, and none is being drawn.
-   */
+  /** See `readWindow`. */
   async read(view: QueueView, waiting?: WaitingRead | 'all'): Promise<Window> {
-    const p = ownedPartition(view.session);
-    const items = await this.#table.queryAll({ p, from: OWNED.inflight, to: endOf(OWNED.inflight) });
-    const list = drawnListOf(items.find(isDrawnList));
-    const inflight = items.filter(isInflight);
-    return new Window(view, inflight, await this.#drawnOf(view, list, inflight, waiting));
-  }
-
-  async #drawnOf(
-    view: QueueView,
-    list: DrawnList | undefined,
-    inflight: readonly Item[],
-    waiting: WaitingRead | 'all' | undefined,
-  ): Promise<DrawnWindow> {
-    const isHere = list?.connectionId === view.connectionId;
-    const entries = list === undefined ? [] : [...list.sent, ...list.unsent];
-    const named = list !== undefined && isHere ? list.moving : [];
-    const sorts = [...entries.map(({ sort }) => sort), ...named];
-    if (list === undefined || sorts.length === 0) return { list, here: [], elsewhere: [], moving: [] };
-    if (waiting === 'all' && isHere && list.unsent.length === 0)
-      return { list, here: list.sent, elsewhere: [], moving: [] };
-    const there = await this.#thereOf(view.session, sorts, waiting === 'all' ? undefined : waiting);
-    const here = isHere ? list.sent.filter(({ sort }) => there.has(sort)) : [];
-    const elsewhere = (isHere ? list.unsent : entries).flatMap((entry) => {
-      const item = there.get(entry.sort);
-      return item === undefined ? [] : [{ entry, item }];
-    });
-    const unsent = inflight.filter((item) => isUnsent(view, item)).map(waitingSortOf);
-    const moving = named.filter((sort) => there.has(sort) || unsent.includes(sort));
-    return { list, here, elsewhere, moving };
-  }
-
-  /** Of what the list names, what is there still, by sort key. */
-  async #thereOf(
-    session: SessionRef,
-    named: readonly string[],
-    waiting: WaitingRead | undefined,
-  ): Promise<ReadonlyMap<string, Item>> {
-    const sorts = [...named].sort();
-    const [from = '', to = ''] = [sorts[0], sorts.at(-1)];
-    const isRead = waiting !== undefined && (waiting.next === undefined || waiting.next >= to);
-    const items = isRead
-      ? waiting.items
-      : await this.#table.queryAll({ p: ownedPartition(session), from, to });
-    return new Map(items.map((item) => [textOf(item, 's') ?? '', item]));
+    return await readWindow(this.#table, view, waiting);
   }
 
   /** Puts a message inflight on a live connection. `fields` are those of both kinds of items. */
   async place(view: QueueView, fields: Item, options: PlaceOptions = {}): Promise<Placed> {
     if (view.standing.phase !== 'live') return await this.#placeCounted(view, fields, options);
-    const seen = new Map<PacketId, Item>();
+    const seen = new Set<PacketId>();
     const probes = Math.min(PROBES_MAX, view.receiveMaximum);
     for (let probe = 0; probe < probes; probe += 1) {
       const packetId = firstId(fields, view.receiveMaximum, probe);
@@ -124,9 +66,9 @@ export class Inflight {
       if (drawn.outcome === 'drawn') return { packetId };
       if (drawn.outcome === 'prevented') return { prevented: drawn.there };
       if (isCopyOf(drawn.there, fields)) return { packetId };
-      seen.set(packetId, drawn.there);
+      seen.add(packetId);
     }
-    if (seen.size >= view.receiveMaximum) return { full: [...seen.values()] };
+    if (seen.size >= view.receiveMaximum) return { full: [...seen] };
     return await this.#placeCounted(view, fields, options);
   }
 
@@ -142,7 +84,7 @@ export class Inflight {
       s: text(key.s),
       c: text(view.connectionId ?? ''),
       w: number(1),
-      ...(hasMoreBehind && { f: number(1) }),
+      ...(hasMoreBehind && { f: number(LOOK.moreBehind) }),
     };
     const condition = `${isFree} OR ${hasExpired}`;
     const values = { ':now': number(this.#table.nowSeconds()) };
@@ -171,7 +113,7 @@ export class Inflight {
           ':index': text(indexOf(item)),
           ':kind': text(textOf(item, 'k') ?? ''),
           ':place': number(takesPlace ? 1 : 0),
-          ':more': number(1),
+          ':more': number(LOOK.moreBehind),
         },
       },
     );
@@ -180,30 +122,45 @@ export class Inflight {
 
   /** Takes a message back that was put on a connection which is not there any more. False when it was sent again. */
   async withdraw(view: QueueView, packetId: PacketId, fields: Item): Promise<boolean> {
-    const isSame = 'm = :message';
-    const isHere = 'c = :connection';
-    const { ok, isRetry } = await this.#table.delete(inflightKey(view.session, packetId), {
-      condition: `${isSame} AND ${isHere}`,
-      values: { ':message': text(textOf(fields, 'm') ?? ''), ':connection': text(view.connectionId ?? '') },
-    });
+    const { delete: key, ...condition } = this.leave(view, packetId, fields);
+    const { ok, isRetry } = await this.#table.delete(key, condition);
     return ok || isRetry;
   }
 
   /** Says on one of these that more waits: its acknowledgement then looks. False when all of them are done with. */
-  async markMoreBehind(view: QueueView, items: readonly Item[]): Promise<boolean> {
-    const isHere = 'c = :connection';
-    for (const item of items) {
-      const { ok } = await this.#table.update(inflightKey(view.session, packetIdOf(item)), 'SET f = :more', {
-        condition: isHere,
-        values: { ':connection': text(view.connectionId ?? ''), ':more': number(1) },
-      });
-      if (ok) return true;
-    }
+  async markMoreBehind(view: QueueView, packetIds: readonly PacketId[]): Promise<boolean> {
+    for (const packetId of packetIds)
+      if (await this.#mark(view, packetId, 'f = :look', LOOK.moreBehind)) return true;
     return false;
+  }
+
+  /** Its acknowledgement looks whether anything waits, which it need not. False when it is not there any more. */
+  async markToLook(view: QueueView, packetId: PacketId): Promise<boolean> {
+    return await this.#mark(view, packetId, 'f = if_not_exists(f, :look)', LOOK.inCase);
+  }
+
+  /** That it is inflight no longer: to be written along with where it goes instead, on a connection that has not got it. */
+  leave({ session, connectionId }: QueueView, packetId: PacketId, fields: Item): Removal {
+    const isSame = 'm = :message';
+    const isHere = 'c = :connection';
+    return {
+      delete: inflightKey(session, packetId),
+      condition: `${isSame} AND ${isHere}`,
+      values: { ':message': text(textOf(fields, 'm') ?? ''), ':connection': text(connectionId ?? '') },
+    };
   }
 
   async delete(session: SessionRef, packetId: PacketId): Promise<void> {
     await this.#table.delete(inflightKey(session, packetId));
+  }
+
+  async #mark(view: QueueView, packetId: PacketId, change: string, look: number): Promise<boolean> {
+    const isHere = 'c = :connection';
+    const { ok } = await this.#table.update(inflightKey(view.session, packetId), `SET ${change}`, {
+      condition: isHere,
+      values: { ':connection': text(view.connectionId ?? ''), ':look': number(look) },
+    });
+    return ok;
   }
 
   /** The reason why it was prevented comes before the id: whoever may not place the message needs none. */
@@ -230,13 +187,8 @@ export class Inflight {
       window.use(packetId);
       window.takePlace();
     }
-    return { full: window.items.filter((item) => window.isSentHere(item)) };
+    return { full: window.packetIdsHere };
   }
-}
-
-/** It has been sent on an earlier connection only, and not been answered. */
-function isUnsent(view: QueueView, item: Item): boolean {
-  return textOf(item, 'c') !== view.connectionId && textOf(item, 'k') !== KIND.released;
 }
 
 /** Of the same message where it has been sent on this connection and not been acknowledged. */

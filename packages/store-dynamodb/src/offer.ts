@@ -1,6 +1,8 @@
 import type { Delivery, Message, QueueLimits } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
 import { type Copies, indexOfCopy } from './copies.ts';
+import type { Drawn } from './drawn.ts';
 import { ContentionError } from './errors.ts';
 import type { Inflight } from './inflight.ts';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from './limits.ts';
@@ -8,10 +10,11 @@ import { encodeMessage } from './message-blob.ts';
 import { mayGo, type Offered, type Written, type WrittenInflight } from './offered.ts';
 import { type Entry, entryFields } from './queue-items.ts';
 import { isLive, type QueueView, type QueueViews } from './queue-view.ts';
+import { Recount } from './recount.ts';
 import { Repetition } from './repetition.ts';
 import type { Settle } from './settle.ts';
 import type { Table } from './table.ts';
-import { type Item, textOf } from './values.ts';
+import { textOf } from './values.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface OfferParts {
@@ -21,6 +24,7 @@ export interface OfferParts {
   readonly settle: Settle;
   readonly bodies: Bodies;
   readonly copies: Copies;
+  readonly drawn: Drawn;
 }
 
 /**
@@ -57,6 +61,7 @@ export class Offer {
   readonly #parts: OfferParts;
   readonly #limits: QueueLimits;
   readonly #repetition: Repetition;
+  readonly #recount: Recount;
   #dropped = 0;
 
   constructor(table: Table, parts: OfferParts, limits: QueueLimits) {
@@ -64,6 +69,7 @@ export class Offer {
     this.#parts = parts;
     this.#limits = limits;
     this.#repetition = new Repetition(parts);
+    this.#recount = new Recount(parts.inflight, parts.drawn);
   }
 
   /** Answers how many messages were dropped. */
@@ -130,7 +136,7 @@ export class Offer {
   async #place(
     offered: Offered,
     hasMoreBehind = false,
-  ): Promise<Written | { readonly full: readonly Item[] }> {
+  ): Promise<Written | { readonly full: readonly PacketId[] }> {
     const { view, entry, fields, memory, isWaiting } = offered;
     const { inflight, waiting, copies } = this.#parts;
     const along = isWaiting
@@ -164,7 +170,7 @@ export class Offer {
     if (connectionId !== undefined) await this.#table.settings.beforeWaiting?.(session);
     const { view, entry, memory, isWaiting } = offered;
     if (isWaiting) return { offered, where: 'waiting' };
-    const appended = await this.#parts.waiting.append(view, entry, this.#limits, memory);
+    const appended = await this.#parts.waiting.append(view, entry, this.#limits, { memory });
     if ('known' in appended) return await this.#repetition.find(offered, appended.known);
     this.#dropped += appended.dropped;
     if (!appended.isStored) return { offered, where: 'nowhere' };
@@ -185,7 +191,7 @@ export class Offer {
    *
    * When all are gone before they could be marked, nothing keeps the message back: it is sent after all, marked.
    */
-  async #appendToLive(offered: Offered, full: readonly Item[]): Promise<Written> {
+  async #appendToLive(offered: Offered, full: readonly PacketId[]): Promise<Written> {
     const { entry, memory, isWaiting } = offered;
     if (!isWaiting && !this.#parts.waiting.fitsEmpty(entry, this.#limits)) {
       this.#dropped += 1;
@@ -196,31 +202,43 @@ export class Offer {
       : this.#appendAndDrain(offered, full));
   }
 
-  async #drainAndAppend(offered: Offered, full: readonly Item[]): Promise<Written> {
-    const { views, waiting, inflight } = this.#parts;
-    const { view, entry, isHeld } = offered;
-    if (!(await views.change(view, ['live', 'crowded'], 'draining'))) return await this.#append(offered);
+  async #drainAndAppend(offered: Offered, full: readonly PacketId[]): Promise<Written> {
+    const { view } = offered;
+    const isDraining = await this.#parts.views.change(view, ['live', 'crowded'], 'draining');
     const written = await this.#append(offered);
-    if (isHeld || (await inflight.markMoreBehind(view, full))) return written;
-    if (written.where === 'waiting' && !(await waiting.withdraw(view.session, entry)))
-      return { offered, where: 'nowhere' };
-    const placed = await this.#place(offered, true);
-    return 'full' in placed ? await this.#append(offered) : placed;
+    return isDraining ? await this.#untilSomebodyLooks(written, full) : written;
   }
 
   /**
    * The other way round for what may be known: a queue that drains with nothing in it would wait for an acknowledgement
    * that does not come. While it is live nobody draws from it, and whoever looks at it again finds this one.
    */
-  async #appendAndDrain(offered: Offered, full: readonly Item[]): Promise<Written> {
-    const { views, inflight } = this.#parts;
-    const { view, isHeld, isWaiting } = offered;
+  async #appendAndDrain(offered: Offered, full: readonly PacketId[]): Promise<Written> {
+    const { view, isWaiting } = offered;
     const written = await this.#append(offered);
     if (written.where !== 'waiting' || (!isWaiting && written.isFound === true)) return written;
-    if (!(await views.change(view, ['live', 'crowded'], 'draining'))) return written;
-    if (isHeld || (await inflight.markMoreBehind(view, full))) return written;
-    const placed = await this.#place(offered, true);
-    return 'full' in placed ? written : placed;
+    if (!(await this.#parts.views.change(view, ['live', 'crowded'], 'draining'))) return written;
+    return await this.#untilSomebodyLooks(written, full);
+  }
+
+  /** It waits, and these are in the window, or have been. What was drawn into it needs no mark. */
+  async #untilSomebodyLooks(first: Written, full: readonly PacketId[]): Promise<Written> {
+    const { inflight, waiting } = this.#parts;
+    const { offered } = first;
+    const { view, entry, memory, isHeld } = offered;
+    let written = first;
+    let packetIds = full;
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      if (isHeld || (await inflight.markMoreBehind(view, packetIds))) return written;
+      const isTakenBack = memory === undefined && written.where === 'waiting';
+      if (isTakenBack && !(await waiting.withdraw(view.session, entry))) return { offered, where: 'nowhere' };
+      const placed = await this.#place(offered, true);
+      if (!('full' in placed)) return placed;
+      if (memory === undefined) written = await this.#append(offered);
+      if (placed.full.length === 0) return written;
+      packetIds = placed.full;
+    }
+    throw new ContentionError('a window', DECISIONS_MAX);
   }
 
   /** Answers those that have to be written anew. */
@@ -239,7 +257,10 @@ export class Offer {
       // One that was found may be for another connection than the session had when it was matched.
       offered.view = now;
       if (written.found !== undefined && (await this.#endUncertain(now))) return undefined;
-      mayGo(offered, written.packetId, written.found !== undefined);
+      const isNew = written.found === undefined;
+      if (isNew && !(await this.#recount.fits(now, written.packetId)))
+        return await this.#giveWay(written, now);
+      mayGo(offered, written.packetId, !isNew);
       return undefined;
     }
     // A session that is offline, or is being drained, will look for it.
@@ -269,6 +290,26 @@ export class Offer {
     if ((await this.#repetition.sendHere(written, now)) === 'done') return undefined;
     const [later] = await this.#parts.views.read([now.session]);
     return await this.#judge(written, later);
+  }
+
+  /**
+   * There is no room for it in the window, although it has an id. What nobody may know of is taken back, and written
+   * anew; a copy with a memory goes from there to the waiting, which is one step as well.
+   */
+  async #giveWay(written: WrittenInflight, now: QueueView): Promise<Offered | undefined> {
+    const { offered, packetId } = written;
+    const { entry, fields, memory } = offered;
+    if (memory === undefined) return (await this.#takeBack(written)) ? { ...offered, view: now } : undefined;
+    const { inflight, waiting } = this.#parts;
+    await this.#table.settings.beforeWaiting?.(now.session);
+    const leaving = inflight.leave(now, packetId, fields);
+    const appended = await waiting.append(now, entry, this.#limits, { leaving });
+    // It is not there any more: it has been sent to another connection.
+    if ('known' in appended) return undefined;
+    this.#dropped += appended.dropped;
+    if (appended.isStored) return { ...offered, view: now, isWaiting: true };
+    await inflight.withdraw(now, packetId, fields);
+    return undefined;
   }
 
   async #takeBack(written: Written): Promise<boolean> {

@@ -21,12 +21,18 @@ import {
  * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come),
  * `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and payload, `xp` when it expires.
  * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
- * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` 1 when more waits
- * behind it.
+ * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` when its
+ * acknowledgement has to look: see `LOOK`.
  */
 
 /** What answers a message, and so how far its exchange has come. */
 export const KIND = { atLeastOnce: '1', exactlyOnce: '2', released: 'r' } as const;
+
+/**
+ * Why an acknowledgement looks for what waits: as there was something behind its message, which was drawn or sent again
+ * perhaps; or only in case there is.
+ */
+export const LOOK = { moreBehind: 1, inCase: 2 } as const;
 
 /** A message on its way into one session's queue. */
 export interface Entry {

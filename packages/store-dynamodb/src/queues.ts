@@ -77,6 +77,7 @@ export class DynamoQueues implements QueueStore {
       settle: this.#settle,
       bodies: this.#bodies,
       copies: this.#copies,
+      drawn: this.#drawn,
     };
     return await new Offer(this.#table, parts, limits).run(message, deliveries, hold);
   }

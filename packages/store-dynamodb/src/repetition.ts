@@ -64,8 +64,7 @@ export class Repetition {
     if (item === undefined || !isExactlyOnce(item) || window.isSentHere(item)) return 'done';
     if (!window.hasRoom) {
       if (!(await views.change(now, ['live', 'crowded'], 'draining'))) return 'again';
-      const here = window.items.filter((each) => window.isSentHere(each));
-      if (await inflight.markMoreBehind(now, here)) return 'done';
+      if (await inflight.markMoreBehind(now, window.packetIdsHere)) return 'done';
     } else if (packetId > now.receiveMaximum && !(await views.change(now, ['live', 'crowded'], 'crowded'))) {
       return 'again';
     }

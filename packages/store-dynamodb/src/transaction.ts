@@ -18,8 +18,10 @@ interface Condition {
   readonly values?: Record<string, AttributeValue>;
 }
 
+export type Removal = Condition & { readonly delete: Key };
+
 /** One write among others that take effect together or not at all. */
-export type Action = Condition & ({ readonly put: Item } | { readonly delete: Key });
+export type Action = (Condition & { readonly put: Item }) | Removal;
 
 /** What a transaction came to. */
 export type Transacted =

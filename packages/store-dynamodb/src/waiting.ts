@@ -19,6 +19,14 @@ export type Appended =
   | { readonly isStored: boolean; readonly dropped: number }
   | { readonly known: Item | undefined };
 
+/** What is written along with a message that is to wait, or neither is. */
+export interface Along {
+  /** By which it is known when it comes again: it is stored once, however often that is. */
+  readonly memory?: Item | undefined;
+  /** That it is inflight no longer. */
+  readonly leaving?: Action;
+}
+
 /** The messages that wait for a session, in the order of their ids. */
 export class Waiting {
   readonly #table: Table;
@@ -59,15 +67,9 @@ export class Waiting {
    * How full the queue is nobody counts: each entry says how many had come with it, the session how many have left.
    * Two that come at once may take the same number, so that the queue holds one more than it says; when it is empty
    * the count begins anew. An exact count would cost a second write for each message.
-   *
-   * With a `memory` it is stored once, however often it comes.
    */
-  async append(
-    view: QueueView,
-    entry: Entry,
-    limits: QueueLimits,
-    memory: Item | undefined,
-  ): Promise<Appended> {
+  async append(view: QueueView, entry: Entry, limits: QueueLimits, along: Along): Promise<Appended> {
+    const { memory } = along;
     const { standing } = view;
     const last = await this.#last(view.session);
     // The last one that is there may have been drawn, and others behind it may have been acknowledged.
@@ -95,7 +97,7 @@ export class Waiting {
       n: number(came + 1),
       cb: number(cameBytes + size),
     };
-    const put = await this.#put(item, memory);
+    const put = await this.#put(item, along);
     if (put.isNew) await this.#countLate(item, last);
     return 'known' in put ? { known: put.known } : { isStored: true, dropped };
   }
@@ -149,12 +151,12 @@ export class Waiting {
   /** A retry, or a repeated fan-out under the same message id, finds that it waits already, or that it is known. */
   async #put(
     item: Item,
-    memory: Item | undefined,
+    { memory, leaving }: Along,
   ): Promise<{ isNew: boolean } | { isNew: false; known: Item | undefined }> {
     const isNew = 'attribute_not_exists(p)';
-    if (memory === undefined) return { isNew: (await this.#table.put(item, { condition: isNew })).ok };
-    const put = { put: item, condition: isNew };
-    const transacted = await transact(this.#table, [this.#copies.remember(memory), put]);
+    const along = memory === undefined ? leaving : this.#copies.remember(memory);
+    if (along === undefined) return { isNew: (await this.#table.put(item, { condition: isNew })).ok };
+    const transacted = await transact(this.#table, [along, { put: item, condition: isNew }]);
     if (transacted.ok) return { isNew: true };
     return { isNew: false, known: transacted.failed.get(0) };
   }

@@ -1,7 +1,7 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { DrawnEntry, DrawnList } from './drawn-list.ts';
-import { indexOf, KIND, packetIdOf } from './queue-items.ts';
+import { indexOf, KIND, LOOK, packetIdOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { type Item, numberOf, textOf } from './values.ts';
 
@@ -44,6 +44,11 @@ export class Window {
     return this.#room > 0 && this.#used.size < KEPT_PACKET_ID_MAX;
   }
 
+  /** More is unacknowledged than the client takes [MQTT-3.3.4-9]. */
+  get isExceeded(): boolean {
+    return this.#room < 0;
+  }
+
   /** Whether packet ids 1 to Receive Maximum are the window: nothing else is in use, and nothing that was drawn. */
   get isRegular(): boolean {
     const { here, elsewhere, moving } = this.drawn;
@@ -67,7 +72,10 @@ export class Window {
   get isAwaited(): boolean {
     if (this.drawn.here.length + this.drawn.moving.length > 0) return true;
     return this.items.some(
-      (item) => this.isSentHere(item) && item.f !== undefined && textOf(item, 'k') !== KIND.released,
+      (item) =>
+        this.isSentHere(item) &&
+        numberOf(item, 'f') === LOOK.moreBehind &&
+        textOf(item, 'k') !== KIND.released,
     );
   }
 
@@ -75,6 +83,11 @@ export class Window {
   get wasPushed(): boolean {
     const { list } = this.drawn;
     return list?.isPushed === true && list.connectionId === this.#view.connectionId;
+  }
+
+  /** Of the items that were sent on this connection. */
+  get packetIdsHere(): PacketId[] {
+    return this.items.filter((item) => this.isSentHere(item)).map(packetIdOf);
   }
 
   isSentHere(item: Item): boolean {

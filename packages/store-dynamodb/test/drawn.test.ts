@@ -8,24 +8,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import { isListWrite, once } from './support/hooks.ts';
 import { failure, type Hooks, NOW_MS, withService } from './support/stores.ts';
 
 const KILLED = 'the environment was killed';
-
-const isListWrite = (operation: string, input: object) =>
-  operation === 'PutItem' && JSON.stringify(input).includes('sent\\u0000drawn');
-
-/** Runs something once, just before a call. */
-function once(isDue: (operation: string, input: object) => boolean, run: () => Promise<unknown>): Hooks {
-  let hasRun = false;
-  return {
-    before: async (operation, input) => {
-      if (hasRun || !isDue(operation, input)) return;
-      hasRun = true;
-      await run();
-    },
-  };
-}
 
 const idsOf = (page: readonly Queued[]) =>
   page.map((each) => (each.type === 'publish' ? each.message.id : 'pubrel'));

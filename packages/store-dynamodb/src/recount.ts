@@ -1,0 +1,52 @@
+import type { PacketId } from '@apus/mqtt';
+import type { Drawn } from './drawn.ts';
+import { ContentionError } from './errors.ts';
+import type { Inflight } from './inflight.ts';
+import { DECISIONS_MAX } from './limits.ts';
+import type { QueueView } from './queue-view.ts';
+
+/**
+ * Whether what a publisher has put inflight has its place in the window [MQTT-3.3.4-9]. While a session is live, ids 1 to
+ * Receive Maximum are the window. But it may have been live only when it was read:
+ *
+ *     publisher                          drain                              (Receive Maximum 1)
+ *     reads: live
+ *                                        (another one finds the window full: draining; its message waits)
+ *                                        reads the window: empty
+ *     puts id 1
+ *                                        draws what waits, as id 2
+ *     looks again: draining: counts, and takes its message back
+ *
+ * A drain counts before it writes down what it draws. Where it has not written that yet, it has to count once more:
+ *
+ *     publisher                          drain
+ *                                        reads the window, and the list of what is drawn
+ *     puts id 1
+ *     looks again: draining: counts: one; writes the list anew
+ *                                        writes the list: fails, it is not as it was seen; counts again
+ *
+ * Publishers that count, in a crowded window, count before and after: of two that exceed it together, one sees both.
+ */
+export class Recount {
+  readonly #inflight: Inflight;
+  readonly #drawn: Drawn;
+
+  constructor(inflight: Inflight, drawn: Drawn) {
+    this.#inflight = inflight;
+    this.#drawn = drawn;
+  }
+
+  /** `view`: as it was read after the message was put inflight under this id, and before it is sent. */
+  async fits(view: QueueView, packetId: PacketId): Promise<boolean> {
+    if (view.standing.phase === 'live') return packetId <= view.receiveMaximum;
+    if (view.standing.phase === 'crowded') return !(await this.#inflight.read(view)).isExceeded;
+    // A drain that finds the window full of such as this one draws nothing: their acknowledgements have to look.
+    await this.#inflight.markToLook(view, packetId);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const window = await this.#inflight.read(view);
+      if (window.isExceeded) return false;
+      if (await this.#drawn.renew(view.session, window.drawn.list)) return true;
+    }
+    throw new ContentionError('a window', DECISIONS_MAX);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Hooks } from './stores.ts';
+
+/** Whether a call is the one that a test waits for. */
+export type IsDue = (operation: string, input: object) => boolean;
+
+const says = (input: object, what: string) => JSON.stringify(input).includes(what);
+
+/** The list of what has been drawn is written. */
+export const isListWrite: IsDue = (operation, input) =>
+  operation === 'PutItem' && says(input, 'sent\\u0000drawn');
+
+/** A message gets its packet id, by itself or with what is written along. */
+export const isPutInflight: IsDue = (operation, input) =>
+  (operation === 'PutItem' || operation === 'TransactWriteItems') &&
+  /sent\\u0000\d/.test(JSON.stringify(input)) &&
+  !isListWrite(operation, input);
+
+/** Runs something once, just before a call. */
+export function once(isDue: IsDue, run: () => Promise<unknown>): Hooks {
+  let hasRun = false;
+  return {
+    before: async (operation, input) => {
+      if (hasRun || !isDue(operation, input)) return;
+      hasRun = true;
+      await run();
+    },
+  };
+}
+
+/** A call that is held up. */
+export interface HeldUp {
+  readonly hooks: Hooks;
+  /** Resolves when it is about to be made. */
+  readonly reached: Promise<void>;
+  release(): void;
+}
+
+export function heldUp(isDue: IsDue): HeldUp {
+  let reach = () => {};
+  let release = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const hooks = once(isDue, async () => {
+    reach();
+    await isReleased;
+  });
+  return { hooks, reached, release: () => release() };
+}

@@ -1,0 +1,198 @@
+import type { Delivery, Queued, SessionRef } from '@apus/broker';
+import type { DynamoStores } from '@apus/store-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { deliveryTo, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
+import { type HeldUp, heldUp, type IsDue, isListWrite, isPutInflight, once } from './support/hooks.ts';
+import { type Hooks, NOW_MS, withService } from './support/stores.ts';
+
+const KILLED = 'the environment was killed';
+
+const id = (number: number) => messageOf(number).id;
+const idsOf = (page: readonly Queued[]) =>
+  page.map((each) => (each.type === 'publish' ? each.message.id : 'pubrel'));
+const packetIdOf = ([first]: readonly Queued[]) => (first?.type === 'publish' ? first.delivery.packetId : 0);
+
+/** Both, the first before the second. */
+const both = (first: Hooks, second: Hooks): Hooks => ({
+  before: async (operation, input) => {
+    await first.before?.(operation, input);
+    await second.before?.(operation, input);
+  },
+  after: async (operation, input) => await second.after?.(operation, input),
+});
+
+const readsWaiting: IsDue = (operation, input) =>
+  operation === 'Query' && JSON.stringify(input).includes('wait\\u0000');
+
+await withService((service) => {
+  type Fields = Partial<Delivery>;
+
+  const offer = async (stores: DynamoStores, session: SessionRef, number: number, fields: Fields = {}) => {
+    const delivery = deliveryTo({ ...session }, fields);
+    await stores.queues.offer(messageOf(number, { qos: delivery.qos }), [delivery], ROOMY);
+    return delivery.packetId;
+  };
+  const next = async (stores: DynamoStores, session: SessionRef) =>
+    await stores.queues.next({ ...session }, PAGE, NOW_MS);
+  const puback = async ({ queues }: DynamoStores, session: SessionRef, packetId: number) =>
+    expect(await queues.complete({ ...session }, packetId, 'puback')).toBe('done');
+  const exchange = async ({ queues }: DynamoStores, session: SessionRef, packetId: number) => {
+    expect(await queues.release({ ...session }, packetId)).toBe('done');
+    expect(await queues.complete({ ...session }, packetId, 'pubcomp')).toBe('done');
+  };
+
+  describe('a publisher that took a session for live which drains by now', () => {
+    /**
+     * Just before the third message gets its packet id, of the only one there is, the second finds the window full and
+     * waits, and the first is acknowledged.
+     */
+    const race = async (
+      fields: Fields,
+      whenDraining: (stores: DynamoStores, session: SessionRef) => unknown,
+    ) => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+      expect(await next(stores, session)).toEqual([]);
+      const first = await offer(stores, session, 1);
+      const hooks = once(isPutInflight, async () => {
+        expect(await offer(service.make(), session, 2, fields)).toBe(0);
+        await puback(stores, session, first);
+        await whenDraining(stores, session);
+      });
+      return { stores, session, hooks };
+    };
+
+    it.each([
+      ['at QoS 1', { qos: 1 }],
+      ['at QoS 2', { qos: 2 }],
+      ['at QoS 2, and known when it comes again', { qos: 2, copy: '' }],
+    ] as const)(
+      'gives way to what was drawn: its message waits, %s [MQTT-3.3.4-9]',
+      async (_what, fields) => {
+        let page: readonly Queued[] = [];
+        const { stores, session, hooks } = await race(fields, async (...queue) => {
+          page = await next(...queue);
+        });
+        expect(await offer(service.make({ hooks }), session, 3, fields)).toBe(0);
+        expect(idsOf(page)).toEqual([id(2)]);
+        expect(await next(stores, session)).toEqual([]);
+        const acknowledge = fields.qos === 1 ? puback : exchange;
+        await acknowledge(stores, session, packetIdOf(page));
+        const rest = await next(stores, session);
+        expect(idsOf(rest)).toEqual([id(3)]);
+        await acknowledge(stores, session, packetIdOf(rest));
+        expect(await next(stores, session)).toEqual([]);
+        expect(await offer(stores, session, 4)).toBeGreaterThan(0);
+      },
+    );
+
+    it('makes a drain count again that has not drawn yet, and has what waits looked for', async () => {
+      const held: HeldUp = heldUp(isListWrite);
+      let drawing: Promise<readonly Queued[]> = Promise.resolve([]);
+      const { stores, session, hooks } = await race({}, async () => {
+        drawing = next(service.make({ hooks: held.hooks }), session);
+        await held.reached;
+      });
+      const third = await offer(service.make({ hooks }), session, 3);
+      expect(third).toBeGreaterThan(0);
+      held.release();
+      expect(await drawing).toEqual([]);
+      await puback(stores, session, third);
+      expect(idsOf(await next(stores, session))).toEqual([id(2)]);
+    });
+
+    it('sees a message that goes from the waiting ones into the window while it counts', async () => {
+      const moving = heldUp(isPutInflight);
+      let drawing: Promise<readonly Queued[]> = Promise.resolve([]);
+      const { stores, session, hooks } = await race({ qos: 2 }, async () => {
+        drawing = next(service.make({ hooks: moving.hooks }), session);
+        await moving.reached;
+      });
+      const counting = once(readsWaiting, async () => {
+        moving.release();
+        await drawing;
+      });
+      const third = offer(service.make({ hooks: both(hooks, counting) }), session, 3, { qos: 2 });
+      expect(await third).toBe(0);
+      const page = await drawing;
+      expect(idsOf(page)).toEqual([id(2)]);
+      await exchange(stores, session, packetIdOf(page));
+      expect(idsOf(await next(stores, session))).toEqual([id(3)]);
+    });
+
+    it.each(['before', 'after'] as const)(
+      'loses and doubles nothing when it is killed %s any of its calls and its fan-out repeated',
+      async (when) => {
+        const fields = { qos: 2, copy: '' } as const;
+        for (let nth = 1; ; nth += 1) {
+          let page: readonly Queued[] = [];
+          const { stores, session, hooks } = await race(fields, async (...queue) => {
+            page = await next(...queue);
+          });
+          let calls = 0;
+          const die = () => {
+            if (calls >= nth) throw new Error(KILLED);
+          };
+          const mortal: Hooks = {
+            before: () => {
+              calls += 1;
+              if (when === 'before' || calls > nth) die();
+            },
+            after: die,
+          };
+          const fanOut = offer(service.make({ hooks: both(hooks, mortal) }), session, 3, fields);
+          await fanOut.catch((error: unknown) => expect(String(error)).toContain(KILLED));
+          await offer(stores, session, 3, fields);
+          const left = (await stores.queues.unacknowledged(session)).map(({ message }) => message.id);
+          expect(
+            left.filter((each) => each === id(3)),
+            `call ${nth}`,
+          ).toEqual([id(3)]);
+          if (page.length > 0) await exchange(stores, session, packetIdOf(page));
+          if (calls < nth) return;
+        }
+      },
+    );
+  });
+
+  describe('publishers that count a crowded window', () => {
+    /** A session whose window holds a message that was drawn, under an id above those that publishers use. */
+    const crowded = async (receiveMaximum: number) => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const attachment = { receiveMaximum };
+      await open(stores, tenant, 'c', { attachment });
+      const away = (await open(stores, tenant, 'c', { attachment, connectionId: 'c:2' })).session;
+      const held = deliveryTo({ ...away });
+      await stores.queues.offer(messageOf(1), [held], ROOMY, new Set([held]));
+      const page = await next(stores, away);
+      expect(idsOf(page)).toEqual([id(1)]);
+      expect(packetIdOf(page)).toBeGreaterThan(receiveMaximum);
+      return { stores, session: away, drawn: packetIdOf(page) };
+    };
+
+    it('do not exceed it together [MQTT-3.3.4-9]', async () => {
+      const { stores, session } = await crowded(2);
+      let second = 0;
+      const hooks = once(isPutInflight, async () => {
+        second = await offer(stores, session, 2);
+      });
+      const third = await offer(service.make({ hooks }), session, 3);
+      expect(second).toBeGreaterThan(0);
+      expect(third).toBe(0);
+    });
+
+    it('leave no id above those of a live window behind', async () => {
+      const { stores, session, drawn } = await crowded(2);
+      let second = 0;
+      const hooks = once(isPutInflight, async () => {
+        await puback(stores, session, drawn);
+        expect(await next(stores, session)).toEqual([]);
+        second = await offer(stores, session, 2);
+      });
+      const third = await offer(service.make({ hooks }), session, 3);
+      expect([second, third].sort()).toEqual([1, 2]);
+    });
+  });
+});
