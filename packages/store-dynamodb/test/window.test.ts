@@ -33,12 +33,12 @@ await withService((service) => {
     return delivery.packetId;
   };
   const next = async (stores: DynamoStores, session: SessionRef) =>
-    await stores.queues.next({ ...session }, PAGE, NOW_MS);
+    await stores.queues.next(session, PAGE, NOW_MS);
   const puback = async ({ queues }: DynamoStores, session: SessionRef, packetId: number) =>
-    expect(await queues.complete({ ...session }, packetId, 'puback')).toBe('done');
+    expect(await queues.complete(session, packetId, 'puback')).toBe('done');
   const exchange = async ({ queues }: DynamoStores, session: SessionRef, packetId: number) => {
-    expect(await queues.release({ ...session }, packetId)).toBe('done');
-    expect(await queues.complete({ ...session }, packetId, 'pubcomp')).toBe('done');
+    expect(await queues.release(session, packetId)).toBe('done');
+    expect(await queues.complete(session, packetId, 'pubcomp')).toBe('done');
   };
 
   describe('a publisher that took a session for live which drains by now', () => {
@@ -169,7 +169,7 @@ await withService((service) => {
       const page = await next(stores, away);
       expect(idsOf(page)).toEqual([id(1)]);
       expect(packetIdOf(page)).toBeGreaterThan(receiveMaximum);
-      return { stores, session: away, drawn: packetIdOf(page) };
+      return { stores, session: away };
     };
 
     it('do not exceed it together [MQTT-3.3.4-9]', async () => {
@@ -184,15 +184,20 @@ await withService((service) => {
     });
 
     it('leave no id above those of a live window behind', async () => {
-      const { stores, session, drawn } = await crowded(2);
-      let second = 0;
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const attachment = { receiveMaximum: 1 };
+      const before = (await open(stores, tenant, 'c', { attachment })).session;
+      const first = await offer(stores, before, 1, { qos: 2 });
+      expect(await stores.queues.release(before, first)).toBe('done');
+      const { session } = await open(stores, tenant, 'c', { attachment, connectionId: 'c:2' });
+      // PUBREL is sent again: it holds the only id of the window, without a place in it.
+      expect(idsOf(await next(stores, session))).toEqual(['pubrel']);
       const hooks = once(isPutInflight, async () => {
-        await puback(stores, session, drawn);
+        expect(await stores.queues.complete(session, first, 'pubcomp')).toBe('done');
         expect(await next(stores, session)).toEqual([]);
-        second = await offer(stores, session, 2);
       });
-      const third = await offer(service.make({ hooks }), session, 3);
-      expect([second, third].sort()).toEqual([1, 2]);
+      expect(await offer(service.make({ hooks }), session, 2)).toBe(1);
     });
   });
 });
