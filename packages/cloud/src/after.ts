@@ -1,4 +1,4 @@
-import type { ConnectionId, Loss } from '@apus/broker';
+import type { ConnectionId, LinkState, Loss } from '@apus/broker';
 import type { Environment } from './environment.ts';
 import { GatewayLink } from './gateway-link.ts';
 import type { FailedPost } from './postbag.ts';
@@ -21,8 +21,8 @@ export async function flush(environment: Environment): Promise<void> {
 /**
  * Sends what was gathered for this connection, and with it everything else, before the event has been handled: what
  * comes next joins its queue. A connection that did not get it is ended first, as its acknowledgements would draw what
- * is newer; a worker has begun to end it by then (`LostConnections`), and may not be done with that. What other
- * failures cause is dealt with at the end, in the turn of `flush`.
+ * is newer; in a worker the carrier does that. What other failures cause is dealt with at the end, in the turn of
+ * `flush`.
  */
 export async function sendAhead(environment: Environment, connectionId: ConnectionId): Promise<void> {
   const { fanOut, postbag } = environment;
@@ -60,25 +60,46 @@ export function forsake(environment: Environment): void {
 }
 
 /** What a post that failed means for its connection. */
-export async function settle(
-  environment: Environment,
+export async function settle(environment: Environment, failure: FailedPost): Promise<void> {
+  const { connectionId, outcome } = failure;
+  const state = await close(environment, failure);
+  if (state !== undefined) await tellLost(environment, connectionId, state, outcome);
+}
+
+/**
+ * Nothing reaches the connection any more, and what its client has sent is without effect. Its state, where somebody has
+ * to be told that it is lost.
+ */
+export async function close(
+  { poster, links }: Environment,
   { connectionId, outcome, isLoss }: FailedPost,
+): Promise<LinkState | undefined> {
+  if (outcome !== 'gone') {
+    // QoS 0 is dropped. Anything else would be missing in the middle: the client returns and is sent it again.
+    if (!isLoss) return undefined;
+    await poster.delete(connectionId);
+  }
+  return await links.end(connectionId);
+}
+
+/** What MQTT says of a lost connection. */
+export async function tellLost(
+  { broker }: Environment,
+  connectionId: ConnectionId,
+  state: LinkState,
+  why: string,
+  loss: Loss = {},
 ): Promise<void> {
-  if (outcome === 'gone') return await loseConnection(environment, connectionId, 'gone');
-  // QoS 0 is dropped. Anything else would be missing in the middle: the client returns and is sent it again.
-  if (!isLoss) return;
-  await environment.poster.delete(connectionId);
-  await loseConnection(environment, connectionId, outcome);
+  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
 }
 
 /** The connection is over, whoever noticed: a tombstone first, then what MQTT says of a lost connection. */
 export async function loseConnection(
-  { links, broker }: Environment,
+  environment: Environment,
   connectionId: ConnectionId,
   why: string,
   loss: Loss = {},
 ): Promise<void> {
-  const state = await links.end(connectionId);
-  if (state === undefined) return;
-  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
+  const state = await environment.links.end(connectionId);
+  if (state !== undefined) await tellLost(environment, connectionId, state, why, loss);
 }

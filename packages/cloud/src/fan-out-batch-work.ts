@@ -53,7 +53,7 @@ export class BatchWork {
       state.gateway,
       this.#counts,
       options.clock.now() + remainingMs - reservedMs / 2,
-      (failed) => this.#lost.add(failed),
+      this.#lost,
     );
   }
 

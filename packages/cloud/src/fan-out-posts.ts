@@ -1,9 +1,10 @@
 import type { Clock, ConnectionId } from '@apus/broker';
 import type { FanOutCounts } from './fan-out-metrics.ts';
 import type { Frame } from './frame.ts';
+import type { LostConnections } from './lost-connections.ts';
 import { Pace } from './pace.ts';
 import type { PacketSequence } from './packet-sequence.ts';
-import { type Carrier, type FailedPost, PARALLEL_POSTS_MAX } from './postbag.ts';
+import { type Carrier, PARALLEL_POSTS_MAX } from './postbag.ts';
 import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 import { Refusals, triesAt } from './refusals.ts';
 import { SlowConsumers } from './slow-consumers.ts';
@@ -45,6 +46,9 @@ interface Delivery {
   onUnfinished: readonly (() => void)[];
 }
 
+/** Where connections are ended that did not get what they had to. */
+export type Losses = Pick<LostConnections, 'add' | 'isClosing' | 'closed'>;
+
 type AttemptOutcome = PostOutcome | 'no-time';
 
 /**
@@ -57,7 +61,7 @@ export class FanOutPosts {
   readonly #counts: FanOutCounts;
   /** By then nothing may be under way any more. */
   readonly #deadlineMs: number;
-  readonly #onFailed: (failure: FailedPost) => void;
+  readonly #lost: Losses;
   readonly #retried = new Map<ConnectionId, { readonly delivery: Delivery; readonly ended: Promise<void> }>();
   /** Gone, or to be closed: nothing may come to them out of order. */
   readonly #ended = new Set<ConnectionId>();
@@ -67,13 +71,13 @@ export class FanOutPosts {
     gateway: GatewayState,
     counts: FanOutCounts,
     deadlineMs: number,
-    onFailed: (failure: FailedPost) => void,
+    lost: Losses,
   ) {
     this.#options = options;
     this.#gateway = gateway;
     this.#counts = counts;
     this.#deadlineMs = deadlineMs;
-    this.#onFailed = onFailed;
+    this.#lost = lost;
   }
 
   /**
@@ -91,8 +95,11 @@ export class FanOutPosts {
   carrier(onUnfinished: () => void): Carrier {
     return {
       post: (bag) => this.post(bag, onUnfinished),
-      holds: (connectionId) => this.#retried.has(connectionId),
-      settle: async (connectionId) => await this.#retried.get(connectionId)?.ended,
+      holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
+      settle: async (connectionId) => {
+        await this.#retried.get(connectionId)?.ended;
+        await this.#lost.closed(connectionId);
+      },
     };
   }
 
@@ -247,7 +254,7 @@ export class FanOutPosts {
     if (outcome === 'gone' || isLoss) {
       this.#ended.add(connectionId);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
-      this.#onFailed({ connectionId, outcome, isLoss, packets: packetsIn(left) });
+      this.#lost.add({ connectionId, outcome, isLoss, packets: packetsIn(left) });
       return false;
     }
     this.#countDropped(left);

@@ -1,9 +1,16 @@
-import { settle } from './after.ts';
+import type { ConnectionId } from '@apus/broker';
+import { close, tellLost } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { FailedPost } from './postbag.ts';
 
 /** Connections that are ended at the same time: each takes some reads and writes. */
 const PARALLEL_MAX = 8;
+
+/** Somebody waits until a connection is closed. */
+interface Closing {
+  readonly closed: Promise<void>;
+  readonly tell: () => void;
+}
 
 /**
  * Connections that posts found gone, or that are closed for not reading. They are ended beside the posts of others: of
@@ -12,7 +19,8 @@ const PARALLEL_MAX = 8;
 export class LostConnections {
   readonly #environment: Environment;
   readonly #hasTime: () => boolean;
-  readonly #waiting: FailedPost[] = [];
+  #waiting: FailedPost[] = [];
+  readonly #closing = new Map<ConnectionId, Closing>();
   #enders: Promise<void>[] = [];
   #running = 0;
 
@@ -21,11 +29,28 @@ export class LostConnections {
     this.#hasTime = hasTime;
   }
 
+  /** A connection comes here once. */
   add(failed: FailedPost): void {
+    this.#closing.set(failed.connectionId, newClosing());
     // First those that miss something: they are closed, and a message that they would not get must not be followed.
     if (failed.outcome === 'gone') this.#waiting.push(failed);
     else this.#waiting.unshift(failed);
     if (this.#running < PARALLEL_MAX) this.#enders.push(this.#end());
+  }
+
+  /** It is to be closed, and is not yet. */
+  isClosing(connectionId: ConnectionId): boolean {
+    return this.#closing.has(connectionId);
+  }
+
+  /**
+   * Resolves when it is closed, ahead of others that wait for that; or when the time is out. What MQTT says of a lost
+   * connection comes after: a will may have to wait for another connection to be closed, and that one's for this.
+   */
+  async closed(connectionId: ConnectionId): Promise<void> {
+    const isThis = (failed: FailedPost) => failed.connectionId === connectionId;
+    this.#waiting = [...this.#waiting.filter(isThis), ...this.#waiting.filter((failed) => !isThis(failed))];
+    await this.#closing.get(connectionId)?.closed;
   }
 
   /** Resolves when all have been ended, or the time is out. Those left are found by the next post, or by the sweep. */
@@ -44,16 +69,37 @@ export class LostConnections {
     this.#running += 1;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       try {
-        await settle(this.#environment, next);
+        await this.#endOne(next);
       } catch (error) {
         // Its socket is closed: what the stores still say of it ends with $disconnect, or with the sweep.
         this.#environment.log.warn('lost-connection-failed', { ...next, reason: String(error) });
       }
     }
     this.#running -= 1;
+    // The time is out: nobody is to wait for what is left.
+    for (const left of this.#waiting) this.#tell(left);
+  }
+
+  async #endOne(failed: FailedPost): Promise<void> {
+    const { connectionId, outcome } = failed;
+    const state = await close(this.#environment, failed).finally(() => this.#tell(failed));
+    if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
+  }
+
+  #tell({ connectionId }: FailedPost): void {
+    this.#closing.get(connectionId)?.tell();
+    this.#closing.delete(connectionId);
   }
 
   #next(): FailedPost | undefined {
     return this.#hasTime() ? this.#waiting.shift() : undefined;
   }
+}
+
+function newClosing(): Closing {
+  let tell = () => {};
+  const closed = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return { closed, tell };
 }

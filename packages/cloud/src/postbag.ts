@@ -21,9 +21,9 @@ export interface FailedPost {
 export interface Carrier {
   /** Never rejects. May resolve while some connections are still tried again. */
   post(bag: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void>;
-  /** Whether something that it was given for this connection has not left yet. */
+  /** Whether something that it was given for this connection has not left yet, or the connection is to be closed for that. */
   holds(connectionId: ConnectionId): boolean;
-  /** Resolves when that has left, or never will. */
+  /** Resolves when that has left; or the connection is closed, as it never will; or the time is out. */
   settle(connectionId: ConnectionId): Promise<void>;
 }
 

@@ -1,66 +1,9 @@
-import { createBroker, DEFAULT_LIMITS, type LinkStore } from '@apus/broker';
-import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
 import { flush, sendAhead } from '../src/after.ts';
-import type { Environment } from '../src/environment.ts';
-import { createEnvironment, gatewayBrokerOptions, type Poster, type PostOutcome } from '../src/index.ts';
-
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const clock = { now: () => 0 };
-const PACKET = Buffer.from([0xd0, 0x00]);
-
-/** An environment whose posts all come to this, and what it does to connections. */
-function environmentWhere(outcome: PostOutcome): { environment: Environment; done: string[] } {
-  const done: string[] = [];
-  const poster: Poster = {
-    post: async (connectionId) => {
-      done.push(`post ${connectionId}`);
-      return outcome;
-    },
-    delete: async (connectionId) => {
-      done.push(`delete ${connectionId}`);
-    },
-    get: async () => 'unknown',
-  };
-  const memory = new MemoryLinks(clock);
-  const links: LinkStore = {
-    load: (connectionId) => memory.load(connectionId),
-    save: (connectionId, state) => memory.save(connectionId, state),
-    end: (connectionId) => {
-      done.push(`end ${connectionId}`);
-      return memory.end(connectionId);
-    },
-  };
-  const options = gatewayBrokerOptions({
-    limits: DEFAULT_LIMITS,
-    overlapping: 'one',
-    responseInformation: undefined,
-    ephemeralSessionsKeep: 'nothing',
-    lossGraceSeconds: 0,
-  });
-  const environment = createEnvironment({
-    links,
-    poster,
-    clock,
-    log: silent,
-    makeBroker: (connections) =>
-      createBroker(
-        {
-          ...createMemoryStores(),
-          connections,
-          clock,
-          log: silent,
-          timers: { set: () => {}, cancel: () => {} },
-          randomId: () => 'id',
-          authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
-          authorizer: { mayPublish: () => true, maySubscribe: () => true },
-          authenticationMethods: new Map(),
-        },
-        options,
-      ),
-  });
-  return { environment, done };
-}
+import { noCounts } from '../src/fan-out-metrics.ts';
+import { FanOutPosts, GatewayState } from '../src/fan-out-posts.ts';
+import { LostConnections } from '../src/lost-connections.ts';
+import { type Doings, environmentWhere, PACKET } from './support/doings.ts';
 
 describe('what is sent ahead of what waits', () => {
   it('ends its connection when it is lost, before anything joins the queue', async () => {
@@ -82,4 +25,38 @@ describe('what is sent ahead of what waits', () => {
     await sendAhead(dropped.environment, 'c');
     expect(dropped.done).toEqual(['post c']);
   });
+
+  it.each([
+    ['fails', false],
+    ['has failed before', true],
+  ])('waits in a worker until its connection is closed, when its post %s', async (_when, isBefore) => {
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const doings = environmentWhere('gone', () => isReleased);
+    const { environment, done } = doings;
+    const lost = new LostConnections(environment, () => true);
+    const posts = carry(doings, lost);
+    environment.postbag.push('c', PACKET, true);
+    if (isBefore) {
+      await environment.postbag.post();
+      await posts.settle();
+    }
+    const ahead = sendAhead(environment, 'c').then(() => done.push('ahead'));
+    // All that does not wait for the end has happened by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await ahead;
+    expect(done).toEqual(['post c', 'end c', 'ahead']);
+  });
 });
+
+/** Posts as a worker does. */
+function carry({ environment, poster }: Doings, lost: LostConnections): FanOutPosts {
+  const clock = { now: () => 0 };
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5 };
+  const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), 1_000, lost);
+  environment.postbag.carryBy(posts.carrier(() => {}));
+  return posts;
+}

@@ -48,7 +48,8 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
       }
       const deadlineMs = Date.now() + 30_000;
       const options = { poster, clock, sleep, random: Math.random };
-      const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, fail);
+      const lost = { add: fail, isClosing: () => false, closed: async () => {} };
+      const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, lost);
       postbag.carryBy(posts.carrier(fail));
       await postbag.post();
       await posts.settle();

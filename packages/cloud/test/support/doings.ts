@@ -1,0 +1,76 @@
+import { createBroker, DEFAULT_LIMITS, type LinkStore } from '@apus/broker';
+import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
+import type { Environment } from '../../src/environment.ts';
+import { createEnvironment, gatewayBrokerOptions, type Poster, type PostOutcome } from '../../src/index.ts';
+import type { PostAttempts } from '../../src/poster.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const clock = { now: () => 0 };
+/** PINGRESP, for which nobody waits. */
+export const PACKET = Buffer.from([0xd0, 0x00]);
+
+export interface Doings {
+  readonly environment: Environment;
+  /** What it did to connections, in its order. */
+  readonly done: string[];
+  readonly poster: Poster & PostAttempts;
+}
+
+/** An environment whose posts all come to this; `beforeEnd` holds up the end of a connection. */
+export function environmentWhere(
+  outcome: PostOutcome,
+  beforeEnd: (connectionId: string) => Promise<void> | void = () => {},
+): Doings {
+  const done: string[] = [];
+  const post = async (connectionId: string) => {
+    done.push(`post ${connectionId}`);
+    return outcome;
+  };
+  const poster: Poster & PostAttempts = {
+    post,
+    attempt: post,
+    delete: async (connectionId) => {
+      done.push(`delete ${connectionId}`);
+    },
+    get: async () => 'unknown',
+  };
+  const memory = new MemoryLinks(clock);
+  const links: LinkStore = {
+    load: (connectionId) => memory.load(connectionId),
+    save: (connectionId, state) => memory.save(connectionId, state),
+    end: async (connectionId) => {
+      await beforeEnd(connectionId);
+      done.push(`end ${connectionId}`);
+      return await memory.end(connectionId);
+    },
+  };
+  const options = gatewayBrokerOptions({
+    limits: DEFAULT_LIMITS,
+    overlapping: 'one',
+    responseInformation: undefined,
+    ephemeralSessionsKeep: 'nothing',
+    lossGraceSeconds: 0,
+  });
+  const environment = createEnvironment({
+    links,
+    poster,
+    clock,
+    log: silent,
+    makeBroker: (connections) =>
+      createBroker(
+        {
+          ...createMemoryStores(),
+          connections,
+          clock,
+          log: silent,
+          timers: { set: () => {}, cancel: () => {} },
+          randomId: () => 'id',
+          authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+          authorizer: { mayPublish: () => true, maySubscribe: () => true },
+          authenticationMethods: new Map(),
+        },
+        options,
+      ),
+  });
+  return { environment, done, poster };
+}
