@@ -77,6 +77,7 @@ function eventsOf(name: string, { ledger, wills, wrong }: Books): SimClientEvent
       else ledger.received(name, topic, Number(payload));
     },
     acknowledged: (topic, payload) => ledger.acknowledged(topic, Number(payload)),
+    sentAgain: (topic, payload) => ledger.sentAgain(topic, Number(payload)),
     connected: (_connection, sessionPresent) => {
       if (hasSession && !sessionPresent) wrong(`session: that of ${name} is gone`, name);
       hasSession = true;

@@ -14,6 +14,7 @@ export interface Published {
   nextOf(topic: string): number;
   lastAcknowledged(topic: string): number;
   acknowledgedOf(topic: string): readonly number[];
+  wasSentAgain(topic: string, number: number): boolean;
 }
 
 /** Clients that come for a while: probes, mortals and intruders. */
@@ -33,7 +34,7 @@ export class Guests {
   }
 
   get problems(): Problem[] {
-    return this.#probes.flatMap((probe) => probe.problems((topic) => this.#published.acknowledgedOf(topic)));
+    return this.#probes.flatMap((probe) => probe.problems(this.#published));
   }
 
   /** Probes that are there: to them everything is owed that came after their SUBACK. */

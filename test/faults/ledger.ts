@@ -23,6 +23,8 @@ export interface Problem {
 interface Sequence {
   readonly qos: QoS;
   readonly published: Set<number>;
+  /** Their publisher has sent these more than once. */
+  readonly sentAgain: Set<number>;
   /** The server has answered these with success. */
   readonly acknowledged: Set<number>;
   /** What each subscriber has received, in its order, repetitions included. */
@@ -42,11 +44,16 @@ export class Ledger {
     const sequence = this.#sequences.get(topic) ?? {
       qos,
       published: new Set(),
+      sentAgain: new Set(),
       acknowledged: new Set(),
       received: new Map(),
     };
     this.#sequences.set(topic, sequence);
     sequence.published.add(number);
+  }
+
+  sentAgain(topic: string, number: number): void {
+    this.#sequences.get(topic)?.sentAgain.add(number);
   }
 
   acknowledged(topic: string, number: number): void {
@@ -69,6 +76,10 @@ export class Ledger {
 
   acknowledgedOf(topic: string): readonly number[] {
     return [...(this.#sequences.get(topic)?.acknowledged ?? [])];
+  }
+
+  wasSentAgain(topic: string, number: number): boolean {
+    return this.#sequences.get(topic)?.sentAgain.has(number) === true;
   }
 
   get counts(): { readonly published: number; readonly acknowledged: number; readonly received: number } {

@@ -10,6 +10,12 @@ interface Seen {
   readonly live: number[];
 }
 
+/** What the server was given, and what it took. */
+export interface Sent {
+  acknowledgedOf(topic: string): readonly number[];
+  wasSentAgain(topic: string, number: number): boolean;
+}
+
 /**
  * What one subscriber of retained topics may rely on: what it is given first is no older than what was acknowledged
  * before it subscribed, and whatever is published after its SUBACK comes to it, as long as its connection holds.
@@ -50,12 +56,12 @@ export class ProbeLedger {
     return this.#isWhole && this.#isSubscribed;
   }
 
-  /** `acknowledgedOf`: what the server has taken of a topic until now. */
-  problems(acknowledgedOf: (topic: string) => readonly number[]): Problem[] {
+  /** As things stand by now. */
+  problems(sent: Sent): Problem[] {
     return [...this.#topics].flatMap(([topic, seen]) => [
       ...this.#stale(topic, seen),
-      ...this.#disorder(topic, seen),
-      ...(this.isOwed ? this.#missing(topic, seen, acknowledgedOf(topic)) : []),
+      ...this.#disorder(topic, seen, sent),
+      ...(this.isOwed ? this.#missing(topic, seen, sent.acknowledgedOf(topic)) : []),
     ]);
   }
 
@@ -68,15 +74,19 @@ export class ProbeLedger {
   /**
    * A retained message comes before all live ones; those are in their order. It may be newer than some of them where a
    * frame of their publisher has several: they are retained one after the other, and leave together. What has come as
-   * retained may come again, live, as a repetition.
+   * retained may come again, live, as a repetition. So may what was handled before it subscribed, for the first time to
+   * this one, when its publisher had no answer.
    */
-  #disorder(topic: string, { numbers, live }: Seen): Problem[] {
+  #disorder(topic: string, { from, numbers, live }: Seen, sent: Sent): Problem[] {
     const isRetainedLate = live.length > 0 && live.length < numbers.length && numbers[0] === live[0];
     const line = isRetainedLate ? numbers : live;
     const isFirst = ({ number, after }: { number: number; after: number }) =>
       numbers.indexOf(number) > numbers.indexOf(after);
+    const isOwedInOrder = ({ number }: { number: number }) =>
+      number >= from || !sent.wasSentAgain(topic, number);
     return outOfOrder(line)
       .filter(isFirst)
+      .filter(isOwedInOrder)
       .map(({ number, after }) => ({
         what: `order: ${topic} at ${this.#name}: ${number} came first after ${after}`,
         about: `${topic}=${number}`,

@@ -21,6 +21,8 @@ export interface SimClientEvents {
   readonly message?: (topic: string, payload: string, isRetained: boolean) => void;
   /** A PUBLISH of this client was answered with success: from now on the server owes it. */
   readonly acknowledged?: (topic: string, payload: string) => void;
+  /** A PUBLISH of this client has left once more, on a later connection. */
+  readonly sentAgain?: (topic: string, payload: string) => void;
   /** CONNACK has come. */
   readonly connected?: (connection: number, sessionPresent: boolean) => void;
   /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
@@ -209,6 +211,9 @@ export class SimClient {
     if (packet.cmd === 'puback' || packet.cmd === 'pubcomp') this.#unacknowledged.delete(packet.messageId);
     if (packet.cmd !== 'publish') return;
     const payload = packet.payload.toString();
+    const before = this.#sent.get(packet.messageId);
+    if (before?.topic === packet.topic && before.payload === payload)
+      this.#events.sentAgain?.(packet.topic, payload);
     this.#sent.set(packet.messageId, { topic: packet.topic, payload });
     this.#trace.add(`${this.name}: sends ${packet.topic}=${payload}${packet.dup ? ' again' : ''}`, [
       `${packet.topic}=${payload}`,

@@ -82,7 +82,7 @@ export class Acknowledge {
    *     reads the list: 101 is m, on A
    *                                        the list is B's: sends m again
    *     deletes m: the client has it
-   *                                        PUBACK 101: m is gone, nothing happens
+   *                                        PUBACK 101: m is gone. Looks: the other one had nothing to draw for B
    */
   async #completeDrawn(
     session: SessionRef,
@@ -95,7 +95,10 @@ export class Acknowledge {
       return (await this.#isThere(session, entry)) ? 'out-of-place' : undefined;
     const isThere = 'attribute_exists(p)';
     const { ok, isRetry } = await this.#table.delete(keyOf(session, entry), { condition: isThere });
-    if (!ok && !isRetry) return undefined;
+    if (!ok && !isRetry) {
+      if (answer !== undefined) this.#frame.oweLook();
+      return undefined;
+    }
     if (answer === undefined) this.#frame.forgetDrawn(session.key);
     this.#noteLook(session, answer, true);
     return 'done';

@@ -75,6 +75,10 @@ export class DrawPlan {
     return this.#isPubrelLeft;
   }
 
+  get hasSomethingToSend(): boolean {
+    return this.#page.entries.length > 0;
+  }
+
   /** The sort key up to which everything that was seen to wait is on the page. Undefined: nothing is. */
   get drawnTo(): string | undefined {
     return this.#drawnTo;
@@ -122,7 +126,7 @@ export class DrawPlan {
     if (!isInflight(item)) return await this.#planDrawnAgain(item, size);
     const packetId = packetIdOf(item);
     const isPubrel = textOf(item, 'k') === KIND.released;
-    const queued = isPubrel ? pubrel(packetId) : await this.queued(item, packetId, true);
+    const queued = isPubrel ? pubrelOf(item) : await this.queued(item, packetId, true);
     if (queued === undefined) {
       this.steps.push({ does: 'forget', packetId });
       return;
@@ -207,6 +211,6 @@ export class DrawPlan {
   }
 }
 
-function pubrel(packetId: PacketId): Queued {
-  return { type: 'pubrel', packetId };
+export function pubrelOf(inflight: Item): Queued {
+  return { type: 'pubrel', packetId: packetIdOf(inflight) };
 }

@@ -1,7 +1,7 @@
 import { KEPT_PACKET_ID_MAX, type PageLimit, type Queued } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
-import { DrawPlan, type Step } from './draw-plan.ts';
+import { DrawPlan, pubrelOf, type Step } from './draw-plan.ts';
 import type { Drawn } from './drawn.ts';
 import { ContentionError } from './errors.ts';
 import type { Inflight } from './inflight.ts';
@@ -72,6 +72,14 @@ export class Draw {
     return this.#plan.isMessageLeft || this.#plan.isPubrelLeft;
   }
 
+  /**
+   * All that was planned has been answered, or taken by others, since it was read: what is left may go in its place, and no
+   * acknowledgement would look for it.
+   */
+  get isInVain(): boolean {
+    return this.#plan.hasSomethingToSend && this.#entries.length === 0;
+  }
+
   /** A PUBREL that is left holds no message back. */
   get isMessageLeft(): boolean {
     return this.#plan.isMessageLeft;
@@ -121,7 +129,7 @@ export class Draw {
           this.#entries.push(step.queued);
           break;
         case 'send-again':
-          if (await inflight.sendAgain(this.#view, step.item)) this.#entries.push(step.queued);
+          await this.#sendAgain(step);
           break;
         case 'move':
           await this.#move(step.item);
@@ -133,6 +141,22 @@ export class Draw {
           await inflight.delete(this.#view.session, step.packetId);
       }
     }
+  }
+
+  /**
+   * What it is by now:
+   *
+   *     drain of the new connection        late frame of the old one
+   *     reads: 7 is a message
+   *                                        PUBREC 7: its PUBREL leaves for the old connection, and is lost
+   *     sends 7 again: it is no message any more. Sends its PUBREL: nobody else would, on this connection
+   */
+  async #sendAgain({ item, queued }: SendAgain): Promise<void> {
+    const { inflight } = this.#parts;
+    const { isSent, released } = await inflight.sendAgain(this.#view, item);
+    if (isSent) this.#entries.push(queued);
+    else if (released !== undefined && (await inflight.sendAgain(this.#view, released)).isSent)
+      this.#entries.push(pubrelOf(released));
   }
 
   /** At QoS 2 it gets its packet id and leaves the waiting ones in one transaction: no crash leaves it in both places. */
@@ -167,6 +191,8 @@ export class Draw {
     this.#removed.bytes += sizeOfEntry(item);
   }
 }
+
+type SendAgain = Step & { readonly does: 'send-again' };
 
 /** A message that has an item of its own when it has been sent: a decision for each. */
 function isMove(step: Step): step is Step & { readonly does: 'move' | 'send-again' } {

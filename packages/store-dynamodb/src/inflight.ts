@@ -1,7 +1,16 @@
 import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { PROBES_MAX } from './limits.ts';
-import { indexOf, inflightKey, isCopyOf, KIND, LOOK, packetIdOf, waitingSortOf } from './queue-items.ts';
+import {
+  indexOf,
+  inflightKey,
+  isCopyOf,
+  isSameEntry,
+  KIND,
+  LOOK,
+  packetIdOf,
+  waitingSortOf,
+} from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { readWindow, type WaitingRead } from './read-window.ts';
 import type { Table } from './table.ts';
@@ -23,6 +32,13 @@ type Drawn =
   | { readonly outcome: 'drawn' }
   | { readonly outcome: 'in-use'; readonly there: Item }
   | { readonly outcome: 'prevented'; readonly there: Item | undefined };
+
+/** What became of what was to be sent again. */
+export interface SentAgain {
+  readonly isSent: boolean;
+  /** It was a message, and its PUBREC has come meanwhile, on an earlier connection: its item as it stands there. */
+  readonly released?: Item | undefined;
+}
 
 /** How a message is put inflight. */
 export interface PlaceOptions {
@@ -96,8 +112,8 @@ export class Inflight {
     return ok || isOwn ? { outcome: 'drawn' } : { outcome: 'in-use', there: old ?? item };
   }
 
-  /** To be sent again on this connection. False when it has been answered or sent by another meanwhile. */
-  async sendAgain(view: QueueView, item: Item): Promise<boolean> {
+  /** To be sent again on this connection, unless it has been answered or sent by another meanwhile. */
+  async sendAgain(view: QueueView, item: Item): Promise<SentAgain> {
     const isSame = 'm = :message AND ix = :index';
     const isAsSeen = 'k = :kind';
     const isElsewhere = 'c <> :connection';
@@ -117,7 +133,11 @@ export class Inflight {
         },
       },
     );
-    return ok || (isRetry && textOf(old, 'c') === view.connectionId);
+    if (ok || (isRetry && textOf(old, 'c') === view.connectionId)) return { isSent: true };
+    const isSameElsewhere =
+      old !== undefined && isSameEntry(old, item) && textOf(old, 'c') !== view.connectionId;
+    const isReleased = takesPlace && isSameElsewhere && textOf(old, 'k') === KIND.released;
+    return { isSent: false, released: isReleased ? old : undefined };
   }
 
   /** Takes a message back that was put on a connection which is not there any more. False when it was sent again. */

@@ -148,7 +148,8 @@ export class DynamoQueues implements QueueStore {
     const draw = new Draw(parts, view, window, this.#frame.isPushing, limit, nowMs);
     if (!(await draw.run(waiting))) return undefined;
     const hasSettled = await this.#conclude(view, draw, isSettling);
-    return hasSettled || draw.entries.length > 0 || draw.isSomethingLeft ? draw.entries : undefined;
+    const isPage = draw.entries.length > 0 || (draw.isSomethingLeft && !draw.isInVain);
+    return hasSettled || isPage ? draw.entries : undefined;
   }
 
   /**

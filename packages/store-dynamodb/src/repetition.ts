@@ -69,7 +69,7 @@ export class Repetition {
       return 'again';
     }
     offered.view = now;
-    if (await inflight.sendAgain(now, item)) mayGo(offered, packetId, true);
+    if ((await inflight.sendAgain(now, item)).isSent) mayGo(offered, packetId, true);
     return 'done';
   }
 
