@@ -69,7 +69,7 @@ export class Offer {
     this.#parts = parts;
     this.#limits = limits;
     this.#repetition = new Repetition(parts);
-    this.#recount = new Recount(parts.inflight, parts.drawn);
+    this.#recount = new Recount(parts.inflight, parts.drawn, parts.views);
   }
 
   /** Answers how many messages were dropped. */

@@ -3,7 +3,7 @@ import type { Drawn } from './drawn.ts';
 import { ContentionError } from './errors.ts';
 import type { Inflight } from './inflight.ts';
 import { DECISIONS_MAX } from './limits.ts';
-import type { QueueView } from './queue-view.ts';
+import type { QueueView, QueueViews } from './queue-view.ts';
 
 /**
  * Whether what a publisher has put inflight has its place in the window [MQTT-3.3.4-9]. While a session is live, ids 1 to
@@ -30,8 +30,10 @@ import type { QueueView } from './queue-view.ts';
 export class Recount {
   readonly #inflight: Inflight;
   readonly #drawn: Drawn;
+  readonly #views: QueueViews;
 
-  constructor(inflight: Inflight, drawn: Drawn) {
+  constructor(inflight: Inflight, drawn: Drawn, views: QueueViews) {
+    this.#views = views;
     this.#inflight = inflight;
     this.#drawn = drawn;
   }
@@ -40,6 +42,9 @@ export class Recount {
   async fits(view: QueueView, packetId: PacketId): Promise<boolean> {
     if (view.standing.phase === 'live') return packetId <= view.receiveMaximum;
     if (view.standing.phase === 'crowded') return !(await this.#inflight.read(view)).isExceeded;
+    // Whoever is about to say live has perhaps looked before this id was in use, and has to look again.
+    const isAbove = packetId > view.receiveMaximum;
+    if (isAbove && view.standing.phase === 'settling' && !(await this.#object(view))) return false;
     // A drain that finds the window full of such as this one draws nothing: their acknowledgements have to look.
     await this.#inflight.markToLook(view, packetId);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
@@ -48,5 +53,9 @@ export class Recount {
       if (await this.#drawn.renew(view.session, window.drawn.list)) return true;
     }
     throw new ContentionError('a window', DECISIONS_MAX);
+  }
+
+  async #object(view: QueueView): Promise<boolean> {
+    return await this.#views.change(view, ['settling'], 'draining');
   }
 }

@@ -83,13 +83,14 @@ export class Settle {
   }
 
   /**
-   * In phase crowded: what crowded the window may have been acknowledged. A publisher that counts it at this moment may
-   * exceed it by one.
+   * In phase crowded: what crowded the window may have been acknowledged. Whoever puts something under an id above it
+   * meanwhile looks again after that, and objects (`Recount`).
    */
   async tryRegular(view: QueueView): Promise<void> {
     const window = await this.#inflight.read(view);
     if (!window.isRegular) return;
-    await this.#views.change(view, ['crowded'], await this.#phaseFor(view, window));
+    if (!(await this.#views.change(view, ['crowded'], 'settling'))) return;
+    await this.goLive(view, await this.#inflight.read(view));
   }
 
   async #phaseFor(view: QueueView, window: Window): Promise<'live' | 'crowded'> {

@@ -1,6 +1,7 @@
 import type { Delivery, Queued, SessionRef } from '@apus/broker';
 import type { DynamoStores } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { LETTER_OF } from '../src/session-item.ts';
 import { deliveryTo, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
 import { type HeldUp, heldUp, type IsDue, isListWrite, isPutInflight, once } from './support/hooks.ts';
 import { type Hooks, NOW_MS, withService } from './support/stores.ts';
@@ -23,6 +24,12 @@ const both = (first: Hooks, second: Hooks): Hooks => ({
 
 const readsWaiting: IsDue = (operation, input) =>
   operation === 'Query' && JSON.stringify(input).includes('wait\\u0000');
+
+/** A session item's phase becomes this one. */
+const changesPhase =
+  (phase: keyof typeof LETTER_OF): IsDue =>
+  (operation, input) =>
+    operation === 'UpdateItem' && JSON.stringify(input).includes(`":to":{"S":"${LETTER_OF[phase]}"}`);
 
 await withService((service) => {
   type Fields = Partial<Delivery>;
@@ -183,7 +190,8 @@ await withService((service) => {
       expect(third).toBe(0);
     });
 
-    it('leave no id above those of a live window behind', async () => {
+    /** PUBREL is sent again: it holds the only id of the window, without a place in it. */
+    const withPubrel = async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const attachment = { receiveMaximum: 1 };
@@ -191,13 +199,36 @@ await withService((service) => {
       const first = await offer(stores, before, 1, { qos: 2 });
       expect(await stores.queues.release(before, first)).toBe('done');
       const { session } = await open(stores, tenant, 'c', { attachment, connectionId: 'c:2' });
-      // PUBREL is sent again: it holds the only id of the window, without a place in it.
       expect(idsOf(await next(stores, session))).toEqual(['pubrel']);
-      const hooks = once(isPutInflight, async () => {
-        expect(await stores.queues.complete(session, first, 'pubcomp')).toBe('done');
-        expect(await next(stores, session)).toEqual([]);
-      });
+      /** PUBCOMP, whose handler then looks. */
+      const pubcomp = async (handler: DynamoStores) => {
+        expect(await handler.queues.complete(session, first, 'pubcomp')).toBe('done');
+        return await next(handler, session);
+      };
+      return { stores, session, pubcomp };
+    };
+
+    it('leave no id above those of a live window behind', async () => {
+      const { stores, session, pubcomp } = await withPubrel();
+      const hooks = once(isPutInflight, () => pubcomp(stores));
       expect(await offer(service.make({ hooks }), session, 2)).toBe(1);
     });
+
+    it.each(['crowded', 'settling'])(
+      'are seen by whoever is about to say live, when they find the session %s [MQTT-3.3.4-9]',
+      async (phase) => {
+        const { stores, session, pubcomp } = await withPubrel();
+        const held = heldUp(phase === 'crowded' ? changesPhase('settling') : changesPhase('live'));
+        let looking: Promise<unknown> = Promise.resolve();
+        const hooks = once(isPutInflight, async () => {
+          looking = pubcomp(service.make({ hooks: held.hooks }));
+          await held.reached;
+        });
+        expect(await offer(service.make({ hooks }), session, 2)).toBe(2);
+        held.release();
+        await looking;
+        expect(await offer(stores, session, 3)).toBe(0);
+      },
+    );
   });
 });
