@@ -1,16 +1,20 @@
-import { it, vi } from 'vitest';
+import { afterAll, it, vi } from 'vitest';
 import { type Ministack, startMinistackService } from './ministack.ts';
 
 /**
  * One service of an AWS that is not ours, for the tests of a file. Undefined where it cannot be started: then a skipped
  * test says why, because whoever has no Python can still work on the rest. In CI that fails, for there somebody relies
- * on it.
+ * on it. It ends with the tests of the file.
  */
-export async function ministackOrSkip(service: 'dynamodb' | 'sqs'): Promise<Ministack | undefined> {
+export async function ministackOrSkip(
+  service: 'dynamodb' | 'sqs',
+): Promise<Pick<Ministack, 'endpoint'> | undefined> {
   // It answers its calls one after another, in Python: on a busy machine a test of a thousand takes minutes.
   vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
   try {
-    return await startMinistackService(service);
+    const ministack = await startMinistackService(service);
+    afterAll(() => ministack.stop());
+    return ministack;
   } catch (error) {
     if (process.env.CI !== undefined) throw error;
     it.skip(`needs MiniStack, which could not be started: ${error}`, () => {});

@@ -61,8 +61,10 @@ export const volleys = (options: {
   readonly messages: number;
   readonly everyMs: number;
   readonly durationMs: number;
+  /** @default 1 */
+  readonly qos?: 1 | 2;
 }): readonly Step[] => {
-  const { messages, everyMs, durationMs } = options;
+  const { messages, everyMs, durationMs, qos = 1 } = options;
   return repeated(Math.floor(durationMs / everyMs), (index) =>
     repeated(PUBLISHERS * messages, (message) => [
       {
@@ -70,7 +72,7 @@ export const volleys = (options: {
         atMs: index * everyMs,
         publisher: message % PUBLISHERS,
         topic: 'news',
-        qos: 1,
+        qos,
       },
     ]),
   );

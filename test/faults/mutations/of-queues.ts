@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { FrameCache } from '../../../packages/store-dynamodb/src/frame-cache.ts';
 import { QueueViews } from '../../../packages/store-dynamodb/src/queue-view.ts';
+import { Recount } from '../../../packages/store-dynamodb/src/recount.ts';
 import { Window } from '../../../packages/store-dynamodb/src/window.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
@@ -56,6 +57,17 @@ export const OF_QUEUES: readonly Mutation[] = [
     inlineSubscribersMax: ALL_INLINE,
     store: slowly(8),
     finds: ['order'],
+  },
+  {
+    name: 'a publisher does not count the window again that a drain fills',
+    section: '§5 Return',
+    install: () => {
+      vi.spyOn(Recount.prototype, 'fits').mockResolvedValue(true);
+    },
+    steps: inOrder(VOLLEYS, volleys({ messages: 4, everyMs: 600, durationMs: 6_000, qos: 2 })),
+    inlineSubscribersMax: ALL_INLINE,
+    store: slowly(8),
+    finds: ['limit'],
   },
   {
     name: 'the sweep does not look for queues that have stopped',

@@ -17,10 +17,7 @@ if (ministack !== undefined) {
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     maxAttempts: 1,
   });
-  afterAll(async () => {
-    client.destroy();
-    await ministack.stop();
-  });
+  afterAll(() => client.destroy());
   defineSqsContract({
     client,
     inRealTime: true,

@@ -54,10 +54,7 @@ export async function withMinistack(define: (service: Service) => void): Promise
   if (ministack === undefined) return;
   const service = await makeService({ endpoint: ministack.endpoint }, { readUnitsFrom: 'sizes' });
   describe('on MiniStack', () => {
-    afterAll(async () => {
-      service.client.destroy();
-      await ministack.stop();
-    });
+    afterAll(() => service.client.destroy());
     define(service);
   });
 }
