@@ -25,7 +25,9 @@ import type { QueueView, QueueViews } from './queue-view.ts';
  *     looks again: draining: counts: one; writes the list anew
  *                                        writes the list: fails, it is not as it was seen; counts again
  *
- * Publishers that count, in a crowded window, count before and after: of two that exceed it together, one sees both.
+ * Publishers that count, in a crowded window, count before and after: of two that exceed it together, one sees both. An
+ * id above the window is not left behind in a live one: whoever is about to say live looks after `settling`, and whoever
+ * has taken such an id since then objects.
  */
 export class Recount {
   readonly #inflight: Inflight;
@@ -33,9 +35,9 @@ export class Recount {
   readonly #views: QueueViews;
 
   constructor(inflight: Inflight, drawn: Drawn, views: QueueViews) {
-    this.#views = views;
     this.#inflight = inflight;
     this.#drawn = drawn;
+    this.#views = views;
   }
 
   /** `view`: as it was read after the message was put inflight under this id, and before it is sent. */
