@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { NOW_MS } from '@apus/broker/samples';
 import { createDynamoDb } from '@apus/emulator';
 import { createDynamoStores, type DynamoOptions, type DynamoStores, defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, describe } from 'vitest';
 import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
 
@@ -39,22 +45,37 @@ export interface Service {
   make(options?: MakeOptions): DynamoStores;
 }
 
-/** Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. */
+/**
+ * Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. That is MiniStack, or whatever
+ * answers at `APUS_DYNAMODB_ENDPOINT`, where the tests make a table for each file.
+ */
 export async function withService(define: (service: Service) => void): Promise<void> {
   const emulated = await makeService(createDynamoDb({ seed: 1 }).clientConfig(), {
     readUnitsFrom: 'service',
   });
   describe('in memory', () => define(emulated));
-  await withMinistack(define);
+  const endpoint = process.env.APUS_DYNAMODB_ENDPOINT;
+  if (endpoint === undefined) await withMinistack(define);
+  else await withEndpoint(endpoint, `at ${endpoint}`, define);
 }
 
 /** Runs `define` with a DynamoDB that is not ours, where one can be started. */
 export async function withMinistack(define: (service: Service) => void): Promise<void> {
   const ministack = await ministackOrSkip('dynamodb');
-  if (ministack === undefined) return;
-  const service = await makeService({ endpoint: ministack.endpoint }, { readUnitsFrom: 'sizes' });
-  describe('on MiniStack', () => {
-    afterAll(() => service.client.destroy());
+  if (ministack !== undefined) await withEndpoint(ministack.endpoint, 'on MiniStack', define);
+}
+
+async function withEndpoint(
+  endpoint: string,
+  title: string,
+  define: (service: Service) => void,
+): Promise<void> {
+  const service = await makeService({ endpoint }, { readUnitsFrom: 'sizes' });
+  describe(title, () => {
+    afterAll(async () => {
+      await service.client.send(new DeleteTableCommand({ TableName: service.tableName }));
+      service.client.destroy();
+    });
     define(service);
   });
 }
@@ -64,7 +85,7 @@ async function makeService(
   defaults: Pick<DynamoOptions, 'readUnitsFrom'>,
 ): Promise<Service> {
   const client = connect(config);
-  const tableName = 'apus';
+  const tableName = `apus-${randomUUID()}`;
   await client.send(new CreateTableCommand(defineTable(tableName)));
   const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
     createDynamoStores({
