@@ -14,7 +14,7 @@ export interface Published {
   nextOf(topic: string): number;
   lastAcknowledged(topic: string): number;
   acknowledgedOf(topic: string): readonly number[];
-  wasSentAgain(topic: string, number: number): boolean;
+  wasSentAgain(topic: string, number: number, after: number): boolean;
 }
 
 /** Clients that come for a while: probes, mortals and intruders. */

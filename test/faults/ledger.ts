@@ -23,8 +23,8 @@ export interface Problem {
 interface Sequence {
   readonly qos: QoS;
   readonly published: Set<number>;
-  /** Their publisher has sent these more than once. */
-  readonly sentAgain: Set<number>;
+  /** Their publisher has sent these more than once; and the newest that it had sent when it did so last. */
+  readonly sentAgain: Map<number, number>;
   /** The server has answered these with success. */
   readonly acknowledged: Set<number>;
   /** What each subscriber has received, in its order, repetitions included. */
@@ -44,7 +44,7 @@ export class Ledger {
     const sequence = this.#sequences.get(topic) ?? {
       qos,
       published: new Set(),
-      sentAgain: new Set(),
+      sentAgain: new Map(),
       acknowledged: new Set(),
       received: new Map(),
     };
@@ -53,7 +53,8 @@ export class Ledger {
   }
 
   sentAgain(topic: string, number: number): void {
-    this.#sequences.get(topic)?.sentAgain.add(number);
+    const sequence = this.#sequences.get(topic);
+    sequence?.sentAgain.set(number, Math.max(...sequence.published));
   }
 
   acknowledged(topic: string, number: number): void {
@@ -78,8 +79,9 @@ export class Ledger {
     return [...(this.#sequences.get(topic)?.acknowledged ?? [])];
   }
 
-  wasSentAgain(topic: string, number: number): boolean {
-    return this.#sequences.get(topic)?.sentAgain.has(number) === true;
+  /** Whether it was sent again when `after`, which is newer, had been sent. */
+  wasSentAgain(topic: string, number: number, after: number): boolean {
+    return (this.#sequences.get(topic)?.sentAgain.get(number) ?? -1) >= after;
   }
 
   get counts(): { readonly published: number; readonly acknowledged: number; readonly received: number } {

@@ -13,7 +13,7 @@ interface Seen {
 /** What the server was given, and what it took. */
 export interface Sent {
   acknowledgedOf(topic: string): readonly number[];
-  wasSentAgain(topic: string, number: number): boolean;
+  wasSentAgain(topic: string, number: number, after: number): boolean;
 }
 
 /**
@@ -82,8 +82,8 @@ export class ProbeLedger {
     const line = isRetainedLate ? numbers : live;
     const isFirst = ({ number, after }: { number: number; after: number }) =>
       numbers.indexOf(number) > numbers.indexOf(after);
-    const isOwedInOrder = ({ number }: { number: number }) =>
-      number >= from || !sent.wasSentAgain(topic, number);
+    const isOwedInOrder = ({ number, after }: { number: number; after: number }) =>
+      number >= from || !sent.wasSentAgain(topic, number, after);
     return outOfOrder(line)
       .filter(isFirst)
       .filter(isOwedInOrder)

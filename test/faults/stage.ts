@@ -47,7 +47,8 @@ export class PublishedNumbers implements Published {
   lastAcknowledged = (topic: string): number => this.#ledger.lastAcknowledged(topic);
   acknowledgedOf = (topic: string): readonly number[] => this.#ledger.acknowledgedOf(topic);
 
-  wasSentAgain = (topic: string, number: number): boolean => this.#ledger.wasSentAgain(topic, number);
+  wasSentAgain = (topic: string, number: number, after: number): boolean =>
+    this.#ledger.wasSentAgain(topic, number, after);
 
   take(topic: string): number {
     const number = this.nextOf(topic);

@@ -174,7 +174,7 @@ const OUTCOME_CODES = {
 } as const;
 
 /** How long a client may take to send again what an earlier connection left unacknowledged, from its CONNECT on. */
-const RESENDING_MS = 60_000;
+const RESENDING_MS = 30_000;
 
 /**
  * Whether a QoS 1 message may be a repetition. A client that was cut must set DUP when it sends again [MQTT-3.3.1-1],

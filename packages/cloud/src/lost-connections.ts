@@ -44,12 +44,15 @@ export class LostConnections {
   }
 
   /**
-   * Resolves when it is closed, ahead of others that wait for that; or when the time is out. What MQTT says of a lost
-   * connection comes after: a will may have to wait for another connection to be closed, and that one's for this.
+   * Resolves when it is closed, at once whatever others wait for that; or when the time is out. What MQTT says of a lost
+   * connection comes after: a message that it leaves may have to wait for another one to be closed, and that one's for
+   * this.
    */
   async closed(connectionId: ConnectionId): Promise<void> {
-    const isThis = (failed: FailedPost) => failed.connectionId === connectionId;
-    this.#waiting = [...this.#waiting.filter(isThis), ...this.#waiting.filter((failed) => !isThis(failed))];
+    if (!this.#hasTime()) return;
+    const place = this.#waiting.findIndex((failed) => failed.connectionId === connectionId);
+    const [failed] = place < 0 ? [] : this.#waiting.splice(place, 1);
+    if (failed !== undefined) this.#enders.push(this.#tryToEnd(failed));
     await this.#closing.get(connectionId)?.closed;
   }
 
@@ -67,23 +70,21 @@ export class LostConnections {
 
   async #end(): Promise<void> {
     this.#running += 1;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      try {
-        await this.#endOne(next);
-      } catch (error) {
-        // Its socket is closed: what the stores still say of it ends with $disconnect, or with the sweep.
-        this.#environment.log.warn('lost-connection-failed', { ...next, reason: String(error) });
-      }
-    }
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#tryToEnd(next);
     this.#running -= 1;
     // The time is out: nobody is to wait for what is left.
     for (const left of this.#waiting) this.#tell(left);
   }
 
-  async #endOne(failed: FailedPost): Promise<void> {
+  async #tryToEnd(failed: FailedPost): Promise<void> {
     const { connectionId, outcome } = failed;
-    const state = await close(this.#environment, failed).finally(() => this.#tell(failed));
-    if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
+    try {
+      const state = await close(this.#environment, failed).finally(() => this.#tell(failed));
+      if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
+    } catch (error) {
+      // Its socket is closed: what the stores still say of it ends with $disconnect, or with the sweep.
+      this.#environment.log.warn('lost-connection-failed', { ...failed, reason: String(error) });
+    }
   }
 
   #tell({ connectionId }: FailedPost): void {

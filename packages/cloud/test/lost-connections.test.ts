@@ -1,3 +1,4 @@
+import type { Link } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { LostConnections } from '../src/lost-connections.ts';
 import { environmentWhere } from './support/doings.ts';
@@ -56,5 +57,24 @@ describe('a lost connection for whose end somebody waits', () => {
     await lost.closed('c');
     await lost.closed('another');
     expect(done).toEqual([]);
+  });
+
+  it('is closed although all that are being ended wait for it', async () => {
+    const { environment } = environmentWhere('gone');
+    const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
+    const told: string[] = [];
+    const broker = {
+      ...environment.broker,
+      // What it leaves goes to a session whose connection is lost too.
+      lost: async ({ id }: Link) => {
+        await lost.closed('last');
+        told.push(id);
+      },
+    };
+    const links = { ...environment.links, end: async () => ({ phase: 'closed' }) as const };
+    const lost = new LostConnections({ ...environment, broker, links }, () => true);
+    for (const name of [...names, 'last']) lost.add(gone(name));
+    await lost.done();
+    expect(told.sort()).toEqual([...names, 'last'].sort());
   });
 });

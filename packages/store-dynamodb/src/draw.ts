@@ -80,6 +80,15 @@ export class Draw {
     return this.#plan.hasSomethingToSend && this.#entries.length === 0;
   }
 
+  /**
+   * The window is full of what publishers have put there, and no acknowledgement of that would look for what waits: they
+   * took the session for live.
+   */
+  get isStuck(): boolean {
+    const { hasRoom, isLookedAfter } = this.#window;
+    return this.#entries.length === 0 && this.#plan.isMessageLeft && !hasRoom && !isLookedAfter;
+  }
+
   /** A PUBREL that is left holds no message back. */
   get isMessageLeft(): boolean {
     return this.#plan.isMessageLeft;

@@ -197,6 +197,7 @@ export class Inflight {
     // Where something is written along, that decides whether it is a repetition.
     const same = options.along === undefined ? samePacketId(window, fields) : undefined;
     if (same !== undefined) return { packetId: same };
+    const inUse: PacketId[] = [];
     while (window.hasRoom) {
       const packetId = window.freeId(fields);
       // Ids above the window are only for what an earlier connection left crowded.
@@ -206,8 +207,9 @@ export class Inflight {
       if (drawn.outcome === 'prevented') return { prevented: drawn.there };
       window.use(packetId);
       window.takePlace();
+      inUse.push(packetId);
     }
-    return { full: window.packetIdsHere };
+    return { full: [...window.packetIdsHere, ...inUse] };
   }
 }
 

@@ -27,6 +27,9 @@ export interface OfferParts {
   readonly drawn: Drawn;
 }
 
+/** Who finds the window full in one of these says draining, and sees to it that somebody looks. */
+const NOT_DRAINING = ['live', 'crowded', 'settling'] as const;
+
 /**
  * Offers one message to many sessions. Whoever writes for a session looks at it again afterwards, strongly: what it
  * had read of it may be true no more.
@@ -103,7 +106,18 @@ export class Offer {
       const entry = { message, delivery, index, content, ttlSeconds };
       const memory = this.#parts.copies.memoryOf(message.id, index, delivery);
       const isHeld = hold?.has(delivery) === true;
-      return [{ entry, fields: entryFields(entry), memory, isHeld, matched: view, view, isWaiting: false }];
+      return [
+        {
+          entry,
+          fields: entryFields(entry),
+          memory,
+          isHeld,
+          matched: view,
+          view,
+          isWaiting: false,
+          hasGivenWay: false,
+        },
+      ];
     });
   }
 
@@ -126,7 +140,10 @@ export class Offer {
 
   async #write(offered: Offered): Promise<Written> {
     const { view, isHeld } = offered;
-    if (!(await this.#mayGoAtOnce(view))) return await this.#append(offered);
+    if (!(await this.#mayGoAtOnce(view))) {
+      const written = await this.#append(offered);
+      return offered.hasGivenWay ? await this.#unlessSomebodyLooks(written) : written;
+    }
     if (isHeld) return await this.#appendToLive(offered, []);
     const placed = await this.#place(offered);
     return 'full' in placed ? await this.#appendToLive(offered, placed.full) : placed;
@@ -204,7 +221,7 @@ export class Offer {
 
   async #drainAndAppend(offered: Offered, full: readonly PacketId[]): Promise<Written> {
     const { view } = offered;
-    const isDraining = await this.#parts.views.change(view, ['live', 'crowded'], 'draining');
+    const isDraining = await this.#parts.views.change(view, NOT_DRAINING, 'draining');
     const written = await this.#append(offered);
     return isDraining ? await this.#untilSomebodyLooks(written, full) : written;
   }
@@ -217,8 +234,21 @@ export class Offer {
     const { view, isWaiting } = offered;
     const written = await this.#append(offered);
     if (written.where !== 'waiting' || (!isWaiting && written.isFound === true)) return written;
-    if (!(await this.#parts.views.change(view, ['live', 'crowded'], 'draining'))) return written;
+    if (!(await this.#parts.views.change(view, NOT_DRAINING, 'draining'))) return written;
     return await this.#untilSomebodyLooks(written, full);
+  }
+
+  /**
+   *     publisher                          drain
+   *     (its message has an id, without room for it)
+   *                                        finds the window full, and that the message's acknowledgement will look
+   *     takes it back, and appends it: nobody would look
+   */
+  async #unlessSomebodyLooks(written: Written): Promise<Written> {
+    const { view } = written.offered;
+    if (written.where !== 'waiting' || view.connectionId === undefined) return written;
+    const window = await this.#parts.inflight.read(view);
+    return window.isLookedAfter ? written : await this.#untilSomebodyLooks(written, window.packetIdsHere);
   }
 
   /** It waits, and these are in the window, or have been. What was drawn into it needs no mark. */
@@ -299,7 +329,8 @@ export class Offer {
   async #giveWay(written: WrittenInflight, now: QueueView): Promise<Offered | undefined> {
     const { offered, packetId } = written;
     const { entry, fields, memory } = offered;
-    if (memory === undefined) return (await this.#takeBack(written)) ? { ...offered, view: now } : undefined;
+    if (memory === undefined)
+      return (await this.#takeBack(written)) ? { ...offered, view: now, hasGivenWay: true } : undefined;
     const { inflight, waiting } = this.#parts;
     await this.#table.settings.beforeWaiting?.(now.session);
     const leaving = inflight.leave(now, packetId, fields);
@@ -307,7 +338,7 @@ export class Offer {
     // It is not there any more: it has been sent to another connection.
     if ('known' in appended) return undefined;
     this.#dropped += appended.dropped;
-    if (appended.isStored) return { ...offered, view: now, isWaiting: true };
+    if (appended.isStored) return { ...offered, view: now, isWaiting: true, hasGivenWay: true };
     await inflight.withdraw(now, packetId, fields);
     return undefined;
   }

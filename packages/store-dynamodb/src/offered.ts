@@ -16,6 +16,8 @@ export interface Offered {
   view: QueueView;
   /** It has its place among the waiting: from there it is moved, and nowhere is it put again. */
   isWaiting: boolean;
+  /** It had an id of the window, and no room there. */
+  readonly hasGivenWay: boolean;
 }
 
 /** Inflight under an id; `found` where it was so before. */

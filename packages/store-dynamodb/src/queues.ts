@@ -147,6 +147,7 @@ export class DynamoQueues implements QueueStore {
     if (!this.#mayDraw(view, window)) return NOTHING;
     const draw = new Draw(parts, view, window, this.#frame.isPushing, limit, nowMs);
     if (!(await draw.run(waiting))) return undefined;
+    if (draw.isStuck && !(await this.#inflight.markMoreBehind(view, window.packetIdsHere))) return undefined;
     const hasSettled = await this.#conclude(view, draw, isSettling);
     const isPage = draw.entries.length > 0 || (draw.isSomethingLeft && !draw.isInVain);
     return hasSettled || isPage ? draw.entries : undefined;

@@ -85,9 +85,15 @@ export class Window {
     return list?.isPushed === true && list.connectionId === this.#view.connectionId;
   }
 
-  /** Of the items that were sent on this connection. */
+  /** Of the items that have a place in the window of this connection. */
   get packetIdsHere(): PacketId[] {
-    return this.items.filter((item) => this.isSentHere(item)).map(packetIdOf);
+    return this.items.filter((item) => this.isSentHere(item) && numberOf(item, 'w') === 1).map(packetIdOf);
+  }
+
+  /** The acknowledgement of something in it looks for what waits. */
+  get isLookedAfter(): boolean {
+    if (this.drawn.here.length + this.drawn.moving.length > 0) return true;
+    return this.items.some((item) => this.isSentHere(item) && item.f !== undefined);
   }
 
   isSentHere(item: Item): boolean {

@@ -22,6 +22,16 @@ const both = (first: Hooks, second: Hooks): Hooks => ({
   after: async (operation, input) => await second.after?.(operation, input),
 });
 
+/** A message leaves the window that nobody has acknowledged. */
+const takesOut: IsDue = (operation, input) => {
+  const json = JSON.stringify(input);
+  if (operation === 'DeleteItem') return /sent\\u0000\d/.test(json);
+  return operation === 'TransactWriteItems' && /"Delete":\{.*sent\\u0000\d.*"Put":/.test(json);
+};
+
+/** What is inflight is counted. */
+const counts: IsDue = (operation) => operation === 'Query';
+
 const readsWaiting: IsDue = (operation, input) =>
   operation === 'Query' && JSON.stringify(input).includes('wait\\u0000');
 
@@ -70,19 +80,36 @@ await withService((service) => {
       return { stores, session, hooks };
     };
 
-    it.each([
+    /** The same, and the second is drawn, under an id above the window, before the third counts what is in that. */
+    const exceed = async (fields: Fields, whenFull: (session: SessionRef) => unknown = () => {}) => {
+      const moving = heldUp(isPutInflight);
+      let drawing: Promise<readonly Queued[]> = Promise.resolve([]);
+      const { stores, session, hooks } = await race(fields, async (_stores, queue) => {
+        await whenFull(queue);
+        drawing = next(service.make(fields.qos === 2 ? { hooks: moving.hooks } : {}), queue);
+        await (fields.qos === 2 ? moving.reached : drawing);
+      });
+      const drawn = async () => {
+        moving.release();
+        return await drawing;
+      };
+      return { stores, session, drawn, hooks: both(hooks, once(counts, drawn)) };
+    };
+
+    const LEVELS = [
       ['at QoS 1', { qos: 1 }],
       ['at QoS 2', { qos: 2 }],
       ['at QoS 2, and known when it comes again', { qos: 2, copy: '' }],
-    ] as const)(
+    ] as const;
+
+    it.each(LEVELS)(
       'gives way to what was drawn: its message waits, %s [MQTT-3.3.4-9]',
       async (_what, fields) => {
-        let page: readonly Queued[] = [];
-        const { stores, session, hooks } = await race(fields, async (...queue) => {
-          page = await next(...queue);
-        });
+        const { stores, session, drawn, hooks } = await exceed(fields);
         expect(await offer(service.make({ hooks }), session, 3, fields)).toBe(0);
+        const page = await drawn();
         expect(idsOf(page)).toEqual([id(2)]);
+        expect(packetIdOf(page)).toBe(2);
         expect(await next(stores, session)).toEqual([]);
         const acknowledge = fields.qos === 1 ? puback : exchange;
         await acknowledge(stores, session, packetIdOf(page));
@@ -93,6 +120,36 @@ await withService((service) => {
         expect(await offer(stores, session, 4)).toBeGreaterThan(0);
       },
     );
+
+    it.each(LEVELS)('does not leave what waits to nobody when it gives way, %s', async (_what, fields) => {
+      const acknowledge = fields.qos === 1 ? puback : exchange;
+      const { stores, session, drawn, hooks } = await exceed(fields, async (queue) => {
+        expect(await offer(service.make(), queue, 4, fields)).toBe(0);
+      });
+      // A look finds the window full: what is in it is about to leave it.
+      const leaving = once(takesOut, async () => {
+        await acknowledge(stores, session, packetIdOf(await drawn()));
+        expect(await next(stores, session)).toEqual([]);
+      });
+      const third = await offer(service.make({ hooks: both(hooks, leaving) }), session, 3, fields);
+      expect(idsOf(await drawn())).toEqual([id(2)]);
+      expect(third).toBeGreaterThan(0);
+      await acknowledge(stores, session, third);
+      expect(idsOf(await next(stores, session))).toEqual([id(4)]);
+    });
+
+    it('counts once more, and no oftener, beside many others', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 40 } });
+      expect(await next(stores, session)).toEqual([]);
+      const held = Array.from({ length: 20 }, () => heldUp(isPutInflight));
+      const offers = held.map(({ hooks }, index) => offer(service.make({ hooks }), session, 2 + index));
+      await Promise.all(held.map(({ reached }) => reached));
+      const first = deliveryTo({ ...session });
+      await stores.queues.offer(messageOf(1), [first], ROOMY, new Set([first]));
+      for (const { release } of held) release();
+      for (const packetId of await Promise.all(offers)) expect(packetId).toBeGreaterThan(0);
+    });
 
     it('makes a drain count again that has not drawn yet, and has what waits looked for', async () => {
       const held: HeldUp = heldUp(isListWrite);
@@ -133,10 +190,7 @@ await withService((service) => {
       async (when) => {
         const fields = { qos: 2, copy: '' } as const;
         for (let nth = 1; ; nth += 1) {
-          let page: readonly Queued[] = [];
-          const { stores, session, hooks } = await race(fields, async (...queue) => {
-            page = await next(...queue);
-          });
+          const { stores, session, drawn, hooks } = await exceed(fields);
           let calls = 0;
           const die = () => {
             if (calls >= nth) throw new Error(KILLED);
@@ -150,6 +204,7 @@ await withService((service) => {
           };
           const fanOut = offer(service.make({ hooks: both(hooks, mortal) }), session, 3, fields);
           await fanOut.catch((error: unknown) => expect(String(error)).toContain(KILLED));
+          const page = await drawn();
           await offer(stores, session, 3, fields);
           const left = (await stores.queues.unacknowledged(session)).map(({ message }) => message.id);
           expect(
@@ -176,7 +231,7 @@ await withService((service) => {
       const page = await next(stores, away);
       expect(idsOf(page)).toEqual([id(1)]);
       expect(packetIdOf(page)).toBeGreaterThan(receiveMaximum);
-      return { stores, session: away };
+      return { stores, session: away, drawn: packetIdOf(page) };
     };
 
     it('do not exceed it together [MQTT-3.3.4-9]', async () => {
@@ -191,10 +246,10 @@ await withService((service) => {
     });
 
     /** PUBREL is sent again: it holds the only id of the window, without a place in it. */
-    const withPubrel = async () => {
+    const withPubrel = async (receiveMaximum = 1) => {
       const stores = service.make();
       const tenant = unique('tenant');
-      const attachment = { receiveMaximum: 1 };
+      const attachment = { receiveMaximum };
       const before = (await open(stores, tenant, 'c', { attachment })).session;
       const first = await offer(stores, before, 1, { qos: 2 });
       expect(await stores.queues.release(before, first)).toBe('done');
@@ -230,5 +285,39 @@ await withService((service) => {
         expect(await offer(stores, session, 3)).toBe(0);
       },
     );
+
+    it('leave what waits to a message, and not to a PUBREL, which has no place there', async () => {
+      const { stores, session, pubcomp } = await withPubrel(2);
+      const placed = [await offer(stores, session, 2), await offer(stores, session, 3)];
+      expect(placed).not.toContain(0);
+      expect(await offer(stores, session, 4)).toBe(0);
+      const drawn = [...(await pubcomp(stores))];
+      for (const packetId of placed) {
+        await puback(stores, session, packetId);
+        drawn.push(...(await next(stores, session)));
+      }
+      expect(idsOf(drawn)).toEqual([id(4)]);
+    });
+
+    it('leave what waits to nobody less when somebody is about to say live', async () => {
+      const { stores, session, drawn } = await crowded(2);
+      await puback(stores, session, drawn);
+      const placed = [await offer(stores, session, 2), await offer(stores, session, 3)];
+      expect([...placed].sort()).toEqual([1, 2]);
+      const held = heldUp(changesPhase('live'));
+      let looking: Promise<readonly Queued[]> = Promise.resolve([]);
+      const hooks = once(changesPhase('draining'), async () => {
+        looking = next(service.make({ hooks: held.hooks }), session);
+        await held.reached;
+      });
+      expect(await offer(service.make({ hooks }), session, 4)).toBe(0);
+      held.release();
+      const page = [...(await looking)];
+      for (const packetId of placed) {
+        await puback(stores, session, packetId);
+        page.push(...(await next(stores, session)));
+      }
+      expect(idsOf(page)).toEqual([id(4)]);
+    });
   });
 });
