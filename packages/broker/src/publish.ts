@@ -178,7 +178,7 @@ const RESENDING_MS = 30_000;
 
 /**
  * Whether a QoS 1 message may be a repetition. A client that was cut must set DUP when it sends again [MQTT-3.3.1-1],
- * and mqtt.js does not: on a resumed session, every message of the first minute may be one.
+ * and mqtt.js does not: on a resumed session, every message of the first half minute may be one.
  */
 function mayRepeat(
   { ports }: Context,
