@@ -1,24 +1,13 @@
 import type { Queued, SessionRef } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
-import { type Hooks, NOW_MS, withService } from './support/stores.ts';
+import { type IsDue, once } from './support/hooks.ts';
+import { NOW_MS, withService } from './support/stores.ts';
 
-const sendsAgain = (operation: string, input: object) =>
+const sendsAgain: IsDue = (operation, input) =>
   operation === 'UpdateItem' && JSON.stringify(input).includes('c <> :connection');
 
-const deletes = (operation: string) => operation === 'DeleteItem';
-
-/** Runs something once, just before a call. */
-function once(isDue: (operation: string, input: object) => boolean, run: () => Promise<unknown>): Hooks {
-  let hasRun = false;
-  return {
-    before: async (operation, input) => {
-      if (hasRun || !isDue(operation, input)) return;
-      hasRun = true;
-      await run();
-    },
-  };
-}
+const deletes: IsDue = (operation) => operation === 'DeleteItem';
 
 const sentOf = (page: readonly Queued[]) =>
   page.map((each) =>
