@@ -7,14 +7,21 @@ import { ContentionError } from './errors.ts';
 import type { Inflight } from './inflight.ts';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
-import { mayGo, type Offered, type Written, type WrittenInflight } from './offered.ts';
+import {
+  connectionOf,
+  inTurnForEachSession,
+  mayGo,
+  noteStanding,
+  type Offered,
+  type Written,
+  type WrittenInflight,
+} from './offered.ts';
 import { type Entry, entryFields } from './queue-items.ts';
 import { isLive, type QueueView, type QueueViews } from './queue-view.ts';
 import { Recount } from './recount.ts';
 import { Repetition } from './repetition.ts';
 import type { Settle } from './settle.ts';
 import type { Table } from './table.ts';
-import { textOf } from './values.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface OfferParts {
@@ -350,47 +357,4 @@ export class Offer {
       written.where === 'inflight' && (await this.#parts.inflight.withdraw(view, written.packetId, fields))
     );
   }
-}
-
-/**
- * The topic's next message in this frame begins with what was matched, and must not overtake this one where it was left
- * waiting. On a connection that is over nothing goes at once:
- *
- *     frame, session live on A           client
- *                                        CONNECT(B): draining
- *     the window of A is full: 2 waits
- *                                        acknowledges on B what was in A's window
- *     (were 3 put inflight for A, as there is room …)
- *                                        … B's drain would send 3 again before it draws 2 [MQTT-4.6.0-6]
- */
-function noteStanding({ matched }: Offered, now: QueueView): void {
-  if (matched.session.key !== now.session.key) return;
-  matched.standing.phase = matched.connectionId === now.connectionId ? now.standing.phase : 'draining';
-}
-
-/** For which a copy is inflight. */
-function connectionOf({ offered, found }: WrittenInflight): string | undefined {
-  return found === undefined ? offered.view.connectionId : textOf(found, 'c');
-}
-
-/** Sessions at the same time, the copies for one session one after the other. */
-async function inTurnForEachSession(
-  open: readonly Offered[],
-  write: (offered: Offered) => Promise<Written>,
-): Promise<Written[]> {
-  const bySession = new Map<string, Offered[]>();
-  for (const offered of open) {
-    const { key } = offered.view.session;
-    const others = bySession.get(key);
-    if (others === undefined) bySession.set(key, [offered]);
-    else others.push(offered);
-  }
-  const written = await Promise.all(
-    [...bySession.values()].map(async (copies) => {
-      const each: Written[] = [];
-      for (const offered of copies) each.push(await write(offered));
-      return each;
-    }),
-  );
-  return written.flat();
 }

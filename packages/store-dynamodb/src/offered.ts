@@ -2,7 +2,7 @@ import type { SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Entry } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
-import type { Item } from './values.ts';
+import { type Item, textOf } from './values.ts';
 
 /** One copy of the message on its way. */
 export interface Offered {
@@ -48,4 +48,47 @@ export function mayGo({ entry, view }: Offered, packetId: PacketId, dup: boolean
   // The session has another connection than its ref says, or another member of the share group has the copy.
   const session: SessionRef = view.session;
   Object.assign(delivery, { session });
+}
+
+/**
+ * The topic's next message in this frame begins with what was matched, and must not overtake this one where it was left
+ * waiting. On a connection that is over nothing goes at once:
+ *
+ *     frame, session live on A           client
+ *                                        CONNECT(B): draining
+ *     the window of A is full: 2 waits
+ *                                        acknowledges on B what was in A's window
+ *     (were 3 put inflight for A, as there is room …)
+ *                                        … B's drain would send 3 again before it draws 2 [MQTT-4.6.0-6]
+ */
+export function noteStanding({ matched }: Offered, now: QueueView): void {
+  if (matched.session.key !== now.session.key) return;
+  matched.standing.phase = matched.connectionId === now.connectionId ? now.standing.phase : 'draining';
+}
+
+/** For which a copy is inflight. */
+export function connectionOf({ offered, found }: WrittenInflight): string | undefined {
+  return found === undefined ? offered.view.connectionId : textOf(found, 'c');
+}
+
+/** Sessions at the same time, the copies for one session one after the other. */
+export async function inTurnForEachSession(
+  open: readonly Offered[],
+  write: (offered: Offered) => Promise<Written>,
+): Promise<Written[]> {
+  const bySession = new Map<string, Offered[]>();
+  for (const offered of open) {
+    const { key } = offered.view.session;
+    const others = bySession.get(key);
+    if (others === undefined) bySession.set(key, [offered]);
+    else others.push(offered);
+  }
+  const written = await Promise.all(
+    [...bySession.values()].map(async (copies) => {
+      const each: Written[] = [];
+      for (const offered of copies) each.push(await write(offered));
+      return each;
+    }),
+  );
+  return written.flat();
 }
