@@ -31,6 +31,8 @@ export type Step =
     }
   /** Inflight by an item of its own: sent again. */
   | { readonly does: 'send-again'; readonly item: Item; readonly queued: Queued }
+  /** Inflight by an item of its own on this connection, and waiting once more: sent again under its id. */
+  | { readonly does: 'repeat'; readonly item: Item; readonly packetId: PacketId; readonly queued: Queued }
   /** At QoS 2: gets its packet id. */
   | { readonly does: 'move'; readonly item: Item }
   /** Expired, or without a body: leaves what waits. `isNew`: nobody has counted it as drawn. */
@@ -174,8 +176,11 @@ export class DrawPlan {
 
   /** False when the page or the window has no room for it. */
   async #planOne(item: Item): Promise<boolean> {
+    const inflight = this.#window.items.find((each) => isSameEntry(each, item));
+    if (inflight !== undefined && this.#mayBeUnsent(inflight))
+      return await this.#planRepetition(item, inflight);
     if (!this.#window.hasRoom) return false;
-    if (this.#isDone(item)) {
+    if (inflight !== undefined || this.#isExpired(item)) {
       this.steps.push({ does: 'drop', item, isNew: true });
       return true;
     }
@@ -203,11 +208,35 @@ export class DrawPlan {
     this.#page.add(step, size);
   }
 
-  /** Expired [MQTT-3.3.2-5]; or inflight already, by a drain of an earlier version that ended between its two writes. */
-  #isDone(item: Item): boolean {
+  /** Expired [MQTT-3.3.2-5]. */
+  #isExpired(item: Item): boolean {
     const expiresAtMs = numberOf(item, 'xp');
-    if (expiresAtMs !== undefined && expiresAtMs <= this.#nowMs) return true;
-    return this.#window.items.some((inflight) => isSameEntry(inflight, item));
+    return expiresAtMs !== undefined && expiresAtMs <= this.#nowMs;
+  }
+
+  /**
+   * A fan-out that put it inflight may have died before it was sent, and whoever repeated that has found the queue draining:
+   *
+   *     worker                             its successor, the same slice
+   *     puts 3 inflight, under id 2
+   *     (dies)
+   *                                        1 and 2 find the window full: draining; 3 waits behind them
+   *
+   * Were 3 taken for sent, 4 would come first. Inflight elsewhere it is sent again from there.
+   */
+  #mayBeUnsent(inflight: Item): boolean {
+    return this.#window.isSentHere(inflight) && textOf(inflight, 'k') === KIND.atLeastOnce;
+  }
+
+  /** It has its place in the window. False when the page has no room for it. */
+  async #planRepetition(item: Item, inflight: Item): Promise<boolean> {
+    const size = sizeOfEntry(item);
+    if (!this.#page.hasRoom(size)) return false;
+    const packetId = packetIdOf(inflight);
+    const queued = await this.queued(item, packetId, true);
+    if (queued === undefined) this.steps.push({ does: 'drop', item, isNew: true });
+    else this.#add({ does: 'repeat', item, packetId, queued }, size);
+    return true;
   }
 }
 

@@ -140,6 +140,9 @@ export class Draw {
         case 'send-again':
           await this.#sendAgain(step);
           break;
+        case 'repeat':
+          await this.#repeat(step);
+          break;
         case 'move':
           await this.#move(step.item);
           break;
@@ -166,6 +169,14 @@ export class Draw {
     if (isSent) this.#entries.push(queued);
     else if (released !== undefined && (await inflight.sendAgain(this.#view, released)).isSent)
       this.#entries.push(pubrelOf(released));
+  }
+
+  /** Marked, as the acknowledgement of anything on a page looks for the next. */
+  async #repeat({ item, packetId, queued }: Repeat): Promise<void> {
+    const isInflight = await this.#parts.inflight.markMoreBehind(this.#view, [packetId]);
+    if (!(await this.#parts.waiting.take(item))) return;
+    this.#countRemoved(item);
+    if (isInflight) this.#entries.push(queued);
   }
 
   /** At QoS 2 it gets its packet id and leaves the waiting ones in one transaction: no crash leaves it in both places. */
@@ -202,6 +213,7 @@ export class Draw {
 }
 
 type SendAgain = Step & { readonly does: 'send-again' };
+type Repeat = Step & { readonly does: 'repeat' };
 
 /** A message that has an item of its own when it has been sent: a decision for each. */
 function isMove(step: Step): step is Step & { readonly does: 'move' | 'send-again' } {

@@ -139,6 +139,30 @@ await withService((service) => {
     });
   });
 
+  describe('a QoS 1 message that is inflight and waits as well, as its fan-out was repeated', () => {
+    it('is sent again under its packet id, in its place: nobody knows whether it was sent [MQTT-4.6.0-6]', async () => {
+      const { stores, session } = await back([]);
+      expect(await next(stores, session)).toEqual([]);
+      const fanOut = async (number: number) => {
+        const delivery = deliveryTo({ ...session }, { copy: '' });
+        await service.make().queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      const second = await fanOut(2);
+      expect(second).toBeGreaterThan(0);
+      const held = deliveryTo({ ...session });
+      await stores.queues.offer(messageOf(1), [held], ROOMY, new Set([held]));
+      expect([await fanOut(2), await fanOut(3)]).toEqual([0, 0]);
+      const page = await next(stores, session);
+      expect(idsOf(page)).toEqual([id(1), id(2), id(3)]);
+      expect(deliveriesOf(page)[1]).toMatchObject({ packetId: second, dup: true });
+      expect(await stores.queues.length(session)).toBe(0);
+      await acknowledge(stores, session, page);
+      expect(await next(stores, session)).toEqual([]);
+      expect(await itemsOf(session)).toEqual([]);
+    });
+  });
+
   describe('a drain', () => {
     it('of an old connection that writes the list after the new one draws nothing', async () => {
       const { session, connect } = await back([1, 2]);
