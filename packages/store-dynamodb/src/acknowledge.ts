@@ -2,6 +2,7 @@ import { type Acknowledged, type CompletingPacket, KEPT_PACKET_ID_MAX, type Sess
 import type { PacketId } from '@apus/mqtt';
 import type { Drawn } from './drawn.ts';
 import type { DrawnEntry } from './drawn-list.ts';
+import { InDoubtError } from './errors.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { type Key, ownedPartition } from './keys.ts';
 import { inflightKey, KIND } from './queue-items.ts';
@@ -120,14 +121,34 @@ export class Acknowledge {
     if (!isSomethingBehind || this.#frame.oweLook()) this.#quiet.add(session);
   }
 
+  /**
+   * An id is free for another message as soon as its item is gone, whether or not anybody is told:
+   *
+   *     client                             handler of PUBCOMP 3            fan-out
+   *     PUBCOMP 3
+   *                                        deletes 3; no answer
+   *                                                                        puts another message inflight under 3
+   *     PUBREC 3: its item is released
+   *                                        (were it to delete 3 once more …)
+   *
+   * So where there is doubt it looks, and takes nothing for its own that stands there: the connection ends, and the next
+   * one sends again what is left.
+   */
   async #delete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Written> {
     const isInUse = 'attribute_exists(p)';
     const isAnsweredSo = 'k = :kind';
-    return await this.#table.delete(inflightKey(session, packetId), {
-      condition: `${answer === undefined ? isInUse : isAnsweredSo}${this.#isHere(session)}`,
-      ...values(session, answer === undefined ? {} : { ':kind': text(KIND_OF[answer]) }),
-      returnsOld: true,
-    });
+    const key = inflightKey(session, packetId);
+    try {
+      return await this.#table.delete(key, {
+        condition: `${answer === undefined ? isInUse : isAnsweredSo}${this.#isHere(session)}`,
+        ...values(session, answer === undefined ? {} : { ':kind': text(KIND_OF[answer]) }),
+        returnsOld: true,
+        once: true,
+      });
+    } catch (error) {
+      if (!(error instanceof InDoubtError) || (await this.#table.get(key)) !== undefined) throw error;
+      return { ok: false, old: undefined, isRetry: true };
+    }
   }
 
   #isHere(session: SessionRef): string {

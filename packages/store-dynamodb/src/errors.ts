@@ -20,6 +20,19 @@ export class ContentionError extends Unavailable {
   }
 }
 
+/**
+ * Nobody says whether a write was made, and made once more it could strike what has come to stand there since. Whoever
+ * asked for it comes again for what is left. 0x97 Quota exceeded.
+ */
+export class InDoubtError extends Unavailable {
+  override readonly name = 'InDoubtError';
+  readonly reasonCode = 0x97;
+
+  constructor(operation: string, cause: unknown) {
+    super(`DynamoDB did not say whether it made ${operation}`, { cause });
+  }
+}
+
 /** An item would exceed the 400 KB of DynamoDB and is not one that is stored in pieces. 0x95 Packet too large. */
 export class ItemTooLargeError extends Unavailable {
   override readonly name = 'ItemTooLargeError';

@@ -1,4 +1,4 @@
-import { ThrottledError } from './errors.ts';
+import { InDoubtError, ThrottledError } from './errors.ts';
 import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from './limits.ts';
 
 export interface RetryOptions {
@@ -44,12 +44,16 @@ const PASSING_REASONS = new Set([
 
 /**
  * Tries again, after pauses with full jitter, what failed for a reason that passes. Every write of this store is
- * conditional on not having been made, leaves the same item when it is made twice, or has a token.
+ * conditional on not having been made, leaves the same item when it is made twice, or has a token; or it is made `once`,
+ * and tried again only after a failure without effect.
+ *
+ * @throws {InDoubtError} of what is to be made once, where nobody says whether it was
  */
 export async function withRetries<T>(
   operation: string,
   options: RetryOptions,
   attempt: () => Promise<T>,
+  once = false,
 ): Promise<Answered<T>> {
   const pauses = new Pauses(operation, options);
   let isRetry = false;
@@ -59,6 +63,7 @@ export async function withRetries<T>(
     } catch (error) {
       const fate = fateOf(error);
       if (fate === undefined) throw error;
+      if (fate === 'in doubt' && once) throw new InDoubtError(operation, error);
       isRetry ||= fate === 'in doubt';
       await pauses.next(error);
     }

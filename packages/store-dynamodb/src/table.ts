@@ -31,6 +31,8 @@ export interface WriteOptions {
   readonly names?: Record<string, string>;
   readonly values?: Record<string, AttributeValue>;
   readonly returnsOld?: boolean;
+  /** Made again it could strike another item that has come to stand there: see {@link withRetries}. @default false */
+  readonly once?: boolean;
 }
 
 export interface QueryRange {
@@ -116,7 +118,7 @@ export class Table {
 
   async delete(key: Key, options: WriteOptions = {}): Promise<Written> {
     const command = new DeleteItemCommand({ ...this.#written(options), Key: marshalled(key) });
-    return await this.#write('DeleteItem', () => this.settings.client.send(command));
+    return await this.#write('DeleteItem', () => this.settings.client.send(command), options.once);
   }
 
   /** One page, of at most 1 MB. */
@@ -197,16 +199,22 @@ export class Table {
   async #write(
     operation: string,
     send: () => Promise<{ Attributes?: Item | undefined; ConsumedCapacity?: ConsumedCapacity | undefined }>,
+    once = false,
   ): Promise<Written> {
-    const { answer, isRetry } = await withRetries(operation, this.settings, async () => {
-      try {
-        const { Attributes, ConsumedCapacity } = await send();
-        return { ok: true, old: Attributes, units: ConsumedCapacity?.CapacityUnits };
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return { ok: false, old: error.Item, units: undefined };
-      }
-    });
+    const { answer, isRetry } = await withRetries(
+      operation,
+      this.settings,
+      async () => {
+        try {
+          const { Attributes, ConsumedCapacity } = await send();
+          return { ok: true, old: Attributes, units: ConsumedCapacity?.CapacityUnits };
+        } catch (error) {
+          if (!(error instanceof ConditionalCheckFailedException)) throw error;
+          return { ok: false, old: error.Item, units: undefined };
+        }
+      },
+      once,
+    );
     // A write that its condition prevents is paid for as well, by the size of what stood there.
     this.meter.write(answer.units ?? writeUnits(sizeOf(answer.old)));
     return { ok: answer.ok, old: answer.old, isRetry };

@@ -6,6 +6,7 @@ import {
   detach,
   messageOf,
   open,
+  PAGE,
   ROOMY,
   subscriptionTo,
   unique,
@@ -87,6 +88,48 @@ await withService((service) => {
       }
       expect(hasLost()).toBe(true);
       expect(await stores.queues.length(session)).toBe(3);
+    });
+  });
+
+  describe('an acknowledgement whose answer is lost', () => {
+    /** A QoS 2 message whose PUBREC has come, and what happens between the effect of PUBCOMP and the loss of its answer. */
+    const pubcomp = async (meanwhile: (offer: (number: number) => Promise<number>) => Promise<unknown>) => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      expect(await stores.queues.next(session, PAGE, NOW_MS)).toEqual([]);
+      const offer = async (number: number) => {
+        const delivery = deliveryTo({ ...session }, { qos: 2 });
+        await stores.queues.offer(messageOf(number, { qos: 2 }), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      const packetId = await offer(1);
+      expect(await stores.queues.release(session, packetId)).toBe('done');
+      let hasLost = false;
+      const after: Hooks['after'] = async (operation) => {
+        if (hasLost || operation !== 'DeleteItem') return;
+        hasLost = true;
+        await meanwhile(async (number) => {
+          const next = await offer(number);
+          expect(await stores.queues.release(session, next)).toBe('done');
+          return next;
+        });
+        throw failure('TimeoutError');
+      };
+      const outcome = service.make({ hooks: { after } }).queues.complete(session, packetId, 'pubcomp');
+      return { stores, session, packetId, outcome };
+    };
+
+    it('is done where nothing stands there', async () => {
+      const { outcome } = await pubcomp(async () => {});
+      expect(await outcome).toBe('done');
+    });
+
+    it('leaves alone the message that has its packet id by then', async () => {
+      const { stores, session, packetId, outcome } = await pubcomp(async (offer) =>
+        expect(await offer(2)).toBe(1),
+      );
+      await expect(outcome).rejects.toThrow('did not say');
+      expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('done');
     });
   });
 });
