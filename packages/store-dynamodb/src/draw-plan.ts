@@ -32,7 +32,7 @@ export type Step =
   /** Inflight by an item of its own: sent again. */
   | { readonly does: 'send-again'; readonly item: Item; readonly queued: Queued }
   /** Inflight by an item of its own on this connection, and waiting once more: sent again under its id. */
-  | { readonly does: 'repeat'; readonly item: Item; readonly packetId: PacketId; readonly queued: Queued }
+  | { readonly does: 'repeat'; readonly item: Item; readonly inflight: Item; readonly queued: Queued }
   /** At QoS 2: gets its packet id. */
   | { readonly does: 'move'; readonly item: Item }
   /** Expired, or without a body: leaves what waits. `isNew`: nobody has counted it as drawn. */
@@ -232,10 +232,9 @@ export class DrawPlan {
   async #planRepetition(item: Item, inflight: Item): Promise<boolean> {
     const size = sizeOfEntry(item);
     if (!this.#page.hasRoom(size)) return false;
-    const packetId = packetIdOf(inflight);
-    const queued = await this.queued(item, packetId, true);
+    const queued = await this.queued(item, packetIdOf(inflight), true);
     if (queued === undefined) this.steps.push({ does: 'drop', item, isNew: true });
-    else this.#add({ does: 'repeat', item, packetId, queued }, size);
+    else this.#add({ does: 'repeat', item, inflight, queued }, size);
     return true;
   }
 }

@@ -172,8 +172,8 @@ export class Draw {
   }
 
   /** Marked, as the acknowledgement of anything on a page looks for the next. */
-  async #repeat({ item, packetId, queued }: Repeat): Promise<void> {
-    const isInflight = await this.#parts.inflight.markMoreBehind(this.#view, [packetId]);
+  async #repeat({ item, inflight, queued }: Repeat): Promise<void> {
+    const isInflight = await this.#parts.inflight.markAgain(this.#view, inflight);
     if (!(await this.#parts.waiting.take(item))) return;
     this.#countRemoved(item);
     if (isInflight) this.#entries.push(queued);

@@ -154,6 +154,11 @@ export class Inflight {
     return false;
   }
 
+  /** The same on this message, to be sent once more. False when it is done with: its id may be another one's by now. */
+  async markAgain(view: QueueView, item: Item): Promise<boolean> {
+    return await this.#mark(view, packetIdOf(item), 'f = :look', LOOK.moreBehind, textOf(item, 'm'));
+  }
+
   /** Its acknowledgement looks whether anything waits, which it need not. False when it is not there any more. */
   async markToLook(view: QueueView, packetId: PacketId): Promise<boolean> {
     return await this.#mark(view, packetId, 'f = if_not_exists(f, :look)', LOOK.inCase);
@@ -174,11 +179,22 @@ export class Inflight {
     await this.#table.delete(inflightKey(session, packetId));
   }
 
-  async #mark(view: QueueView, packetId: PacketId, change: string, look: number): Promise<boolean> {
+  async #mark(
+    view: QueueView,
+    packetId: PacketId,
+    change: string,
+    look: number,
+    message?: string,
+  ): Promise<boolean> {
     const isHere = 'c = :connection';
+    const isSame = message === undefined ? '' : ' AND m = :message';
     const { ok } = await this.#table.update(inflightKey(view.session, packetId), `SET ${change}`, {
-      condition: isHere,
-      values: { ':connection': text(view.connectionId ?? ''), ':look': number(look) },
+      condition: `${isHere}${isSame}`,
+      values: {
+        ':connection': text(view.connectionId ?? ''),
+        ':look': number(look),
+        ...(message !== undefined && { ':message': text(message) }),
+      },
     });
     return ok;
   }

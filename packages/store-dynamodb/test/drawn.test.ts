@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
-import { isListWrite, once } from './support/hooks.ts';
+import { heldUp, isListWrite, isPutInflight, once } from './support/hooks.ts';
 import { failure, type Hooks, NOW_MS, withService } from './support/stores.ts';
 
 const KILLED = 'the environment was killed';
@@ -160,6 +160,35 @@ await withService((service) => {
       await acknowledge(stores, session, page);
       expect(await next(stores, session)).toEqual([]);
       expect(await itemsOf(session)).toEqual([]);
+    });
+  });
+
+  describe('a QoS 1 message that was to be sent again, and is acknowledged meanwhile', () => {
+    it('is not sent under its packet id, which another has by then [MQTT-2.2.1-4]', async () => {
+      const { stores, session } = await back([], 1);
+      expect(await next(stores, session)).toEqual([]);
+      const fanOut = async (from: DynamoStores, number: number) => {
+        const delivery = deliveryTo({ ...session }, { copy: '' });
+        await from.queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await fanOut(stores, 2)).toBe(1);
+      const late = heldUp(isPutInflight);
+      const other = fanOut(service.make({ hooks: late.hooks }), 4);
+      await late.reached;
+      const held = deliveryTo({ ...session });
+      await stores.queues.offer(messageOf(3), [held], ROOMY, new Set([held]));
+      expect(await fanOut(service.make(), 2)).toBe(0);
+      const isMark = (operation: string, input: object) =>
+        operation === 'UpdateItem' && JSON.stringify(input).includes('SET f');
+      const hooks = once(isMark, async () => {
+        expect(await stores.queues.complete(session, 1, 'puback')).toBe('done');
+        late.release();
+        expect(await other).toBe(1);
+      });
+      expect(idsOf(await next(service.make({ hooks }), session))).toEqual([]);
+      expect(await stores.queues.complete(session, 1, 'puback')).toBe('done');
+      expect(idsOf(await next(stores, session))).toEqual([id(3)]);
     });
   });
 
