@@ -1,7 +1,7 @@
 import { type Acknowledged, type CompletingPacket, KEPT_PACKET_ID_MAX, type SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Drawn } from './drawn.ts';
-import type { DrawnEntry } from './drawn-list.ts';
+import { type DrawnEntry, isNamedBy } from './drawn-list.ts';
 import { InDoubtError } from './errors.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { type Key, ownedPartition } from './keys.ts';
@@ -95,7 +95,11 @@ export class Acknowledge {
     if (answer !== undefined && answer !== 'puback')
       return (await this.#isThere(session, entry)) ? 'out-of-place' : undefined;
     const isThere = 'attribute_exists(p)';
-    const { ok, isRetry } = await this.#table.delete(keyOf(session, entry), { condition: isThere });
+    const isTheSame = 'u = :nonce';
+    const { ok, isRetry } = await this.#table.delete(keyOf(session, entry), {
+      condition: entry.nonce === undefined ? isThere : isTheSame,
+      ...(entry.nonce !== undefined && { values: { ':nonce': text(entry.nonce) } }),
+    });
     if (!ok && !isRetry) {
       if (answer !== undefined) this.#frame.oweLook();
       return undefined;
@@ -106,7 +110,7 @@ export class Acknowledge {
   }
 
   async #isThere(session: SessionRef, entry: DrawnEntry): Promise<boolean> {
-    return (await this.#table.get(keyOf(session, entry))) !== undefined;
+    return isNamedBy(entry, await this.#table.get(keyOf(session, entry)));
   }
 
   async #findDrawn(session: SessionRef, packetId: PacketId): Promise<DrawnEntry | undefined> {

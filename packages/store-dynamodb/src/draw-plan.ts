@@ -1,7 +1,7 @@
 import { Page, type PageLimit, type Queued } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
-import type { DrawnEntry } from './drawn-list.ts';
+import { type DrawnEntry, drawnEntryOf, isNamedBy } from './drawn-list.ts';
 import { PageBodies } from './page-bodies.ts';
 import {
   compareEntries,
@@ -38,7 +38,7 @@ export type Step =
   /** Expired, or without a body: leaves what waits. `isNew`: nobody has counted it as drawn. */
   | { readonly does: 'drop'; readonly item: Item; readonly isNew: boolean }
   /** Inflight by an item of its own, and without a body: it has waited longer than anything is kept. */
-  | { readonly does: 'forget'; readonly packetId: PacketId };
+  | { readonly does: 'forget'; readonly item: Item };
 
 /** A page of what may be sent next, from what was read: nothing is written here. */
 export class DrawPlan {
@@ -130,7 +130,7 @@ export class DrawPlan {
     const isPubrel = textOf(item, 'k') === KIND.released;
     const queued = isPubrel ? pubrelOf(item) : await this.queued(item, packetId, true);
     if (queued === undefined) {
-      this.steps.push({ does: 'forget', packetId });
+      this.steps.push({ does: 'forget', item });
       return;
     }
     if (!isPubrel) this.#window.takePlace();
@@ -168,10 +168,8 @@ export class DrawPlan {
   }
 
   #isDrawn(item: Item): boolean {
-    const sort = textOf(item, 's');
-    return (
-      this.#window.isDrawnHere(item) || this.#window.drawn.elsewhere.some(({ entry }) => entry.sort === sort)
-    );
+    const { elsewhere } = this.#window.drawn;
+    return this.#window.isDrawnHere(item) || elsewhere.some(({ entry }) => isNamedBy(entry, item));
   }
 
   /** False when the page or the window has no room for it. */
@@ -196,8 +194,7 @@ export class DrawPlan {
     if (isExactlyOnce(item)) this.#add({ does: 'move', item }, size);
     else {
       this.#window.use(packetId);
-      const entry = { packetId, sort: textOf(item, 's') ?? '' };
-      this.#add({ does: 'list', item, entry, queued, isNew: true }, size);
+      this.#add({ does: 'list', item, entry: drawnEntryOf(item, packetId), queued, isNew: true }, size);
     }
     this.#window.takePlace();
     return true;

@@ -150,7 +150,7 @@ export class Draw {
           if ((await waiting.take(step.item)) && step.isNew) this.#countRemoved(step.item);
           break;
         case 'forget':
-          await inflight.delete(this.#view.session, step.packetId);
+          await inflight.forget(this.#view.session, step.item);
       }
     }
   }

@@ -9,6 +9,8 @@ export interface DrawnEntry {
   readonly packetId: PacketId;
   /** The sort key of its item. */
   readonly sort: string;
+  /** Which item that was: see `isNamedBy`. Undefined: an earlier version has put or drawn it. */
+  readonly nonce: string | undefined;
 }
 
 /** What has been drawn of a queue. An entry whose message is not there any more has been acknowledged. */
@@ -30,7 +32,7 @@ export interface DrawnList {
 }
 
 /*
- * A list's item. `c` connection, `u` nonce of the last write, `l` pairs of packet id and sort key, deflated JSON: a
+ * A list's item. `c` connection, `u` nonce of the last write, `l` packet ids, sort keys and nonces, deflated JSON: a
  * hundred take about a kilobyte; `n` how many of them, from the beginning, were sent on `c`; `mv` the sort keys
  * of those that get an item of their own, deflated JSON, and `x` 1 when the last page leaves in pushes, both left out where
  * they say nothing: an earlier version does not read them. It shares no attribute with an inflight item but the
@@ -43,7 +45,7 @@ export function drawnFields({ connectionId, sent, unsent, moving, isPushed, nonc
     ...(connectionId !== undefined && { c: text(connectionId) }),
     u: text(nonce),
     n: number(sent.length),
-    l: bytes(deflated([...sent, ...unsent].map(({ packetId, sort }): Packed => [packetId, nameOf(sort)]))),
+    l: bytes(deflated([...sent, ...unsent].map(packed))),
     ...(moving.length > 0 && { mv: bytes(deflated(moving.map(nameOf))) }),
     ...(isPushed && { x: number(1) }),
   };
@@ -52,9 +54,10 @@ export function drawnFields({ connectionId, sent, unsent, moving, isPushed, nonc
 export function drawnListOf(item: Item | undefined): DrawnList | undefined {
   const packedEntries = bytesOf(item, 'l');
   if (item === undefined || packedEntries === undefined) return undefined;
-  const entries = inflated<Packed>(packedEntries).map(([packetId, name]) => ({
+  const entries = inflated<Packed>(packedEntries).map(([packetId, name, nonce]) => ({
     packetId,
     sort: sortOf(name),
+    nonce,
   }));
   const moving = bytesOf(item, 'mv');
   const sent = numberOf(item, 'n') ?? 0;
@@ -68,11 +71,31 @@ export function drawnListOf(item: Item | undefined): DrawnList | undefined {
   };
 }
 
-/** Whether a message that waits, or did, is one of those that have been drawn. */
-export function hasDrawn(list: DrawnList | undefined, waiting: Item): boolean {
-  const sort = textOf(waiting, 's');
-  const isNamed = (entry: DrawnEntry) => entry.sort === sort;
-  return list !== undefined && (list.sent.some(isNamed) || list.unsent.some(isNamed));
+export function drawnEntryOf(waiting: Item, packetId: PacketId): DrawnEntry {
+  return { packetId, sort: textOf(waiting, 's') ?? '', nonce: textOf(waiting, 'u') };
+}
+
+/**
+ * Whether an entry names this item, and not one that stood there before. A fan-out may be repeated after its message has
+ * been drawn and acknowledged:
+ *
+ *     worker                             client                             its successor, the same slice
+ *     m joins the queue, dies
+ *                                        is sent m and n: the list
+ *                                        PUBACK of m: its item is deleted
+ *                                                                           m joins the queue
+ *
+ * Were that m taken for the one which the list names, nobody would send it, and everybody wait for its acknowledgement.
+ */
+export function isNamedBy(entry: DrawnEntry, waiting: Item | undefined): boolean {
+  const isSame = entry.nonce === undefined || entry.nonce === textOf(waiting, 'u');
+  return isSame && entry.sort === textOf(waiting, 's');
+}
+
+/** Of a message that waits, or did. Undefined: it has not been drawn. */
+export function entryFor(list: DrawnList | undefined, waiting: Item): DrawnEntry | undefined {
+  const isIts = (entry: DrawnEntry) => isNamedBy(entry, waiting);
+  return list?.sent.find(isIts) ?? list?.unsent.find(isIts);
 }
 
 /** Whether a message that waits is being drawn for this connection, and gets an item of its own. */
@@ -89,7 +112,11 @@ export function isDrawnList(item: Item): boolean {
   return textOf(item, 's') === OWNED.drawn;
 }
 
-type Packed = [packetId: PacketId, name: string];
+type Packed = [packetId: PacketId, name: string, nonce?: string];
+
+function packed({ packetId, sort, nonce }: DrawnEntry): Packed {
+  return nonce === undefined ? [packetId, nameOf(sort)] : [packetId, nameOf(sort), nonce];
+}
 
 const nameOf = (sort: string): string => sort.slice(OWNED.waiting.length);
 const sortOf = (name: string): string => OWNED.waiting + name;

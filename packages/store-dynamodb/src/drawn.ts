@@ -69,12 +69,12 @@ export class Drawn {
     return isWritten;
   }
 
-  /** All it names has been acknowledged. Nothing happens when it is not as it was seen. */
-  async delete(session: SessionRef, seen: DrawnList): Promise<void> {
-    const isAsSeen = 'u = :seen';
-    const options = { condition: isAsSeen, values: { ':seen': text(seen.nonce) } };
-    const { ok } = await this.#table.delete(keyOf(session), options);
-    if (ok) this.#frame.keepDrawnList(ownedPartition(session), undefined);
+  /**
+   * All it names has been acknowledged. Nothing happens when it is not as it was seen. It is not deleted, as a drain that
+   * began before the first one was written, and writes now, would find nothing again, and take that for what it saw.
+   */
+  async empty(session: SessionRef, seen: DrawnList): Promise<void> {
+    if (!isEmpty(seen)) await this.write(session, seen, EMPTY);
   }
 
   /** The same list, written anew: a drain that has seen it before has to look again. */
@@ -103,6 +103,10 @@ export class Drawn {
     const hasExpired = 't <= :now';
     return { put, condition: `${isFirst} OR ${hasExpired}`, values: { ':now': number(nowSeconds) } };
   }
+}
+
+function isEmpty({ sent, unsent, moving }: DrawnList): boolean {
+  return sent.length + unsent.length + moving.length === 0;
 }
 
 const EMPTY = { connectionId: undefined, sent: [], unsent: [], moving: [], isPushed: false } as const;

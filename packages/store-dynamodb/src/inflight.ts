@@ -175,8 +175,13 @@ export class Inflight {
     };
   }
 
-  async delete(session: SessionRef, packetId: PacketId): Promise<void> {
-    await this.#table.delete(inflightKey(session, packetId));
+  /** Its body is gone, so there is nothing to send. Its id may be another one's by now. */
+  async forget(session: SessionRef, item: Item): Promise<void> {
+    const isSame = 'm = :message';
+    await this.#table.delete(inflightKey(session, packetIdOf(item)), {
+      condition: isSame,
+      values: { ':message': text(textOf(item, 'm') ?? '') },
+    });
   }
 
   async #mark(

@@ -20,7 +20,7 @@ import {
  * What a queue's items say. Both kinds: `m` message id, `ix` which of its deliveries to this session, `d` delivery,
  * `k` what answers it (1: PUBACK, 2: PUBREC, r: PUBCOMP, as PUBREC has come),
  * `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and payload, `xp` when it expires.
- * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
+ * Waiting: `n` and `cb`, how many messages and bytes had ever waited when it came, with it; `u` a nonce of the put.
  * Inflight: `c` the connection it was sent on, `w` 1 when it takes a place in the window, `f` when its
  * acknowledgement has to look: see `LOOK`.
  */
@@ -94,7 +94,7 @@ export function isExactlyOnce(item: Item): boolean {
 
 /** What an inflight item takes over from the waiting one. */
 export function movedFields(waiting: Item): Item {
-  const { p: _p, s: _s, n: _n, cb: _cb, ...fields } = waiting;
+  const { p: _p, s: _s, n: _n, cb: _cb, u: _u, ...fields } = waiting;
   return fields;
 }
 

@@ -17,7 +17,7 @@ import type { Bodies } from './bodies.ts';
 import { Copies } from './copies.ts';
 import { Draw } from './draw.ts';
 import { Drawn } from './drawn.ts';
-import { drawnListOf, isDrawnList } from './drawn-list.ts';
+import { drawnListOf, entryFor, isDrawnList } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { Inflight } from './inflight.ts';
@@ -231,11 +231,9 @@ function isFor(view: QueueView, session: SessionRef): boolean {
 /** The packet ids of the messages that have been sent, those of the drawn among them. */
 function sentOf(left: readonly Item[]): ReadonlyMap<Item, PacketId> {
   const list = drawnListOf(left.find(isDrawnList));
-  const entries = list === undefined ? [] : [...list.sent, ...list.unsent];
-  const drawn = new Map(entries.map(({ sort, packetId }) => [sort, packetId]));
   return new Map(
     left.flatMap((item) => {
-      const packetId = isInflight(item) ? packetIdOf(item) : drawn.get(textOf(item, 's') ?? '');
+      const packetId = isInflight(item) ? packetIdOf(item) : entryFor(list, item)?.packetId;
       return packetId === undefined ? [] : [[item, packetId]];
     }),
   );

@@ -1,4 +1,4 @@
-import { type DrawnList, drawnListOf, isDrawnList } from './drawn-list.ts';
+import { type DrawnList, drawnListOf, isDrawnList, isNamedBy } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
@@ -77,10 +77,10 @@ function windowOf(view: QueueView, { inflight, list }: Seen, waiting: readonly I
   if (list === undefined) return new Window(view, inflight, { ...NOTHING, list });
   const there = new Map(waiting.map((item) => [textOf(item, 's') ?? '', item]));
   const isHere = isOf(view, list);
-  const here = isHere ? list.sent.filter(({ sort }) => there.has(sort)) : [];
+  const here = isHere ? list.sent.filter((entry) => isNamedBy(entry, there.get(entry.sort))) : [];
   const elsewhere = (isHere ? list.unsent : [...list.sent, ...list.unsent]).flatMap((entry) => {
     const item = there.get(entry.sort);
-    return item === undefined ? [] : [{ entry, item }];
+    return item !== undefined && isNamedBy(entry, item) ? [{ entry, item }] : [];
   });
   const isSentHere = (item: Item) => textOf(item, 'c') === view.connectionId;
   const sent = new Set(inflight.filter(isSentHere).map(waitingSortOf));

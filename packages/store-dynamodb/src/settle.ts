@@ -96,7 +96,7 @@ export class Settle {
   async #phaseFor(view: QueueView, window: Window): Promise<'live' | 'crowded'> {
     if (!window.isRegular) return 'crowded';
     // Everything that it names has been acknowledged.
-    if (window.drawn.list !== undefined) await this.#drawn.delete(view.session, window.drawn.list);
+    if (window.drawn.list !== undefined) await this.#drawn.empty(view.session, window.drawn.list);
     return 'live';
   }
 }

@@ -1,18 +1,24 @@
 import { messageBytes, type QueueLimits, type SessionRef } from '@apus/broker';
 import type { Copies } from './copies.ts';
 import type { Drawn } from './drawn.ts';
-import { hasDrawn, isMoving } from './drawn-list.ts';
+import { entryFor, isMoving } from './drawn-list.ts';
 import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
 import { type Entry, entryFields, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { QueueView, QueueViews } from './queue-view.ts';
 import { endOf, type QueryPage, type Table } from './table.ts';
-import { type Action, transact } from './transaction.ts';
+import { type Action, type Removal, transact } from './transaction.ts';
 import { type Item, number, numberOf, text, textOf } from './values.ts';
 
 /** Oldest messages that are read at a time to make room. */
 const DROPS_READ = 8;
+
+/**
+ * Of an item's nonce: it tells one from another only that had the same key, of the same message, and the list of the drawn
+ * holds one for each entry.
+ */
+const NONCE_CHARACTERS = 3;
 
 /** What came of a message that was to wait: how many gave way for it, or what was known of it before. */
 export type Appended =
@@ -52,7 +58,7 @@ export class Waiting {
     const [view] = await this.#views.read([session]);
     const length = (numberOf(last, 'n') ?? 0) - (view?.standing.removed ?? 0);
     // The last one is there: it has not been counted right, or has been drawn and is not acknowledged.
-    return length > 0 || hasDrawn(await this.#drawn.read(session), last) ? Math.max(0, length) : 1;
+    return length > 0 || entryFor(await this.#drawn.read(session), last) ? Math.max(0, length) : 1;
   }
 
   /** Whether a message fits a queue at all. */
@@ -96,6 +102,7 @@ export class Waiting {
       ...entryFields(entry),
       n: number(came + 1),
       cb: number(cameBytes + size),
+      u: text(this.#table.settings.randomId().slice(-NONCE_CHARACTERS)),
     };
     const put = await this.#put(item, along);
     if (put.isNew) await this.#countLate(item, last);
@@ -103,16 +110,21 @@ export class Waiting {
   }
 
   /** That it waits no longer: to be written along with its packet id. */
-  leave(item: Item): Action {
+  leave(item: Item): Removal {
+    const nonce = textOf(item, 'u');
     const isThere = 'attribute_exists(p)';
-    return { delete: { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' }, condition: isThere };
+    const isTheSame = 'u = :nonce';
+    return {
+      delete: { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' },
+      condition: nonce === undefined ? isThere : isTheSame,
+      ...(nonce !== undefined && { values: { ':nonce': text(nonce) } }),
+    };
   }
 
   /** True for the one who takes it away. */
   async take(item: Item): Promise<boolean> {
-    const isThere = 'attribute_exists(p)';
-    const key = { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' };
-    const { ok, isRetry } = await this.#table.delete(key, { condition: isThere });
+    const { delete: key, ...condition } = this.leave(item);
+    const { ok, isRetry } = await this.#table.delete(key, condition);
     return ok || isRetry;
   }
 
@@ -126,14 +138,12 @@ export class Waiting {
    *                                        writes the list: fails, it is not as it was seen; looks again: nothing
    */
   async withdraw(session: SessionRef, entry: Entry): Promise<boolean> {
-    const place = this.placeOf(session, entry);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const list = await this.#drawn.read(session);
-      if (hasDrawn(list, place)) return false;
-      const actions = [this.leave(place), this.#drawn.touch(session, list)];
-      const transacted = await transact(this.#table, actions);
-      if (transacted.ok) return true;
-      if (transacted.failed.has(0)) return false;
+      const item = await this.#table.get(waitingKey(session, entry));
+      if (item === undefined || entryFor(list, item)) return false;
+      const actions = [this.leave(item), this.#drawn.touch(session, list)];
+      if ((await transact(this.#table, actions)).ok) return true;
     }
     throw new ContentionError('a queue', DECISIONS_MAX);
   }
@@ -189,7 +199,7 @@ export class Waiting {
       const page = await this.first(view.session, limit, after);
       for (const item of page.items) {
         if (removed.messages >= excess.messages && removed.bytes >= excess.bytes) break;
-        const isTaken = hasDrawn(list, item) || isMoving(list, view.connectionId, item);
+        const isTaken = entryFor(list, item) !== undefined || isMoving(list, view.connectionId, item);
         if (isTaken || !(await this.take(item))) continue;
         removed.messages += 1;
         removed.bytes += sizeOfEntry(item);

@@ -1,6 +1,6 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import type { DrawnEntry, DrawnList } from './drawn-list.ts';
+import { type DrawnEntry, type DrawnList, isNamedBy } from './drawn-list.ts';
 import { indexOf, KIND, LOOK, packetIdOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { type Item, numberOf, textOf } from './values.ts';
@@ -102,8 +102,8 @@ export class Window {
 
   /** It has been drawn and sent on this connection, or is about to be: its acknowledgement is awaited. */
   isDrawnHere(waiting: Item): boolean {
-    const sort = textOf(waiting, 's') ?? '';
-    return this.drawn.here.some((entry) => entry.sort === sort) || this.drawn.moving.includes(sort);
+    const isMoving = this.drawn.moving.includes(textOf(waiting, 's') ?? '');
+    return isMoving || this.drawn.here.some((entry) => isNamedBy(entry, waiting));
   }
 
   takePlace(): void {

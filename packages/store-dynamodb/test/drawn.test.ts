@@ -7,6 +7,7 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { drawnListOf } from '../src/drawn-list.ts';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
 import { heldUp, isListWrite, isPutInflight, once } from './support/hooks.ts';
 import { failure, type Hooks, NOW_MS, withService } from './support/stores.ts';
@@ -55,15 +56,21 @@ await withService((service) => {
     );
     return Items;
   };
+  /** All but a list of the drawn that names nothing. */
+  const leftOf = async (session: SessionRef) =>
+    (await itemsOf(session)).filter((item) => {
+      const list = drawnListOf(item);
+      return list === undefined || list.sent.length + list.unsent.length + list.moving.length > 0;
+    });
 
   describe('messages that are drawn and stay where they wait', () => {
-    it('are gone when they have been acknowledged, and the list of them too', async () => {
+    it('are gone when they have been acknowledged, and the list names none of them', async () => {
       const { stores, session } = await back([1, 2, 3]);
       const page = await next(stores, session);
       expect(idsOf(page)).toEqual([id(1), id(2), id(3)]);
       await acknowledge(stores, session, page);
       expect(await next(stores, session)).toEqual([]);
-      expect(await itemsOf(session)).toEqual([]);
+      expect(await leftOf(session)).toEqual([]);
       expect((await offer(stores, session, 4)).packetId).toBeGreaterThan(0);
     });
 
@@ -159,7 +166,53 @@ await withService((service) => {
       expect(await stores.queues.length(session)).toBe(0);
       await acknowledge(stores, session, page);
       expect(await next(stores, session)).toEqual([]);
-      expect(await itemsOf(session)).toEqual([]);
+      expect(await leftOf(session)).toEqual([]);
+    });
+  });
+
+  describe('a QoS 1 message that was drawn and acknowledged, and joins the queue once more, as its fan-out was repeated', () => {
+    const drawnTwice = async () => {
+      const { stores, away, connect } = await back([]);
+      const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
+      const fanOut = async (to: SessionRef) =>
+        await stores.queues.offer(messageOf(1), [deliveryTo({ ...to }, { copy: '' })], ROOMY);
+      await fanOut(lost);
+      await offer(stores, lost, 2);
+      const session = await connect('c:3');
+      // What a frame draws holds the queue back until it is acknowledged.
+      stores.beginFrame();
+      const page = await next(stores, session);
+      stores.endFrame();
+      expect(idsOf(page)).toEqual([id(1), id(2)]);
+      await acknowledge(stores, session, page.slice(0, 1));
+      await fanOut(session);
+      return { stores, session, page };
+    };
+
+    it('is not taken for the one that was acknowledged: it is sent, and the queue is live again', async () => {
+      const { stores, session, page } = await drawnTwice();
+      await acknowledge(stores, session, page.slice(1));
+      const again = await next(stores, session);
+      expect(idsOf(again)).toEqual([id(1)]);
+      await acknowledge(stores, session, again);
+      expect(await next(stores, session)).toEqual([]);
+      expect((await offer(stores, session, 3)).packetId).toBeGreaterThan(0);
+    });
+
+    it('is not deleted by a PUBACK of the one before that is late', async () => {
+      const { stores, session, page } = await drawnTwice();
+      const [{ packetId } = { packetId: 0 }] = deliveriesOf(page);
+      expect(await stores.queues.complete(session, packetId, 'puback')).toBe('unknown');
+      expect(await stores.queues.length(session)).toBe(1);
+    });
+
+    it('is one that waits when its session is over', async () => {
+      const { stores, session } = await drawnTwice();
+      const left = await stores.queues.unacknowledged(session);
+      expect(left.map(({ message, delivery }) => [message.id, delivery.packetId > 0])).toEqual([
+        [id(2), true],
+        [id(1), false],
+      ]);
     });
   });
 
@@ -202,6 +255,40 @@ await withService((service) => {
       expect(await next(service.make({ hooks }), session)).toEqual([]);
       expect(idsOf(drawn)).toEqual([id(1), id(2)]);
       expect(deliveriesOf(drawn).map(({ dup }) => dup)).toEqual([false, false]);
+    });
+
+    it('that has seen no list, and writes one when all has been drawn and acknowledged, draws nothing', async () => {
+      const { stores, session } = await back([1, 2]);
+      const hooks = once(isListWrite, async () => {
+        const page = await next(stores, session);
+        await acknowledge(stores, session, page);
+        expect(await next(stores, session)).toEqual([]);
+        expect(await leftOf(session)).toEqual([]);
+      });
+      expect(await next(service.make({ hooks }), session)).toEqual([]);
+      expect(await leftOf(session)).toEqual([]);
+    });
+
+    it('that finds a message without its body does not delete another that has its packet id by then', async () => {
+      const { stores, away } = await back([]);
+      const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
+      const item = {
+        p: { S: ['I', lost.tenant, lost.incarnation, lost.clientId].join('\0') },
+        v: { N: '1' },
+      };
+      const put = async (messageId: string) => {
+        const fields = { m: { S: messageId }, ix: { S: '' }, k: { S: '1' }, d: { S: '{}' }, bn: { N: '1' } };
+        const Item = { ...item, ...fields, s: { S: 'sent\u000000001' }, c: { S: 'c:2' }, w: { N: '1' } };
+        await service.client.send(new PutItemCommand({ TableName: service.tableName, Item }));
+      };
+      await put('old');
+      const session = (await open(stores, lost.tenant, 'c', { connectionId: 'c:3' })).session;
+      const hooks = once(
+        (operation, input) => operation === 'DeleteItem' && JSON.stringify(input).includes('sent'),
+        async () => await put('new'),
+      );
+      expect(await next(service.make({ hooks }), session)).toEqual([]);
+      expect((await itemsOf(session)).map(({ m }) => m?.S)).toContain('new');
     });
 
     it('of a new connection that writes the list after the old one sends the same again, with DUP', async () => {
@@ -263,7 +350,7 @@ await withService((service) => {
           expect(idsOf(page), `call ${nth}`).toEqual([id(1), id(2), id(3)]);
           await acknowledge(stores, again, page);
           expect(await next(stores, again)).toEqual([]);
-          expect(await itemsOf(again), `call ${nth}`).toEqual([]);
+          expect(await leftOf(again), `call ${nth}`).toEqual([]);
           if (!isDead) return;
         }
       },
@@ -560,7 +647,7 @@ await withService((service) => {
       ).toEqual([1, 2]);
       await acknowledge(stores, again, page);
       expect(await next(stores, again)).toEqual([]);
-      expect(await itemsOf(again)).toEqual([]);
+      expect(await leftOf(again)).toEqual([]);
     });
   });
 });

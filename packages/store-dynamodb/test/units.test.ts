@@ -159,7 +159,7 @@ await withService((service) => {
         expect(units).toEqual({ reads: 4 + 5, writes: 2 + 2 * 2 });
       });
 
-      it('their PUBACKs in one frame: 1 write for each; one look, 2 writes to say live and 1 to drop the list', async () => {
+      it('their PUBACKs in one frame: 1 write for each; one look, 2 writes to say live and 1 to empty the list', async () => {
         const { drawn } = await returned();
         const units = await unitsOf(door.frame(name('b'), ...drawn.map(PUBACK)));
         expect(units).toEqual({ reads: 1 + 1 + 3 + 2, writes: QUEUED + 3 });

@@ -2,6 +2,7 @@ import type { Delivery, Queued, SessionRef } from '@apus/broker';
 import type { DynamoStores } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { LETTER_OF } from '../src/session-item.ts';
+import { firstId } from '../src/window.ts';
 import { deliveryTo, messageOf, open, PAGE, ROOMY, unique } from './support/client.ts';
 import { type HeldUp, heldUp, type IsDue, isListWrite, isPutInflight, once } from './support/hooks.ts';
 import { type Hooks, NOW_MS, withService } from './support/stores.ts';
@@ -246,12 +247,16 @@ await withService((service) => {
     });
 
     /** PUBREL is sent again: it holds the only id of the window, without a place in it. */
+    /** Its PUBREL has id 1, the first of those that are in the window. */
     const withPubrel = async (receiveMaximum = 1) => {
+      const isFirst = (number: number) => firstId({ m: { S: id(number) } }, receiveMaximum, 0) === 1;
+      const released = [11, 12, 13, 14, 15, 16].find(isFirst) ?? 0;
       const stores = service.make();
       const tenant = unique('tenant');
       const attachment = { receiveMaximum };
       const before = (await open(stores, tenant, 'c', { attachment })).session;
-      const first = await offer(stores, before, 1, { qos: 2 });
+      const first = await offer(stores, before, released, { qos: 2, copy: '' });
+      expect(first).toBe(1);
       expect(await stores.queues.release(before, first)).toBe('done');
       const { session } = await open(stores, tenant, 'c', { attachment, connectionId: 'c:2' });
       expect(idsOf(await next(stores, session))).toEqual(['pubrel']);
