@@ -97,7 +97,19 @@ export class Placement {
     this.#wide.set(partition, shards);
   }
 
-  /** The group first, then its name in the head, from which matching finds it: both before SUBACK. */
+  /**
+   * The name of the group in the head first, from which matching finds it, then the member in the group: both before
+   * SUBACK. So a member stands in no group that is not found, whatever has died in between:
+   *
+   *     subscriber                         the same, again
+   *     its list: the subscription
+   *     the head: the group's name
+   *     (dies, or is throttled)
+   *                                        its list: replaced
+   *                                        the group: it is no member; begins with the head, as if it were new
+   *
+   * Until then a name that nobody stands under costs a publish one read.
+   */
   async #putMember(
     { tenant, incarnation }: SessionRef,
     { topicFilter, shareGroup = '' }: Subscription,
@@ -107,11 +119,10 @@ export class Placement {
     const key = groupKey(tenant, { topicFilter, shareGroup });
     const isReplaced = outcome === 'replaced' && (await this.#entries.replace(key, incarnation, entry)).ok;
     if (isReplaced) return true;
-    if (!(await this.#entries.add(key, incarnation, entry, SHARE_MEMBERS_MAX)).ok) return false;
     await this.#table.update(headKey(tenant, topicFilter), 'SET v = :v ADD g :group', {
       values: { ':v': number(VERSION), ':group': { SS: [shareGroup] } },
     });
-    return true;
+    return (await this.#entries.add(key, incarnation, entry, SHARE_MEMBERS_MAX)).ok;
   }
 
   #endsAtSeconds(): number | undefined {
