@@ -46,10 +46,11 @@ export class DiskReceived implements ReceivedStore {
   settle(session: SessionRef, packetId: PacketId): Awaitable<void> {
     this.#memory.settle(session, packetId);
     const durable = this.#durables.living(session);
-    const messageId = durable?.live.state.received?.get(packetId)?.messageId;
-    if (durable === undefined || messageId === undefined) return;
-    const position = this.#unsettled.positionOf(messageId);
-    if (position === undefined) return;
+    if (durable === undefined) return;
+    const messageId = durable.live.state.received?.get(packetId)?.messageId;
+    const position = messageId === undefined ? undefined : this.#unsettled.positionOf(messageId);
+    // Settled by the client's other connection, perhaps a moment ago: PUBREC waits for the disk on this one as well.
+    if (messageId === undefined || position === undefined) return this.#writer.durable(undefined);
     this.#unsettled.end(messageId);
     this.#write(durable, packetId, messageId, true);
     // A receipt that is found pending is handed on again to those who have not got it: this need not be durable.
@@ -57,12 +58,16 @@ export class DiskReceived implements ReceivedStore {
     return isReceiptDurable ? this.#writer.settled(undefined) : this.#writer.durable(undefined);
   }
 
-  /** After PUBCOMP the packet id may come with another message, which must not be taken for this one. */
+  /**
+   * After PUBCOMP the packet id may come with another message, which must not be taken for this one. That is so for
+   * the PUBCOMP of a repeated PUBREL too, which finds no receipt while the disk may still hold it.
+   */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean> {
     const durable = this.#durables.living(session);
-    const messageId = durable?.live.state.received?.get(packetId)?.messageId;
-    if (durable === undefined || messageId === undefined) return this.#memory.release(session, packetId);
+    if (durable === undefined) return this.#memory.release(session, packetId);
     this.#writer.assertWorking();
+    const messageId = durable.live.state.received?.get(packetId)?.messageId;
+    if (messageId === undefined) return this.#writer.durable(false);
     this.#memory.release(session, packetId);
     this.#unsettled.end(messageId);
     this.#writer.remove(receiptKey(durable.number, packetId));

@@ -38,12 +38,18 @@ export class DiskRetained implements RetainedStore {
     return message.qos > 0 ? this.#writer.durable(true) : this.#writer.settled(true);
   }
 
+  /**
+   * Where nothing is left to do, somebody else did it, perhaps a moment ago, and the disk still holds the message:
+   *
+   *     A: delete   memory: gone   waits for the disk
+   *     B: delete   memory: nothing there           → waits with A: a crash now would bring the message back
+   */
   delete(tenant: string, topicName: string, before: string): Awaitable<void> {
-    if (retainedIn(this.#memory, tenant, topicName) === undefined) return;
     this.#writer.assertWorking();
+    const wasThere = retainedIn(this.#memory, tenant, topicName) !== undefined;
     this.#memory.delete(tenant, topicName, before);
-    if (retainedIn(this.#memory, tenant, topicName) !== undefined) return;
-    this.#writer.remove(retainedKey(tenant, topicName));
+    const isGone = retainedIn(this.#memory, tenant, topicName) === undefined;
+    if (wasThere && isGone) this.#writer.remove(retainedKey(tenant, topicName));
     return this.#writer.durable(undefined);
   }
 

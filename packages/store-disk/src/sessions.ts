@@ -13,6 +13,7 @@ import {
 } from '@apus/broker';
 import type { MemorySessions } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import { SessionEnds } from './session-ends.ts';
 import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
@@ -22,6 +23,7 @@ export class DiskSessions implements SessionStore {
   readonly #durables: DurableSessions;
   readonly #unsettled: Unsettled;
   readonly #writer: Writer;
+  readonly #ends: SessionEnds;
   /** Sessions whose connection waits for the disk, by key. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
@@ -30,6 +32,7 @@ export class DiskSessions implements SessionStore {
     this.#durables = durables;
     this.#unsettled = unsettled;
     this.#writer = writer;
+    this.#ends = new SessionEnds(writer);
   }
 
   open(request: OpenSession): Awaitable<OpenedSession> {
@@ -43,7 +46,9 @@ export class DiskSessions implements SessionStore {
     }
     const current = this.#memory.get(request.tenant, request.clientId)?.session;
     const isDurable = current !== undefined && this.#durables.living(current) !== undefined;
-    if (request.expirySeconds === 0 && !isDurable) return this.#memory.open(request);
+    if (request.expirySeconds === 0 && !isDurable && this.#ends.isDurable(key)) {
+      return this.#memory.open(request);
+    }
     this.#writer.assertWorking();
     const opened = this.#memory.open(request);
     this.#write(request, opened);
@@ -97,6 +102,7 @@ export class DiskSessions implements SessionStore {
     const isRemoved = this.#memory.remove(session, lastConnectionId);
     if (!isRemoved || durable === undefined) return isRemoved;
     this.#durables.end(durable);
+    this.#ends.add(session.key);
     if (held?.messageId !== undefined) this.#durables.owedWills.save(session, held);
     return this.#writer.settled(isRemoved);
   }

@@ -98,7 +98,6 @@ describe('what is promised to a client waits for the disk', () => {
     const session = await open('a');
     await stores.received.begin(session, 1, messageId(1), 10);
     expect(isLate(stores.received.release(session, 1))).toBe(true);
-    expect(isLate(stores.received.release(session, 2))).toBe(false);
   });
 
   it('PUBREL: that the message will not be sent again', async () => {
@@ -142,6 +141,57 @@ describe('what is promised to a client waits for the disk', () => {
       await offered;
       expect(isLate(next())).toBe(true);
     });
+  });
+});
+
+describe('what finds done what is on its way to the disk waits for it as well', () => {
+  it('PUBACK: the removal of a retained message that somebody else has just removed', async () => {
+    await stores.retained.put(TENANT, messageOf(1, { retain: true }), 10);
+    const removed = stores.retained.delete(TENANT, 'a/b', messageId(2));
+    const again = stores.retained.delete(TENANT, 'a/b', messageId(3));
+    expect(isLate(again)).toBe(true);
+    await Promise.all([removed, again]);
+    expect(isLate(stores.retained.delete(TENANT, 'a/b', messageId(4)))).toBe(false);
+  });
+
+  it('PUBACK: a removal that a later message has overtaken', async () => {
+    await stores.retained.put(TENANT, messageOf(1, { retain: true }), 10);
+    const later = stores.retained.put(TENANT, messageOf(3, { retain: true }), 10);
+    expect(isLate(stores.retained.delete(TENANT, 'a/b', messageId(2)))).toBe(true);
+    await later;
+  });
+
+  it('PUBCOMP: a repeated PUBREL', async () => {
+    const session = await open('a');
+    await stores.received.begin(session, 1, messageId(1), 10);
+    const released = stores.received.release(session, 1);
+    const again = stores.received.release(session, 1);
+    expect(isLate(again)).toBe(true);
+    expect(await Promise.all([released, again])).toEqual([true, false]);
+    expect(isLate(stores.received.release(session, 1))).toBe(false);
+  });
+
+  it('PUBREC: a receipt that the other connection of its client has just settled', async () => {
+    const session = await open('a');
+    await stores.received.begin(session, 1, messageId(1), 10);
+    const settled = stores.received.settle(session, 1);
+    const again = stores.received.settle(session, 1);
+    expect(isLate(again)).toBe(true);
+    await Promise.all([settled, again]);
+    expect(isLate(stores.received.settle(session, 1))).toBe(false);
+  });
+
+  it('CONNACK without a session: the end of the one before', async () => {
+    const session = await open('a');
+    const ends = { expirySeconds: 0, attachment: attachmentOf('a:2') };
+    await stores.sessions.detach(detachOf(session, { expirySeconds: 0 }));
+    stores.sessions.remove(session);
+    expect(isLate(stores.sessions.open(openOf('b', { expirySeconds: 0 }))), 'of another client').toBe(false);
+    const opening = stores.sessions.open(openOf('a', ends));
+    expect(isLate(opening)).toBe(true);
+    expect((await stores.sessions.get(TENANT, 'a'))?.attachment, 'not before CONNACK').toBeUndefined();
+    expect((await opening).session.attachment?.connectionId).toBe('a:2');
+    expect(isLate(stores.sessions.open(openOf('a', ends)))).toBe(false);
   });
 });
 
