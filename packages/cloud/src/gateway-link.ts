@@ -31,9 +31,14 @@ export class GatewayLink implements Link {
     return this.#endedBy;
   }
 
-  /** What waits for the session may be fetched with the next frame. */
+  /**
+   * What waits for the session may be fetched with the next frame. What the window holds back of a queue is drawn by
+   * acknowledgements, in a frame that wants a reply or not; what it holds back of retained messages by the former alone.
+   */
   get isMoreWaiting(): boolean {
-    return this.#ranOutOfRoom && hasMore(this.state);
+    const { state } = this;
+    if (state.phase === 'connected' && state.replays.length > 0) return true;
+    return this.#ranOutOfRoom && hasMore(state);
   }
 
   /** What still fits into the reply's frame: a page of the queue, and the client fetches the next. */

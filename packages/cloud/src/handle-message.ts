@@ -94,12 +94,29 @@ async function handleFrame(
     return await endLink(environment, link);
   }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
+  if (!frame.replyWanted) leaveReplays(link);
   const loaded = link.state;
   const taken = await handlePackets(environment, link, frame, context);
   await flush(environment);
-  if (!(await save(environment, link, loaded))) return await endLink(environment, link);
+  if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
   if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
   return await answerFrame(environment, link, frame, taken);
+}
+
+/**
+ * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it sends
+ * no retained messages, and saves nothing but the connection's end: what it draws of the queue is looked for again by the
+ * acknowledgement of that.
+ *
+ *     handler of PUBACK, no reply        handler of SUBSCRIBE q
+ *     loads: r is at its second page
+ *                                        loads the same; saves: r, q
+ *     (were it to send the page and save: r at its third …)
+ *                                        … q would be lost, and where this one had sent the page as well, that be doubled
+ */
+function leaveReplays(link: GatewayLink): void {
+  const { state } = link;
+  if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
@@ -151,13 +168,19 @@ function versionOf(state: LinkState): ProtocolVersion | undefined {
 }
 
 /** False when the connection ended while its frame was handled: what the frame began is undone as for a loss. */
-async function save({ links, broker }: Environment, link: GatewayLink, loaded: LinkState): Promise<boolean> {
+async function save(
+  { links, broker }: Environment,
+  link: GatewayLink,
+  loaded: LinkState,
+  { replyWanted }: ClientFrame,
+): Promise<boolean> {
   const { state } = link;
   if (state === loaded) return true;
   if (state.phase === 'closed') {
     await links.end(link.id);
     return true;
   }
+  if (state.phase === 'connected' && !replyWanted) return true;
   if (await links.save(link.id, state)) return true;
   await broker.lost(link, 'ended while its frame was handled');
   return false;

@@ -147,16 +147,15 @@ describe('retained messages after SUBSCRIBE', () => {
     const { client } = await TextClient.connect(gateway.url);
     const reply = await client.exchange(subscribe('r/#', { qos }));
     expect(reply.packets[0]).toMatchObject({ cmd: 'suback' });
-    // At QoS 1 the window of a hundred is full before the page is.
-    expect(reply.more).toBe(qos === 0);
+    // At QoS 1 the window of a hundred is full before the page is: the rest is fetched with acknowledgements.
+    expect(reply.more).toBe(true);
     const received: string[] = [];
-    let replies = await fetchAll(client, reply);
-    while (messagesOf(replies).length > 0) {
-      const messages = messagesOf(replies);
+    for (let page = reply, pages = 0; pages < PAGES_MAX; pages += 1) {
+      const messages = messagesOf([page]);
       received.push(...messages.map(({ topic }) => String(topic)));
-      if (qos === 0) break;
-      const acknowledgements = messages.map(({ messageId }) => ({ cmd: 'puback', messageId }));
-      replies = await fetchAll(client, await client.exchange(...acknowledgements));
+      const kept = qos === 0 ? [] : messages;
+      if (!page.more && kept.length === 0) break;
+      page = await client.exchange(...kept.map(({ messageId }) => ({ cmd: 'puback', messageId })));
     }
     expect(received.sort()).toEqual(topics);
     expect(client.pushes.size).toBe(0);
