@@ -21,6 +21,7 @@ import { SampledCount } from './sampled-count.ts';
 import { SessionList } from './session-list.ts';
 import { DynamoSessions } from './sessions.ts';
 import { Shards } from './shards.ts';
+import { ShareGroups } from './share-groups.ts';
 import { DynamoSubscriptions, type FramePlan } from './subscriptions.ts';
 import { DynamoSweepScan } from './sweep-scan.ts';
 import { Table } from './table.ts';
@@ -69,10 +70,11 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   const frame = new FrameCache();
   const leavings = new Leavings(() => table.settings.clock.now());
   const shards = new Shards(table);
+  const entries = new EntryMap(table);
   const subscriptions = new DynamoSubscriptions(table, {
     registry: new ShapeRegistry(table),
     list: new SessionList(table),
-    placement: new Placement(table, new EntryMap(table), shards),
+    placement: new Placement(table, entries, shards, new ShareGroups(table, entries)),
     matcher: new Matcher(table, shards),
     shards,
     frame,

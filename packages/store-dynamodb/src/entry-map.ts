@@ -3,7 +3,7 @@ import { ENTRY, endedEntriesOf } from './subscriber-entry.ts';
 import type { Table, Written } from './table.ts';
 import { number, numberOf, text, VERSION } from './values.ts';
 
-/** An item with an attribute for each subscriber and their number: a head, or a share group. */
+/** The subscribers in the head of a filter: an attribute for each, and their number. */
 export class EntryMap {
   readonly #table: Table;
 

@@ -25,6 +25,24 @@ export const SHARDS_MAX = 256;
 export const SHARE_MEMBERS_MAX = 1_000;
 
 /**
+ * Bytes of a share group's members, where their client ids are long: an item holds 400 KB, and its key may have 2 KB. A
+ * thousand members with client ids of 200 bytes have room. Beyond it: 0x97.
+ */
+export const SHARE_GROUP_BYTES_MAX = 384 * 1_024;
+
+/** Of a member beside its client id: incarnation, flags, and the connection of a session that keeps nothing. */
+export const MEMBER_BYTES_BESIDE_CLIENT_ID = 180;
+
+/** Share groups of one filter: each costs every publish that fits the filter one read. Beyond it: 0x97. */
+export const SHARE_GROUPS_MAX = 64;
+
+/** Every so many groups that a filter gets, those that nobody stands in are looked for: a read for each group. */
+export const SHARE_GROUPS_LOOK = 8;
+
+/** Of a share group's name: 64 of them stand in a head, an item of at most 400 KB that every publish reads. Beyond it: 0x97. */
+export const SHARE_GROUP_NAME_BYTES_MAX = 1_024;
+
+/**
  * Members of a share group whose sessions are read to find one that is connected, each for a read; only where none of
  * them is, all are. A frame's messages of one topic are shared among these; the next frame draws others.
  */

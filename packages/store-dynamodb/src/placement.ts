@@ -1,11 +1,10 @@
 import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
 import type { EntryMap } from './entry-map.ts';
-import { groupKey, headKey } from './keys.ts';
-import { SHARE_MEMBERS_MAX } from './limits.ts';
+import { headKey } from './keys.ts';
 import { type Shards, shardsOf } from './shards.ts';
+import type { ShareGroups } from './share-groups.ts';
 import { packEntry } from './subscriber-entry.ts';
 import type { Table } from './table.ts';
-import { number, VERSION } from './values.ts';
 
 /** Filters that are known to be wide, which they stay: asking their heads again would cost a write. */
 const WIDE_REMEMBERED_MAX = 10_000;
@@ -31,30 +30,36 @@ export class Placement {
   readonly #table: Table;
   readonly #entries: EntryMap;
   readonly #shards: Shards;
+  readonly #groups: ShareGroups;
   /** Shards of wide filters. It may be behind: a smaller number names shards that a fan-out visits as well. */
   readonly #wide = new Map<string, number>();
 
-  constructor(table: Table, entries: EntryMap, shards: Shards) {
+  constructor(table: Table, entries: EntryMap, shards: Shards, groups: ShareGroups) {
     this.#table = table;
     this.#entries = entries;
     this.#shards = shards;
+    this.#groups = groups;
   }
 
-  /** False when a share group takes no more. */
+  /** False when a share group takes no more, or the filter no more of them. */
   async put(session: SessionRef, subscription: Subscription, outcome: SubscribeOutcome): Promise<boolean> {
     const entry = packEntry(session, subscription, this.#endsAtSeconds());
     if (subscription.shareGroup !== undefined)
-      return await this.#putMember(session, subscription, entry, outcome);
+      return await this.#groups.put(session, subscription, entry, outcome);
     await this.#putPlain(session, subscription.topicFilter, entry, outcome);
     return true;
   }
 
-  async remove({ tenant, incarnation }: SessionRef, filter: FilterName): Promise<boolean> {
+  async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
+    const { tenant, incarnation } = session;
     const { topicFilter, shareGroup } = filter;
-    const key = shareGroup === undefined ? headKey(tenant, topicFilter) : groupKey(tenant, filter);
-    const { ok, old, isRetry } = await this.#entries.remove(key, incarnation);
+    if (shareGroup !== undefined) {
+      const { ok, isRetry } = await this.#groups.remove(session, filter);
+      return ok || isRetry;
+    }
+    const { ok, old, isRetry } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
     if (ok) return true;
-    const shards = shareGroup === undefined ? shardsOf(old) : 0;
+    const shards = shardsOf(old);
     return (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) || isRetry;
   }
 
@@ -95,34 +100,6 @@ export class Placement {
   #remember(partition: string, shards: number): void {
     if (this.#wide.size >= WIDE_REMEMBERED_MAX) this.#wide.clear();
     this.#wide.set(partition, shards);
-  }
-
-  /**
-   * The name of the group in the head first, from which matching finds it, then the member in the group: both before
-   * SUBACK. So a member stands in no group that is not found, whatever has died in between:
-   *
-   *     subscriber                         the same, again
-   *     its list: the subscription
-   *     the head: the group's name
-   *     (dies, or is throttled)
-   *                                        its list: replaced
-   *                                        the group: it is no member; begins with the head, as if it were new
-   *
-   * Until then a name that nobody stands under costs a publish one read.
-   */
-  async #putMember(
-    { tenant, incarnation }: SessionRef,
-    { topicFilter, shareGroup = '' }: Subscription,
-    entry: string,
-    outcome: SubscribeOutcome,
-  ): Promise<boolean> {
-    const key = groupKey(tenant, { topicFilter, shareGroup });
-    const isReplaced = outcome === 'replaced' && (await this.#entries.replace(key, incarnation, entry)).ok;
-    if (isReplaced) return true;
-    await this.#table.update(headKey(tenant, topicFilter), 'SET v = :v ADD g :group', {
-      values: { ':v': number(VERSION), ':group': { SS: [shareGroup] } },
-    });
-    return (await this.#entries.add(key, incarnation, entry, SHARE_MEMBERS_MAX)).ok;
   }
 
   #endsAtSeconds(): number | undefined {

@@ -20,8 +20,10 @@ interface Condition {
 
 export type Removal = Condition & { readonly delete: Key };
 
+type Change = Condition & { readonly key: Key; readonly update: string };
+
 /** One write among others that take effect together or not at all. */
-export type Action = (Condition & { readonly put: Item }) | Removal;
+export type Action = (Condition & { readonly put: Item }) | Change | Removal;
 
 /** What a transaction came to. */
 export type Transacted =
@@ -63,8 +65,9 @@ function memberOf(TableName: string, action: Action): TransactWriteItem {
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     ...(action.values !== undefined && { ExpressionAttributeValues: action.values }),
   };
-  return 'put' in action
-    ? { Put: { ...shared, Item: { ...action.put } } }
+  if ('put' in action) return { Put: { ...shared, Item: { ...action.put } } };
+  return 'update' in action
+    ? { Update: { ...shared, Key: marshalled(action.key), UpdateExpression: action.update } }
     : { Delete: { ...shared, Key: marshalled(action.delete) } };
 }
 

@@ -79,46 +79,4 @@ await withService((service) => {
       expect(await stores.subscriptions.members(tenant, SHARE)).toHaveLength(MEMBERS);
     });
   });
-
-  describe('a member of a share group', () => {
-    const subscription = { ...subscriptionTo('work'), ...SHARE };
-
-    // Its list, the head, the group.
-    it.each([1, 2, 3])(
-      'whose SUBSCRIBE dies at its write %i is found once it has subscribed again',
-      async (due) => {
-        const tenant = unique('tenant');
-        const fakeClock = new FakeClock();
-        const { session } = await open(service.make(), tenant, 'member');
-        // The shape is known, and is not among the writes.
-        await service.make({ fakeClock }).subscriptions.put(session, [subscriptionTo('other')], 10);
-        let writes = 0;
-        const before = (operation: string) => {
-          if (operation !== 'UpdateItem') return;
-          writes += 1;
-          if (writes === due) throw new Error('died');
-        };
-        const dying = service.make({ fakeClock, hooks: { before } });
-        await expect(dying.subscriptions.put(session, [subscription], 10)).rejects.toThrow('died');
-        await service.make({ fakeClock }).subscriptions.put(session, [subscription], 10);
-        const matched = await service.make({ fakeClock }).subscriptions.match(tenant, 'work');
-        expect(matched.map(({ shareGroup, subscribers }) => [shareGroup, subscribers.length])).toEqual([
-          ['g', 1],
-        ]);
-      },
-    );
-
-    it('is not there, and the publish goes on, where only the name of its group is', async () => {
-      const tenant = unique('tenant');
-      const before = (operation: string, input: object) => {
-        if (operation === 'UpdateItem' && JSON.stringify(input).includes('"group"')) throw new Error('died');
-      };
-      const stores = service.make({ hooks: { before } });
-      const { session } = await open(stores, tenant, 'member');
-      await stores.subscriptions.put(session, [subscriptionTo('work')], 10);
-      await expect(stores.subscriptions.put(session, [subscription], 10)).rejects.toThrow('died');
-      const matched = await service.make().subscriptions.match(tenant, 'work');
-      expect(matched.map(({ shareGroup }) => shareGroup)).toEqual([undefined]);
-    });
-  });
 });
