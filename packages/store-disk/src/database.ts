@@ -4,6 +4,7 @@ import type { RootDatabase } from 'lmdb';
 import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
 import { FORMAT_KEY, type Kind } from './keys.ts';
 import { FORMAT_VERSION } from './limits.ts';
+import { Ownership } from './ownership.ts';
 import type { Operations } from './writer.ts';
 
 const FILE_NAME = 'apus.mdb';
@@ -15,32 +16,42 @@ const LMDB_MAGIC_OFFSET = 24;
 /** One LMDB file: a sorted map of keys to bytes, changed by transactions that a crash leaves whole. */
 export class Database {
   readonly #lmdb: RootDatabase<Buffer, string>;
+  readonly #ownership: Ownership;
 
-  private constructor(lmdb: RootDatabase<Buffer, string>) {
+  private constructor(lmdb: RootDatabase<Buffer, string>, ownership: Ownership) {
     this.#lmdb = lmdb;
+    this.#ownership = ownership;
   }
 
-  /** @throws {DataDirectoryError} when the file is not ours, of another format, or cannot be written. */
+  /**
+   * From here on no other process can write to the file that has opened it before.
+   *
+   * @throws {DataDirectoryError} when the file is not ours, of another format, or cannot be written.
+   */
   static async open(directory: string): Promise<Database> {
     const path = join(directory, FILE_NAME);
     checkMagic(path);
-    const database = new Database(await openFile(path));
+    const lmdb = await openFile(path);
     try {
-      await database.#checkFormat(path);
+      const ownership = await claim(lmdb, path);
+      // The file's name is durable too.
+      syncDirectory(directory);
+      return new Database(lmdb, ownership);
     } catch (error) {
-      await database.close();
+      await lmdb.close();
       throw error;
     }
-    // The file's name is durable too.
-    syncDirectory(directory);
-    return database;
   }
 
-  /** All of the operations are durable when this settles, or none of them was made. */
+  /**
+   * All of the operations are durable when this settles, or none of them was made.
+   *
+   * @throws {DiskError} when another process has opened the file since.
+   */
   async commit(operations: Operations): Promise<void> {
     const lmdb = this.#lmdb;
     try {
-      await lmdb.batch(() => {
+      await this.#ownership.commit(() => {
         for (const [key, value] of operations) {
           if (value === undefined) lmdb.remove(key);
           else lmdb.put(key, value as Buffer);
@@ -60,18 +71,27 @@ export class Database {
   async close(): Promise<void> {
     await this.#lmdb.close();
   }
+}
 
-  async #checkFormat(path: string): Promise<void> {
-    const stored = this.#lmdb.get(FORMAT_KEY);
-    if (stored !== undefined) return checkVersion(path, Number(stored.toString()));
-    if (this.#lmdb.getKeysCount() > 0) {
-      throw new DataDirectoryError(`${path} holds something that Apus did not write. Use another directory.`);
-    }
-    try {
-      await this.commit(new Map([[FORMAT_KEY, Buffer.from(String(FORMAT_VERSION))]]));
-    } catch (error) {
-      throw new DataDirectoryError(`${path} cannot be written: ${reasonOf(error)}.`, { cause: error });
-    }
+/** Nothing is written to a file that is not ours; into an empty one the format goes along. */
+async function claim(lmdb: RootDatabase<Buffer, string>, path: string): Promise<Ownership> {
+  checkFormat(lmdb, path);
+  try {
+    return await Ownership.claim(lmdb, path, () => {
+      lmdb.put(FORMAT_KEY, Buffer.from(String(FORMAT_VERSION)));
+    });
+  } catch (error) {
+    if (error instanceof DataDirectoryError) throw error;
+    const cause = await commitErrorOf(error);
+    throw new DataDirectoryError(`${path} cannot be written: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+function checkFormat(lmdb: RootDatabase<Buffer, string>, path: string): void {
+  const stored = lmdb.get(FORMAT_KEY);
+  if (stored !== undefined) checkVersion(path, Number(stored.toString()));
+  else if (lmdb.getKeysCount() > 0) {
+    throw new DataDirectoryError(`${path} holds something that Apus did not write. Use another directory.`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { PacketId } from '@apus/mqtt';
 /** The first letter of a key says what it holds. Names of any length become numbers or digests: keys are short. */
 export const Kind = {
   Format: 'v',
+  Owner: 'o',
   SharedMessage: 'b',
   Session: 's',
   Subscription: 'f',
@@ -22,6 +23,11 @@ const NUMBER_DIGITS = 12;
 const PACKET_ID_DIGITS = 4;
 
 export const FORMAT_KEY: string = Kind.Format;
+
+/** See `Ownership`. */
+export function ownerKey(number: number): string {
+  return Kind.Owner + hex(number, NUMBER_DIGITS);
+}
 
 export function sessionRecordKey(session: number): string {
   return Kind.Session + hex(session, NUMBER_DIGITS);

@@ -147,12 +147,18 @@ export class Writer {
 
   /** Whether the disk holds the batch is not known, and another fsync would not tell: only a new start can. */
   #fail(error: unknown): void {
-    const reason = `The disk has failed (${reasonOf(error)}). Nothing is acknowledged until the broker is started anew.`;
-    const failure = new DiskError(reason, { cause: error });
+    const failure = error instanceof DiskError ? error : diskErrorOf(error);
     this.#failure = failure;
     const batches = this.#batches;
     this.#batches = [];
     for (const batch of batches) for (const waiter of batch.waiters) waiter.reject(failure);
     this.#onFailure(failure);
   }
+}
+
+function diskErrorOf(error: unknown): DiskError {
+  return new DiskError(
+    `The disk has failed (${reasonOf(error)}). Nothing is acknowledged until the broker is started anew.`,
+    { cause: error },
+  );
 }

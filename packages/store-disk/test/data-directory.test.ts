@@ -1,11 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createDiskStores, DataDirectoryError } from '@apus/store-disk';
 import { describe, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
+import { DirectoryLock, removeDead } from '../src/directory-lock.ts';
+import { DiskError } from '../src/errors.ts';
 import { FORMAT_KEY } from '../src/keys.ts';
 import { temporaryDirectory } from './support/directory.ts';
+import { messageOf } from './support/values.ts';
 
 const clock = { now: () => 0 };
 const open = (directory: string) => createDiskStores({ directory, clock });
@@ -101,6 +104,71 @@ describe('a data directory', () => {
   });
 });
 
+describe('two processes that find a dead one at the same time', () => {
+  const LOCK = 'apus.lock';
+
+  it('the second to remove it leaves the first alone, who has taken the name since', async () => {
+    const directory = temporaryDirectory();
+    await leaveDeadSocket(join(directory, LOCK));
+    // The second has seen nobody answer; now the first comes all the way.
+    const first = await DirectoryLock.acquire(directory);
+    expect(await removeDead(join(directory, LOCK))).toBe(false);
+    expect(readdirSync(directory)).toEqual([LOCK]);
+    expect(await isAnswered(join(directory, LOCK))).toBe(true);
+    expect(await refusalOf(directory)).toContain('is in use by another process');
+    await first.release();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('the second to remove it is refused while the first has moved it away', async () => {
+    const directory = temporaryDirectory();
+    await leaveDeadSocket(join(directory, LOCK));
+    const [first, second] = await Promise.all([
+      removeDead(join(directory, LOCK)),
+      removeDead(join(directory, LOCK)),
+    ]);
+    expect([first, second]).toEqual([true, false]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('of two that both have the lock the later one has the file, and the other writes nothing any more', async () => {
+    const directory = temporaryDirectory();
+    const first = await Database.open(directory);
+    await first.commit(new Map([['t1', Buffer.from('kept')]]));
+    const second = await Database.open(directory);
+    await expect(first.commit(new Map([['t2', Buffer.from('lost')]]))).rejects.toThrow(DiskError);
+    await expect(first.commit(new Map([['t1', undefined]]))).rejects.toThrow('taken over');
+    await second.commit(new Map([['t3', Buffer.from('kept')]]));
+    expect([...second.scan('t')].map(([key]) => key)).toEqual(['t1', 't3']);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('of two that open a file at once one is refused', async () => {
+    const directory = temporaryDirectory();
+    const opened = await Promise.allSettled([Database.open(directory), Database.open(directory)]);
+    const [open] = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const refused = opened.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+    expect(refused).toEqual([expect.stringContaining('apus.mdb is being opened by another process.')]);
+    await open?.commit(new Map([['t1', Buffer.from('kept')]]));
+    await open?.close();
+  });
+
+  it('the broker that has lost the file fails for good, and says why', async () => {
+    const directory = temporaryDirectory();
+    const failures: Error[] = [];
+    const onFailure = (error: Error) => void failures.push(error);
+    const stores = await createDiskStores({ directory, clock, onFailure });
+    const other = await Database.open(directory);
+    await expect(stores.retained.put('t', messageOf(1), 10)).rejects.toThrow(
+      /Another process has taken over .*apus\.mdb/,
+    );
+    expect(failures.map(({ name }) => name)).toEqual(['DiskError']);
+    expect(() => stores.retained.put('t', messageOf(2), 10)).toThrow('taken over');
+    expect([...other.scan('t')]).toEqual([]);
+    await Promise.all([stores.close(), other.close()]);
+  });
+});
+
 async function write(directory: string, key: string, value: string | undefined): Promise<void> {
   const database = await Database.open(directory);
   await database.commit(new Map([[key, value === undefined ? undefined : Buffer.from(value)]]));
@@ -115,4 +183,14 @@ async function leaveDeadSocket(path: string): Promise<void> {
   linkSync(`${path}.other`, path);
   await new Promise((resolve) => server.close(resolve));
   rmSync(`${path}.other`, { force: true });
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

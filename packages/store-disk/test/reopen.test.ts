@@ -38,7 +38,7 @@ async function keysIn(directory: string): Promise<string[]> {
   const database = await Database.open(directory);
   const keys: string[] = [];
   for (const kind of Object.values(Kind)) {
-    if (kind !== Kind.Format) for (const [key] of database.scan(kind)) keys.push(key);
+    if (kind !== Kind.Format && kind !== Kind.Owner) for (const [key] of database.scan(kind)) keys.push(key);
   }
   await database.close();
   return keys;

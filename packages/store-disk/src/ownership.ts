@@ -1,0 +1,63 @@
+import type { RootDatabase } from 'lmdb';
+import { DataDirectoryError, DiskError } from './errors.ts';
+import { firstNumberOf, Kind, ownerKey } from './keys.ts';
+
+/**
+ * Whose the data file is: the process with the highest number, and its number is in the file. Taking the next one is
+ * a transaction, and every commit is made on the condition that the next one has not been taken:
+ *
+ *     P: claims 5 (there is no 5 yet)          Q: claims 5: taken → refused
+ *     P: commits if there is no 6              R: claims 6, and reads the file
+ *     P: commits if there is no 6 → no: fails  R: commits if there is no 7
+ *
+ * All of P's commits are before R's claim, so R has read them, or never happen. `DirectoryLock` sees to it that R is
+ * refused while P lives; this is for the moments in which a lock that is a file cannot.
+ */
+export class Ownership {
+  readonly #lmdb: RootDatabase<Buffer, string>;
+  readonly #path: string;
+  readonly #number: number;
+
+  private constructor(lmdb: RootDatabase<Buffer, string>, path: string, number: number) {
+    this.#lmdb = lmdb;
+    this.#path = path;
+    this.#number = number;
+  }
+
+  /**
+   * `write` is a part of the same transaction.
+   *
+   * @throws {DataDirectoryError} when another process has claimed it since it was opened here.
+   */
+  static async claim(
+    lmdb: RootDatabase<Buffer, string>,
+    path: string,
+    write: () => void,
+  ): Promise<Ownership> {
+    const earlier = [...lmdb.getKeys({ start: Kind.Owner, end: ownerKey(Number.MAX_SAFE_INTEGER) })];
+    const number = 1 + Math.max(0, ...earlier.map(firstNumberOf));
+    const isClaimed = await lmdb.ifNoExists(ownerKey(number), () => {
+      for (const key of earlier) lmdb.remove(key);
+      // Which process it is says nothing: two containers that share a volume may both be process 1.
+      lmdb.put(ownerKey(number), Buffer.from('owner'));
+      write();
+    });
+    if (isClaimed) return new Ownership(lmdb, path, number);
+    throw new DataDirectoryError(
+      `${path} is being opened by another process. Stop that one, or use another directory.`,
+    );
+  }
+
+  /**
+   * One transaction, as long as the file is ours: one look at a key that is not there.
+   *
+   * @throws {DiskError} when another process has claimed it; nothing was written.
+   */
+  async commit(write: () => void): Promise<void> {
+    if (await this.#lmdb.ifNoExists(ownerKey(this.#number + 1), write)) return;
+    throw new DiskError(
+      `Another process has taken over ${this.#path}: both were started on one directory. ` +
+        'This one acknowledges nothing any more, and has to be stopped.',
+    );
+  }
+}
