@@ -2,23 +2,54 @@ import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { isExpired, type Message } from './message.ts';
 import type { FailedPush } from './ports/index.ts';
-import { type Attachment, type Delivery, KEPT_PACKET_ID_MAX } from './session.ts';
+import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from './session.ts';
+
+/** How often one copy of a shared subscription is passed on to another member, each of which has ended meanwhile. */
+const PASSES_MAX = 8;
 
 /**
  * Sends a message to its recipients, or leaves it in their queues. When this is done the message is durable: sent at
  * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered.
  */
-export function* deliver(context: Context, message: Message, deliveries: readonly Delivery[]): Flow<void> {
+export function* deliver(
+  context: Context,
+  message: Message,
+  deliveries: readonly Delivery[],
+  passes = PASSES_MAX,
+): Flow<void> {
   if (deliveries.length === 0 || isExpired(message, context.ports.clock.now())) return;
   const { connections } = context.ports;
   const sorted = sort(context, message, deliveries);
   if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
   if (sorted.queued.length > 0) yield* offer(context, message, sorted);
+  for (const delivery of sorted.queued) {
+    const { passOnAs } = delivery;
+    if (passOnAs !== undefined) yield* passOn(context, message, delivery, passOnAs, passes - 1);
+  }
   const sendable = sorted.direct;
   for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
   if (sendable.length === 0) return;
   const failures = yield* waitFor(connections.publish(message, sendable));
   if (failures !== undefined) yield* settleFailures(context, message, failures);
+}
+
+/**
+ * A copy of a shared subscription whose session is over goes to another member (section 4.8.2), under the name that it is
+ * to have there. It is lost with a group of which so many members end while they are being chosen.
+ */
+export function* passOn(
+  context: Context,
+  message: Message,
+  { session: from, share }: Delivery,
+  copy: string,
+  passes = PASSES_MAX,
+): Flow<void> {
+  if (share === undefined || passes === 0) return;
+  const { subscriptions, connections } = context.ports;
+  const members = yield* waitFor(subscriptions.members(from.tenant, share));
+  const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
+  const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
+  if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member, copy)], passes);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
-import { deliver } from './deliver.ts';
+import { passOn } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
-import { type ConnectionId, deliveryOf, type QueuedPublish, type SessionRef } from './session.ts';
+import type { ConnectionId, QueuedPublish, SessionRef } from './session.ts';
 
 /** The session ends, and all it owned is forgotten. Its will has been published before, or is owed. */
 export function* endSession(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
@@ -19,7 +19,7 @@ export function* discardState(context: Context, session: SessionRef): Flow<void>
   const { subscriptions, queues, received } = context.ports;
   yield* waitFor(received.clear(session));
   const unacknowledged = yield* waitFor(queues.unacknowledged(session));
-  for (const queued of unacknowledged) yield* passOn(context, session, queued);
+  for (const queued of unacknowledged) yield* passOnQueued(context, session, queued);
   yield* waitFor(queues.clear(session));
   yield* waitFor(subscriptions.clear(session));
 }
@@ -28,14 +28,8 @@ export function* discardState(context: Context, session: SessionRef): Flow<void>
  * A message of a shared subscription that a lost member has not acknowledged goes to another member (section 4.8.2),
  * except at QoS 2 once it has been sent [MQTT-4.8.2-5].
  */
-function* passOn(context: Context, from: SessionRef, { message, delivery }: QueuedPublish): Flow<void> {
-  const { share } = delivery;
-  if (share === undefined || (delivery.qos === 2 && delivery.packetId !== 0)) return;
-  const { subscriptions, connections } = context.ports;
-  const members = yield* waitFor(subscriptions.members(from.tenant, share));
-  const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
-  const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
-  if (member === undefined) return;
+function* passOnQueued(context: Context, from: SessionRef, { message, delivery }: QueuedPublish): Flow<void> {
+  if (delivery.qos === 2 && delivery.packetId !== 0) return;
   // Another copy than the one that it was for the session that has ended, and the same when this is done again.
-  yield* deliver(context, message, [deliveryOf(message, member, from.incarnation)]);
+  yield* passOn(context, message, { ...delivery, session: from }, from.incarnation);
 }

@@ -78,6 +78,11 @@ export interface Delivery {
    */
   packetId: PacketId;
   dup: boolean;
+  /**
+   * Given by the queue to a copy of a shared subscription whose session has ended since it was chosen: another member is
+   * to get it, under this name.
+   */
+  passOnAs?: string;
 }
 
 /** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */

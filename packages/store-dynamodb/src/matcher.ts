@@ -94,7 +94,9 @@ export class Matcher {
     return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false }) => ({
       topicFilter,
       shareGroup,
-      subscribers: entries.map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
+      subscribers: entries
+        .filter((entry) => shareGroup === undefined || isThere(tenant, entry, sessions))
+        .map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
       ...(unreadShards > 0 && { shards: unreadShards, isBehind }),
     }));
   }
@@ -166,6 +168,12 @@ function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, 
     session: sessionOf(tenant, entry, isReferred(entry, shareGroup) ? sessions : undefined),
     subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
   };
+}
+
+/** A member of a share group that is over, and whose subscriptions are still to be cleared, would swallow the message. */
+function isThere(tenant: string, { clientId, incarnation }: SubscriberEntry, sessions: Found): boolean {
+  const item = sessions.get(sessionItemKey(tenant, clientId));
+  return item !== undefined && recordOf(item, tenant, clientId)?.session.incarnation === incarnation;
 }
 
 /** An incarnation that was discarded, and not yet cleared, is shown as offline. */

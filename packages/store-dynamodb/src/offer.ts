@@ -108,6 +108,8 @@ export class Offer {
     const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
     return deliveries.flatMap((delivery, place) => {
       const view = views[place];
+      // Nobody has been given it: it is the same copy for another member of the share group.
+      if (view === undefined && delivery.share !== undefined) delivery.passOnAs = delivery.copy ?? '';
       if (view === undefined || content === undefined) return [];
       const index = this.#indexOf(delivery);
       const entry = { message, delivery, index, content, ttlSeconds };
@@ -288,7 +290,10 @@ export class Offer {
   /** Undefined when the copy is where it will be found, or is now. */
   async #judge(written: Written, now: QueueView | undefined): Promise<Offered | undefined> {
     const { offered } = written;
-    if (now === undefined) return undefined;
+    if (now === undefined) {
+      await this.#passOn(written);
+      return undefined;
+    }
     noteStanding(offered, now);
     if (written.where === 'inflight' && now.connectionId === connectionOf(written)) {
       // One that was found may be for another connection than the session had when it was matched.
@@ -310,6 +315,23 @@ export class Offer {
     if (offered.memory !== undefined) return await this.#move(written, now);
     if (!(await this.#takeBack(written))) return undefined;
     return { ...offered, view: now };
+  }
+
+  /**
+   * Of a share group, when its session has ended since it was chosen:
+   *
+   *     publisher                          handler that ends the session
+   *     reads: it is there
+   *                                        removes it; passes on what is unacknowledged: nothing
+   *     puts the message inflight, looks again: takes it back, and another member gets it
+   *
+   * What the other one has seen is gone when it has been passed on. One that was found may have been sent.
+   */
+  async #passOn(written: Written): Promise<void> {
+    const { view, entry } = written.offered;
+    const isFound = written.where === 'inflight' && written.found !== undefined;
+    if (entry.delivery.share === undefined || isFound || !(await this.#takeBack(written))) return;
+    Object.assign(entry.delivery, { session: view.session, passOnAs: view.session.incarnation });
   }
 
   /**

@@ -38,6 +38,9 @@ export interface QueueStore {
    * (`ReceivedStore.begin`). A repetition that finds it sent and not yet answered may get its `packetId`, with `dup` set;
    * in a share group it names the member that has it. Any other is left with `packetId` 0, and nothing comes of it.
    *
+   * A delivery whose session is over comes to nothing. Of a shared subscription it says so (`passOnAs`), unless somebody
+   * may have been sent it or whoever ended the session passes it on.
+   *
    * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
    * until it fits, unless it would not fit an empty queue: then it is dropped itself.
    */

@@ -1,0 +1,77 @@
+import type { Packet } from '@apus/mqtt';
+import { describe, expect, it } from 'vitest';
+import { deliveryTo, messageOf, open, ROOMY, subscriptionTo, unique } from './support/client.ts';
+import { Door, publishOf } from './support/door.ts';
+import { isPutInflight, once } from './support/hooks.ts';
+import { FakeClock, type Hooks, withService } from './support/stores.ts';
+
+const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} };
+const SHARE = { topicFilter: 'work', shareGroup: 'g' };
+
+await withService((service) => {
+  describe('a member of a share group whose session ends', () => {
+    /** Somebody who is away and keeps what comes, and a member that is connected. */
+    const group = async (hooksOf: (end: () => Promise<unknown>) => Hooks) => {
+      const fakeClock = new FakeClock();
+      const tenant = unique('tenant');
+      const other = new Door(service.make({ fakeClock }), tenant, fakeClock.now);
+      const name = (suffix: string) => `${tenant}-${suffix}`;
+      await other.connect(name('a'), 'away', { cleanStart: false, expiry: 3600 });
+      await other.subscribe(name('a'), ['$share/g/work'], 2);
+      await other.frame(name('a'), DISCONNECT);
+      await other.connect(name('m'), 'member');
+      await other.subscribe(name('m'), ['$share/g/work'], 2);
+      const hooks = hooksOf(async () => await other.frame(name('m'), DISCONNECT));
+      const publisher = new Door(service.make({ fakeClock, hooks }), tenant, fakeClock.now);
+      await publisher.connect(name('p'), 'publisher');
+      const waiting = async () => {
+        const away = await other.stores.sessions.get(tenant, 'away');
+        return away === undefined ? 0 : await service.make({ fakeClock }).queues.length(away.session);
+      };
+      return { publisher, connectionId: name('p'), waiting };
+    };
+
+    it.each([1, 2] as const)(
+      'after it was chosen, and before it is given the message, swallows none at QoS %i: another gets it',
+      async (qos) => {
+        const { publisher, connectionId, waiting } = await group((end) => once(isPutInflight, end));
+        const { replies } = await publisher.frame(connectionId, publishOf('work', { qos }));
+        expect(replies).toMatchObject([{ type: qos === 1 ? 'puback' : 'pubrec', reasonCode: 0 }]);
+        expect(publisher.published.flatMap(({ deliveries }) => deliveries)).toEqual([]);
+        expect(await waiting()).toBe(1);
+      },
+    );
+
+    it('is not among those who may get a message, although its subscriptions are still there', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'member');
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('work'), ...SHARE }], 10);
+      const { session: away } = await open(stores, tenant, 'away');
+      await stores.subscriptions.put(away, [{ ...subscriptionTo('work'), ...SHARE }], 10);
+      await open(stores, tenant, 'member', { cleanStart: true, connectionId: 'member:2' });
+      const [matched] = await service.make().subscriptions.match(tenant, 'work');
+      expect(matched?.subscribers.map((each) => each.session.clientId)).toEqual(['away']);
+      const members = await stores.subscriptions.members(tenant, SHARE);
+      expect(members.map((each) => each.session.clientId)).toEqual(['away']);
+    });
+
+    it('before a message is offered to it leaves that for another, as the same copy', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'member');
+      const [shared, plain] = [{ share: SHARE, copy: 'one' }, { copy: 'two' }].map((fields) =>
+        deliveryTo({ ...session }, { qos: 2, ...fields }),
+      );
+      await open(stores, tenant, 'member', { cleanStart: true, connectionId: 'member:2' });
+      expect(
+        await stores.queues.offer(
+          messageOf(1, { qos: 2 }),
+          [shared, plain].filter((each) => each !== undefined),
+          ROOMY,
+        ),
+      ).toBe(0);
+      expect([shared?.passOnAs, plain?.passOnAs]).toEqual(['one', undefined]);
+    });
+  });
+});
