@@ -5,6 +5,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
+import { underWay } from './under-way.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
 export interface MessageDraft {
@@ -68,7 +69,8 @@ function owned(payload: Uint8Array): Uint8Array {
 }
 
 /**
- * Takes responsibility for a message: retains it where asked, then finds its subscribers and delivers to them.
+ * Takes responsibility for a message: retains it where asked, then finds its subscribers and delivers to them. A port
+ * that is unavailable before the first write leaves nothing of it behind; from there on the message is `UnderWay`.
  *
  * Retained before matching, as a subscriber writes its subscription before it reads retained messages: whatever the
  * interleaving, it sees the newest value.
@@ -77,18 +79,37 @@ export function* accept(
   context: Context,
   tenant: string,
   message: Message,
-  { publisher, isRepeat = false }: AcceptOptions = {},
+  options: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
-  const isRetained = message.retain ? yield* retain(context, tenant, message) : true;
+  if (message.retain) return yield* underWay(retainAndForward(context, tenant, message, options));
+  return yield* forward(context, tenant, message, options);
+}
+
+function* retainAndForward(
+  context: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+): Flow<AcceptOutcome> {
+  const isRetained = yield* retain(context, tenant, message);
   if (!isRetained && hasAnswer(message)) return 'retained-quota-exceeded';
+  return yield* forward(context, tenant, message, options);
+}
+
+function* forward(
+  context: Context,
+  tenant: string,
+  message: Message,
+  { publisher, isRepeat = false }: AcceptOptions,
+): Flow<AcceptOutcome> {
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   if (matched.length === 0) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
-  if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return 'backlog-full';
-  yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
+  if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
+  yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 

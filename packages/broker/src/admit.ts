@@ -1,7 +1,6 @@
 import {
   type ConnackProperties,
   type ConnectPacket,
-  type DisconnectPacket,
   RECEIVE_MAXIMUM_DEFAULT,
   ReasonCode,
   Violation,
@@ -9,14 +8,15 @@ import {
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
-import { discardState } from './end-session.ts';
+import { endPrevious } from './end-previous.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
-import { type Identity, NEVER_EXPIRES, type OpenedSession, type SessionRecord } from './ports/index.ts';
+import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
 import { refuse } from './refuse.ts';
-import { because, fitted, reply } from './reply.ts';
-import type { Attachment } from './session.ts';
+import { reply } from './reply.ts';
+import { noteUnavailable } from './unavailable.ts';
 import { isWillOwed, publishWillOrRemind, willDelaySecondsOf } from './will.ts';
 
 export interface Admission {
@@ -34,7 +34,7 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
   const nowMs = context.ports.clock.now();
   const opened = yield* open(context, link, admission, nowMs);
-  if (opened.previous !== undefined) yield* endPrevious(context, opened, opened.previous);
+  if (!(yield* settlePrevious(context, link, admission, opened, nowMs))) return;
   const connection = connectionOf(context, admission, opened, nowMs);
   link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
   reply(link, connection, {
@@ -125,26 +125,44 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
   return Math.min(asked, limits.sessionExpirySecondsMax);
 }
 
-/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
-function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
-  const { attachment, session, lastConnectionId: connectionId } = previous;
-  const { connections, timers } = context.ports;
-  if (attachment !== undefined) yield* waitFor(connections.close(connectionId, takenOver(attachment)));
-  yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
-  yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
-  if (!opened.present) yield* discardState(context, session);
-}
-
-/** What the old connection is told: nothing before MQTT 5.0, and nothing that is too large for it [MQTT-3.14.2-3]. */
-function takenOver({ protocolVersion, maximumPacketSize }: Attachment): DisconnectPacket | undefined {
-  if (protocolVersion < 5) return undefined;
-  const properties = because('another client connected with the same client identifier');
-  const disconnect: DisconnectPacket = {
-    type: 'disconnect',
-    reasonCode: ReasonCode.SessionTakenOver,
-    properties,
-  };
-  return fitted(disconnect, protocolVersion, maximumPacketSize);
+/**
+ * Ends what stood there before. False, and CONNECT refused, when that is unavailable: the session is left again. One
+ * that this CONNECT began ends; one that it found goes on as it was. The will goes nowhere, as its CONNECT was not
+ * accepted [MQTT3-3.1.2-8].
+ *
+ *     handler of CONNECT                 sweep, or the next CONNECT
+ *     open: attached, with its will
+ *     what ended cannot be forgotten: throttled
+ *     CONNACK 0x97
+ *     (were the session not left …)
+ *                                        … finds a lost connection, and publishes the will
+ *
+ * Where leaving is unavailable as well there is no CONNACK at all: nobody has been refused, and what the sweep finds is
+ * a lost connection.
+ */
+function* settlePrevious(
+  context: Context,
+  link: Link,
+  { packet }: Admission,
+  opened: OpenedSession,
+  nowMs: number,
+): Flow<boolean> {
+  const { previous, session, present } = opened;
+  if (previous === undefined) return true;
+  try {
+    yield* endPrevious(context, opened, previous);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    link.state = { phase: 'closed' };
+    const willDelaySeconds = willDelaySecondsOf(packet.will);
+    const departure = { session, connectionId: link.id, connectedAtMs: nowMs, willDelaySeconds };
+    const expirySeconds = present ? previous.expirySeconds : 0;
+    const atMs = context.ports.clock.now();
+    yield* leave(context, departure, { atMs, expirySeconds, will: 'discarded' });
+    refuse(context, link, packet, noteUnavailable(context, packet, error));
+    return false;
+  }
 }
 
 function connectionOf(

@@ -13,6 +13,7 @@ import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import { because, reply } from './reply.ts';
+import { underWay } from './under-way.ts';
 
 /** PUBLISH from a client (section 3.3). */
 export function* publish(
@@ -26,17 +27,36 @@ export function* publish(
   if (topic instanceof Violation) return yield* violate(context, link, topic);
   const invalid = validateTopicName(topic, context.limits);
   if (invalid !== undefined) return yield* violate(context, link, invalid);
+  const isRepetition = packet.qos > 0 && mayRepeat(context, connection, packet);
+  const attempt = { link, connection, packet, topic, isRepetition };
+  yield* unlessRepetition(isRepetition, take(context, attempt));
+}
+
+/** A PUBLISH with its topic. */
+interface Attempt {
+  readonly link: Link;
+  readonly connection: Connection;
+  readonly packet: PublishPacket;
+  readonly topic: string;
+  /** As far as is known without looking: at QoS 2 its receipt tells. */
+  readonly isRepetition: boolean;
+}
+
+/** What may have been begun before cannot be refused, however little of it is done this time. */
+function unlessRepetition<T>(isRepetition: boolean, flow: Flow<T>): Flow<T> {
+  return isRepetition ? underWay(flow) : flow;
+}
+
+function* take(context: Context, attempt: Attempt): Flow<void> {
+  const { link, connection, packet, topic, isRepetition } = attempt;
   const refusal = yield* refusalOf(context, connection, packet, topic);
   if (refusal !== undefined) return yield* refusePublish(context, link, connection, packet, refusal);
-  if (packet.qos === 2) return yield* publishExactlyOnce(context, link, connection, packet, topic);
+  if (packet.qos === 2) return yield* publishExactlyOnce(context, attempt);
   if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
   const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
-  if (packet.qos === 1) {
-    const isRepetition = mayRepeat(context, connection, packet);
-    yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
-  }
+  if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }
 
 /** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
@@ -111,13 +131,7 @@ function* refusePublish(
  * QoS 2, method of the first receipt (section 4.3.3): the message is handed on once, and its packet id is remembered
  * until PUBREL [MQTT-4.3.3-10]. A resend whose first handling may not have finished repeats it under the same id.
  */
-function* publishExactlyOnce(
-  context: Context,
-  link: Link,
-  connection: Connection,
-  packet: PublishPacket,
-  topic: string,
-): Flow<void> {
+function* publishExactlyOnce(context: Context, { link, connection, packet, topic }: Attempt): Flow<void> {
   const { received } = context.ports;
   const { session } = connection;
   const { packetId } = packet;
@@ -134,8 +148,11 @@ function* publishExactlyOnce(
     });
   }
   const isRepetition = receipt.state === 'pending';
-  const outcome = yield* acceptFrom(context, connection, packet, topic, receipt.messageId);
-  if (!isRefused(outcome)) yield* waitFor(received.settle(session, packetId));
+  const outcome = yield* unlessRepetition(
+    isRepetition,
+    acceptFrom(context, connection, packet, topic, receipt.messageId),
+  );
+  if (!isRefused(outcome)) yield* underWay(waitFor(received.settle(session, packetId)));
   else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
   yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }

@@ -4,7 +4,7 @@ import { settleFailures } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
-import type { RetainedPage } from './ports/index.ts';
+import { type RetainedPage, Unavailable } from './ports/index.ts';
 import type { Delivery, Subscription } from './session.ts';
 
 /** Retained messages sent at a time; between pages the link is asked how much it takes. */
@@ -21,13 +21,35 @@ export function* replay(context: Context, link: Link, connection: Connection): F
     if (state.phase !== 'connected') return;
     const [current, ...rest] = state.replays;
     if (current === undefined || link.roomBytes() <= 0) return;
-    const page = yield* readPage(context, link, connection, current);
-    // Most filters have nothing retained: then nobody asks what waits, which costs a read where the queue is far away.
-    if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return;
+    const page = yield* nextPage(context, link, connection, current);
+    if (page === undefined) return;
     for (const message of page.messages)
       yield* replayMessage(context, link, connection, current.subscription, message);
     const { next } = page;
     link.state = { ...state, replays: next === undefined ? rest : [{ ...current, from: next }, ...rest] };
+  }
+}
+
+/**
+ * The page that may be sent now. Undefined when something waits, or when it cannot be read: nothing of it has been sent
+ * then, so it is simply read when the client fetches.
+ */
+function* nextPage(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  current: Replay,
+): Flow<RetainedPage | undefined> {
+  try {
+    const page = yield* readPage(context, link, connection, current);
+    // Most filters have nothing retained: then nobody asks what waits, which costs a read where the queue is far away.
+    if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return undefined;
+    return page;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    const { reasonCode, message: reason } = error;
+    context.ports.log.warn('unavailable', { what: 'retained messages', reasonCode, reason });
+    return undefined;
   }
 }
 

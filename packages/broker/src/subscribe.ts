@@ -14,6 +14,7 @@ import type { SubscribeOutcome } from './ports/index.ts';
 import { replay } from './replay.ts';
 import { reply } from './reply.ts';
 import type { Subscription } from './session.ts';
+import { underWay } from './under-way.ts';
 
 /** A filter of the SUBSCRIBE, and the subscription it becomes or the reason code that refuses it. */
 interface Decision {
@@ -42,7 +43,8 @@ export function* subscribe(
   const reasonCodes = decisions.map(({ granted }) => reasonCodeOf(granted, outcomes));
   reply(link, connection, { type: 'suback', packetId: packet.packetId, reasonCodes, properties: {} });
   startReplays(link, decisions, outcomes);
-  yield* replay(context, link, connection);
+  // It has been answered: a second SUBACK that refuses would answer nothing.
+  yield* underWay(replay(context, link, connection));
 }
 
 function* decide(

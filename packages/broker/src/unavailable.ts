@@ -6,29 +6,46 @@ import type { Connection, Link } from './link.ts';
 import type { Unavailable } from './ports/index.ts';
 import { refuse } from './refuse.ts';
 import { because, reply } from './reply.ts';
+import { UnderWay } from './under-way.ts';
 
 /**
  * A packet could not be handled because a port is unavailable. Where MQTT has an answer that says so the client gets
- * it and stays connected: nothing was promised, and it may try again. Otherwise it is disconnected with the reason,
- * which makes its session do so.
+ * it and stays connected: nothing was done or promised, and it may try again. Otherwise it is disconnected with the
+ * reason, which makes its session do so: so too where the packet is under way, or has been answered.
  */
 export function* sayUnavailable(
   context: Context,
   link: Link,
   packet: Packet,
-  { reasonCode, message }: Unavailable,
+  error: Unavailable,
 ): Flow<void> {
-  context.ports.log.warn('unavailable', { packet: packet.type, reasonCode, reason: message });
+  const violation = noteUnavailable(context, packet, error);
   const { state } = link;
-  const violation = new Violation(reasonCode, 'unavailable for a moment; try again later');
-  if (packet.type === 'connect') return refuse(context, link, packet, violation);
+  if (packet.type === 'connect' && state.phase === 'new') return refuse(context, link, packet, violation);
+  if (isDropped(packet)) return;
   if (
     state.phase === 'connected' &&
+    !(error instanceof UnderWay) &&
     (yield* isAnswered(context, link, state.connection, packet, violation))
   ) {
     return;
   }
-  yield* disconnect(context, link, reasonCode, violation.reason);
+  yield* disconnect(context, link, violation.reasonCode, violation.reason);
+}
+
+/** Says so in the log, and answers what the client is told. */
+export function noteUnavailable(
+  context: Context,
+  { type }: Packet,
+  { reasonCode, message }: Unavailable,
+): Violation {
+  context.ports.log.warn('unavailable', { packet: type, reasonCode, reason: message });
+  return new Violation(reasonCode, 'unavailable for a moment; try again later');
+}
+
+/** QoS 0 has no answer. */
+function isDropped(packet: Packet): boolean {
+  return packet.type === 'publish' && packet.qos === 0;
 }
 
 function* isAnswered(
@@ -41,7 +58,6 @@ function* isAnswered(
   const isFive = connection.protocolVersion === 5;
   switch (packet.type) {
     case 'publish':
-      if (packet.qos === 0) return true;
       // MQTT 3.1.1 has no answer that refuses: its client sends again once it is back.
       if (!isFive) return false;
       if (packet.qos === 2)

@@ -98,6 +98,8 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly authorizer?: Authorizer;
   readonly methods?: readonly AuthenticationMethod[];
   readonly deliveryQuota?: DeliveryQuota;
+  /** What the broker sees of the stores: to fail in the middle of a call. */
+  readonly wrap?: (stores: Stores) => Stores;
   /** Every port answers with a promise, as in the cloud. */
   readonly isAsync?: boolean;
 }
@@ -122,11 +124,13 @@ export class FakeDoor {
       authorizer,
       methods,
       deliveryQuota,
+      wrap,
       isAsync = false,
       ...choices
     } = options;
     const door = isAsync ? asynchronous : <T>(port: T) => port;
-    const stores = createMemoryStores();
+    const memory = createMemoryStores();
+    const stores = wrap?.(memory) ?? memory;
     this.stores = {
       sessions: door(stores.sessions),
       subscriptions: door(stores.subscriptions),

@@ -1,0 +1,29 @@
+import { type DisconnectPacket, ReasonCode } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import { discardState } from './end-session.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { OpenedSession, SessionRecord } from './ports/index.ts';
+import { because, fitted } from './reply.ts';
+import type { Attachment } from './session.ts';
+
+/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
+export function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
+  const { attachment, session, lastConnectionId: connectionId } = previous;
+  const { connections, timers } = context.ports;
+  if (attachment !== undefined) yield* waitFor(connections.close(connectionId, takenOver(attachment)));
+  yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
+  yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
+  if (!opened.present) yield* discardState(context, session);
+}
+
+/** What the old connection is told: nothing before MQTT 5.0, and nothing that is too large for it [MQTT-3.14.2-3]. */
+function takenOver({ protocolVersion, maximumPacketSize }: Attachment): DisconnectPacket | undefined {
+  if (protocolVersion < 5) return undefined;
+  const properties = because('another client connected with the same client identifier');
+  const disconnect: DisconnectPacket = {
+    type: 'disconnect',
+    reasonCode: ReasonCode.SessionTakenOver,
+    properties,
+  };
+  return fitted(disconnect, protocolVersion, maximumPacketSize);
+}

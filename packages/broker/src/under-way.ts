@@ -1,0 +1,38 @@
+import type { Flow } from './flow.ts';
+import { Unavailable } from './ports/index.ts';
+
+/**
+ * A port became unavailable when what the packet asks for was under way, or had been answered: it cannot be refused any
+ * more. The connection ends instead, with the same reason code.
+ */
+export class UnderWay extends Unavailable {
+  override readonly name = 'UnderWay';
+  readonly reasonCode: number;
+
+  constructor(cause: Unavailable) {
+    super(cause.message, { cause });
+    this.reasonCode = cause.reasonCode;
+  }
+}
+
+/**
+ * From here on the packet cannot be refused. PUBACK or PUBREC with an error says "not taken", and the client gives the
+ * message up; but some recipients may have it, or have it inflight:
+ *
+ *     publisher                          subscriber
+ *     PUBLISH 5: put inflight for the subscriber; the next recipient's write is throttled, so nothing is posted
+ *     (were it refused with PUBACK 0x97 …)
+ *     PUBLISH 6
+ *                                        6
+ *                                        … and with the next connection what is inflight: 5 [MQTT-4.6.0-6]
+ *
+ * A client that is disconnected sends it again, before anything newer [MQTT-4.4.0-1].
+ */
+export function* underWay<T>(flow: Flow<T>): Flow<T> {
+  try {
+    return yield* flow;
+  } catch (error) {
+    if (!(error instanceof Unavailable) || error instanceof UnderWay) throw error;
+    throw new UnderWay(error);
+  }
+}
