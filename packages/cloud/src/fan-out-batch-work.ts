@@ -8,7 +8,7 @@ import { type FanOutCounts, noCounts } from './fan-out-metrics.ts';
 import { FanOutPosts, type GatewayState } from './fan-out-posts.ts';
 import type { FanOutWorkerOptions } from './fan-out-worker.ts';
 import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
-import { LostConnections } from './lost-connections.ts';
+import { LostConnections, type OnUnfinished } from './lost-connections.ts';
 import type { SqsBatchResponse, SqsRecord } from './sqs-events.ts';
 import { PACKED_BYTES_MAX } from './text-frame.ts';
 
@@ -65,7 +65,7 @@ export class BatchWork {
     const works: [TaskGroup, GroupWork][] = [];
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
-    await this.#posts.settle();
+    await this.#posts.settleAll();
     this.#options.environment.postbag.carryBy(undefined);
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
@@ -142,8 +142,9 @@ export class BatchWork {
       progress,
       posts: {
         subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
-        begin: (onUnfinished: () => void) => environment.postbag.carryBy(this.#posts.carrier(onUnfinished)),
+        begin: (onUnfinished: OnUnfinished) => environment.postbag.carryBy(this.#posts.carrier(onUnfinished)),
         flush: () => environment.postbag.post(),
+        isOpen: (onUnfinished: OnUnfinished) => this.#posts.isOpen(onUnfinished),
       },
       counts: this.#counts,
       limits: this.#state.limits,

@@ -1,9 +1,10 @@
 import { type Broker, type Log, Unavailable } from '@apus/broker';
 import type { Claim, FanOutProgress, ShardName, SubscriberSlice } from '@apus/store-dynamodb';
 import type { Task, TaskGroup } from './fan-out-batch.ts';
-import { Ledger, type Run } from './fan-out-ledger.ts';
+import { type ClaimOutcome, Ledger, type Run } from './fan-out-ledger.ts';
 import type { FanOutCounts } from './fan-out-metrics.ts';
 import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
+import type { OnUnfinished } from './lost-connections.ts';
 import { type ShardReader, SliceReader } from './slice-reader.ts';
 
 /** Sends what serving a slice has gathered. */
@@ -14,9 +15,11 @@ export interface SlicePosts {
    * What is sent from now on is of another slice. `onUnfinished` is called when the time runs out with something left
    * of it that has to arrive, perhaps while later slices are served.
    */
-  begin(onUnfinished: () => void): void;
+  begin(onUnfinished: OnUnfinished): void;
   /** Never rejects. */
   flush(): Promise<void>;
+  /** Something of the slice that has been flushed is still tried again, or a connection is to be closed for it. */
+  isOpen(onUnfinished: OnUnfinished): boolean;
 }
 
 export interface GroupContext {
@@ -56,17 +59,40 @@ type RunOutcome = 'done' | 'interrupted' | LeftBecause;
 
 interface ClaimedSlice {
   readonly tasks: readonly Task[];
-  readonly claim: Claim;
+  /** Where it begins; exclusive. */
+  readonly after: string | undefined;
+  /** It has to come again. */
   isUnfinished: boolean;
+  readonly onUnfinished: OnUnfinished;
 }
 
-/** Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted. */
+/**
+ * Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted.
+ *
+ * A slice is passed while some of its connections are still tried again, so one that does not read holds up nobody. What
+ * is claimed next then begins where that slice does, since nobody else knows what these connections miss:
+ *
+ *     worker A                           worker B
+ *     claims slice 1, posts it;
+ *     X refuses, and is tried again
+ *     claims slices 1 and 2, posts 2
+ *     … dies
+ *                                        repeats slices 1 and 2: X is reached
+ *
+ * For the same reason jobs are not written down as done while something of them is open, and the next run begins without
+ * waiting for it. What is open comes to its end within seconds, taken or closed, unless the gateway does not answer
+ * either way: then the batch comes again, from there.
+ */
 export class GroupWork {
   readonly #context: GroupContext;
   readonly #shard: ShardName;
   readonly #tasks: readonly Task[];
   readonly #ledger: Ledger;
   readonly #claimed: ClaimedSlice[] = [];
+  /** Runs to whose end this worker has come, and which are not written down as done. */
+  #served: (readonly Task[])[] = [];
+  /** Of runs whose claim was taken up and still stands: the attempts before that. */
+  readonly #attemptsBefore = new Map<readonly Task[], number>();
 
   constructor(context: GroupContext, { shard, tasks }: TaskGroup) {
     this.#context = context;
@@ -87,7 +113,7 @@ export class GroupWork {
         continue;
       }
       if (outcome !== 'done') return { done, left: outcome };
-      this.#ledger.finish(run.tasks);
+      this.#served.push(run.tasks);
       done += run.tasks.length;
       runs = others;
     }
@@ -95,19 +121,16 @@ export class GroupWork {
   }
 
   /**
-   * When all posts have come to their end: goes back to the first slice that has not, which was passed while some of its
-   * connections were tried again. What has been claimed since is a repeat too. Answers the number of tasks that are done
-   * with, if it is fewer than was thought. Never rejects.
+   * When all posts have come to their end: whether some slice has not, which was passed while some of its connections
+   * were tried again. The claims of its run begin there or before it. Answers the number of tasks that are done with, if
+   * it is fewer than was thought. Never rejects.
    */
   async review(): Promise<number | undefined> {
-    const first = this.#claimed.find(({ isUnfinished }) => isUnfinished);
+    const unfinished = this.#claimed.filter(({ isUnfinished }) => isUnfinished);
+    const [first] = unfinished;
     if (first === undefined) return undefined;
-    const { tasks, claim } = first;
-    const last = this.#claimed.findLast((slice) => slice.tasks === tasks)?.claim ?? claim;
-    if (last !== claim) {
-      await this.#quietly(() => this.#ledger.claim(tasks, { ...last, after: claim.after }, 0));
-    }
-    return this.#tasks.findIndex((task) => tasks.includes(task));
+    for (const tasks of new Set(unfinished.map((slice) => slice.tasks))) await this.#uncount(tasks);
+    return this.#tasks.findIndex((task) => first.tasks.includes(task));
   }
 
   /** What fails here has been counted as an attempt of its jobs, at worst. */
@@ -148,15 +171,27 @@ export class GroupWork {
 
   /** An attempt that fails for want of time, or of a service, says nothing against its jobs and is not counted. */
   async #takeUp(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
+    this.#attemptsBefore.set(tasks, attempts - 1);
     let outcome: RunOutcome = 'unavailable';
     try {
       outcome = await this.#repeat(tasks, claim, attempts);
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof Unavailable)) {
+        this.#attemptsBefore.delete(tasks);
+        throw error;
+      }
     }
     if (outcome === 'done' || outcome === 'lost' || outcome === 'interrupted') return outcome;
-    await this.#quietly(() => this.#ledger.claim(tasks, claim, attempts - 1));
+    await this.#uncount(tasks);
     return outcome;
+  }
+
+  async #uncount(tasks: readonly Task[]): Promise<void> {
+    const attempts = this.#attemptsBefore.get(tasks);
+    const claim = this.#ledger.claimOf(tasks);
+    if (attempts === undefined || claim === undefined) return;
+    this.#attemptsBefore.delete(tasks);
+    await this.#quietly(() => this.#ledger.claim(tasks, claim, attempts));
   }
 
   /**
@@ -170,13 +205,13 @@ export class GroupWork {
   ): Promise<RunOutcome> {
     const { shards, posts, counts } = this.#context;
     let from = after;
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       if (!this.#context.hasTime()) return 'no-time';
-      const claim = { after: from, end, isLast };
-      const { outcome } = await this.#ledger.claim(tasks, claim, isFirst ? attempts : 0);
+      const low = this.#lowWater(tasks, from);
+      // It is the same attempt while the claim begins where it did: a job that kills its worker would be none otherwise.
+      const outcome = await this.#claim(tasks, { after: from, end, isLast }, low === after ? attempts : 0);
       if (outcome !== 'claimed') return outcome;
       counts.repeatedSlices += 1;
-      this.#claimed.push({ tasks, claim, isUnfinished: false });
       const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
       const slice = await shards.readShard(this.#shard, range);
       if (!(await this.#post(tasks, slice, true))) return 'refused';
@@ -194,10 +229,9 @@ export class GroupWork {
       const slice = await reader.next(posts.subscribersMax(tasks));
       if (slice.end !== undefined && slice.subscribers.length > 0) {
         const claim = { after, end: slice.end, isLast: slice.next === undefined };
-        const { outcome } = await this.#ledger.claim(tasks, claim, 0);
+        const outcome = await this.#claim(tasks, claim, 0);
         if (outcome !== 'claimed') return outcome;
         counts.slices += 1;
-        this.#claimed.push({ tasks, claim, isUnfinished: false });
         if (!(await this.#post(tasks, slice, false))) return 'refused';
       }
       if (slice.next === undefined) return 'done';
@@ -205,14 +239,51 @@ export class GroupWork {
     }
   }
 
+  /** Claims a slice, with what is open before it. */
+  async #claim(tasks: readonly Task[], slice: Claim, attempts: number): Promise<ClaimOutcome['outcome']> {
+    this.#finishServed();
+    const claim = { ...slice, after: this.#lowWater(tasks, slice.after) };
+    const { outcome } = await this.#ledger.claim(tasks, claim, attempts);
+    if (outcome !== 'claimed') return outcome;
+    if (attempts === 0) this.#attemptsBefore.delete(tasks);
+    const claimed = {
+      tasks,
+      after: slice.after,
+      isUnfinished: false,
+      onUnfinished: () => {
+        claimed.isUnfinished = true;
+      },
+    };
+    this.#claimed.push(claimed);
+    return outcome;
+  }
+
+  /** Runs of which nothing is open any more are done with. */
+  #finishServed(): void {
+    const open = this.#served.filter((tasks) => this.#openOf(tasks) !== undefined);
+    for (const tasks of this.#served) if (!open.includes(tasks)) this.#ledger.finish(tasks);
+    this.#served = open;
+  }
+
+  /** Where the first slice of this run begins that is open; if none is, where the next one does. */
+  #lowWater(tasks: readonly Task[], next: string | undefined): string | undefined {
+    const first = this.#openOf(tasks);
+    return first === undefined ? next : first.after;
+  }
+
+  #openOf(tasks: readonly Task[]): ClaimedSlice | undefined {
+    const { posts } = this.#context;
+    return this.#claimed.find(
+      (slice) => slice.tasks === tasks && (slice.isUnfinished || posts.isOpen(slice.onUnfinished)),
+    );
+  }
+
   /** Everything for one connection is gathered before anything is posted: it leaves together. */
   async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
     const { broker, posts } = this.#context;
     const matched = { topicFilter: this.#shard.topicFilter, subscribers };
     const slice = this.#claimed.at(-1);
-    posts.begin(() => {
-      if (slice !== undefined) slice.isUnfinished = true;
-    });
+    if (slice !== undefined) posts.begin(slice.onUnfinished);
     try {
       for (const { job } of tasks) {
         for (const message of job.messages) await broker.serve(message, matched, isRepeat);

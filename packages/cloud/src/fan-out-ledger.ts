@@ -31,7 +31,7 @@ export class Ledger {
     this.#owner = owner;
   }
 
-  /** Says that these jobs are about to be posted to this slice, and that everything before it has been. */
+  /** Says that these jobs are about to be posted to the end of this claim, and that everything before it has been. */
   async claim(tasks: readonly Task[], claim: Claim, attempts: number): Promise<ClaimOutcome> {
     const jobs = tasks.map(({ name }) => name);
     const cohorts = [...without(this.#cohorts, jobs), { jobs, claim, attempts, isDone: false }];
@@ -48,6 +48,12 @@ export class Ledger {
     this.#state = to;
     this.#cohorts = cohorts;
     return { outcome: 'claimed' };
+  }
+
+  /** What was claimed of these jobs last, by whomever. */
+  claimOf(tasks: readonly Task[]): Claim | undefined {
+    const [first] = tasks;
+    return first && this.#cohorts.find(({ jobs }) => jobs.includes(first.name))?.claim;
   }
 
   /** These jobs are done with; it is written with the next claim, if there is one. */

@@ -1,7 +1,7 @@
 import type { Clock, ConnectionId } from '@apus/broker';
 import type { FanOutCounts } from './fan-out-metrics.ts';
 import type { Frame } from './frame.ts';
-import type { LostConnections } from './lost-connections.ts';
+import type { LostConnections, OnUnfinished } from './lost-connections.ts';
 import { Pace } from './pace.ts';
 import type { PacketSequence } from './packet-sequence.ts';
 import { type Carrier, PARALLEL_POSTS_MAX } from './postbag.ts';
@@ -43,11 +43,20 @@ interface Delivery {
   /** The share of all posts that was refused then. */
   share: number;
   /** What to do when there is no time to come to its end: each slice that it belongs to has to come again. */
-  onUnfinished: readonly (() => void)[];
+  onUnfinished: readonly OnUnfinished[];
+}
+
+/** A delivery that is tried again. */
+interface Retry {
+  readonly delivery: Delivery;
+  ended: Promise<void>;
 }
 
 /** Where connections are ended that did not get what they had to. */
-export type Losses = Pick<LostConnections, 'add' | 'isClosing' | 'closed'>;
+export type Losses = Pick<
+  LostConnections,
+  'add' | 'alsoMisses' | 'isOpenFor' | 'isClosing' | 'closed' | 'allClosed'
+>;
 
 type AttemptOutcome = PostOutcome | 'no-time';
 
@@ -62,7 +71,7 @@ export class FanOutPosts {
   /** By then nothing may be under way any more. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
-  readonly #retried = new Map<ConnectionId, { readonly delivery: Delivery; readonly ended: Promise<void> }>();
+  readonly #retried = new Map<ConnectionId, Retry>();
   /** Gone, or to be closed: nothing may come to them out of order. */
   readonly #ended = new Set<ConnectionId>();
 
@@ -84,7 +93,7 @@ export class FanOutPosts {
    * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `settle` does, when the time
    * runs out with something left that has to arrive. Never rejects.
    */
-  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: () => void): Promise<void> {
+  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
     const waiting = bag.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, bag.size);
     await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
@@ -92,7 +101,7 @@ export class FanOutPosts {
   }
 
   /** For a postbag that gathers a slice; see `post`. */
-  carrier(onUnfinished: () => void): Carrier {
+  carrier(onUnfinished: OnUnfinished): Carrier {
     return {
       post: (bag) => this.post(bag, onUnfinished),
       holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
@@ -103,9 +112,29 @@ export class FanOutPosts {
     };
   }
 
+  /**
+   * Of a slice whose posts have been made: something that has to arrive is still tried again, or a connection that misses
+   * it is not closed yet. Whoever dies now has to be followed by one that repeats the slice.
+   */
+  isOpen(onUnfinished: OnUnfinished): boolean {
+    for (const { delivery } of this.#retried.values()) {
+      if (delivery.onUnfinished.includes(onUnfinished) && mustArrive(delivery)) return true;
+    }
+    return this.#lost.isOpenFor(onUnfinished);
+  }
+
+  /** Waits for the connections that are still being tried, and those that are to be closed. */
+  async settleAll(): Promise<void> {
+    do {
+      await this.settle();
+      await this.#lost.allClosed();
+    } while (this.#retried.size > 0);
+  }
+
   /** Waits for the connections that are still being tried. */
   async settle(): Promise<void> {
-    for (const { ended } of [...this.#retried.values()]) await ended;
+    // Also those that are added meanwhile: a map is walked as it grows.
+    for (const { ended } of this.#retried.values()) await ended;
   }
 
   /**
@@ -135,7 +164,10 @@ export class FanOutPosts {
     frames: readonly Frame[],
     onUnfinished: Delivery['onUnfinished'],
   ): Delivery | undefined {
-    if (this.#ended.has(connectionId)) return undefined;
+    if (this.#ended.has(connectionId)) {
+      if (frames.some(({ mustArrive }) => mustArrive)) this.#lost.alsoMisses(connectionId, onUnfinished);
+      return undefined;
+    }
     const retried = this.#retried.get(connectionId)?.delivery;
     if (retried === undefined) return { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
     // Behind what it has not taken yet.
@@ -149,14 +181,29 @@ export class FanOutPosts {
       this.#outOfTime(delivery);
       return;
     }
-    const ended = this.#retry(delivery, outcome).finally(() => this.#retried.delete(delivery.connectionId));
-    this.#retried.set(delivery.connectionId, { delivery, ended });
+    const retry: Retry = { delivery, ended: Promise.resolve() };
+    this.#retried.set(delivery.connectionId, retry);
+    retry.ended = this.#retry(delivery, outcome).finally(() => this.#end(delivery));
+  }
+
+  /**
+   * Nothing may join a delivery any more once what becomes of it is decided: it would be left behind. So this happens in
+   * the same turn, and not when whoever awaits the retry comes to know of it:
+   *
+   *     retry to connection X              next slice
+   *     has sent its last frame
+   *                                        finds a retry to X: its frame joins
+   *     ends, and is forgotten
+   */
+  #end(delivery: Delivery): void {
+    const { connectionId } = delivery;
+    if (this.#retried.get(connectionId)?.delivery === delivery) this.#retried.delete(connectionId);
   }
 
   async #retry(delivery: Delivery, refusedBy: Exclude<PostOutcome, 'sent'>): Promise<void> {
     let outcome: AttemptOutcome = refusedBy;
     while (outcome === 'sent' || (await this.#mayBeTriedAgain(delivery, outcome))) {
-      if (delivery.index === delivery.frames.length) return;
+      if (delivery.index === delivery.frames.length) return this.#end(delivery);
       if (delivery.tries > 0) await this.#options.sleep(this.#delayMs(delivery));
       const nowMs = this.#options.clock.now();
       outcome = await this.#attempt(delivery, nowMs);
@@ -240,21 +287,24 @@ export class FanOutPosts {
   }
 
   /** The slice comes again, as a repeat: what is only QoS 0 would not be sent then either. */
-  #outOfTime({ frames, index, onUnfinished }: Delivery): void {
-    const left = frames.slice(index);
-    if (left.some(({ mustArrive }) => mustArrive)) for (const tell of onUnfinished) tell();
-    else this.#countDropped(left);
+  #outOfTime(delivery: Delivery): void {
+    this.#end(delivery);
+    if (mustArrive(delivery)) for (const tell of delivery.onUnfinished) tell();
+    else this.#countDropped(leftOf(delivery));
   }
 
   /** False, for whoever asks whether it may be tried again. */
   #giveUp(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): false {
-    const { connectionId, frames, index } = delivery;
-    const left = frames.slice(index);
-    const isLoss = left.some(({ mustArrive }) => mustArrive);
+    this.#end(delivery);
+    const { connectionId, onUnfinished } = delivery;
+    const left = leftOf(delivery);
+    const isLoss = mustArrive(delivery);
     if (outcome === 'gone' || isLoss) {
       this.#ended.add(connectionId);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
-      this.#lost.add({ connectionId, outcome, isLoss, packets: packetsIn(left) });
+      // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
+      const onUnclosed = outcome === 'gone' ? [] : onUnfinished;
+      this.#lost.add({ connectionId, outcome, isLoss, packets: packetsIn(left) }, onUnclosed);
       return false;
     }
     this.#countDropped(left);
@@ -265,6 +315,15 @@ export class FanOutPosts {
   #countDropped(frames: readonly Frame[]): void {
     this.#counts.dropped += packetsIn(frames);
   }
+}
+
+/** Frames that have not been sent. */
+function leftOf({ frames, index }: Delivery): readonly Frame[] {
+  return frames.slice(index);
+}
+
+function mustArrive(delivery: Delivery): boolean {
+  return leftOf(delivery).some((frame) => frame.mustArrive);
 }
 
 function packetsIn(frames: readonly Frame[]): number {

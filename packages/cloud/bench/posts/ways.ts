@@ -48,7 +48,14 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
       }
       const deadlineMs = Date.now() + 30_000;
       const options = { poster, clock, sleep, random: Math.random };
-      const lost = { add: fail, isClosing: () => false, closed: async () => {} };
+      const lost = {
+        add: fail,
+        alsoMisses: () => {},
+        isOpenFor: () => false,
+        isClosing: () => false,
+        closed: async () => {},
+        allClosed: async () => {},
+      };
       const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, lost);
       postbag.carryBy(posts.carrier(fail));
       await postbag.post();
