@@ -70,6 +70,11 @@ export interface Link {
   readonly topicAliases?: Map<number, string>;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
   roomBytes(): number;
+  /**
+   * What waits cannot be read for the moment: there is no room until the door hears of the client again, so that what is
+   * being handled is not kept waiting twice. Absent on a door whose ports are always there.
+   */
+  putOff?(): void;
   /** Sends a packet to the client, encoded for its version, behind everything that was sent before. Drops nothing. */
   send(packet: Packet, version: ProtocolVersion): void;
   /**

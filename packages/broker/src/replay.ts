@@ -22,7 +22,8 @@ export function* replay(context: Context, link: Link, connection: Connection): F
     const [current, ...rest] = state.replays;
     if (current === undefined || link.roomBytes() <= 0) return;
     const page = yield* nextPage(context, link, connection, current);
-    if (page === undefined) return;
+    if (page === 'put-off') return link.putOff?.();
+    if (page === 'held-back') return;
     for (const message of page.messages)
       yield* replayMessage(context, link, connection, current.subscription, message);
     const { next } = page;
@@ -31,25 +32,25 @@ export function* replay(context: Context, link: Link, connection: Connection): F
 }
 
 /**
- * The page that may be sent now. Undefined when something waits, or when it cannot be read: nothing of it has been sent
- * then, so it is simply read when the client fetches.
+ * The page that may be sent now. Where it cannot be read nothing of it has been sent, so it is simply read with what the
+ * client sends next; where it cannot be stored, some of it may have been sent, and would come twice.
  */
 function* nextPage(
   context: Context,
   link: Link,
   connection: Connection,
   current: Replay,
-): Flow<RetainedPage | undefined> {
+): Flow<RetainedPage | 'held-back' | 'put-off'> {
   try {
     const page = yield* readPage(context, link, connection, current);
     // Most filters have nothing retained: then nobody asks what waits, which costs a read where the queue is far away.
-    if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return undefined;
+    if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return 'held-back';
     return page;
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const { reasonCode, message: reason } = error;
     context.ports.log.warn('unavailable', { what: 'retained messages', reasonCode, reason });
-    return undefined;
+    return 'put-off';
   }
 }
 

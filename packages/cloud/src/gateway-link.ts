@@ -19,6 +19,7 @@ export class GatewayLink implements Link {
   state: LinkState;
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;
+  #isPutOff = false;
 
   constructor(id: ConnectionId, peer: Peer, state: LinkState) {
     this.id = id;
@@ -43,13 +44,17 @@ export class GatewayLink implements Link {
 
   /** What still fits into the reply's frame: a page of the queue, and the client fetches the next. */
   roomBytes(): number {
-    const bytes = PACKED_BYTES_MAX - HEADERS_BYTES - this.out.bytes;
+    const bytes = this.#isPutOff ? 0 : PACKED_BYTES_MAX - HEADERS_BYTES - this.out.bytes;
     if (bytes <= 0) this.#ranOutOfRoom = true;
     return bytes;
   }
 
   send(packet: Packet, version: ProtocolVersion): void {
     if (this.#endedBy === undefined) this.out.push(encodePacket(packet, version), true);
+  }
+
+  putOff(): void {
+    this.#isPutOff = true;
   }
 
   close(endedBy: 'client' | 'server'): void {
