@@ -1,8 +1,9 @@
 import type { ConnectionId, OpenedSession, OpenSession } from '@apus/broker';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { ContentionError } from './errors.ts';
+import { ContentionError, InDoubtError } from './errors.ts';
 import { sessionItemKey } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
+import { Pauses } from './retry.ts';
 import {
   FOREVER_MS,
   hasWill,
@@ -15,7 +16,7 @@ import {
   willJson,
 } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
-import type { Table } from './table.ts';
+import type { Table, Written } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
 /** `clean`: a new incarnation whatever stands there; `begin`: one where no session continues; `continue`: none. */
@@ -52,15 +53,22 @@ interface Guess {
  *                                       beginWill: under message id m
  *     open: fails, the will has been begun. Again: it is owed, under m
  *
- * A wrong guess costs one write more.
+ * A wrong guess costs one write more. Where nobody says whether a write was made, the next is one of its own, with a new
+ * incarnation:
+ *
+ *     CONNECT(A), Clean Start             CONNECT(B), Clean Start
+ *     open: incarnation := a; no answer
+ *                                        open: incarnation := b; A's is to be discarded
+ *     (were it to open again as a …)
+ *     subscribes
+ *                                        … B would discard that
  */
 export async function openSession(table: Table, request: OpenSession): Promise<OpenedSession> {
   const nonce = table.settings.randomId();
-  const incarnation = table.settings.randomId();
   const mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
   let guess: Guess = { mode, will: undefined };
   for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-    const { ok, old } = await write(table, request, guess, nonce, incarnation);
+    const { ok, old, incarnation } = await writeAnswered(table, request, guess, nonce);
     const owed = guess.will?.isOwed === true ? guess.will.connectionId : undefined;
     if (ok)
       return opened(request, guess.mode === 'continue' ? textOf(old, 'i') : incarnation, owed, old, 'now');
@@ -93,6 +101,25 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess {
   const isOwed =
     item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
+}
+
+/** Made until somebody says what became of it, under an incarnation of its own each time. */
+async function writeAnswered(
+  table: Table,
+  request: OpenSession,
+  guess: Guess,
+  nonce: string,
+): Promise<Written & { readonly incarnation: string }> {
+  const pauses = new Pauses('UpdateItem', table.settings);
+  for (;;) {
+    const incarnation = table.settings.randomId();
+    try {
+      return { ...(await write(table, request, guess, nonce, incarnation)), incarnation };
+    } catch (error) {
+      if (!(error instanceof InDoubtError)) throw error;
+      await pauses.next(error);
+    }
+  }
 }
 
 async function write(
@@ -137,6 +164,7 @@ async function write(
       ...(mode !== 'continue' && { ':incarnation': text(incarnation) }),
     },
     returnsOld: true,
+    once: true,
   });
 }
 

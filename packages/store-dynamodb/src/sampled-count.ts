@@ -1,3 +1,4 @@
+import { ThrottledError } from './errors.ts';
 import { countKey } from './keys.ts';
 import { COUNT_CACHE_MS, COUNT_SAMPLE } from './limits.ts';
 import { marshalled, type Table } from './table.ts';
@@ -20,9 +21,14 @@ export class SampledCount {
 
   async add(tenant: string, change: 1 | -1): Promise<void> {
     if (this.#table.settings.random() * COUNT_SAMPLE >= 1) return;
-    await this.#table.update(countKey(this.#name, tenant), 'SET v = :v ADD n :change', {
-      values: { ':v': number(VERSION), ':change': number(change * COUNT_SAMPLE) },
-    });
+    try {
+      await this.#table.update(countKey(this.#name, tenant), 'SET v = :v ADD n :change', {
+        values: { ':v': number(VERSION), ':change': number(change * COUNT_SAMPLE) },
+      });
+    } catch (error) {
+      // What is counted has been done, and must not be taken for refused.
+      if (!(error instanceof ThrottledError)) throw error;
+    }
   }
 
   /** Somebody has counted: what was added meanwhile may be missing. */

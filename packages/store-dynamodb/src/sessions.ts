@@ -115,7 +115,9 @@ export class DynamoSessions implements SessionStore {
         },
       },
     );
-    return (kept.ok || kept.isRetry) && (await this.#removed());
+    // An attempt whose answer was lost has done it, unless its client is back and the session goes on.
+    const isDone = kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
+    return isDone && (await this.#removed());
   }
 
   async count(): Promise<number> {

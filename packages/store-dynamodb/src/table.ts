@@ -113,7 +113,7 @@ export class Table {
   async update(key: Key, expression: string, options: WriteOptions = {}): Promise<Written> {
     const input = { ...this.#written(options), Key: marshalled(key), UpdateExpression: expression };
     const command = new UpdateItemCommand(input);
-    return await this.#write('UpdateItem', () => this.settings.client.send(command));
+    return await this.#write('UpdateItem', () => this.settings.client.send(command), options.once);
   }
 
   async delete(key: Key, options: WriteOptions = {}): Promise<Written> {

@@ -322,6 +322,30 @@ await withService((service) => {
       },
     );
 
+    it.each([true, false])(
+      'take-over has a session of its own where another CONNECT came in between (Clean Start %s) [MQTT-3.1.2-4]',
+      async (cleanStart) => {
+        const tenant = unique('tenant');
+        const other = service.make();
+        let between: SessionRef | undefined;
+        let previous: SessionRef | undefined;
+        const hooks = {
+          after: async (operation: string) => {
+            if (between !== undefined || operation !== 'UpdateItem') return;
+            const opened = await open(other, tenant, 'c', { connectionId: 'c:2', cleanStart });
+            between = opened.session;
+            previous = opened.previous?.session;
+            throw failure('TimeoutError');
+          },
+        };
+        const stores = service.make({ hooks, random: () => 0.99 });
+        const opened = await open(stores, tenant, 'c', { connectionId: 'c:1', cleanStart: true });
+        expect(opened).toMatchObject({ present: false, previous: { attachment: { connectionId: 'c:2' } } });
+        // What the other one discards, or goes on with, is not this one's.
+        expect([between?.incarnation, previous?.incarnation]).not.toContain(opened.session.incarnation);
+      },
+    );
+
     const WILL = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
     const openWith = async (stores: Stores, tenant: string, connectionId: string, will?: typeof WILL) =>
       await stores.sessions.open({
@@ -335,6 +359,33 @@ await withService((service) => {
         nowMs: NOW_MS,
         isWillOwed: () => true,
       });
+
+    it('the end of a session whose client is back, and goes on with it, is none', async () => {
+      const tenant = unique('tenant');
+      const other = service.make();
+      const begun = await openWith(other, tenant, '1', WILL);
+      const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
+      const { session } = begun;
+      await other.sessions.detach({
+        session,
+        connectionId: '1',
+        expirySeconds: 60,
+        nowMs: NOW_MS,
+        will: due,
+      });
+      await other.sessions.beginWill(session, '1', 'm', NOW_MS);
+      let isBack = false;
+      const hooks = {
+        before: async (operation: string) => {
+          if (isBack || operation !== 'UpdateItem') return;
+          isBack = true;
+          expect((await open(other, tenant, 'c', { connectionId: '2' })).present).toBe(true);
+          throw failure('TimeoutError');
+        },
+      };
+      expect(await service.make({ hooks }).sessions.remove(session)).toBe(false);
+      expect(isBack).toBe(true);
+    });
 
     it('a will is begun, and is not taken for a repeat; then it is done with', async () => {
       const { stores, lose } = losing();
