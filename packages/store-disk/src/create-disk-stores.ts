@@ -4,7 +4,7 @@ import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
 import type { DueTimer } from './due-timers.ts';
 import { DurableSessions } from './durable-sessions.ts';
-import type { DiskError } from './errors.ts';
+import { DataDirectoryError, DiskError } from './errors.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
@@ -42,7 +42,8 @@ export interface DiskStores extends Stores {
 /**
  * Opens a data directory and brings what it holds into memory.
  *
- * @throws {DataDirectoryError} when it is in use, cannot be written, or is not of this version.
+ * @throws {DataDirectoryError} when it is in use, cannot be written, is damaged, or is not of this version. The
+ * directory is free again then.
  * @example
  * const stores = await createDiskStores({ directory: '/var/lib/apus', clock });
  * const broker = createBroker({ ...stores, timers, clock, … }, options);
@@ -52,11 +53,21 @@ export interface DiskStores extends Stores {
 export async function createDiskStores(options: DiskStoresOptions): Promise<DiskStores> {
   const lock = await DirectoryLock.acquire(options.directory);
   try {
-    const database = await Database.open(options.directory);
-    return await compose(options, database, lock);
+    return await openLocked(options, lock);
   } catch (error) {
     await lock.release();
     throw error;
+  }
+}
+
+async function openLocked(options: DiskStoresOptions, lock: DirectoryLock): Promise<DiskStores> {
+  const database = await Database.open(options.directory);
+  try {
+    return await compose(options, database, lock);
+  } catch (error) {
+    await database.close();
+    // Nobody has been promised anything yet: it is a start that failed.
+    throw error instanceof DiskError ? new DataDirectoryError(error.message, { cause: error }) : error;
   }
 }
 

@@ -1,25 +1,24 @@
-import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
 import { FORMAT_KEY, type Kind } from './keys.ts';
 import { FORMAT_VERSION } from './limits.ts';
 import { Ownership } from './ownership.ts';
+import { checkPages, PageError } from './page-check.ts';
 import type { Operations } from './writer.ts';
 
 const FILE_NAME = 'apus.mdb';
 
-/** In the first page of every LMDB file. */
-const LMDB_MAGIC = 0xbeefc0de;
-const LMDB_MAGIC_OFFSET = 24;
-
 /** One LMDB file: a sorted map of keys to bytes, changed by transactions that a crash leaves whole. */
 export class Database {
   readonly #lmdb: RootDatabase<Buffer, string>;
+  readonly #path: string;
   readonly #ownership: Ownership;
 
-  private constructor(lmdb: RootDatabase<Buffer, string>, ownership: Ownership) {
+  private constructor(lmdb: RootDatabase<Buffer, string>, path: string, ownership: Ownership) {
     this.#lmdb = lmdb;
+    this.#path = path;
     this.#ownership = ownership;
   }
 
@@ -30,13 +29,13 @@ export class Database {
    */
   static async open(directory: string): Promise<Database> {
     const path = join(directory, FILE_NAME);
-    checkMagic(path);
+    checkFile(path);
     const lmdb = await openFile(path);
     try {
       const ownership = await claim(lmdb, path);
       // The file's name is durable too.
       syncDirectory(directory);
-      return new Database(lmdb, ownership);
+      return new Database(lmdb, path, ownership);
     } catch (error) {
       await lmdb.close();
       throw error;
@@ -66,6 +65,15 @@ export class Database {
   *scan(kind: Kind, from: string = kind): Generator<readonly [key: string, value: Buffer], void, undefined> {
     const end = String.fromCharCode(kind.charCodeAt(0) + 1);
     for (const { key, value } of this.#lmdb.getRange({ start: from, end })) yield [key, value];
+  }
+
+  /** For what could not be read: `where` says what it is, in half a sentence. An error that says so already is kept. */
+  damage(where: string, error: unknown): DataDirectoryError {
+    if (error instanceof DataDirectoryError) return error;
+    return new DataDirectoryError(
+      `${this.#path} is damaged: ${where} cannot be read (${reasonOf(error)}). Restore it, or move it away.`,
+      { cause: error },
+    );
   }
 
   async close(): Promise<void> {
@@ -115,23 +123,15 @@ async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
 }
 
 /** LMDB would read any file as a map of its pages, and crash. */
-function checkMagic(path: string): void {
-  const header = Buffer.alloc(LMDB_MAGIC_OFFSET + 4);
-  let length: number;
+function checkFile(path: string): void {
   try {
-    const file = openSync(path, 'r+');
-    length = readSync(file, header);
-    closeSync(file);
+    checkPages(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return;
-    throw new DataDirectoryError(`${path} cannot be opened: ${reasonOf(error)}.`, { cause: error });
-  }
-  // A crash in the very first moment leaves an empty file, which is as good as none.
-  if (length === 0) return;
-  if (length < header.length || header.readUInt32LE(LMDB_MAGIC_OFFSET) !== LMDB_MAGIC) {
-    throw new DataDirectoryError(
-      `${path} is not a data file of Apus, or is damaged. Restore it, or move it away.`,
-    );
+    const isBroken = error instanceof PageError;
+    const what = isBroken ? 'is not a data file of Apus, or is damaged' : 'cannot be opened';
+    const advice = isBroken ? ' Restore it, or move it away.' : '';
+    throw new DataDirectoryError(`${path} ${what}: ${reasonOf(error)}.${advice}`, { cause: error });
   }
 }
 

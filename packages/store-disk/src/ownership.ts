@@ -34,7 +34,7 @@ export class Ownership {
     path: string,
     write: () => void,
   ): Promise<Ownership> {
-    const earlier = [...lmdb.getKeys({ start: Kind.Owner, end: ownerKey(Number.MAX_SAFE_INTEGER) })];
+    const earlier = [...lmdb.getKeys({ start: Kind.Owner, end: `${Kind.Owner}~` })];
     const number = 1 + Math.max(0, ...earlier.map(firstNumberOf));
     const isClaimed = await lmdb.ifNoExists(ownerKey(number), () => {
       for (const key of earlier) lmdb.remove(key);

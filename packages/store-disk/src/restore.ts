@@ -46,7 +46,11 @@ export interface RestoreContext {
   readonly willGraceSeconds: number;
 }
 
-/** Brings everything that is on the disk into memory, and throws away what belongs to nothing any more. */
+/**
+ * Brings everything that is on the disk into memory, and throws away what belongs to nothing any more.
+ *
+ * @throws {DataDirectoryError} when something cannot be read; nothing is written then.
+ */
 export function restore(context: RestoreContext): Restored {
   return new Restore(context).run();
 }
@@ -63,6 +67,15 @@ class Restore {
   }
 
   run(): Restored {
+    try {
+      return this.#run();
+    } catch (error) {
+      this.#context.writer.abandon();
+      throw this.#context.database.damage('what it holds', error);
+    }
+  }
+
+  #run(): Restored {
     this.#eachOf(Kind.Session, (number, bytes) => this.#session(number, sessionCodec.decode(bytes)));
     this.#eachOf(Kind.OwedWill, (number, bytes) => this.#owedWill(number, owedWillCodec.decode(bytes)));
     this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
@@ -78,7 +91,16 @@ class Restore {
   /** Whatever `restored` says is no use is removed: it is of a session whose end a crash has cut short. */
   #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
     for (const [key, bytes] of this.#context.database.scan(kind)) {
-      if (!restored(firstNumberOf(key), bytes, key)) this.#context.writer.remove(key);
+      if (!this.#read(key, () => restored(firstNumberOf(key), bytes, key))) this.#context.writer.remove(key);
+    }
+  }
+
+  /** Whatever fails while a record is read fails because of what the record holds. */
+  #read<T>(key: string, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw this.#context.database.damage(`the record ${key}`, error);
     }
   }
 

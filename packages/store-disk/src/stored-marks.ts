@@ -4,10 +4,12 @@ import { Kind } from './keys.ts';
 
 /** The marks of inflight messages in the order of their keys. */
 export class StoredMarks {
+  readonly #database: Database;
   readonly #marks: Iterator<readonly [string, Buffer]>;
   #next: IteratorResult<readonly [string, Buffer]>;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#marks = database.scan(Kind.Inflight);
     this.#next = this.#marks.next();
   }
@@ -18,7 +20,7 @@ export class StoredMarks {
       const [key, bytes] = this.#next.value;
       if (queuedKey !== undefined && key.slice(1) >= queuedKey.slice(1)) return;
       this.#next = this.#marks.next();
-      yield [key, inflightCodec.decode(bytes)];
+      yield [key, this.#decode(key, bytes)];
     }
   }
 
@@ -27,6 +29,14 @@ export class StoredMarks {
     const [key, bytes] = this.#next.value;
     if (key.slice(1) !== queuedKey.slice(1)) return undefined;
     this.#next = this.#marks.next();
-    return inflightCodec.decode(bytes);
+    return this.#decode(key, bytes);
+  }
+
+  #decode(key: string, bytes: Buffer): StoredInflight {
+    try {
+      return inflightCodec.decode(bytes);
+    } catch (error) {
+      throw this.#database.damage(`the record ${key}`, error);
+    }
   }
 }

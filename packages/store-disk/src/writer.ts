@@ -99,6 +99,12 @@ export class Writer {
     this.#failure ??= new DiskError('The store has been closed.');
   }
 
+  /** Nothing of what waits is written, and nothing can be written any more. For one whose commits have not begun. */
+  abandon(): void {
+    this.#batches = [];
+    this.#failure ??= new DiskError('The store could not be opened.');
+  }
+
   #add(key: string, value: Uint8Array | undefined): void {
     this.assertWorking();
     const batch = this.#openBatch();

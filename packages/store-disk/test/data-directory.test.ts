@@ -68,7 +68,7 @@ describe('a data directory', () => {
     async (bytes) => {
       const directory = temporaryDirectory();
       writeFileSync(join(directory, 'apus.mdb'), bytes);
-      expect(await refusalOf(directory)).toContain('apus.mdb is not a data file of Apus, or is damaged.');
+      expect(await refusalOf(directory)).toContain('apus.mdb is not a data file of Apus, or is damaged: ');
     },
   );
 
