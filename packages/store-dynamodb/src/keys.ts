@@ -17,6 +17,7 @@ export interface ShardName {
 /** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for what stands beside a name. */
 const PARTITION_KEY_BYTES_MAX = 2_000;
 const SORT_KEY_BYTES_MAX = 900;
+const DYNAMODB_SORT_KEY_BYTES_MAX = 1_024;
 
 /** U+0000 is in no MQTT string, so what is joined with it cannot be mistaken for anything else. */
 const join = (...parts: readonly string[]) => parts.join('\0');
@@ -25,11 +26,11 @@ export function hashOf(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }
 
-/** A name as it is, or its beginning and a hash where it is too long for a key. */
-function fit(name: string, bytesMax: number): string {
+/** A name as it is, or its beginning and a hash where it is too long for a key. No other name may have the `mark`. */
+function fit(name: string, bytesMax: number, mark = '\0\0'): string {
   if (name.length * 3 <= bytesMax || Buffer.byteLength(name) <= bytesMax) return name;
   // A third of the bytes in characters never cuts deeper than the limit.
-  return `${cut(name, Math.floor(bytesMax / 3))}\0\0${hashOf(name)}`;
+  return `${cut(name, Math.floor(bytesMax / 3))}${mark}${hashOf(name)}`;
 }
 
 /** Never between the halves of a surrogate pair. */
@@ -102,14 +103,21 @@ export const retainedPartition = (tenant: string): string => partition('R', tena
 
 /**
  * A topic as a sort key. Levels are separated by U+0000, which sorts before all else: `a` and everything below it
- * stand together. A long topic keeps its beginning, so that a literal prefix still finds it.
+ * stand together. A long topic keeps its beginning, so that a literal prefix still finds it; what follows is a level
+ * with a `#`, which no topic name contains.
  */
 export const retainedSort = (topicName: string): string =>
-  fit(topicName.replaceAll('/', '\0'), SORT_KEY_BYTES_MAX);
+  fit(topicName.replaceAll('/', '\0'), SORT_KEY_BYTES_MAX, '\0#');
 
 /** Longest literal prefix that every sort key below it begins with. */
 export const retainedPrefix = (literal: string): string =>
   cut(literal.replaceAll('/', '\0'), Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
+
+/** Not lower than any sort key that begins with the prefix: U+10FFFF is the last code point, and topics may have it. */
+export const retainedEnd = (prefix: string): string => {
+  const room = DYNAMODB_SORT_KEY_BYTES_MAX - Buffer.byteLength(prefix);
+  return prefix + '\u{10ffff}'.repeat(Math.floor(room / 4));
+};
 
 export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messageId: string): string =>
   partition('B', tenant, kind, messageId);

@@ -57,6 +57,18 @@ export const INLINE_MESSAGE_BYTES_MAX = 1_024;
 /** A retained message has one owner: it is stored inline as far as an item can hold it. */
 export const INLINE_RETAINED_BYTES_MAX = 256 * 1_024;
 
+/**
+ * Items that the first Query for retained messages reads, before it is known how large they are: a read unit or two of
+ * small ones, a hundred of 24 KB each.
+ */
+export const RETAINED_FIRST_ITEMS = 16;
+
+/** A Query reads at most so many times as many items as the one before: by how much a guess can be wrong. */
+export const RETAINED_GROWTH = 8;
+
+/** Items of one Query for retained messages: 1 MB, where a Query ends, holds no more of a hundred bytes. */
+export const RETAINED_ITEMS_MAX = 10_000;
+
 /** Larger bodies are cut in pieces: an item holds 400 KB at most. */
 export const PIECE_BYTES = 256 * 1_024;
 

@@ -1,6 +1,5 @@
 import { containsWildcard } from '@apus/mqtt';
-import { retainedPrefix, retainedSort } from './keys.ts';
-import { endOf } from './table.ts';
+import { retainedEnd, retainedPrefix, retainedSort } from './keys.ts';
 
 export interface SortRange {
   readonly from: string;
@@ -21,11 +20,11 @@ export function retainedRange(topicFilter: string): SortRange {
     return { from: key, to: key };
   }
   const literal = literalLevels(topicFilter);
-  if (literal === '') return { from: FIRST, to: endOf('') };
+  if (literal === '') return { from: FIRST, to: retainedEnd('') };
   const prefix = retainedPrefix(literal);
   // What was cut for its length may begin in the middle of a level.
   const isCut = prefix.length < literal.length;
-  return { from: prefix, to: endOf(isCut ? prefix : `${prefix}\0`) };
+  return { from: prefix, to: retainedEnd(isCut ? prefix : `${prefix}\0`) };
 }
 
 /** `a/b` of `a/b/+/c`. The empty first level of `/+` is none that could narrow a range. */

@@ -11,18 +11,15 @@ export class RetainedReader {
     this.#bodies = bodies;
   }
 
-  /** In the order of the items; undefined for tombstones, and for one whose body was just replaced. */
-  async read(tenant: string, items: readonly Item[]): Promise<(Message | undefined)[]> {
-    const refs = items.map(refOf);
-    const found = await this.#bodies.load(
-      tenant,
-      refs.filter((ref) => ref !== undefined),
-    );
-    return items.map((item, index) => {
-      const ref = refs[index];
-      const blob = ref === undefined ? bytesOf(item, 'b') : this.#bodies.join(tenant, ref, found);
-      return blob === undefined ? undefined : decodeMessage(blob);
-    });
+  /** Undefined for a tombstone, and where the body was just replaced. */
+  async read(tenant: string, item: Item): Promise<Message | undefined> {
+    const ref = refOf(item);
+    const blob = ref === undefined ? bytesOf(item, 'b') : await this.#body(tenant, ref);
+    return blob === undefined ? undefined : decodeMessage(blob);
+  }
+
+  async #body(tenant: string, ref: BodyRef): Promise<Uint8Array | undefined> {
+    return this.#bodies.join(tenant, ref, await this.#bodies.load(tenant, [ref]));
   }
 }
 

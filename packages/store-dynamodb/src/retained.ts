@@ -13,13 +13,15 @@ import type { FrameCache } from './frame-cache.ts';
 import { retainedPartition, retainedSort } from './keys.ts';
 import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
+import { ReadAmount } from './read-amount.ts';
+import { cursorText, parseCursor } from './retained-cursor.ts';
 import { retainedRange } from './retained-range.ts';
 import { RetainedReader } from './retained-reader.ts';
 import type { SampledCount } from './sampled-count.ts';
 import type { Table } from './table.ts';
 import { bytes, type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
-/** A call that finds nothing after so many pages of 1 MB answers an empty page and where to go on. */
+/** After so many Queries, each of 1 MB at most, a call answers what it has, if only where to go on. */
 const QUERIES_MAX = 4;
 
 /**
@@ -97,24 +99,39 @@ export class DynamoRetained implements RetainedStore {
   ): Promise<RetainedPage> {
     const range = { p: retainedPartition(tenant), ...retainedRange(topicFilter) };
     const page = new Page<Message>(limit);
-    let after = from;
+    const cursor = parseCursor(from);
+    const amount = new ReadAmount(limit, cursor.items);
+    const endAt = (end: string | undefined): RetainedPage => ({
+      messages: page.entries,
+      next: end === undefined ? undefined : cursorText(end, amount.ofNextPage()),
+    });
+    let { after } = cursor;
     for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
-      // One more than there is room for tells whether there is a next page.
-      const read = await this.#table.query({ ...range, after, limit: page.messagesLeft + 1 });
-      const messages = await this.#reader.read(tenant, read.items);
-      for (const [index, item] of read.items.entries()) {
-        const message = messages[index];
-        if (message !== undefined && matches(topicFilter, message.topic) && !isExpired(message, nowMs)) {
-          const size = messageBytes(message);
-          if (!page.hasRoom(size)) return { messages: page.entries, next: after ?? '' };
+      const read = await this.#table.query({ ...range, after, limit: amount.next() });
+      for (const item of read.items) {
+        const message = await this.#read(tenant, item, topicFilter, nowMs);
+        const size = message && messageBytes(message);
+        amount.look(size);
+        if (size !== undefined && !page.hasRoom(size)) return endAt(after);
+        if (message !== undefined && size !== undefined) {
           page.add(message, size);
+          amount.take(size);
         }
         after = textOf(item, 's');
       }
       after = read.next;
-      if (after === undefined) break;
+      if (after === undefined || amount.isFull()) break;
     }
-    return { messages: page.entries, next: after };
+    return endAt(after);
+  }
+
+  /** Undefined where the filter does not match it, or it is no more. */
+  async #read(tenant: string, item: Item, topicFilter: string, nowMs: number): Promise<Message | undefined> {
+    const message = await this.#reader.read(tenant, item);
+    if (message === undefined || isExpired(message, nowMs) || !matches(topicFilter, message.topic))
+      return undefined;
+    // Earlier versions gave long topics keys that nobody writes to or deletes any more.
+    return textOf(item, 's') === retainedSort(message.topic) ? message : undefined;
   }
 
   async #write(tenant: string, topicName: string, id: string, fields: Item) {

@@ -1,4 +1,6 @@
+import { messageBytes, type Stores } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
+import { hashOf, retainedSort } from '../src/keys.ts';
 import { messageId, messageOf, PAGE, unique } from './support/client.ts';
 import { FakeClock, NOW_MS, withService } from './support/stores.ts';
 
@@ -54,6 +56,126 @@ await withService((service) => {
           (await topicsOf(stores, tenant, filter)).filter((topic) => topic.startsWith('plant')),
         ).toHaveLength(2);
       }
+    });
+  });
+
+  describe('the retained messages of', () => {
+    it('a long topic are not those of a topic that is named like its key', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const long = `a/${'p'.repeat(2_000)}`;
+      const key = `${long.slice(0, 300)}//${hashOf(long.replaceAll('/', '\0'))}`;
+      for (const topic of [long, key]) await stores.retained.put(tenant, messageOf(1, { topic }), 100);
+      expect(await topicsOf(stores, tenant, long)).toEqual([long]);
+      expect((await topicsOf(stores, tenant, 'a/#')).sort()).toEqual([long, key].sort());
+      await stores.retained.delete(tenant, long, messageId(2));
+      expect(await topicsOf(stores, tenant, '#')).toEqual([key]);
+    });
+
+    it('topics with the last code point of all are found by every wildcard', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const last = '\u{10ffff}';
+      const topics = [`${last}x`, `${last}/${last}${last}/x`, last.repeat(225), `${last.repeat(400)}/x`];
+      for (const topic of topics) await stores.retained.put(tenant, messageOf(1, { topic }), 100);
+      expect((await topicsOf(stores, tenant, '#')).sort()).toEqual([...topics].sort());
+      expect(await topicsOf(stores, tenant, `${last}/#`)).toEqual([topics[1]]);
+      expect(await topicsOf(stores, tenant, `${last.repeat(400)}/#`)).toEqual([topics[3]]);
+    });
+  });
+
+  describe('the pages of a wildcard', () => {
+    /** As the gateway sends them. */
+    const LIMIT = { messages: 32, bytes: 24_000 };
+    const put = async (
+      stores: Stores,
+      tenant: string,
+      topics: readonly string[],
+      length: (index: number) => number,
+    ) => {
+      const puts = topics.map(async (topic, index) => {
+        const payload = Buffer.alloc(length(index));
+        await stores.retained.put(tenant, messageOf(1, { topic, payload }), 10_000);
+      });
+      await Promise.all(puts);
+    };
+    const read = async (
+      stores: ReturnType<typeof service.make>,
+      tenant: string,
+      filter: string,
+      start?: string,
+    ) => {
+      const before = stores.meter.units;
+      const pages: string[][] = [];
+      let from = start;
+      do {
+        const { messages, next } = await stores.retained.match(tenant, filter, NOW_MS, from, LIMIT);
+        expect(messages.reduce((sum, each) => sum + messageBytes(each), 0)).toBeLessThanOrEqual(LIMIT.bytes);
+        pages.push(messages.map(({ topic }) => topic));
+        from = next;
+      } while (from !== undefined);
+      return {
+        topics: pages.flat(),
+        pages: pages.filter(({ length }) => length > 0).length,
+        ...stores.meter.since(before),
+      };
+    };
+    const topicsNamed = (count: number, name: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => name(index));
+
+    it.each([
+      // The first page reads 16; of each further one the items that are on it, each a unit's part more than its payload.
+      { kilobytes: 20, pages: 32, reads: 16 * 5 + 1 + 31 * 6 + 1 },
+      { kilobytes: 5, pages: 8, reads: 16 * 1.25 + 1 + 7 * 6 + 1 },
+      // All in two Queries.
+      { kilobytes: 0.1, pages: 1, reads: 1 + 1 },
+    ])(
+      'of 32 messages of $kilobytes KB read little more than is on them',
+      async ({ kilobytes, pages, reads }) => {
+        const stores = service.make();
+        const tenant = unique('tenant');
+        const topics = topicsNamed(32, (index) => `of/${index}`);
+        await put(stores, tenant, topics, () => kilobytes * 1_024);
+        const found = await read(stores, tenant, 'of/+');
+        expect(found.topics.sort()).toEqual(topics.sort());
+        expect(found).toMatchObject({ pages, reads });
+      },
+    );
+
+    it('go over what does not match in a few large Queries', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      await put(
+        stores,
+        tenant,
+        topicsNamed(200, (index) => `device-${index}/state`),
+        () => 10,
+      );
+      await put(stores, tenant, ['last/config'], () => 10);
+      const { topics, calls } = await read(stores, tenant, '+/config');
+      expect(topics).toEqual(['last/config']);
+      // 16, 128, and the rest.
+      expect(calls).toBe(3);
+    });
+
+    it('hold every message once, however long each is and how many of them match', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const rareThenMany = (index: number) => (index < 60 ? index % 20 === 0 : index % 7 !== 0);
+      const topics = topicsNamed(
+        120,
+        (index) => `${100 + index}/${rareThenMany(index) ? 'wanted' : 'other'}`,
+      );
+      await put(stores, tenant, topics, (index) => ((index * 7_919) % 23_000) >> (index % 9));
+      const { topics: found } = await read(stores, tenant, '+/wanted');
+      expect(found).toEqual(topics.filter((topic) => topic.endsWith('wanted')));
+    });
+
+    it('go on where an earlier version has left off', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      await put(stores, tenant, ['a/1', 'a/2', 'a/3'], () => 10);
+      expect((await read(stores, tenant, 'a/+', retainedSort('a/1'))).topics).toEqual(['a/2', 'a/3']);
     });
   });
 
