@@ -132,6 +132,33 @@ await withService((service) => {
         }
       });
 
+      describe('the receipts of a publisher: its PUBLISH and its PUBREL', () => {
+        const publishes = (from: number, count: number) =>
+          Array.from({ length: count }, (_, index) => publishOf('s/t', { qos: 2, packetId: from + index }));
+        const PUBREL = (packetId: number): Packet => ({
+          type: 'pubrel',
+          packetId,
+          reasonCode: 0,
+          properties: {},
+        });
+        const oneMore = async (outstanding: number) => {
+          await ephemeral('publisher');
+          await ephemeral('a', ['s/+']);
+          if (outstanding > 0) await door.frame(name('publisher'), ...publishes(1, outstanding));
+          const publish = await unitsOf(door.frame(name('publisher'), ...publishes(1_000, 1)));
+          const release = await unitsOf(door.frame(name('publisher'), PUBREL(1_000)));
+          return { publish: publish.writes, release };
+        };
+
+        it('2 writes and 1, one after the other', async () => {
+          expect(await oneMore(0)).toEqual({ publish: 2, release: { reads: 1, writes: 1 } });
+        });
+
+        it('16 writes and 8 where 200 are outstanding, as all of them are one item', async () => {
+          expect(await oneMore(200)).toEqual({ publish: 2 * 8, release: { reads: 1, writes: 8 } });
+        });
+      });
+
       it('CONNECT that draws what waits: 4 writes for each message, its packet id and its place in the queue, and 1 for the list', async () => {
         await publishTo(false);
         const connect = await unitsOf(door.connect(name('b'), 'a', { cleanStart: false, expiry: 3600 }));
