@@ -59,6 +59,24 @@ describe('a lost connection for whose end somebody waits', () => {
     expect(done).toEqual([]);
   });
 
+  it('is told of by its slices when it could not be closed, or there was no time for that', async () => {
+    const loses = (connectionId: string) => ({ ...gone(connectionId), outcome: 'throttled' }) as const;
+    const { environment } = environmentWhere('sent', (connectionId) => {
+      if (connectionId === 'fails') throw new Error('the store is not there');
+    });
+    let hasTime = true;
+    const lost = new LostConnections(environment, () => hasTime);
+    const told: string[] = [];
+    for (const name of ['closed', 'fails']) lost.add(loses(name), [() => void told.push(name)]);
+    await lost.allClosed();
+    expect(told).toEqual(['fails']);
+    hasTime = false;
+    lost.add(loses('late'), [() => void told.push('late')]);
+    await lost.allClosed();
+    expect(told).toEqual(['fails', 'late']);
+    await lost.done();
+  });
+
   it('is closed although all that are being ended wait for it', async () => {
     const { environment } = environmentWhere('gone');
     const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
