@@ -184,7 +184,9 @@ export class Exchange {
     }
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
-    if (!this.#mayPass()) return;
+    // In vain: the server may wait for the acknowledgement of what is held.
+    const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
+    if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
   }
 

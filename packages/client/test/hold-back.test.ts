@@ -95,6 +95,22 @@ describe('what is held back (4)', () => {
     expect(harness.sent.at(-1)).toBe('puback');
   });
 
+  test('what is held is handed over when nothing is fetched: the server may wait for its acknowledgement', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('p'));
+    await harness.reply([publish('q1')], { more: true });
+    await harness.push(publish('q2', 1, 2));
+    expect(harness.topics).toEqual(['q1']);
+    await harness.reply([], { more: true });
+    expect(harness.topics).toEqual(['q1', 'q2']);
+    await harness.push(publish('q3', 1, 3));
+    expect(harness.topics).toEqual(['q1', 'q2']);
+    await harness.write(puback(2));
+    await harness.reply([]);
+    expect(harness.topics).toEqual(['q1', 'q2', 'q3']);
+  });
+
   test('a thousand pushes may wait, one more ends the connection', async () => {
     const harness = new Harness();
     await harness.open();

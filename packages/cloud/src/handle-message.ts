@@ -94,29 +94,13 @@ async function handleFrame(
     return await endLink(environment, link);
   }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
-  if (!frame.replyWanted) leaveReplays(link);
   const loaded = link.state;
-  const taken = await handlePackets(environment, link, frame, context);
+  const mayDrain = frame.replyWanted || !leaveReplays(link);
+  const taken = await handlePackets(environment, link, frame, mayDrain, context);
   await flush(environment);
   if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
   if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
   return await answerFrame(environment, link, frame, taken);
-}
-
-/**
- * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it sends
- * no retained messages, and saves nothing but the connection's end: what it draws of the queue is looked for again by the
- * acknowledgement of that.
- *
- *     handler of PUBACK, no reply        handler of SUBSCRIBE q
- *     loads: r is at its second page
- *                                        loads the same; saves: r, q
- *     (were it to send the page and save: r at its third …)
- *                                        … q would be lost, and where this one had sent the page as well, that be doubled
- */
-function leaveReplays(link: GatewayLink): void {
-  const { state } = link;
-  if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
@@ -124,6 +108,7 @@ async function handlePackets(
   { broker, frameReader, maximumPacketSize, meter }: Environment,
   link: GatewayLink,
   frame: ClientFrame,
+  mayDrain: boolean,
   context: InvocationContext,
 ): Promise<number | undefined> {
   const packets = decode(frame.bytes, link.state, maximumPacketSize);
@@ -141,8 +126,27 @@ async function handlePackets(
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
   const isOwed = frameReader?.takeOwedLook() === true;
-  if (isOwed || (frame.replyWanted && hasMore(link.state))) await broker.drain(link);
+  if (mayDrain && (isOwed || (frame.replyWanted && hasMore(link.state)))) await broker.drain(link);
   return undefined;
+}
+
+/**
+ * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it sends
+ * no retained messages, and saves nothing but the connection's end:
+ *
+ *     handler of PUBACK, no reply        handler of SUBSCRIBE q
+ *     loads: r is at its second page
+ *                                        loads the same; saves: r, q
+ *     (were it to send the page and save: r at its third …)
+ *                                        … q would be lost; where this one had sent the page as well, it would come twice
+ *
+ * True when some are left: the client has been told to fetch then, and what waits before them comes with that as well.
+ */
+function leaveReplays(link: GatewayLink): boolean {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.replays.length === 0) return false;
+  link.state = { ...state, replays: [] };
+  return true;
 }
 
 /** The rest of the frame comes back at once, and draws what waits. */
