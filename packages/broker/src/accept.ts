@@ -32,6 +32,8 @@ export interface AcceptOptions {
   readonly publisher?: Publisher | undefined;
   /** The same message was accepted before, and whoever did so may not have come to its end. @default false */
   readonly isRepeat?: boolean;
+  /** It is a will: nobody is there to be answered. @default false */
+  readonly isWill?: boolean;
 }
 
 /** The broker has not taken the message: whoever sent it may send it again. */
@@ -92,7 +94,7 @@ function* retainAndForward(
   options: AcceptOptions,
 ): Flow<AcceptOutcome> {
   const isRetained = yield* retain(context, tenant, message);
-  if (!isRetained && hasAnswer(message)) return 'retained-quota-exceeded';
+  if (!isRetained && hasAnswer(message, options)) return 'retained-quota-exceeded';
   return yield* forward(context, tenant, message, options);
 }
 
@@ -113,9 +115,12 @@ function* forward(
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 
-/** A client learns nothing of what becomes of QoS 0: its message is delivered all the same. Others always have an answer. */
-function hasAnswer({ qos, publisherKey }: Message): boolean {
-  return qos > 0 || publisherKey === undefined;
+/**
+ * Who learns that a message is refused can send it again. A client learns nothing of what becomes of QoS 0, nor of its
+ * will, which would be lost for want of a place to retain it: these are delivered all the same.
+ */
+function hasAnswer({ qos, publisherKey }: Message, { isWill = false }: AcceptOptions): boolean {
+  return !isWill && (qos > 0 || publisherKey === undefined);
 }
 
 function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {

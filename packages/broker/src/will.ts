@@ -70,6 +70,7 @@ export function* publishWillOf(
   const outcome = yield* accept(context, session.tenant, message, {
     publisher,
     isRepeat: claim.isRepeat,
+    isWill: true,
   });
   if (outcome === 'backlog-full') return clock.now() + BACKLOG_PAUSE_MS;
   if (outcome === 'deliveries-exceeded' && message.qos > 0) return clock.now() + LIMITED_PAUSE_MS;
