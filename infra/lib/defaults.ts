@@ -18,8 +18,13 @@ export const SWEEP_TIMEOUT = Duration.minutes(9);
 export const WORKER_TIMEOUT = Duration.seconds(30);
 /** A timer that rings is one session's will or expiry. */
 export const TIMERS_TIMEOUT = Duration.seconds(30);
-/** AWS asks for six times the function's timeout: a throttled poller tries again meanwhile. */
-export const VISIBILITY_TIMEOUTS = 6;
+/**
+ * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait so long. SQS
+ * demands no less than the function's timeout, and a half more is for the batch's way from the poller to the function.
+ * AWS's advice, six times, spares functions that nothing guards against an early redelivery: a fan-out worker that was
+ * overtaken finds another owner in the claim, and a timer that rings twice finds its work done.
+ */
+export const VISIBILITY_TIMEOUT = Duration.seconds(45);
 /**
  * The most that SQS takes: every hand-back counts as a receive, and a healthy job may be handed back often. The workers
  * themselves know poison by its lack of progress; this is for a worker that cannot even say so.

@@ -6,16 +6,9 @@ import {
   QueueEncryption,
   type QueueProps,
 } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import {
-  DEAD_LETTER_RETENTION,
-  RECEIVES_MAX,
-  TIMERS_TIMEOUT,
-  VISIBILITY_TIMEOUTS,
-  WORKER_TIMEOUT,
-} from './defaults.ts';
+import { DEAD_LETTER_RETENTION, RECEIVES_MAX, VISIBILITY_TIMEOUT } from './defaults.ts';
 
 /** A FIFO queue whose groups neither wait for each other nor share a quota. Jobs carry deduplication ids of their own. */
 const HIGH_THROUGHPUT: QueueProps = {
@@ -32,15 +25,15 @@ export interface QueuePair {
 
 /** Jobs for the workers of wide filters: in order for each shard of a filter. */
 export function createFanOutQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
-  return createPair(scope, 'FanOut', WORKER_TIMEOUT, { ...HIGH_THROUGHPUT, ...encryptionOf(encryptionKey) });
+  return createPair(scope, 'FanOut', { ...HIGH_THROUGHPUT, ...encryptionOf(encryptionKey) });
 }
 
 /** What rings within fifteen minutes: wills, session expiry. In no order. */
 export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
-  return createPair(scope, 'Timers', TIMERS_TIMEOUT, encryptionOf(encryptionKey));
+  return createPair(scope, 'Timers', encryptionOf(encryptionKey));
 }
 
-function createPair(scope: Construct, id: string, timeout: Duration, props: QueueProps): QueuePair {
+function createPair(scope: Construct, id: string, props: QueueProps): QueuePair {
   const deadLetters = new Queue(scope, `${id}DeadLetters`, {
     ...props,
     enforceSSL: true,
@@ -51,7 +44,7 @@ function createPair(scope: Construct, id: string, timeout: Duration, props: Queu
   const queue = new Queue(scope, `${id}Queue`, {
     ...props,
     enforceSSL: true,
-    visibilityTimeout: Duration.seconds(timeout.toSeconds() * VISIBILITY_TIMEOUTS),
+    visibilityTimeout: VISIBILITY_TIMEOUT,
     deadLetterQueue: { queue: deadLetters, maxReceiveCount: RECEIVES_MAX },
   });
   return { queue, deadLetters };

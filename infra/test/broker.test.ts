@@ -155,7 +155,7 @@ describe('the queues', () => {
     template.hasResourceProperties('AWS::SQS::Queue', {
       FifoQueue: true,
       ContentBasedDeduplication: Match.absent(),
-      VisibilityTimeout: 180,
+      VisibilityTimeout: 45,
       RedrivePolicy: Match.objectLike({ maxReceiveCount: 1_000 }),
     });
   });
