@@ -22,15 +22,16 @@ export function* deliver(
   const sorted = sort(context, message, deliveries);
   if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
   if (sorted.queued.length > 0) yield* offer(context, message, sorted);
+  const sendable = sorted.direct;
+  for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
+  if (sendable.length > 0) {
+    const failures = yield* waitFor(connections.publish(message, sendable));
+    if (failures !== undefined) yield* settleFailures(context, message, failures);
+  }
   for (const delivery of sorted.queued) {
     const { passOnAs } = delivery;
     if (passOnAs !== undefined) yield* passOn(context, message, delivery, passOnAs, passes - 1);
   }
-  const sendable = sorted.direct;
-  for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
-  if (sendable.length === 0) return;
-  const failures = yield* waitFor(connections.publish(message, sendable));
-  if (failures !== undefined) yield* settleFailures(context, message, failures);
 }
 
 /**

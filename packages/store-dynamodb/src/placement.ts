@@ -1,6 +1,7 @@
 import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
 import type { EntryMap } from './entry-map.ts';
 import { headKey } from './keys.ts';
+import { CLOCK_SKEW_MS } from './limits.ts';
 import { type Shards, shardsOf } from './shards.ts';
 import type { ShareGroups } from './share-groups.ts';
 import { packEntry } from './subscriber-entry.ts';
@@ -102,8 +103,10 @@ export class Placement {
     this.#wide.set(partition, shards);
   }
 
+  /** By which its connection is over by any clock: one that is ahead must not ignore it in its last seconds. */
   #endsAtSeconds(): number | undefined {
     const { connectionSecondsMax } = this.#table.settings;
-    return connectionSecondsMax === undefined ? undefined : this.#table.nowSeconds() + connectionSecondsMax;
+    if (connectionSecondsMax === undefined) return undefined;
+    return this.#table.nowSeconds() + connectionSecondsMax + CLOCK_SKEW_MS / 1_000;
   }
 }

@@ -216,7 +216,7 @@ await withService((service) => {
       }),
     );
     const ttls = Items.map(({ t }) => t?.N).sort();
-    expect(ttls).toEqual([String(joinedSeconds + 7_200 + 86_400), undefined]);
+    expect(ttls).toEqual([String(joinedSeconds + 7_205 + 86_400), undefined]);
   });
 
   it('a will that no item could hold is refused by name', async () => {
