@@ -9,11 +9,15 @@ import { FanOutPosts, type GatewayState } from './fan-out-posts.ts';
 import type { FanOutWorkerOptions } from './fan-out-worker.ts';
 import type { FanOutWorkerLimits } from './fan-out-worker-limits.ts';
 import { LostConnections, type OnUnfinished } from './lost-connections.ts';
+import { POST_TIMEOUT_MS } from './signed-poster.ts';
 import type { SqsBatchResponse, SqsRecord } from './sqs-events.ts';
 import { PACKED_BYTES_MAX } from './text-frame.ts';
 
 /** What failed comes again after one second to so many: soon, and not in step with others. */
 const AGAIN_SECONDS_MAX = 4;
+
+/** Before the function's end nothing is sent any more: a post that nobody answers takes so long, and then its slice is given back. */
+const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
 
 /** What one worker keeps from batch to batch. */
 export interface WorkerState {
@@ -43,7 +47,8 @@ export class BatchWork {
     const { reserveMs, sliceMsMax } = state.limits;
     // A function of less time than these ask for still serves slices.
     const reservedMs = Math.min(reserveMs, remainingMs / 4);
-    this.#sliceNeedsMs = reservedMs + Math.min(sliceMsMax, remainingMs / 4);
+    const postsEndBeforeMs = Math.max(reservedMs / 2, Math.min(POSTS_END_BEFORE_MS, remainingMs / 8));
+    this.#sliceNeedsMs = Math.max(reservedMs, postsEndBeforeMs) + Math.min(sliceMsMax, remainingMs / 4);
     this.#lost = new LostConnections(
       options.environment,
       () => context.getRemainingTimeInMillis() > reservedMs / 4,
@@ -52,7 +57,7 @@ export class BatchWork {
       options,
       state.gateway,
       this.#counts,
-      options.clock.now() + remainingMs - reservedMs / 2,
+      options.clock.now() + remainingMs - postsEndBeforeMs,
       this.#lost,
     );
   }

@@ -68,7 +68,7 @@ export class FanOutPosts {
   readonly #options: Omit<FanOutPostsOptions, 'postsPerSecond'>;
   readonly #gateway: GatewayState;
   readonly #counts: FanOutCounts;
-  /** By then nothing may be under way any more. */
+  /** From then on nothing is sent; what is under way has its time to come to its end. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
   readonly #retried = new Map<ConnectionId, Retry>();
@@ -266,7 +266,7 @@ export class FanOutPosts {
    * not for a client that does not read. Nobody is given up while the gateway does not answer.
    */
   async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
-    const status = await this.#options.poster.get(delivery.connectionId);
+    const status = await this.#options.poster.get(delivery.connectionId, this.#deadlineMs);
     if (status !== 'unknown') return this.#giveUp(delivery, status === 'gone' ? 'gone' : outcome);
     delivery.tries = 0;
     return true;

@@ -24,8 +24,8 @@ export interface Poster {
   post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome>;
   /** Closes a connection with 1000. Does nothing when it is gone. Never rejects. */
   delete(connectionId: string): Promise<void>;
-  /** Asks whether the connection is there. Never rejects. */
-  get(connectionId: string): Promise<ConnectionStatus>;
+  /** Asks whether the connection is there, and does not ask again from `untilMs` on, by the clock. Never rejects. */
+  get(connectionId: string, untilMs?: number): Promise<ConnectionStatus>;
 }
 
 /** The same for whoever tries again at times of its own. */

@@ -12,7 +12,7 @@ import { type AwsCredentials, encodeConnectionId, encodePath, RequestSigner } fr
 /** Sockets to the gateway that are kept open between posts. */
 const SOCKETS_MAX = 64;
 /** A post that takes longer is given up: whether it arrived is unknown. */
-const POST_TIMEOUT_MS = 2_000;
+export const POST_TIMEOUT_MS = 2_000;
 /** Below any server's patience; and an environment that was frozen opens new sockets rather than try old ones. */
 const IDLE_MS_MAX = 10_000;
 /** Waits between the tries of a post that was throttled, or that may be repeated: a fraction of a second in all. */
@@ -84,10 +84,10 @@ export class SignedPoster implements Poster, PostAttempts {
     }
   }
 
-  async get(connectionId: string): Promise<ConnectionStatus> {
+  async get(connectionId: string, untilMs = Number.POSITIVE_INFINITY): Promise<ConnectionStatus> {
     for (const delayMs of RETRY_DELAYS_MS) {
       const status = await this.#ask(connectionId);
-      if (status !== 'unknown') return status;
+      if (status !== 'unknown' || this.#clock.now() + delayMs >= untilMs) return status;
       await this.#sleep(delayMs);
     }
     return await this.#ask(connectionId);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lagMsOf } from '../src/fan-out-lag.ts';
+import { POST_TIMEOUT_MS } from '../src/signed-poster.ts';
 import type { SqsRecord } from '../src/sqs-events.ts';
 import { type Attempt, World } from './support/fan-out.ts';
 
@@ -52,6 +53,22 @@ describe('a worker whose time comes to its end', () => {
     const worker = world.process({ limits: LIMITS, remainingMs: () => 3_000 });
     expect(await worker.failuresOf(world.queue.receive())).toEqual([]);
     for (const id of all) expect(world.gateway.textsTo(id)).toEqual(['a']);
+  });
+
+  it('sends nothing that could be without an answer when its function ends', async () => {
+    const world = await World.create();
+    const [, slow = ''] = await world.subscribers(3);
+    await world.publish(['a']);
+    const endMs = world.time.nowMs + 30_000;
+    let lastMs = 0;
+    world.gateway.answer = ({ connectionId }) => {
+      if (connectionId !== slow) return 'sent';
+      lastMs = world.time.nowMs;
+      return 'throttled';
+    };
+    expect(await world.process().failuresOf(world.queue.receive())).toEqual(['message-0']);
+    expect(lastMs).toBeGreaterThan(endMs - 2 * POST_TIMEOUT_MS);
+    expect(lastMs).toBeLessThan(endMs - POST_TIMEOUT_MS);
   });
 
   it('keeps its pace: no more posts a second than its budget', async () => {

@@ -244,6 +244,14 @@ describe('asking for a connection', () => {
     expect(await posterFor(emulator, { credentials: wrong }, waits).get(connectionId)).toBe('unknown');
     expect(waits).toHaveLength(3);
   });
+
+  it('asks once where its time is out', async () => {
+    const { emulator, connectionId } = await setUp();
+    const wrong = { ...emulator.credentials, secretAccessKey: 'another' };
+    const waits: number[] = [];
+    expect(await posterFor(emulator, { credentials: wrong }, waits).get(connectionId, 0)).toBe('unknown');
+    expect(waits).toEqual([]);
+  });
 });
 
 describe('a signature', () => {
