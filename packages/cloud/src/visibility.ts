@@ -5,6 +5,9 @@ import type { SqsRecord } from './sqs-events.ts';
 /** SQS: entries of one batch. */
 const BATCH_ENTRIES_MAX = 10;
 
+/** At once one after another: whoever gives back is about to end. */
+const TRIES_MAX = 3;
+
 /** Makes messages that were received visible before their time. */
 export interface Visibility {
   /** Best effort: what it misses becomes visible when its timeout ends. Never rejects. */
@@ -31,9 +34,22 @@ export class SqsVisibility implements Visibility {
   }
 
   async #change(records: readonly SqsRecord[], afterSeconds: number): Promise<void> {
-    const { client, queueUrl, log } = this.#options;
+    let left = records;
+    let reason = '';
+    for (let tries = 0; left.length > 0 && tries < TRIES_MAX; tries += 1) {
+      ({ left, reason } = await this.#try(left, afterSeconds));
+    }
+    if (left.length > 0) this.#options.log.warn('not-given-back', { records: left.length, reason });
+  }
+
+  /** Those that SQS has not changed, and may another time. */
+  async #try(
+    records: readonly SqsRecord[],
+    afterSeconds: number,
+  ): Promise<{ readonly left: readonly SqsRecord[]; readonly reason: string }> {
+    const { client, queueUrl } = this.#options;
     try {
-      await client.send(
+      const { Failed = [] } = await client.send(
         new ChangeMessageVisibilityBatchCommand({
           QueueUrl: queueUrl,
           Entries: records.map(({ receiptHandle }, index) => ({
@@ -43,8 +59,12 @@ export class SqsVisibility implements Visibility {
           })),
         }),
       );
+      // Where the fault is ours the message is visible already, or is gone.
+      const failed = Failed.filter(({ SenderFault }) => SenderFault !== true);
+      const left = records.filter((_, index) => failed.some(({ Id }) => Id === String(index)));
+      return { left, reason: failed[0]?.Code ?? '' };
     } catch (error) {
-      log.warn('not-given-back', { records: records.length, reason: String(error) });
+      return { left: records, reason: String(error) };
     }
   }
 }
