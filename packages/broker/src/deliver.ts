@@ -83,10 +83,8 @@ function sort(context: Context, message: Message, deliveries: readonly Delivery[
   for (const delivery of deliveries) {
     const attachment: Attachment | undefined = delivery.session.attachment;
     const isReady = attachment === undefined || connections.isReady(attachment.connectionId);
-    if (delivery.qos === 1 && attachment?.keepsNothing === true && delivery.share === undefined) {
-      delivery.packetId = packetIdOf(message);
-      direct.push(delivery);
-    } else if (delivery.qos > 0) {
+    if (isUnkept(message, delivery)) direct.push(delivery);
+    else if (delivery.qos > 0) {
       queued.push(delivery);
       if (!isReady) {
         held ??= new Set();
@@ -96,6 +94,17 @@ function sort(context: Context, message: Message, deliveries: readonly Delivery[
     else if (attachment !== undefined) direct.push(delivery);
   }
   return { direct, queued, held, dropped };
+}
+
+/**
+ * At QoS 1 to a connection that keeps nothing: it is sent once, under a packet id that this gives it, and nobody waits for
+ * its PUBACK.
+ */
+export function isUnkept(message: Message, delivery: Delivery): boolean {
+  const { qos, share, session } = delivery;
+  if (qos !== 1 || share !== undefined || session.attachment?.keepsNothing !== true) return false;
+  delivery.packetId = packetIdOf(message);
+  return true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { settleFailures } from './deliver.ts';
+import { isUnkept, settleFailures } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
@@ -88,7 +88,7 @@ function* replayMessage(
     packetId: 0,
     dup: false,
   };
-  if (delivery.qos > 0) {
+  if (delivery.qos > 0 && !isUnkept(message, delivery)) {
     const dropped = yield* waitFor(
       queues.offer(message, [delivery], { queueLengthMax, queueBytesMax, whenFull }),
     );

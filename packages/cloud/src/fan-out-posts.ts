@@ -254,6 +254,8 @@ export class FanOutPosts {
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
       return this.#giveUp(delivery, outcome);
+    // Nobody is asked any more: the next attempt says that the time is out.
+    if (nowMs >= this.#deadlineMs) return true;
     if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
     delivery.tries += 1;
     delivery.share = Math.max(delivery.share, refusals.share(nowMs));

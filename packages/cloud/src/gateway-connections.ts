@@ -74,11 +74,15 @@ export class GatewayConnections implements Connections {
 
   /** Its frames are refused from now on, whatever handler they meet; then the client is told, and cut. */
   async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
-    await this.#links.end(connectionId);
-    if (disconnect !== undefined) {
-      await this.#poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
+    try {
+      await this.#links.end(connectionId);
+      if (disconnect !== undefined) {
+        await this.#poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
+      }
+    } finally {
+      // Where the store is away its $disconnect writes the tombstone: nobody comes to close it another time.
+      await this.#poster.delete(connectionId);
     }
-    await this.#poster.delete(connectionId);
   }
 
   #push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {

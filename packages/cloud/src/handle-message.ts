@@ -95,8 +95,8 @@ async function handleFrame(
   }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
   const loaded = link.state;
-  const mayDrain = frame.replyWanted || !leaveReplays(link);
-  const taken = await handlePackets(environment, link, frame, mayDrain, context);
+  if (!frame.replyWanted) leaveReplays(link);
+  const taken = await handlePackets(environment, link, frame, context);
   await flush(environment);
   if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
   if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
@@ -108,7 +108,6 @@ async function handlePackets(
   { broker, frameReader, maximumPacketSize, meter }: Environment,
   link: GatewayLink,
   frame: ClientFrame,
-  mayDrain: boolean,
   context: InvocationContext,
 ): Promise<number | undefined> {
   const packets = decode(frame.bytes, link.state, maximumPacketSize);
@@ -126,7 +125,7 @@ async function handlePackets(
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
   const isOwed = frameReader?.takeOwedLook() === true;
-  if (mayDrain && (isOwed || (frame.replyWanted && hasMore(link.state)))) await broker.drain(link);
+  if (isOwed || (frame.replyWanted && hasMore(link.state))) await broker.drain(link);
   return undefined;
 }
 
@@ -140,13 +139,11 @@ async function handlePackets(
  *     (were it to send the page and save: r at its third …)
  *                                        … q would be lost; where this one had sent the page as well, it would come twice
  *
- * True when some are left: the client has been told to fetch then, and what waits before them comes with that as well.
+ * It draws what its acknowledgements make room for as ever: whoever has let a message wait relies on that.
  */
-function leaveReplays(link: GatewayLink): boolean {
+function leaveReplays(link: GatewayLink): void {
   const { state } = link;
-  if (state.phase !== 'connected' || state.replays.length === 0) return false;
-  link.state = { ...state, replays: [] };
-  return true;
+  if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
 }
 
 /** The rest of the frame comes back at once, and draws what waits. */
@@ -184,7 +181,7 @@ async function save(
     await links.end(link.id);
     return true;
   }
-  if (state.phase === 'connected' && !replyWanted) return true;
+  if (loaded.phase === 'connected' && state.phase === 'connected' && !replyWanted) return true;
   if (await links.save(link.id, state)) return true;
   await broker.lost(link, 'ended while its frame was handled');
   return false;

@@ -10,7 +10,8 @@ import { firstNumberOf, Kind, ownerKey } from './keys.ts';
  *     P: commits if there is no 6              R: claims 6, and reads the file
  *     P: commits if there is no 6 → no: fails  R: commits if there is no 7
  *
- * All of P's commits are before R's claim, so R has read them, or never happen. `DirectoryLock` sees to it that R is
+ * All of P's commits are before R's claim, so R has read them, or never happen. Numbers stay in the file for that, a few
+ * bytes for each start: P may wake after any number of others. `DirectoryLock` sees to it that R is
  * refused while P lives; this is for the moments in which a lock that is a file cannot.
  */
 export class Ownership {
@@ -34,10 +35,9 @@ export class Ownership {
     path: string,
     write: () => void,
   ): Promise<Ownership> {
-    const earlier = [...lmdb.getKeys({ start: Kind.Owner, end: `${Kind.Owner}~` })];
-    const number = 1 + Math.max(0, ...earlier.map(firstNumberOf));
+    const [last] = lmdb.getKeys({ start: `${Kind.Owner}~`, end: Kind.Owner, reverse: true, limit: 1 });
+    const number = 1 + (last === undefined ? 0 : firstNumberOf(last));
     const isClaimed = await lmdb.ifNoExists(ownerKey(number), () => {
-      for (const key of earlier) lmdb.remove(key);
       // Which process it is says nothing: two containers that share a volume may both be process 1.
       lmdb.put(ownerKey(number), Buffer.from('owner'));
       write();

@@ -58,12 +58,10 @@ export class Matcher {
    * all of them when none of those is connected.
    */
   async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
-    const drawn = await this.subscribers(
-      tenant,
-      filters.map((filter) => this.#someOf(filter)),
-    );
+    const some = filters.map((filter) => this.#someOf(filter));
+    const drawn = await this.subscribers(tenant, some);
     const isUnserved = ({ subscribers }: MatchedFilter, place: number) =>
-      subscribers.length < (filters[place]?.entries.length ?? 0) &&
+      (some[place]?.entries.length ?? 0) < (filters[place]?.entries.length ?? 0) &&
       subscribers.every(({ session }) => session.attachment === undefined);
     if (!drawn.some(isUnserved)) return drawn;
     const unserved = drawn.map(isUnserved);

@@ -325,7 +325,8 @@ export class Offer {
    *                                        removes it; passes on what is unacknowledged: nothing
    *     puts the message inflight, looks again: takes it back, and another member gets it
    *
-   * What the other one has seen is gone when it has been passed on. One that was found may have been sent.
+   * What the other one has seen is gone when it has been passed on; at QoS 2 it is not, if it was inflight, as it counts as
+   * sent [MQTT-4.8.2-5]. One that was found may have been sent.
    */
   async #passOn(written: Written): Promise<void> {
     const { view, entry } = written.offered;

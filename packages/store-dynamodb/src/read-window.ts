@@ -2,7 +2,7 @@ import { type DrawnList, drawnListOf, isDrawnList, isNamedBy } from './drawn-lis
 import { ContentionError } from './errors.ts';
 import { OWNED, ownedPartition } from './keys.ts';
 import { DECISIONS_MAX } from './limits.ts';
-import { isInflight, KIND, waitingSortOf } from './queue-items.ts';
+import { isExactlyOnce, isInflight, KIND, waitingSortOf } from './queue-items.ts';
 import type { QueueView } from './queue-view.ts';
 import { endOf, type QueryPage, type Table } from './table.ts';
 import { type Item, textOf } from './values.ts';
@@ -86,7 +86,9 @@ function windowOf(view: QueueView, { inflight, list }: Seen, waiting: readonly I
   const sent = new Set(inflight.filter(isSentHere).map(waitingSortOf));
   const isUnsent = (item: Item) => !isSentHere(item) && textOf(item, 'k') !== KIND.released;
   const unsent = new Set(inflight.filter(isUnsent).map(waitingSortOf));
-  const isMoving = (sort: string) => !sent.has(sort) && (there.has(sort) || unsent.has(sort));
+  // At QoS 1 it has an item of its own already. What waits there is another one: see `isNamedBy`.
+  const isMovable = (item: Item | undefined) => item !== undefined && isExactlyOnce(item);
+  const isMoving = (sort: string) => !sent.has(sort) && (isMovable(there.get(sort)) || unsent.has(sort));
   return new Window(view, inflight, {
     list,
     here,

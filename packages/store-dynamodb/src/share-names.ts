@@ -1,5 +1,6 @@
 import type { FilterName } from '@apus/broker';
 import { batchGet } from './batch.ts';
+import { ThrottledError } from './errors.ts';
 import { groupKey, headKey } from './keys.ts';
 import { SHARE_GROUP_NAME_BYTES_MAX, SHARE_GROUPS_LOOK, SHARE_GROUPS_MAX } from './limits.ts';
 import type { ShareMembers } from './share-members.ts';
@@ -40,7 +41,9 @@ export class ShareNames {
     const { ok, old } = await this.#add(tenant, topicFilter, shareGroup);
     const names = namesOf(old);
     const isLookDue = !ok || (!names.includes(shareGroup) && (names.length + 1) % SHARE_GROUPS_LOOK === 0);
-    const isLess = isLookDue && (await this.#takeOutUnused(tenant, topicFilter, names));
+    const look = isLookDue ? this.#takeOutUnused(tenant, topicFilter, names) : false;
+    // Where the name is in already the look is for others, and may fail.
+    const isLess = await (ok && look !== false ? look.catch(ignoreThrottled) : look);
     return ok || (isLess && (await this.#add(tenant, topicFilter, shareGroup)).ok);
   }
 
@@ -93,4 +96,9 @@ export class ShareNames {
 
 function namesOf(head: Item | undefined): readonly string[] {
   return head?.g?.SS ?? [];
+}
+
+function ignoreThrottled(error: unknown): false {
+  if (error instanceof ThrottledError) return false;
+  throw error;
 }

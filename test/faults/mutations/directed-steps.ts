@@ -90,6 +90,20 @@ export const returns = (everyMs: number, durationMs: number): readonly Step[] =>
     },
   ]);
 
+/**
+ * Publishers lose their connections while a frame of theirs is handled, are back in a moment, and go on with the topic.
+ */
+export const losses = (everyMs: number, durationMs: number): readonly Step[] =>
+  repeated(Math.floor(durationMs / everyMs), (index) => {
+    const [atMs, publisher] = [index * everyMs, index % PUBLISHERS];
+    const publication = { kind: 'publish', publisher, topic: 'news', qos: index % 2 === 0 ? 2 : 1 } as const;
+    return [
+      { ...publication, atMs },
+      { kind: 'end', atMs: atMs + 30, client: publisher, how: 'cut', awayMs: 10 },
+      { ...publication, atMs: atMs + 60 },
+    ];
+  });
+
 /** Environments that are idle are gone. */
 export const colds = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [{ kind: 'cold', atMs: (index + 1) * everyMs }]);

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
-import { NEWCOMERS } from './directed-steps.ts';
+import { losses, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, LATE, type Mutation } from './mutation.ts';
 
 /** What the client's transport holds back. */
@@ -27,7 +27,8 @@ export const OF_TRANSPORT: readonly Mutation[] = [
         return takeFrame.call(this, false);
       });
     },
-    rates: { ...LATE, 'store-slow': 0.2, cut: 0.05 },
+    steps: losses(150, 6_000),
+    rates: { ...LATE, 'store-slow': 0.2 },
     finds: ['order', 'doubled', 'lost', 'stale', 'retained'],
   },
 ];
