@@ -117,6 +117,45 @@ describe('retained before matching, subscription before retained (design, 4.1)',
   }
 });
 
+describe('retained messages that the window holds back (design, 3)', () => {
+  /** Two of them do not fit one reply. */
+  const PAYLOAD = 'x'.repeat(22_500);
+
+  /**
+   *     handler of a fetch                 handler of PUBACK r/0, which wants no reply
+   *     r/1 waits, as the window is full
+   *                                        r/0 is done with; loads the connection as it was before the fetch
+   *     saves: no retained message is left. Its reply brings nothing
+   *                                        draws r/1: nobody else would
+   */
+  it('come where an acknowledgement is handled before the fetch that lets them wait is saved', async () => {
+    let isHeld = false;
+    const store: DynamoDbFaults = {
+      latencyMs: ({ operation, key }) =>
+        isHeld && operation === 'PutItem' && isOf('C', key) ? HELD_MS / 2 : 0,
+    };
+    const played = await begin({ store });
+    const { time, received } = played;
+    const publisher = await played.client('publisher');
+    const subscriber = await played.client('subscriber', { sessionExpirySeconds: 3_600, receiveMaximum: 1 });
+    for (const topic of ['r/0', 'r/1']) {
+      publisher.publish(topic, PAYLOAD, { qos: 1, retain: true });
+      await time.advance(1_000);
+    }
+    const topics = () => received.map((each) => each.split(' ')[1]);
+    // The application takes its time, so that the fetch is on its way before the acknowledgement.
+    const handle = subscriber.mqtt.handleMessage.bind(subscriber.mqtt);
+    subscriber.mqtt.handleMessage = (packet, callback) => void setTimeout(() => handle(packet, callback), 30);
+    void subscriber.subscribe('r/#', 1);
+    isHeld = true;
+    await time.advance(LEASES_MS);
+    isHeld = false;
+    publisher.publish('r/live', 'live', { qos: 1 });
+    await time.advance(5_000);
+    expect(topics()).toEqual(['r/0', 'r/1', 'r/live']);
+  });
+});
+
 describe('QoS 2: pending, handed on, done (design, 5)', () => {
   /**
    *     handler A                          client, handler B

@@ -144,7 +144,7 @@ describe('retained messages after SUBSCRIBE', () => {
   it.each([0, 1])('come behind the SUBACK, in pages, each once, at QoS %i', async (qos) => {
     const gateway = await startGateway();
     const topics = await retain(gateway, 500, qos);
-    const { client } = await TextClient.connect(gateway.url);
+    const { client } = await TextClient.connect(gateway.url, SESSION);
     const reply = await client.exchange(subscribe('r/#', { qos }));
     expect(reply.packets[0]).toMatchObject({ cmd: 'suback' });
     // At QoS 1 the window of a hundred is full before the page is: the rest is fetched with acknowledgements.
@@ -159,6 +159,17 @@ describe('retained messages after SUBSCRIBE', () => {
     }
     expect(received.sort()).toEqual(topics);
     expect(client.pushes.size).toBe(0);
+  });
+
+  it('come to a client that acknowledges nothing, as its session keeps nothing', async () => {
+    const gateway = await startGateway();
+    const topics = await retain(gateway, 250, 1);
+    const { client } = await TextClient.connect(gateway.url);
+    const replies = await fetchAll(client, await client.exchange(subscribe('r/#', { qos: 1 })));
+    const received = messagesOf(replies);
+    expect(received.map(({ topic }) => String(topic)).sort()).toEqual(topics);
+    expect(received.every(({ qos, messageId }) => qos === 1 && Number(messageId) > 0)).toBe(true);
+    expect(replies.at(-1)?.more).toBe(false);
   });
 
   it('are in the reply of the SUBSCRIBE that asked, and no push overtakes a newer one with an older', async () => {

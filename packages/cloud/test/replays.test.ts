@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Received, type Reply, subscribe, TextClient } from '../../../test/support/text-client.ts';
+import {
+  connect,
+  type Received,
+  type Reply,
+  subscribe,
+  TextClient,
+} from '../../../test/support/text-client.ts';
 import { startGateway } from './support/gateway.ts';
 
 /** Of each nine kilobytes two fit into a page. */
@@ -87,6 +93,37 @@ describe('retained messages that need more than one page', () => {
     expect(topics.toSorted()).toEqual(['q/0', ...all(6)]);
   });
 
+  it('that a fetch has let wait are drawn by an acknowledgement that is handled before the fetch is saved', async () => {
+    let isDue = false;
+    let release = () => {};
+    let isReached = () => {};
+    const reached = new Promise<void>((resolve) => {
+      isReached = resolve;
+    });
+    const saved = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const gateway = await startGateway({
+      onStoreCall: (name) => {
+        if (!isDue || name !== 'save') return undefined;
+        isDue = false;
+        isReached();
+        return saved;
+      },
+    });
+    for (const index of [0, 1]) await gateway.publish(`r/${index}`, ''.padEnd(22_500, '.'), 1, true);
+    const { client } = await TextClient.connect(gateway.url, session({ receiveMaximum: 1 }));
+    const first = await client.exchange(subscribe('r/#', { qos: 1 }));
+    expect([topicsOf(first.packets), first.more]).toEqual([['r/0'], true]);
+    isDue = true;
+    client.sendText('.');
+    await reached;
+    client.send([{ cmd: 'puback', messageId: idsOf(first.packets)[0] }], ',');
+    expect(topicsOf((await client.pushes.next()).packets)).toEqual(['r/1']);
+    release();
+    expect(await client.replies.next()).toMatchObject({ packets: [], more: false });
+  });
+
   it('are said to be waiting where the window holds them back, and come as it is emptied', async () => {
     const gateway = await retain(40, 1, 10);
     const { client } = await TextClient.connect(gateway.url, session({ receiveMaximum: 2 }));
@@ -97,5 +134,16 @@ describe('retained messages that need more than one page', () => {
     expect(topicsOf(rest).toSorted()).toEqual(all(40).toSorted());
     await gateway.emulator.quiet();
     expect(client.pushes.size).toBe(0);
+  });
+});
+
+describe('a frame that wants no reply', () => {
+  it('connects like any other', async () => {
+    const gateway = await startGateway();
+    const client = await TextClient.open(gateway.url);
+    client.send([connect(session())], ',');
+    expect((await client.pushes.next()).packets).toMatchObject([{ cmd: 'connack' }]);
+    const { packets } = await client.exchange({ cmd: 'pingreq' });
+    expect(packets).toMatchObject([{ cmd: 'pingresp' }]);
   });
 });

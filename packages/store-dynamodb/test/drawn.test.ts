@@ -199,6 +199,31 @@ await withService((service) => {
       expect((await offer(stores, session, 3)).packetId).toBeGreaterThan(0);
     });
 
+    it('is sent also where the one before had an item of its own, and was sent again on this connection', async () => {
+      const { stores, session: first, connect } = await back([]);
+      expect(await next(stores, first)).toEqual([]);
+      const fanOut = async (to: SessionRef) => {
+        const delivery = deliveryTo({ ...to }, { copy: '' });
+        await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await fanOut(first)).toBeGreaterThan(0);
+      await offer(stores, (await detach(stores, first, 'c:2'))?.session ?? first, 2);
+      const session = await connect('c:3');
+      stores.beginFrame();
+      const page = await next(stores, session);
+      stores.endFrame();
+      expect(idsOf(page)).toEqual([id(1), id(2)]);
+      await acknowledge(stores, session, page.slice(0, 1));
+      expect(await fanOut(session)).toBe(0);
+      await acknowledge(stores, session, page.slice(1));
+      const again = await next(stores, session);
+      expect(idsOf(again)).toEqual([id(1)]);
+      await acknowledge(stores, session, again);
+      expect(await next(stores, session)).toEqual([]);
+      expect((await offer(stores, session, 3)).packetId).toBeGreaterThan(0);
+    });
+
     it('is not deleted by a PUBACK of the one before that is late', async () => {
       const { stores, session, page } = await drawnTwice();
       const [{ packetId } = { packetId: 0 }] = deliveriesOf(page);

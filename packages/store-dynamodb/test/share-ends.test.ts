@@ -1,6 +1,6 @@
 import type { Packet } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
-import { deliveryTo, messageOf, open, ROOMY, subscriptionTo, unique } from './support/client.ts';
+import { deliveryTo, detach, messageOf, open, ROOMY, subscriptionTo, unique } from './support/client.ts';
 import { Door, publishOf } from './support/door.ts';
 import { isPutInflight, once } from './support/hooks.ts';
 import { FakeClock, type Hooks, withService } from './support/stores.ts';
@@ -54,6 +54,26 @@ await withService((service) => {
       expect(matched?.subscribers.map((each) => each.session.clientId)).toEqual(['away']);
       const members = await stores.subscriptions.members(tenant, SHARE);
       expect(members.map((each) => each.session.clientId)).toEqual(['away']);
+    });
+
+    it('costs no second reading of a group whose members were all read', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      for (const clientId of ['one', 'two']) {
+        const { session } = await open(stores, tenant, clientId);
+        await stores.subscriptions.put(session, [{ ...subscriptionTo('work'), ...SHARE }], 10);
+        await detach(stores, session, `${clientId}:1`);
+      }
+      const readsOf = async () => {
+        const publisher = service.make();
+        await publisher.subscriptions.match(tenant, 'other');
+        const before = publisher.meter.units;
+        await publisher.subscriptions.match(tenant, 'work');
+        return publisher.meter.since(before).reads;
+      };
+      const reads = await readsOf();
+      await open(stores, tenant, 'two', { cleanStart: true, connectionId: 'two:2' });
+      expect(await readsOf()).toBe(reads);
     });
 
     it('before a message is offered to it leaves that for another, as the same copy', async () => {
