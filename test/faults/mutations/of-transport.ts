@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
 import { losses, NEWCOMERS } from './directed-steps.ts';
-import { ALL_INLINE, LATE, type Mutation } from './mutation.ts';
+import { ALL_INLINE, type Mutation } from './mutation.ts';
 
 /** What the client's transport holds back. */
 export const OF_TRANSPORT: readonly Mutation[] = [
@@ -28,7 +28,7 @@ export const OF_TRANSPORT: readonly Mutation[] = [
       });
     },
     steps: losses(150, 6_000),
-    rates: { ...LATE, 'store-slow': 0.2 },
+    rates: { 'store-slow': 0.04 },
     finds: ['order', 'doubled', 'lost', 'stale', 'retained'],
   },
 ];
