@@ -6,7 +6,7 @@ import {
   subscribe,
   TextClient,
 } from '../../../test/support/text-client.ts';
-import { startGateway } from './support/gateway.ts';
+import { gate, startGateway } from './support/gateway.ts';
 
 /** Of each nine kilobytes two fit into a page. */
 const PAYLOAD_BYTES = 9_000;
@@ -59,16 +59,14 @@ describe('retained messages that need more than one page', () => {
   });
 
   it('of a second filter are not forgotten by an acknowledgement that was handled meanwhile', async () => {
-    let hold: Promise<void> | undefined;
-    let release = () => {};
-    let isReached = () => {};
+    let isDue = false;
+    const [held, reached] = [gate(), gate()];
     const gateway = await startGateway({
       onStoreCall: (name) => {
-        if (hold === undefined || name !== 'complete') return undefined;
-        const held = hold;
-        hold = undefined;
-        isReached();
-        return held;
+        if (!isDue || name !== 'complete') return undefined;
+        isDue = false;
+        reached.open();
+        return held.opened;
       },
     });
     for (let index = 0; index < 6; index += 1)
@@ -76,16 +74,11 @@ describe('retained messages that need more than one page', () => {
     await gateway.publish('q/0', 'retained', 1, true);
     const { client } = await TextClient.connect(gateway.url, session());
     const first = await client.exchange(subscribe('r/#', { qos: 1 }));
-    const reached = new Promise<void>((resolve) => {
-      isReached = resolve;
-    });
-    hold = new Promise((resolve) => {
-      release = resolve;
-    });
+    isDue = true;
     client.send([{ cmd: 'puback', messageId: idsOf(first.packets)[0] }], ',');
-    await reached;
+    await reached.opened;
     const second = await client.exchange(subscribe('q/#', { qos: 1, messageId: 77 }));
-    release();
+    held.open();
     await gateway.emulator.quiet();
     const rest = await fetchAll(client, await client.fetch(), 'puback');
     expect(client.pushes.size).toBe(0);
@@ -95,20 +88,13 @@ describe('retained messages that need more than one page', () => {
 
   it('that a fetch has let wait are drawn by an acknowledgement that is handled before the fetch is saved', async () => {
     let isDue = false;
-    let release = () => {};
-    let isReached = () => {};
-    const reached = new Promise<void>((resolve) => {
-      isReached = resolve;
-    });
-    const saved = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const [saved, reached] = [gate(), gate()];
     const gateway = await startGateway({
       onStoreCall: (name) => {
         if (!isDue || name !== 'save') return undefined;
         isDue = false;
-        isReached();
-        return saved;
+        reached.open();
+        return saved.opened;
       },
     });
     for (const index of [0, 1]) await gateway.publish(`r/${index}`, ''.padEnd(22_500, '.'), 1, true);
@@ -117,10 +103,10 @@ describe('retained messages that need more than one page', () => {
     expect([topicsOf(first.packets), first.more]).toEqual([['r/0'], true]);
     isDue = true;
     client.sendText('.');
-    await reached;
+    await reached.opened;
     client.send([{ cmd: 'puback', messageId: idsOf(first.packets)[0] }], ',');
     expect(topicsOf((await client.pushes.next()).packets)).toEqual(['r/1']);
-    release();
+    saved.open();
     expect(await client.replies.next()).toMatchObject({ packets: [], more: false });
   });
 

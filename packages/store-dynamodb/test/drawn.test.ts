@@ -28,6 +28,12 @@ await withService((service) => {
     await stores.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
     return delivery;
   };
+  /** A copy with a name: offered again it is the same one. */
+  const fanOut = async (stores: DynamoStores, session: SessionRef, number: number) => {
+    const delivery = deliveryTo({ ...session }, { copy: '' });
+    await stores.queues.offer(messageOf(number), [delivery], ROOMY);
+    return delivery.packetId;
+  };
   /** A client that is away while messages come, and is back. */
   const back = async (numbers: readonly number[], receiveMaximum = 10) => {
     const stores = service.make();
@@ -150,16 +156,12 @@ await withService((service) => {
     it('is sent again under its packet id, in its place: nobody knows whether it was sent [MQTT-4.6.0-6]', async () => {
       const { stores, session } = await back([]);
       expect(await next(stores, session)).toEqual([]);
-      const fanOut = async (number: number) => {
-        const delivery = deliveryTo({ ...session }, { copy: '' });
-        await service.make().queues.offer(messageOf(number), [delivery], ROOMY);
-        return delivery.packetId;
-      };
-      const second = await fanOut(2);
+      const again = async (number: number) => await fanOut(service.make(), session, number);
+      const second = await again(2);
       expect(second).toBeGreaterThan(0);
       const held = deliveryTo({ ...session });
       await stores.queues.offer(messageOf(1), [held], ROOMY, new Set([held]));
-      expect([await fanOut(2), await fanOut(3)]).toEqual([0, 0]);
+      expect([await again(2), await again(3)]).toEqual([0, 0]);
       const page = await next(stores, session);
       expect(idsOf(page)).toEqual([id(1), id(2), id(3)]);
       expect(deliveriesOf(page)[1]).toMatchObject({ packetId: second, dup: true });
@@ -174,9 +176,7 @@ await withService((service) => {
     const drawnTwice = async () => {
       const { stores, away, connect } = await back([]);
       const lost = (await detach(stores, away, 'c:2'))?.session ?? away;
-      const fanOut = async (to: SessionRef) =>
-        await stores.queues.offer(messageOf(1), [deliveryTo({ ...to }, { copy: '' })], ROOMY);
-      await fanOut(lost);
+      await fanOut(stores, lost, 1);
       await offer(stores, lost, 2);
       const session = await connect('c:3');
       // What a frame draws holds the queue back until it is acknowledged.
@@ -185,7 +185,7 @@ await withService((service) => {
       stores.endFrame();
       expect(idsOf(page)).toEqual([id(1), id(2)]);
       await acknowledge(stores, session, page.slice(0, 1));
-      await fanOut(session);
+      await fanOut(stores, session, 1);
       return { stores, session, page };
     };
 
@@ -202,12 +202,7 @@ await withService((service) => {
     it('is sent also where the one before had an item of its own, and was sent again on this connection', async () => {
       const { stores, session: first, connect } = await back([]);
       expect(await next(stores, first)).toEqual([]);
-      const fanOut = async (to: SessionRef) => {
-        const delivery = deliveryTo({ ...to }, { copy: '' });
-        await stores.queues.offer(messageOf(1), [delivery], ROOMY);
-        return delivery.packetId;
-      };
-      expect(await fanOut(first)).toBeGreaterThan(0);
+      expect(await fanOut(stores, first, 1)).toBeGreaterThan(0);
       await offer(stores, (await detach(stores, first, 'c:2'))?.session ?? first, 2);
       const session = await connect('c:3');
       stores.beginFrame();
@@ -215,7 +210,7 @@ await withService((service) => {
       stores.endFrame();
       expect(idsOf(page)).toEqual([id(1), id(2)]);
       await acknowledge(stores, session, page.slice(0, 1));
-      expect(await fanOut(session)).toBe(0);
+      expect(await fanOut(stores, session, 1)).toBe(0);
       await acknowledge(stores, session, page.slice(1));
       const again = await next(stores, session);
       expect(idsOf(again)).toEqual([id(1)]);
@@ -245,18 +240,13 @@ await withService((service) => {
     it('is not sent under its packet id, which another has by then [MQTT-2.2.1-4]', async () => {
       const { stores, session } = await back([], 1);
       expect(await next(stores, session)).toEqual([]);
-      const fanOut = async (from: DynamoStores, number: number) => {
-        const delivery = deliveryTo({ ...session }, { copy: '' });
-        await from.queues.offer(messageOf(number), [delivery], ROOMY);
-        return delivery.packetId;
-      };
-      expect(await fanOut(stores, 2)).toBe(1);
+      expect(await fanOut(stores, session, 2)).toBe(1);
       const late = heldUp(isPutInflight);
-      const other = fanOut(service.make({ hooks: late.hooks }), 4);
+      const other = fanOut(service.make({ hooks: late.hooks }), session, 4);
       await late.reached;
       const held = deliveryTo({ ...session });
       await stores.queues.offer(messageOf(3), [held], ROOMY, new Set([held]));
-      expect(await fanOut(service.make(), 2)).toBe(0);
+      expect(await fanOut(service.make(), session, 2)).toBe(0);
       const isMark = (operation: string, input: object) =>
         operation === 'UpdateItem' && JSON.stringify(input).includes('SET f');
       const hooks = once(isMark, async () => {
