@@ -14,6 +14,9 @@ interface Post {
   readonly answer: (outcome: PostOutcome) => void;
 }
 
+/** By then nothing is posted any more. */
+const DEADLINE_MS = 1_000;
+
 const idle = () => new Promise(setImmediate);
 
 /** One packet, that has to arrive, to each of these. */
@@ -26,6 +29,8 @@ function slice(...connectionIds: readonly string[]): Map<string, PacketSequence>
 function posting(hasTime: () => boolean = () => true) {
   const asked: Post[] = [];
   const sent: string[] = [];
+  const clock = { nowMs: 0, now: () => clock.nowMs };
+  const gets: number[] = [];
   const poster = {
     attempt: (connectionId: string, frame: Frame) =>
       new Promise<PostOutcome>((resolve) => {
@@ -35,18 +40,21 @@ function posting(hasTime: () => boolean = () => true) {
         };
         asked.push({ connectionId, frame, answer });
       }),
-    get: async () => 'unknown' as const,
+    get: async () => {
+      gets.push(clock.nowMs);
+      return 'unknown' as const;
+    },
   };
   const { environment, done } = environmentWhere('sent');
-  const options = { poster, clock: { now: () => 0 }, sleep: async () => {}, random: () => 0.5 };
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5 };
   const lost = new LostConnections(environment, hasTime);
-  const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), 1_000, lost);
+  const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), DEADLINE_MS, lost);
   /** Answers what has been asked and not been answered. */
   const answer = async (outcome: PostOutcome) => {
     for (const post of asked.splice(0)) post.answer(outcome);
     await idle();
   };
-  return { posts, asked, sent, done, answer };
+  return { posts, asked, sent, done, answer, clock, gets };
 }
 
 describe('a frame for a connection to which another one is tried again', () => {
@@ -114,5 +122,32 @@ describe('a slice', () => {
     await posts.settleAll();
     expect(told).toEqual(['first', 'second']);
     expect(done).toEqual([]);
+  });
+});
+
+describe('a connection that refuses until the time is out', () => {
+  /** How often it has been posted to when the gateway is asked whether it is there. */
+  const triesUntilAsked = async () => {
+    const { posts, asked, answer, gets } = posting();
+    void posts.post(slice('x'), () => {});
+    let tries = 0;
+    for (; gets.length === 0 && asked.length > 0; tries += 1) await answer('failed');
+    return tries;
+  };
+
+  it('is not asked for when the last post has taken the rest of it: the slice comes again', async () => {
+    const tries = await triesUntilAsked();
+    const { posts, answer, clock, gets } = posting();
+    let isUnfinished = false;
+    const posted = posts.post(slice('x'), () => {
+      isUnfinished = true;
+    });
+    for (let count = 1; count < tries; count += 1) await answer('failed');
+    clock.nowMs = DEADLINE_MS;
+    await answer('failed');
+    await posted;
+    await posts.settleAll();
+    expect(gets).toEqual([]);
+    expect(isUnfinished).toBe(true);
   });
 });

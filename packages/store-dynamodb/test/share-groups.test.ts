@@ -11,7 +11,7 @@ import { sizeOf } from '../src/meter.ts';
 import { marshalled } from '../src/table.ts';
 import { open, subscriptionTo, unique } from './support/client.ts';
 import { heldUp, once } from './support/hooks.ts';
-import { FakeClock, type Hooks, type MakeOptions, withService } from './support/stores.ts';
+import { FakeClock, failure, type Hooks, type MakeOptions, withService } from './support/stores.ts';
 
 const MAXIMUM = 1_000;
 const SHARE = { topicFilter: 'work', shareGroup: 'g' };
@@ -134,6 +134,21 @@ await withService((service) => {
       const before = publisher.meter.units;
       await publisher.subscriptions.match(tenant, 'work');
       expect(publisher.meter.since(before).reads).toBeLessThanOrEqual(1 + SHARE_GROUPS_LOOK);
+    });
+
+    it('are looked at for the sake of others: a SUBSCRIBE that has its name in succeeds where that is throttled', async () => {
+      const { make, stores, session, found } = await begin();
+      await stores.subscriptions.put(session, names(SHARE_GROUPS_LOOK - 1), MAXIMUM);
+      let refused = 0;
+      const before = (operation: string, input: object) => {
+        if (operation !== 'BatchGetItem' || !JSON.stringify(input).includes('"S":"group"')) return;
+        refused += 1;
+        throw failure('ThrottlingException');
+      };
+      const last = names(1, SHARE_GROUPS_LOOK - 1);
+      expect(await make({ hooks: { before } }).subscriptions.put(session, last, MAXIMUM)).toEqual(['added']);
+      expect(refused).toBeGreaterThan(0);
+      expect(await found()).toHaveLength(SHARE_GROUPS_LOOK);
     });
 
     it('have names that a head has room for', async () => {
