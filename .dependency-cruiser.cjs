@@ -1,6 +1,7 @@
 const PACKAGES = [
   'mqtt',
   'broker',
+  'identity',
   'store-memory',
   'store-disk',
   'store-dynamodb',
@@ -37,10 +38,11 @@ module.exports = {
   forbidden: [
     layer('mqtt', []),
     layer('broker', ['mqtt']),
+    layer('identity', ['mqtt', 'broker']),
     layer('store-memory', ['mqtt', 'broker']),
     layer('store-disk', ['mqtt', 'broker', 'store-memory']),
     layer('store-dynamodb', ['mqtt', 'broker']),
-    layer('cloud', ['mqtt', 'broker', 'store-dynamodb']),
+    layer('cloud', ['mqtt', 'broker', 'identity', 'store-dynamodb']),
     layer('emulator', []),
     layer('client', []),
     layer('cost', []),

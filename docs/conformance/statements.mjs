@@ -44,7 +44,7 @@ export const sections = readList('sections.json');
  * @param {string} folder relative to the repository
  * @returns {File[]}
  */
-function filesBelow(folder) {
+export function filesBelow(folder) {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true })
     .map((name) => `${folder}/${String(name).replaceAll('\\', '/')}`)
@@ -59,7 +59,7 @@ function filesBelow(folder) {
  * @param {(text: string) => Iterable<string>} find
  * @returns {Map<string, string[]>}
  */
-function pathsById(files, find) {
+export function pathsById(files, find) {
   const paths = new Map();
   for (const file of files) {
     for (const id of new Set(find(file.text))) paths.set(id, [...(paths.get(id) ?? []), file.path]);
@@ -76,11 +76,11 @@ export const testFolders = [
   ...packages.flatMap((name) => filesBelow(`packages/${name}/contract`)),
   ...filesBelow('test'),
 ];
+/** Files whose titles prove something. @param {File[]} files */
+export const provingAmong = (files) =>
+  files.filter(({ path }) => path.endsWith('.test.ts') || path.includes('/contract/'));
 const code = pathsById(sources, idsIn);
-const tests = pathsById(
-  testFolders.filter(({ path }) => path.endsWith('.test.ts') || path.includes('/contract/')),
-  idsInTitles,
-);
+const tests = pathsById(provingAmong(testFolders), (text) => idsInTitles(text));
 /** @type {Deviation[]} */
 export const deviations = readList('deviations.json');
 

@@ -32,7 +32,9 @@ const ENVIRONMENT = {
   APUS_TIMER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/timers',
   APUS_DEAD_LETTER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/dead-letters',
   APUS_MANAGEMENT_ENDPOINT: 'https://a.execute-api.us-east-1.amazonaws.com/mqtt',
-  APUS_TOKEN_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:1:secret:a',
+  APUS_IDENTITY: JSON.stringify({
+    authenticators: [{ jwt: { secretArn: 'arn:aws:secretsmanager:us-east-1:1:secret:a' } }],
+  }),
   BREAKER_API_ID: 'a',
   BREAKER_STAGE_NAME: 'mqtt',
   BREAKER_FRAMES_PER_SECOND: '1',

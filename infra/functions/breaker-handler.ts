@@ -16,12 +16,23 @@ const breaker = new Breaker({
   },
   eventSourceMappingId: required(BREAKER_VARIABLES.eventSourceMappingId),
   publishFunctionName: process.env[BREAKER_VARIABLES.publishFunctionName],
+  publishReservedConcurrency: countOf(process.env[BREAKER_VARIABLES.publishReservedConcurrency]),
   topicArn: process.env[BREAKER_VARIABLES.topicArn],
+  resetAfterMs: millisecondsOf(process.env[BREAKER_VARIABLES.resetMinutes]),
+  now: Date.now,
   log: (line) => process.stdout.write(`${line}\n`),
 });
 
 export function handler(event: BreakerEvent): Promise<unknown> {
   return breaker.handle(event);
+}
+
+function millisecondsOf(minutes: string | undefined): number | undefined {
+  return minutes === undefined ? undefined : Number(minutes) * 60_000;
+}
+
+function countOf(value: string | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
 }
 
 function required(name: string): string {

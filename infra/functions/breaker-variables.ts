@@ -8,6 +8,10 @@ export const BREAKER_VARIABLES = {
   eventSourceMappingId: 'BREAKER_EVENT_SOURCE_MAPPING_ID',
   /** The function that backends publish through; absent: there is none. */
   publishFunctionName: 'BREAKER_PUBLISH_FUNCTION_NAME',
+  /** The concurrency that is reserved for it when nothing is wrong; absent: none. */
+  publishReservedConcurrency: 'BREAKER_PUBLISH_RESERVED_CONCURRENCY',
+  /** Minutes after which a tripped breaker closes by itself; absent: never. */
+  resetMinutes: 'BREAKER_RESET_MINUTES',
   /** Who is told; absent: the log alone. */
   topicArn: 'BREAKER_TOPIC_ARN',
 } as const;

@@ -10,6 +10,8 @@ import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 /** Frames a second that a tripped stage lets through: enough to see that somebody is still there. */
 export const TRIPPED_FRAMES_PER_SECOND = 1;
 
+const MINUTE_MS = 60_000;
+
 /** Subject lines of SNS end here. */
 const SUBJECT_LENGTH_MAX = 100;
 
@@ -30,12 +32,20 @@ export interface BreakerOptions {
   readonly eventSourceMappingId: string;
   /** The function that backends publish through, where there is one. */
   readonly publishFunctionName: string | undefined;
+  /** The concurrency that is reserved for it when nothing is wrong. */
+  readonly publishReservedConcurrency: number | undefined;
   readonly topicArn: string | undefined;
+  /** So long after it has tripped the breaker closes by itself; undefined: somebody has to say `reset`. */
+  readonly resetAfterMs: number | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly log: (line: string) => void;
 }
 
-/** What SNS hands over when the alarm goes off; or what the owner sends by hand. */
-export type BreakerEvent = AlarmEvent | { readonly action: 'trip' | 'reset' };
+/** An event of SNS when the alarm goes off, of the schedule (`look`), or of the owner. */
+export type BreakerEvent = AlarmEvent | { readonly action: 'trip' | 'reset' | 'look' };
+
+export type BreakerState = 'tripped' | 'closed';
 
 export interface AlarmEvent {
   readonly Records: readonly { readonly Sns: { readonly Message: string } }[];
@@ -43,8 +53,9 @@ export interface AlarmEvent {
 
 /**
  * Stops a runaway: clients' frames are throttled to next to nothing, backends that publish over HTTPS are refused, and
- * workers take no more jobs, which wait in their queue. Nothing is lost that was promised, and nothing returns by
- * itself: somebody has to look, and to say `reset`.
+ * workers take no more jobs, which wait in their queue. Nothing is lost that was promised. Everybody comes back by itself
+ * when the breaker has been open for a while. A runaway that goes on trips it again: it has the minutes until then, and
+ * not the time between.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -53,46 +64,62 @@ export class Breaker {
     this.#options = options;
   }
 
-  async handle(event: BreakerEvent): Promise<{ readonly state: 'tripped' | 'closed' }> {
+  async handle(event: BreakerEvent): Promise<{ readonly state: BreakerState }> {
     if ('action' in event) {
       if (event.action === 'reset') return await this.#reset();
       if (event.action === 'trip') return await this.#trip('It was tripped by hand.');
-      throw new Error(`"action" is "trip" or "reset", not ${JSON.stringify(event.action)}`);
+      if (event.action === 'look') return await this.#look();
+      throw new Error(`"action" is "trip", "reset" or "look", not ${JSON.stringify(event.action)}`);
     }
     return await this.#trip(event.Records.map(({ Sns }) => reasonOf(Sns.Message)).join(' '));
   }
 
   async #trip(reason: string): Promise<{ readonly state: 'tripped' }> {
     const low = { framesPerSecond: TRIPPED_FRAMES_PER_SECOND, burstFrames: TRIPPED_FRAMES_PER_SECOND };
-    await this.#all(low, false);
+    await allOf([this.#setThrottle(low), this.#letWorkers(false), this.#letBackends(false)]);
     await this.#say(
       'Apus: the breaker has tripped',
       [
         reason,
         `Clients may send ${TRIPPED_FRAMES_PER_SECOND} frame a second, and messages of wide filters wait in their queue.`,
         ...(this.#options.publishFunctionName === undefined ? [] : ['Backends are refused (HTTP 429).']),
-        'docs/runbook.md (Runaway) says how to look and how to reset it.',
+        this.#howItEnds(),
+        'docs/runbook.md (Runaway) says how to look.',
       ].join(' '),
     );
     return { state: 'tripped' };
   }
 
   async #reset(): Promise<{ readonly state: 'closed' }> {
-    await this.#all(this.#options.throttle, true);
+    // The throttle last: as long as it stands the breaker is tripped, and the next look tries again.
+    await allOf([this.#letWorkers(true), this.#letBackends(true)]);
+    await this.#setThrottle(this.#options.throttle);
     await this.#say('Apus: the breaker is closed again', 'All that it had stopped goes on as before.');
     return { state: 'closed' };
   }
 
-  /** Each is tried whatever becomes of the others. Rejects when one failed: Lambda then calls again, twice. */
-  async #all(throttle: Throttle, isOpen: boolean): Promise<void> {
+  #howItEnds(): string {
+    const { resetAfterMs } = this.#options;
+    if (resetAfterMs === undefined) return 'It stays so until somebody resets it.';
+    return `It closes by itself after ${resetAfterMs / MINUTE_MS} minutes.`;
+  }
+
+  /** The stage itself says that it is tripped, and since when: nothing else has to remember it [SEC-QUOTA-7]. */
+  async #look(): Promise<{ readonly state: BreakerState }> {
+    const { gateway, apiId, stageName, throttle, resetAfterMs, now } = this.#options;
+    const { DefaultRouteSettings, LastUpdatedDate } = await gateway.send(
+      new GetStageCommand({ ApiId: apiId, StageName: stageName }),
+    );
+    const framesPerSecond = DefaultRouteSettings?.ThrottlingRateLimit;
+    if (framesPerSecond !== TRIPPED_FRAMES_PER_SECOND || framesPerSecond === throttle.framesPerSecond)
+      return { state: 'closed' };
+    const forMs = LastUpdatedDate === undefined ? 0 : now() - LastUpdatedDate.getTime();
+    return resetAfterMs !== undefined && forMs >= resetAfterMs ? await this.#reset() : { state: 'tripped' };
+  }
+
+  async #letWorkers(mayWork: boolean): Promise<void> {
     const { lambda, eventSourceMappingId } = this.#options;
-    const results = await Promise.allSettled([
-      this.#setThrottle(throttle),
-      lambda.send(new UpdateEventSourceMappingCommand({ UUID: eventSourceMappingId, Enabled: isOpen })),
-      this.#letBackends(isOpen),
-    ]);
-    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('; '));
+    await lambda.send(new UpdateEventSourceMappingCommand({ UUID: eventSourceMappingId, Enabled: mayWork }));
   }
 
   /** The stage's other settings stay: an update replaces all of them at once. */
@@ -117,11 +144,14 @@ export class Breaker {
    * reserved in every account, also in a new one, where nothing else can.
    */
   async #letBackends(mayPublish: boolean): Promise<void> {
-    const { lambda, publishFunctionName: FunctionName } = this.#options;
+    const { lambda, publishFunctionName: FunctionName, publishReservedConcurrency } = this.#options;
     if (FunctionName === undefined) return;
-    if (mayPublish) await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
-    else
-      await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
+    const ReservedConcurrentExecutions = mayPublish ? publishReservedConcurrency : 0;
+    if (ReservedConcurrentExecutions === undefined) {
+      await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
+      return;
+    }
+    await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions }));
   }
 
   async #say(subject: string, message: string): Promise<void> {
@@ -136,6 +166,13 @@ export class Breaker {
       }),
     );
   }
+}
+
+/** Each is tried, also where others fail. Rejects when one failed: Lambda then calls again, twice. */
+async function allOf(attempts: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(attempts);
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('; '));
 }
 
 /** What CloudWatch says about its alarm; or the message as it is, where it is not CloudWatch's. */

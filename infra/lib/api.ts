@@ -5,8 +5,9 @@ import {
   WebSocketRoute,
   WebSocketStage,
 } from 'aws-cdk-lib/aws-apigatewayv2';
+import { WebSocketIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { Grant } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Arn, ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -45,26 +46,47 @@ export class GatewayApi {
     return this.#managementEndpoint;
   }
 
-  /** `$connect` and `$default` are one function: one pool of warm environments, and a reconnection finds one of them. */
-  route(gateway: IFunction, disconnect: IFunction): void {
-    this.#addRoute('$connect', gateway, false);
-    this.#addRoute('$default', gateway, true);
-    this.#addRoute('$disconnect', disconnect, false);
+  /**
+   * `$connect` and `$default` are one function: one pool of warm environments, and a reconnection finds one of them. With
+   * `iam` API Gateway itself asks for a signature at `$connect`.
+   */
+  route(gateway: IFunction, disconnect: IFunction, iam: boolean): void {
+    this.#addRoute('$connect', gateway, { iam });
+    this.#addRoute('$default', gateway, { returnResponse: true });
+    this.#addRoute('$disconnect', disconnect);
   }
 
-  #addRoute(routeKey: string, handler: IFunction, returnResponse: boolean): void {
+  #addRoute(
+    routeKey: string,
+    handler: IFunction,
+    { returnResponse = false, iam = false }: { returnResponse?: boolean; iam?: boolean } = {},
+  ): void {
     const id = `${routeKey.slice(1)}-route`;
     const route = new WebSocketRoute(this.#scope, id, {
       webSocketApi: this.api,
       routeKey,
       integration: new WebSocketLambdaIntegration('Integration', handler),
       returnResponse,
+      ...(iam && { authorizer: new WebSocketIamAuthorizer() }),
     });
+    if (iam) return;
     acknowledge(
       route,
       'AwsSolutions-APIG4',
       'Only $connect can have an authorizer. Its function checks the token of the handshake itself: an authorizer would be a second invocation, and a second cold start, for each connection.',
     );
+  }
+
+  /** Lets somebody sign handshakes, where they are to be signed. */
+  grantConnect(grantee: IGrantable): Grant {
+    const parts = {
+      service: 'execute-api',
+      resource: this.api.apiId,
+      resourceName: `${STAGE_NAME}/$connect`,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    };
+    const resourceArns = [Arn.format(parts, Stack.of(this.#scope))];
+    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 
   createStage({ throttle, accessLogs, domain }: StageProps): GatewayStage {

@@ -8,12 +8,13 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
-import { createVerification, defaultRulesVariables } from './authentication.ts';
+import { createVerification } from './authentication.ts';
 import { checkProps } from './check-props.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
 import { Functions } from './functions.ts';
 import { HttpPublish } from './http-publish.ts';
+import { authorizationFunctionOf, isSigned } from './identity.ts';
 import { BrokerMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
 import type { Resources } from './permissions.ts';
@@ -22,6 +23,7 @@ import { PropsError } from './props-error.ts';
 import { createFanOutQueue, createTimerQueue } from './queues.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
 import { StateTable } from './table.ts';
+import { tableMaximumOf } from './table-maximum.ts';
 
 /**
  * An MQTT broker: a WebSocket API, functions, a table, two queues, and what watches over them. Idle it costs about a
@@ -45,12 +47,16 @@ export class ApusBroker extends Construct {
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
   readonly breaker: IFunction | undefined;
+  /** Lists, kicks and bans clients: invoked by `apus`, or with JSON (docs/runbook.md). */
+  readonly operator: IFunction;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
   readonly domainTarget: string | undefined;
   /** For who has to know the API: its id, as `a1b2c3d4e5`. */
   readonly apiId: string;
   readonly #httpPublish: HttpPublish | undefined;
   readonly #metrics: BrokerMetrics;
+  readonly #api: GatewayApi;
+  readonly #isSigned: boolean;
 
   constructor(scope: Construct, id: string, props: ApusBrokerProps = {}) {
     super(scope, id);
@@ -59,7 +65,7 @@ export class ApusBroker extends Construct {
     const resources = this.#createResources(props);
     const namespace = props.metricsNamespace ?? namespaceOf(this);
     const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
-    const verification = createVerification(this, props.authentication ?? 'generated-secret', secretProps);
+    const verification = createVerification(this, props, secretProps);
     const defaults = {
       environment: { ...sharedEnvironment(resources, props, namespace), ...verification.sharedVariables },
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
@@ -71,7 +77,6 @@ export class ApusBroker extends Construct {
     const functions = new Functions(this, {
       ...defaults,
       verification,
-      tokenRules: defaultRulesVariables(props.tokenDefaultRules),
       postsPerWorkerSecond: budget.postsPerWorkerSecond,
       reservedConcurrency: props.reservedConcurrency,
     });
@@ -79,7 +84,17 @@ export class ApusBroker extends Construct {
     const sources = connectSources(this, functions, resources, budget);
     const protection = props.httpPublish ?? false;
     this.#httpPublish =
-      protection === false ? undefined : new HttpPublish(this, { ...defaults, protection, secretProps });
+      protection === false
+        ? undefined
+        : new HttpPublish(this, {
+            ...defaults,
+            protection,
+            secretProps,
+            tenants: props.httpPublishTenants,
+            reservedConcurrency: props.publishReservedConcurrency,
+          });
+    this.#api = resources.api;
+    this.#isSigned = isSigned(props);
     this.#metrics = new BrokerMetrics(namespace, resources.api);
     const operations = createOperations(this, props, {
       ...defaults,
@@ -98,6 +113,7 @@ export class ApusBroker extends Construct {
     this.publishKeys = this.#httpPublish?.keys;
     this.alarmTopic = operations.alarmTopic;
     this.breaker = operations.breaker;
+    this.operator = functions.operator;
   }
 
   /**
@@ -123,6 +139,21 @@ export class ApusBroker extends Construct {
       );
     }
     return url.grantInvokeUrl(grantee);
+  }
+
+  /** Lets somebody list, kick and ban clients: `apus ban --stack …` with their credentials of AWS. */
+  grantOperate(grantee: IGrantable): Grant {
+    return this.operator.grantInvoke(grantee);
+  }
+
+  /**
+   * Lets somebody connect with their credentials of AWS.
+   *
+   * @throws {PropsError} unless clients sign (`authentication: { iam }`)
+   */
+  grantConnect(grantee: IGrantable): Grant {
+    if (this.#isSigned) return this.#api.grantConnect(grantee);
+    throw new PropsError(this, 'grantConnect is for authentication: { iam }; here clients show a token.');
   }
 
   /** Connections that are open, counted every ten minutes. @default the average over ten minutes */
@@ -179,16 +210,18 @@ export class ApusBroker extends Construct {
     const { encryptionKey } = props;
     const state = new StateTable(this, {
       ...props.table,
+      maximum: tableMaximumOf(props),
       removalPolicy: removalPolicyOf(props),
       ...(encryptionKey !== undefined && { encryptionKey }),
     });
     const fanOut = createFanOutQueue(this, encryptionKey);
     const timers = createTimerQueue(this, encryptionKey);
-    return { state, fanOut, timers, api: new GatewayApi(this) };
+    const authorizationFunction = authorizationFunctionOf(props);
+    return { state, fanOut, timers, api: new GatewayApi(this), authorizationFunction };
   }
 
   #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {
-    api.route(gateway, disconnect);
+    api.route(gateway, disconnect, isSigned(props));
     const { accessLogs = false } = props;
     return api.createStage({
       throttle: props.throttle ?? {},

@@ -20,6 +20,7 @@ export const OUTPUTS = {
   publishKeysArn: 'PublishKeysArn',
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
+  operatorName: 'OperatorName',
   domainTarget: 'DomainTarget',
 } as const;
 
@@ -54,6 +55,11 @@ export class ApusStack extends Stack {
       OUTPUTS.breakerName,
       this.broker.breaker?.functionName,
       'Ends the stop of a runaway: invoke it with {"action":"reset"}',
+    );
+    this.#output(
+      OUTPUTS.operatorName,
+      this.broker.operator.functionName,
+      'Kicks and bans: apus ban --stack …',
     );
     this.#output(OUTPUTS.domainTarget, this.broker.domainTarget, 'What your domain name has to point at');
   }

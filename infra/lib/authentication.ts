@@ -1,19 +1,20 @@
 import { VARIABLES } from '@apus/cloud/lambda';
-import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Annotations, type RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import { SECRET_LENGTH } from './defaults.ts';
-import type { Authentication, TokenRulesProps } from './props.ts';
-
-/** How the functions learn what a token allows that has no filters in it. */
-export function defaultRulesVariables(rules: TokenRulesProps | undefined): Readonly<Record<string, string>> {
-  if (rules === undefined) return {};
-  const { publish = [], subscribe = [] } = rules;
-  return { [VARIABLES.tokenDefaultRules]: JSON.stringify({ publish, subscribe }) };
-}
+import {
+  authenticationFunctionsOf,
+  authorizationVariableOf,
+  identityOf,
+  isGenerated,
+  secretsOf,
+  variableOf,
+} from './identity.ts';
+import type { ApusBrokerProps } from './props.ts';
 
 export interface SecretProps {
   readonly removalPolicy: RemovalPolicy;
@@ -33,21 +34,37 @@ export interface Verification {
 
 export function createVerification(
   scope: Construct,
-  authentication: Authentication,
-  props: SecretProps,
+  props: ApusBrokerProps,
+  secretProps: SecretProps,
 ): Verification {
-  if (authentication === 'anonymous') return anonymous(scope);
-  if (authentication === 'generated-secret') {
-    return bySecret(createSecret(scope, 'TokenSecret', 'Apus: signs the tokens of clients (HS256)', props));
-  }
-  if ('secret' in authentication) return bySecret(authentication.secret);
-  const { jwksUrl, issuer, audience } = authentication;
-  const variables = {
-    [VARIABLES.tokenJwksUrl]: jwksUrl,
-    [VARIABLES.tokenIssuer]: issuer,
-    ...(audience !== undefined && { [VARIABLES.tokenAudience]: audience }),
+  if (props.authentication === 'anonymous') return anonymous(scope);
+  const identity = identityOf(props);
+  const own = props.authentication;
+  const generated = () =>
+    createSecret(scope, 'TokenSecret', 'Apus: signs the tokens of clients (HS256)', secretProps);
+  const secret =
+    typeof own === 'object' && 'secret' in own ? own.secret : isGenerated(identity) ? generated() : undefined;
+  const secrets = secretsOf(scope, identity, secret);
+  return {
+    variables: { [VARIABLES.identity]: variableOf(scope, identity, secret) },
+    sharedVariables: sharedVariablesOf(scope, identity.authorization),
+    secret,
+    grantVerify: (grantee) => {
+      for (const each of secrets) each.grantRead(grantee);
+      grantInvoke(grantee, authenticationFunctionsOf(identity));
+    },
   };
-  return { variables, sharedVariables: {}, secret: undefined, grantVerify: () => {} };
+}
+
+/** Lets a function of ours ask functions of the owner's. */
+export function grantInvoke(grantee: IGrantable, functionArns: readonly string[]): void {
+  if (functionArns.length === 0) return;
+  Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [...functionArns] });
+}
+
+function sharedVariablesOf(scope: Construct, authorization: unknown): Readonly<Record<string, string>> {
+  if (authorization === undefined) return {};
+  return { [VARIABLES.authorization]: authorizationVariableOf(scope, authorization) };
 }
 
 /** A secret that Secrets Manager makes up. Parameters of SSM would cost nothing, but CloudFormation can make none that is secret. */
@@ -61,18 +78,9 @@ export function createSecret(scope: Construct, id: string, description: string, 
   acknowledge(
     secret,
     'AwsSolutions-SMG4',
-    'Whoever rotates it makes every token that is in use invalid: that is for the owner to time, and the runbook says how.',
+    'It holds a list of keys: a new one signs while the former one is kept until its tokens have expired. Secrets Manager would replace it at once.',
   );
   return secret;
-}
-
-function bySecret(secret: ISecret | Secret): Verification {
-  return {
-    variables: { [VARIABLES.tokenSecretArn]: secret.secretArn },
-    sharedVariables: {},
-    secret,
-    grantVerify: (grantee) => secret.grantRead(grantee),
-  };
 }
 
 function anonymous(scope: Construct): Verification {

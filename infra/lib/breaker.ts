@@ -1,5 +1,7 @@
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { type Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -23,18 +25,24 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
   readonly fanOutSource: EventSourceMapping;
   /** What backends publish through; undefined without `httpPublish`. */
   readonly publish: IFunction | undefined;
+  readonly publishReservedConcurrency: number | undefined;
   /** Goes off when more messages pass in a minute than the owner allows. */
   readonly alarm: Alarm;
+  /** Minutes after which it closes by itself; 0: never. */
+  readonly resetMinutes: number;
+  /** Looks every few minutes whether that is so. */
+  readonly schedule: Rule;
   /** Who is told; undefined: the log alone. */
   readonly topic: ITopic | undefined;
 }
 
 /** What stops a runaway: an alarm, a topic between, and the function that acts. */
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
-  const { stage, apiId, fanOutSource, publish, alarm, topic } = props;
+  const { stage, apiId, fanOutSource, publish, publishReservedConcurrency, resetMinutes, alarm, topic } =
+    props;
   const lambda = new BrokerFunction(scope, 'Breaker', {
     entry: 'breaker',
-    description: 'Apus: stops a runaway, and ends the stop with {"action":"reset"}',
+    description: 'Apus: stops a runaway, and ends the stop by itself or with {"action":"reset"}',
     environment: {
       [BREAKER_VARIABLES.apiId]: apiId,
       [BREAKER_VARIABLES.stageName]: stage.stage.stageName,
@@ -42,6 +50,10 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
       [BREAKER_VARIABLES.burstFrames]: String(stage.burstFrames),
       [BREAKER_VARIABLES.eventSourceMappingId]: fanOutSource.eventSourceMappingId,
       ...(publish !== undefined && { [BREAKER_VARIABLES.publishFunctionName]: publish.functionName }),
+      ...(publishReservedConcurrency !== undefined && {
+        [BREAKER_VARIABLES.publishReservedConcurrency]: String(publishReservedConcurrency),
+      }),
+      ...(resetMinutes > 0 && { [BREAKER_VARIABLES.resetMinutes]: String(resetMinutes) }),
       ...(topic !== undefined && { [BREAKER_VARIABLES.topicArn]: topic.topicArn }),
     },
     timeout: TIMEOUT,
@@ -70,6 +82,10 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
     );
   }
   topic?.grantPublish(lambda);
+  if (resetMinutes > 0) {
+    const event = RuleTargetInput.fromObject({ action: 'look' });
+    props.schedule.addTarget(new LambdaFunction(lambda, { event, retryAttempts: 0 }));
+  }
   const trigger = createTopic(scope, 'BreakerTopic', 'Apus: runaway');
   trigger.addSubscription(new LambdaSubscription(lambda));
   acknowledge(

@@ -78,7 +78,7 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
     },
     {
       id: 'TableThrottles',
-      description: 'DynamoDB refused writes of a partition that is too busy.',
+      description: 'DynamoDB refused writes: a partition is too busy, or the table is at its maximum.',
       metric: state.table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
       threshold: 0,
       periods: 3,

@@ -1,9 +1,18 @@
-import { type BrokerLimits, DEFAULT_LIMITS } from '@apus/broker';
-import { validateTopicFilter } from '@apus/mqtt';
+import {
+  type BrokerLimits,
+  DEFAULT_LIMITS,
+  GATEWAY_QUOTAS,
+  type GivenQuotaScopes,
+  parseQuotas,
+  ruleFilterProblem,
+} from '@apus/broker';
+import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
+import { checkIdentity } from './check-identity.ts';
 import type { ApusBrokerProps, Authentication } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
+import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
 /** Requests a second that an account may be given; beyond it nobody has been heard of. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;
@@ -18,8 +27,14 @@ const QUOTA_HINT =
 export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNumbers(scope, props);
   checkAuthentication(scope, props.authentication);
+  checkIdentity(scope, props);
+  checkPublishTenants(scope, props);
   checkDefaultRules(scope, props);
+  checkOrigins(scope, props.allowedOrigins ?? []);
   checkLimits(scope, props.limits ?? {});
+  checkTableMaximum(scope, props);
+  checkPublish(scope, props);
+  checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
 }
 
@@ -34,13 +49,12 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
     hint: QUOTA_HINT,
   });
   checkRange(scope, 'connectTimeoutSeconds', props.connectTimeoutSeconds, { least: 5, most: 600 });
-  checkRange(scope, 'deliveriesPerIdentityPerMinuteMax', props.deliveriesPerIdentityPerMinuteMax, {
-    least: 0,
-    most: Number.MAX_SAFE_INTEGER,
-    hint: '0 lifts the limit.',
-  });
   checkRange(scope, 'memorySizeMegabytes', props.memorySizeMegabytes, { least: 256, most: 10_240 });
   checkRange(scope, 'reservedConcurrency', props.reservedConcurrency, { least: 1, most: 100_000 });
+  checkRange(scope, 'publishReservedConcurrency', props.publishReservedConcurrency, {
+    least: 1,
+    most: 100_000,
+  });
   checkRange(scope, 'table.warmWriteUnitsPerSecond', table.warmWriteUnitsPerSecond, {
     least: 4_000,
     most: 40_000,
@@ -51,12 +65,36 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
       most: Number.MAX_SAFE_INTEGER,
       hint: 'To have no breaker, say `breaker: false`.',
     });
+    checkRange(scope, 'breaker.resetMinutes', breaker?.resetMinutes, { least: 0, most: 1_440 });
+  }
+}
+
+function checkPublish(scope: IConstruct, { httpPublish, publishReservedConcurrency }: ApusBrokerProps): void {
+  if (publishReservedConcurrency === undefined || (httpPublish ?? false) !== false) return;
+  throw new PropsError(scope, 'publishReservedConcurrency means nothing without httpPublish.');
+}
+
+/** DynamoDB takes no maximum that is below what the table is warmed for. */
+function checkTableMaximum(scope: IConstruct, props: ApusBrokerProps): void {
+  const { table = {} } = props;
+  const range = { least: 0, most: Number.MAX_SAFE_INTEGER, hint: '0 lifts it.' };
+  checkRange(scope, 'table.maxReadRequestUnits', table.maxReadRequestUnits, range);
+  checkRange(scope, 'table.maxWriteRequestUnits', table.maxWriteRequestUnits, range);
+  const { warmWriteUnitsPerSecond = 0 } = table;
+  const { maxReadRequestUnits = Infinity, maxWriteRequestUnits = Infinity } = tableMaximumOf(props);
+  if (
+    maxWriteRequestUnits < warmWriteUnitsPerSecond ||
+    maxReadRequestUnits < warmWriteUnitsPerSecond * READS_PER_WRITE
+  ) {
+    const sentence =
+      'table.maxReadRequestUnits and table.maxWriteRequestUnits are not below what the table is warmed for';
+    throw new PropsError(scope, `${sentence}: ${warmWriteUnitsPerSecond} writes, and 3 reads for each.`);
   }
 }
 
 function checkAuthentication(scope: IConstruct, authentication: Authentication | undefined): void {
-  if (typeof authentication !== 'object' || 'secret' in authentication) return;
-  const { jwksUrl, issuer } = authentication;
+  if (typeof authentication !== 'object' || 'secret' in authentication || 'iam' in authentication) return;
+  const { jwksUrl, issuer, audience } = authentication;
   if (!Token.isUnresolved(jwksUrl) && !(URL.canParse(jwksUrl) && jwksUrl.startsWith('https://'))) {
     throw new PropsError(scope, `authentication.jwksUrl is an https:// URL, not "${jwksUrl}".`);
   }
@@ -66,6 +104,22 @@ function checkAuthentication(scope: IConstruct, authentication: Authentication |
       'authentication.issuer is empty: tokens of anybody who shares the keys would be accepted.',
     );
   }
+  if (!audience) {
+    throw new PropsError(
+      scope,
+      'authentication.audience is empty: tokens for other customers of the provider would be accepted.',
+    );
+  }
+}
+
+function checkPublishTenants(scope: IConstruct, { httpPublish, httpPublishTenants }: ApusBrokerProps): void {
+  if (httpPublishTenants === undefined) return;
+  if (httpPublish !== 'iam' || httpPublishTenants.length === 0) {
+    throw new PropsError(scope, "httpPublishTenants is a list of tenants for httpPublish: 'iam'.");
+  }
+  const wrong = httpPublishTenants.find((each) => !isTenant(each));
+  if (wrong === undefined) return;
+  throw new PropsError(scope, `httpPublishTenants has "${wrong}", which is no name of a tenant.`);
 }
 
 function checkDefaultRules(
@@ -73,16 +127,29 @@ function checkDefaultRules(
   { authentication, tokenDefaultRules: rules }: ApusBrokerProps,
 ): void {
   if (rules === undefined) return;
+  if (typeof authentication === 'object' && 'iam' in authentication) {
+    throw new PropsError(
+      scope,
+      'tokenDefaultRules is for tokens: authentication.iam has the rules of those who sign.',
+    );
+  }
   if (authentication === 'anonymous') {
     const reason = 'is for tokens, and with authentication: anonymous nobody shows one.';
     throw new PropsError(scope, `tokenDefaultRules ${reason}`);
   }
   for (const action of ['publish', 'subscribe'] as const) {
     for (const filter of rules[action] ?? []) {
-      const invalid = Token.isUnresolved(filter) ? undefined : validateTopicFilter(filter);
-      if (invalid !== undefined)
-        throw new PropsError(scope, `tokenDefaultRules.${action}: ${invalid.reason}.`);
+      const problem = Token.isUnresolved(filter) ? undefined : ruleFilterProblem(filter);
+      if (problem !== undefined) throw new PropsError(scope, `tokenDefaultRules.${action}: ${problem}.`);
     }
+  }
+}
+
+/** A browser sends scheme, host and port only: another spelling would never match. */
+function checkOrigins(scope: IConstruct, origins: readonly string[]): void {
+  for (const origin of origins) {
+    if (Token.isUnresolved(origin) || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;
+    throw new PropsError(scope, `allowedOrigins has origins as https://app.example.com, not "${origin}".`);
   }
 }
 
@@ -98,6 +165,18 @@ function checkLimits(scope: IConstruct, limits: Partial<BrokerLimits>): void {
     } else if (value !== 'drop-oldest' && value !== 'drop-newest') {
       throw new PropsError(scope, `limits.${name} is drop-oldest or drop-newest, not ${String(value)}.`);
     }
+  }
+}
+
+function checkQuotas(scope: IConstruct, quotas: GivenQuotaScopes): void {
+  for (const [name, given] of Object.entries(quotas)) {
+    if (!Object.keys(GATEWAY_QUOTAS).includes(name))
+      throw new PropsError(scope, `quotas has identity, tenant and broker, not ${name}.`);
+    const parsed = parseQuotas(given);
+    if (typeof parsed === 'string') throw new PropsError(scope, `quotas.${name}: ${parsed}`);
+    const held = Object.keys(parsed).find((quota) => name === 'broker' && !(quota in GATEWAY_QUOTAS.broker));
+    if (held !== undefined)
+      throw new PropsError(scope, `quotas.broker has no ${held}: limits.sessionsMax bounds what all hold.`);
   }
 }
 

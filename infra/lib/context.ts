@@ -1,10 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { GivenQuotaScopes } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { ApusBrokerProps, Authentication, DomainProps, TokenRulesProps } from './props.ts';
-import { flagOf, SettingError, type SettingName, Settings } from './settings.ts';
+import type {
+  ApusBrokerProps,
+  Authentication,
+  DomainProps,
+  IdentityProps,
+  TokenRulesProps,
+} from './props.ts';
+import {
+  flagOf,
+  QUOTA_NAMES,
+  QUOTA_SCOPES,
+  type QuotaScopeName,
+  quotaSetting,
+  SETTINGS,
+  SettingError,
+  type SettingName,
+  Settings,
+} from './settings.ts';
 
 /** CloudFormation's rule for names of stacks. */
 const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
@@ -58,15 +77,21 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   const httpPublish = settings.text('httpPublish') as 'iam' | 'keys' | 'none' | undefined;
   return definedOf({
     authentication: authenticationOf(scope, settings),
+    identity: identityIn(settings.text('identity')),
     tokenDefaultRules: defaultRulesOf(settings),
+    allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
+    publishReservedConcurrency: settings.count('publishReservedConcurrency'),
     throttle: definedOf({
       framesPerSecond: settings.count('framesPerSecond'),
       burstFrames: settings.count('burstFrames'),
     }),
     fanOut: definedOf({ maxPostsPerSecond: settings.count('maxPostsPerSecond') }),
-    breaker: definedOf({ messagesPerMinuteMax: settings.count('messagesPerMinuteMax') }),
-    deliveriesPerIdentityPerMinuteMax: settings.count('deliveriesPerMinuteMax'),
+    breaker: definedOf({
+      messagesPerMinuteMax: settings.count('messagesPerMinuteMax'),
+      resetMinutes: settings.count('breakerResetMinutes'),
+    }),
+    quotas: quotasOf(settings),
     connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
     alarms: definedOf({ email: alarmEmail }),
     dashboard: settings.switch('dashboard'),
@@ -75,6 +100,8 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     table: definedOf({
       pointInTimeRecovery: settings.switch('pointInTimeRecovery'),
       deletionProtection: settings.switch('deletionProtection'),
+      maxReadRequestUnits: settings.count('maxReadRequestUnits'),
+      maxWriteRequestUnits: settings.count('maxWriteRequestUnits'),
     }),
     memorySizeMegabytes: settings.count('memorySizeMegabytes'),
     logLevel: settings.text('logLevel') as ApusBrokerProps['logLevel'],
@@ -83,8 +110,21 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   });
 }
 
+/** Undefined where all are the defaults. */
+function quotasOf(settings: Settings): GivenQuotaScopes | undefined {
+  const given: Partial<Record<QuotaScopeName, Record<string, number>>> = {};
+  for (const scope of QUOTA_SCOPES) {
+    for (const name of QUOTA_NAMES) {
+      const setting = quotaSetting(scope, name);
+      const quota = setting in SETTINGS ? settings.count(setting) : undefined;
+      if (quota !== undefined) given[scope] = { ...given[scope], [name]: quota };
+    }
+  }
+  return Object.keys(given).length === 0 ? undefined : given;
+}
+
 function authenticationOf(scope: Construct, settings: Settings): Authentication | undefined {
-  const given = settings.text('authentication') as 'generated-secret' | 'anonymous' | undefined;
+  const given = settings.text('authentication') as 'generated-secret' | 'anonymous' | 'iam' | undefined;
   const secretArn = arnOf(settings, 'tokenSecretArn');
   const jwksUrl = settings.text('jwksUrl');
   const choices = [given, secretArn, jwksUrl].filter((each) => each !== undefined);
@@ -94,15 +134,34 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
   if (secretArn !== undefined) return { secret: Secret.fromSecretCompleteArn(scope, 'OwnSecret', secretArn) };
   if (jwksUrl === undefined) {
     requireAbsent(settings, ['issuer', 'audience'], '--jwks-url');
-    return given;
+    return given === 'iam' ? { iam: filtersIn(settings) ?? {} } : given;
   }
   const issuer = settings.text('issuer');
   if (issuer === undefined) throw new SettingError('--jwks-url needs --issuer: whose tokens are accepted.');
   const audience = settings.text('audience');
-  return { jwksUrl, issuer, ...(audience !== undefined && { audience }) };
+  if (audience === undefined) {
+    throw new SettingError('--jwks-url needs --audience: the provider signs for all its customers alike.');
+  }
+  return { jwksUrl, issuer, audience };
 }
 
+/** What is in it is checked as the prop `identity` is. */
+function identityIn(path: string | undefined): IdentityProps | undefined {
+  if (path === undefined) return undefined;
+  try {
+    // npm runs the command in the repository, and says where it was called.
+    return JSON.parse(readFileSync(resolve(process.env.INIT_CWD ?? '.', path), 'utf8'));
+  } catch (error) {
+    throw new SettingError(`--identity: ${(error as Error).message}`);
+  }
+}
+
+/** Where IAM is asked for they are the rules of all who sign. */
 function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
+  return settings.text('authentication') === 'iam' ? undefined : filtersIn(settings);
+}
+
+function filtersIn(settings: Settings): TokenRulesProps | undefined {
   const publish = settings.text('tokenPublish')?.split(',');
   const subscribe = settings.text('tokenSubscribe')?.split(',');
   return publish === undefined && subscribe === undefined ? undefined : definedOf({ publish, subscribe });

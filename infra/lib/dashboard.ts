@@ -56,8 +56,8 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   const { gateway, disconnect, fanOut: worker, timers, sweep } = functions;
   const ofBackends = publish === undefined ? [] : [publish];
   const each = [gateway, disconnect, worker, timers, sweep, ...ofBackends];
-  // Those that somebody waits for.
-  const hurried = [gateway, disconnect, worker, ...ofBackends];
+  // Those that somebody waits for. A free dashboard has no room for more.
+  const hurried = [gateway, worker, ...ofBackends];
   return [
     graph('Posts that did not arrive', [
       metrics.postsGone({ label: '410 gone' }),
@@ -67,6 +67,7 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
     graph('Refused', [
       metrics.tokensRefused({ label: 'tokens' }),
       metrics.connectTimeouts({ label: 'never sent CONNECT' }),
+      metrics.publishesRefused({ label: 'requests of backends' }),
       metrics.identitiesLimited({ label: 'over their deliveries' }),
       metrics.unavailable({ label: 'table or queue unavailable' }),
       metrics.clientErrors({ label: 'by the gateway' }),

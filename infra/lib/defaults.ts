@@ -14,6 +14,9 @@ export const SWEEP_INTERVAL = Duration.minutes(10);
 /** A sweep scans the whole table, in segments; it is over before the next one. */
 export const SWEEP_TIMEOUT = Duration.minutes(9);
 
+/** The operator's function may go over the whole table twice, and waits for most of a minute between. */
+export const OPERATOR_TIMEOUT = Duration.minutes(14);
+
 /** A batch of ten jobs, a slice of 250 recipients each second or faster; then the rest is handed back. */
 export const WORKER_TIMEOUT = Duration.seconds(30);
 /** A timer that rings is one session's will or expiry. */
@@ -56,8 +59,9 @@ export const WORKERS_MAX = 1_000;
 export const FRAMES_PER_SECOND = 500;
 export const POSTS_PER_SECOND = 1_000;
 export const CONNECT_TIMEOUT_SECONDS = 30;
-export const DELIVERIES_PER_IDENTITY_PER_MINUTE_MAX = 30_000;
 export const MESSAGES_PER_MINUTE_MAX = 100_000;
+/** Two looks of the schedule. A runaway that goes on has some three minutes of them. */
+export const BREAKER_RESET_MINUTES = 20;
 
 /** HS256 wants 32 bytes; letters and digits hold 5.95 bits each. */
 export const SECRET_LENGTH = 64;

@@ -5,6 +5,7 @@ export const ENTRIES = {
   fanOut: 'packages/cloud/src/lambda/fan-out.ts',
   timers: 'packages/cloud/src/lambda/timers.ts',
   sweep: 'packages/cloud/src/lambda/sweep.ts',
+  operator: 'packages/cloud/src/lambda/operator.ts',
   publish: 'packages/cloud/src/lambda/publish.ts',
   breaker: 'infra/functions/breaker-handler.ts',
 } as const;

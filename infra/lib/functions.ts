@@ -5,6 +5,7 @@ import { BrokerFunction, type BrokerFunctionProps } from './broker-function.ts';
 import {
   GATEWAY_TIMEOUT,
   MEMORY_MEGABYTES_SMALL,
+  OPERATOR_TIMEOUT,
   SWEEP_TIMEOUT,
   TIMERS_TIMEOUT,
   WORKER_TIMEOUT,
@@ -20,8 +21,6 @@ export type FunctionDefaults = Pick<
 export interface FunctionsProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly verification: Verification;
-  /** Variables that say what a token allows that has no filters in it. */
-  readonly tokenRules: Readonly<Record<string, string>>;
   readonly postsPerWorkerSecond: number;
   readonly reservedConcurrency: number | undefined;
 }
@@ -33,6 +32,7 @@ export class Functions {
   readonly fanOut: BrokerFunction;
   readonly timers: BrokerFunction;
   readonly sweep: BrokerFunction;
+  readonly operator: BrokerFunction;
 
   constructor(scope: Construct, props: FunctionsProps) {
     this.gateway = createGateway(scope, props);
@@ -40,6 +40,7 @@ export class Functions {
     this.fanOut = createFanOut(scope, props);
     this.timers = createTimers(scope, props);
     this.sweep = createSweep(scope, props);
+    this.operator = createOperator(scope, props);
   }
 }
 
@@ -49,7 +50,7 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
     entry: 'gateway',
     description: 'Apus: handshakes and frames of clients',
     timeout: GATEWAY_TIMEOUT,
-    environment: { ...verification.variables, ...props.tokenRules },
+    environment: verification.variables,
     ...(reservedConcurrency !== undefined && { reservedConcurrency }),
   });
   verification.grantVerify(gateway);
@@ -104,6 +105,18 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
   });
   props.resources.state.grantScan(lambda);
   grantLook(lambda, props.resources);
+  return lambda;
+}
+
+/** Nothing calls it but its owner, with credentials of AWS: it has no URL, and is in no route. */
+function createOperator(scope: Construct, props: FunctionsProps): BrokerFunction {
+  const lambda = create(scope, 'Operator', props, {
+    entry: 'operator',
+    description: 'Apus: lists, kicks and bans clients for whoever may invoke it',
+    timeout: OPERATOR_TIMEOUT,
+    memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
+  });
+  props.resources.state.grantScan(lambda);
   return lambda;
 }
 

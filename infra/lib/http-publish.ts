@@ -15,6 +15,9 @@ export interface HttpPublishProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly protection: 'iam' | 'keys';
   readonly secretProps: SecretProps;
+  /** Whom a caller may speak for that has signed its request. @default the default tenant */
+  readonly tenants: readonly string[] | undefined;
+  readonly reservedConcurrency: number | undefined;
 }
 
 /** The HTTP endpoint of backends: a function with a URL, which takes nothing from the quota that frames share. */
@@ -25,8 +28,9 @@ export class HttpPublish {
   readonly keys: Secret | undefined;
 
   constructor(scope: Construct, props: HttpPublishProps) {
-    const { resources, protection, secretProps, environment, memorySizeMegabytes, logRetention, tracing } =
-      props;
+    const { resources, protection, secretProps, tenants, environment } = props;
+    const { memorySizeMegabytes, logRetention, tracing } = props;
+    const { reservedConcurrency } = props;
     this.keys = protection === 'keys' ? createKeys(scope, secretProps) : undefined;
     this.lambda = new BrokerFunction(scope, 'Publish', {
       entry: 'publish',
@@ -34,11 +38,14 @@ export class HttpPublish {
       environment: {
         ...environment,
         ...(this.keys !== undefined && { [VARIABLES.publishKeysSecretArn]: this.keys.secretArn }),
+        ...(tenants !== undefined && { [VARIABLES.publishTenants]: tenants.join(',') }),
       },
       timeout: TIMEOUT,
       memorySizeMegabytes,
       logRetention,
       tracing,
+      // [SEC-COST-2] Not by default: an account with a concurrency of ten cannot deploy it.
+      ...(reservedConcurrency !== undefined && { reservedConcurrency }),
     });
     grantBroker(this.lambda, resources);
     this.keys?.grantRead(this.lambda);

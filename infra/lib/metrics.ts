@@ -50,6 +50,11 @@ export class BrokerMetrics {
     return this.#own(METRICS.tokensRefused, Stats.SUM, options);
   }
 
+  /** Requests of backends refused for their key, or since too many came. */
+  publishesRefused(options?: MetricOptions): Metric {
+    return this.#own(METRICS.publishesRefused, Stats.SUM, options);
+  }
+
   connectTimeouts(options?: MetricOptions): Metric {
     return this.#own(METRICS.connectTimeouts, Stats.SUM, options);
   }

@@ -6,7 +6,7 @@ import type { GatewayApi, GatewayStage } from './api.ts';
 import { createBreaker } from './breaker.ts';
 import { alarmsOf, breakerFailed, publishErrors, runaway, type Watched } from './broker-alarms.ts';
 import { createDashboard } from './dashboard.ts';
-import { MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
+import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { Sources } from './sources.ts';
@@ -42,18 +42,22 @@ export function createOperations(
 /** The breaker has its alarm even where the owner wants no others. */
 function addBreaker(
   scope: Construct,
-  { breaker }: ApusBrokerProps,
+  { breaker, publishReservedConcurrency }: ApusBrokerProps,
   { metrics, stage, api, sources, publish, logRetention, tracing }: OperationsContext,
   topic: ITopic | undefined,
 ): IFunction {
-  const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX } = breaker === false ? {} : (breaker ?? {});
+  const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
+    breaker === false ? {} : (breaker ?? {});
   const alarm = createAlarm(scope, runaway(metrics, messagesPerMinuteMax));
   const lambda = createBreaker(scope, {
     stage,
     apiId: api.api.apiId,
     fanOutSource: sources.fanOut,
     publish,
+    publishReservedConcurrency,
     alarm,
+    resetMinutes,
+    schedule: sources.schedule,
     topic,
     logRetention,
     tracing,

@@ -1,4 +1,5 @@
 import type { ConnectionVerb, GatewayApi } from './api.ts';
+import { grantInvoke } from './authentication.ts';
 import type { BrokerFunction } from './broker-function.ts';
 import type { QueuePair } from './queues.ts';
 import type { StateTable } from './table.ts';
@@ -9,6 +10,8 @@ export interface Resources {
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly api: GatewayApi;
+  /** A function of the owner's that says what clients may do. */
+  readonly authorizationFunction: string | undefined;
 }
 
 /**
@@ -16,12 +19,13 @@ export interface Resources {
  * posted, queued for workers, and may end sessions, which sets timers.
  */
 export function grantBroker(lambda: BrokerFunction, resources: Resources): void {
-  const { state, fanOut, timers, api } = resources;
+  const { state, fanOut, timers, api, authorizationFunction } = resources;
   const verbs: readonly ConnectionVerb[] = ['POST', 'DELETE'];
   state.grantUse(lambda);
   fanOut.queue.grantSendMessages(lambda);
   timers.queue.grantSendMessages(lambda);
   api.grantConnections(lambda, verbs);
+  if (authorizationFunction !== undefined) grantInvoke(lambda, [authorizationFunction]);
 }
 
 /** Whether a connection is still there, and since when nothing came from it: before a will, and before giving one up. */

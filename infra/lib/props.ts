@@ -1,4 +1,4 @@
-import type { BrokerLimits } from '@apus/broker';
+import type { BrokerLimits, GivenQuotaScopes } from '@apus/broker';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -10,11 +10,25 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core';
 /** What an `ApusBroker` can be told. Everything has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
 export interface ApusBrokerProps {
   /**
-   * Who may connect. A token is checked in `$connect`, before a connection exists that could cost money.
+   * Who may connect, in the most frequent cases. A token is checked in `$connect`, before a connection exists that could
+   * cost money.
    *
-   * @default 'generated-secret'
+   * @default 'generated-secret', or what `identity` says
    */
   readonly authentication?: Authentication;
+
+  /**
+   * The clients that may connect, in full: the JSON that `apus serve --identity FILE` reads (docs/identity.md). Secrets are
+   * named by their ARN, `"generated"` being one that the stack makes.
+   *
+   * @default what `authentication` says
+   * @example
+   * { authenticators: [
+   *   { jwt: { secretArn: 'generated' } },
+   *   { cognito: { region: 'eu-west-1', userPoolId: pool.userPoolId, clientIds: [app.userPoolClientId] } },
+   * ] }
+   */
+  readonly identity?: IdentityProps;
 
   /**
    * What a token allows that names no filters itself: many identity providers cannot put them into theirs. `%u` in a
@@ -23,6 +37,14 @@ export interface ApusBrokerProps {
    * @default nothing: such a client connects, and may neither publish nor subscribe
    */
   readonly tokenDefaultRules?: TokenRulesProps;
+
+  /**
+   * Web pages that may connect, by origin: `https://app.example.com`. Pages of other origins are refused in `$connect`
+   * (403); programs that are no browsers name no origin, and are not asked for one.
+   *
+   * @default pages of every site may, where they show a token
+   */
+  readonly allowedOrigins?: readonly string[];
 
   /**
    * How backends publish over HTTPS (`POST /api/v5/publish`).
@@ -35,6 +57,23 @@ export interface ApusBrokerProps {
    * @default false
    */
   readonly httpPublish?: 'iam' | 'keys' | false;
+
+  /**
+   * Tenants for which backends may publish that sign their requests (`httpPublish: 'iam'`); the first is meant where a
+   * request names none. With keys each key has its tenant.
+   *
+   * @default the default tenant alone
+   */
+  readonly httpPublishTenants?: readonly string[];
+
+  /**
+   * The most environments that the function behind `httpPublish` gets, and that are kept for it. Lambda answers 429
+   * beyond it, and bills nothing for that: it is what bounds the bill of a flood of requests to the public URL. A new
+   * account has a concurrency of ten in all, of which nothing can be reserved: a deployment with this prop fails there.
+   *
+   * @default none are reserved: it gets what the account has left
+   */
+  readonly publishReservedConcurrency?: number;
 
   /** How many frames clients may send to this broker. @default 500 a second, bursts of 1,000 */
   readonly throttle?: ThrottleProps;
@@ -51,12 +90,14 @@ export interface ApusBrokerProps {
   readonly connectTimeoutSeconds?: number;
 
   /**
-   * Deliveries a minute that the publishes of one identity may cause, from 1 up: beyond it they are refused with
-   * 0x97 Quota exceeded. 0 lifts the limit.
+   * Quotas of one identity, of one tenant, and of all together, where they differ from the defaults
+   * (`packages/broker/src/quotas.ts`; docs/fan-out.md, "What one identity may cause"). 0 lifts a quota.
    *
-   * @default 30,000
+   * @default 100 frames, 1,000 publishes and 256 KB a second, 3,000 writes and 30,000 deliveries a minute, 10,000
+   * connections and 50,000 sessions for an identity; of the messages a minute at which the breaker trips six tenths for a
+   * tenant and seven for all
    */
-  readonly deliveriesPerIdentityPerMinuteMax?: number;
+  readonly quotas?: GivenQuotaScopes;
 
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;
@@ -137,9 +178,15 @@ export interface ApusBrokerProps {
  *   `apus token` makes them.
  * - `{ secret }`: the same with a secret of yours, at least 32 bytes, as a plain string.
  * - `{ jwksUrl, issuer, audience }`: an identity provider's tokens.
+ * - `{ iam }`: API Gateway itself asks for handshakes that are signed with credentials of AWS.
  * - `'anonymous'`: everybody may connect, publish and subscribe. Synthesis warns.
  */
-export type Authentication = 'generated-secret' | 'anonymous' | SecretAuthentication | KeySetAuthentication;
+export type Authentication =
+  | 'generated-secret'
+  | 'anonymous'
+  | SecretAuthentication
+  | KeySetAuthentication
+  | IamAuthentication;
 
 export interface SecretAuthentication {
   readonly secret: ISecret;
@@ -150,8 +197,43 @@ export interface KeySetAuthentication {
   readonly jwksUrl: string;
   /** The issuer (`iss`) that a token has to name. */
   readonly issuer: string;
-  /** The audience (`aud`) that a token has to name. @default any, as access tokens of some providers have none */
-  readonly audience?: string;
+  /** The audience (`aud`) that a token has to name: the same keys sign the tokens of all the provider's customers. */
+  readonly audience: string;
+}
+
+/** Clients sign their handshakes (Signature Version 4); `grantConnect` says who may. */
+export interface IamAuthentication {
+  readonly iam: IamProps;
+}
+
+/**
+ * Their rules. `%u` in a filter stands for the name of a user of IAM, `ROLE:SESSION` of a role, or the identity of
+ * an identity pool of Amazon Cognito.
+ */
+export interface IamProps extends TokenRulesProps {
+  /** The same as rules with conditions, as the README has them. They are asked before the lists. @default none */
+  readonly rules?: readonly unknown[];
+  /** Patterns of client identifiers, as `%u-+`. @default their own name, and any for sessions that end with the connection */
+  readonly clientIds?: readonly string[];
+  /** @default 'default' */
+  readonly tenant?: string;
+}
+
+/** As the README has it: a list of authenticators, asked in order; or `iam` instead of them. */
+export interface IdentityProps {
+  readonly authenticators?: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
+  /** Name of the cookie that may hold a token; needs `allowedOrigins`. @default none */
+  readonly cookie?: string;
+  /**
+   * Clients may show a user name and a password in CONNECT, or a token as password. A handshake without a token is then
+   * taken, and costs something before it is known whose it is: one that sends no CONNECT stands until the sweep finds
+   * it. @default false
+   */
+  readonly mqttPassword?: boolean;
+  /** The hook that is asked where an identity's own rules do not say: `{ hook: { url } }`. @default none, and the answer is no */
+  readonly authorization?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** API Gateway asks for signatures. @default the authenticators are asked */
+  readonly iam?: IamProps;
 }
 
 export interface TokenRulesProps {
@@ -186,6 +268,13 @@ export interface BreakerProps {
    * @default 100,000
    */
   readonly messagesPerMinuteMax?: number;
+  /**
+   * Minutes after which a tripped breaker closes by itself, up to 1,440, to the next look, which is every ten minutes. A
+   * runaway that goes on trips it again, so it has some three minutes of so many. 0: somebody has to reset it.
+   *
+   * @default 20
+   */
+  readonly resetMinutes?: number;
 }
 
 export interface AlarmProps {
@@ -215,6 +304,20 @@ export interface TableProps {
    * @default what a new table has: 4,000
    */
   readonly warmWriteUnitsPerSecond?: number;
+  /**
+   * Read units a second beyond which DynamoDB throttles the table (its on-demand maximum): the last stop of a bill,
+   * which throttles everybody. $10.80 a day for each 1,000 that are used throughout. 0 lifts it; the account's quota
+   * is 40,000.
+   *
+   * @default 16 for each frame of `throttle.framesPerSecond`, and 8 for each post of `fanOut.maxPostsPerSecond`
+   */
+  readonly maxReadRequestUnits?: number;
+  /**
+   * The same for write units. $54.00 a day for each 1,000 that are used throughout. 0 lifts it.
+   *
+   * @default 8 for each frame of `throttle.framesPerSecond`, and 4 for each post of `fanOut.maxPostsPerSecond`
+   */
+  readonly maxWriteRequestUnits?: number;
 }
 
 export interface AccessLogProps {

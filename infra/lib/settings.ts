@@ -1,3 +1,5 @@
+import { GATEWAY_QUOTAS, type Quotas } from '@apus/broker';
+
 /** One setting of the app: a flag of `npm run deploy`, and a key of the CDK context under its name in camel case. */
 export interface Setting {
   readonly kind: 'text' | 'count' | 'switch' | 'choice';
@@ -7,6 +9,49 @@ export interface Setting {
   readonly help: string;
   readonly preset?: string;
 }
+
+/** Quotas of clients, each for an identity, a tenant, and all together. */
+const QUOTA_TEXTS = {
+  framesPerSecondMax: 'Frames a second',
+  publishesPerSecondMax: 'PUBLISH packets a second',
+  bytesPerSecondMax: 'Bytes a second',
+  writesPerMinuteMax: 'Filters and kilobytes of retained messages a minute',
+  deliveriesPerMinuteMax: 'Deliveries a minute',
+  messagesPerMinuteMax: 'Messages a minute as the breaker counts them',
+  connectionsMax: 'Connections',
+  sessionsMax: 'Sessions',
+} as const;
+
+const SCOPE_TEXTS = { identity: 'of one identity', tenant: 'of one tenant', broker: 'of all' } as const;
+
+export type QuotaScopeName = keyof typeof SCOPE_TEXTS;
+export type QuotaName = keyof typeof QUOTA_TEXTS;
+type QuotaSetting = `${QuotaScopeName}${Capitalize<QuotaName>}`;
+
+export const QUOTA_SCOPES = Object.keys(SCOPE_TEXTS) as readonly QuotaScopeName[];
+export const QUOTA_NAMES = Object.keys(QUOTA_TEXTS) as readonly QuotaName[];
+
+/** `identity`, `framesPerSecondMax` → `identityFramesPerSecondMax`. */
+export function quotaSetting(scope: QuotaScopeName, name: QuotaName): QuotaSetting {
+  return `${scope}${name.charAt(0).toUpperCase()}${name.slice(1)}` as QuotaSetting;
+}
+
+/** `limits.sessionsMax` bounds the sessions of all together. */
+const QUOTA_PRESETS: { readonly [S in QuotaScopeName]: Partial<Quotas> } = GATEWAY_QUOTAS;
+
+const QUOTA_SETTINGS = Object.fromEntries(
+  QUOTA_SCOPES.flatMap((scope) =>
+    QUOTA_NAMES.filter((name) => QUOTA_PRESETS[scope][name] !== undefined).map((name): [string, Setting] => [
+      quotaSetting(scope, name),
+      {
+        kind: 'count',
+        value: 'COUNT',
+        help: `${QUOTA_TEXTS[name]} ${SCOPE_TEXTS[scope]}. 0: any number.`,
+        preset: String(QUOTA_PRESETS[scope][name]),
+      },
+    ]),
+  ),
+) as Record<QuotaSetting, Setting>;
 
 /** Every setting, in the order of the help. What each means is said in full in `props.ts`. */
 export const SETTINGS = {
@@ -20,14 +65,19 @@ export const SETTINGS = {
   region: { kind: 'text', value: 'REGION', help: 'Where to deploy.', preset: "your credentials' Region" },
   authentication: {
     kind: 'choice',
-    choices: ['generated-secret', 'anonymous'],
-    help: 'Who may connect. anonymous: everybody, at your cost.',
+    choices: ['generated-secret', 'iam', 'anonymous'],
+    help: 'Who may connect. iam: who signs with credentials of AWS. anonymous: everybody, at your cost.',
     preset: 'generated-secret',
   },
   tokenSecretArn: {
     kind: 'text',
     value: 'ARN',
     help: 'A secret of yours signs tokens (HS256, 32 bytes or more).',
+  },
+  identity: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Who may connect, in full: JSON as apus serve --identity takes it.',
   },
   jwksUrl: {
     kind: 'text',
@@ -46,11 +96,23 @@ export const SETTINGS = {
     value: 'FILTERS',
     help: 'Where a token may subscribe that says nothing itself.',
   },
+  allowedOrigins: {
+    kind: 'text',
+    value: 'ORIGINS',
+    help: 'Web pages that may connect, as https://app.example.com with commas between.',
+    preset: 'any',
+  },
   httpPublish: {
     kind: 'choice',
     choices: ['iam', 'keys', 'none'],
     help: 'How backends publish over HTTPS.',
     preset: 'none',
+  },
+  publishReservedConcurrency: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Environments that are kept for it, and the most that it gets.',
+    preset: "none; an account's ten allow none",
   },
   framesPerSecond: { kind: 'count', value: 'COUNT', help: 'Frames a second of all clients.', preset: '500' },
   burstFrames: {
@@ -71,12 +133,13 @@ export const SETTINGS = {
     help: 'Messages a minute, in and out, beyond which the breaker trips.',
     preset: '100000',
   },
-  deliveriesPerMinuteMax: {
+  breakerResetMinutes: {
     kind: 'count',
-    value: 'COUNT',
-    help: 'Deliveries a minute that one identity may cause. 0: any number.',
-    preset: '30000',
+    value: 'MINUTES',
+    help: 'After which a tripped breaker closes by itself; 0: never.',
+    preset: '20',
   },
+  ...QUOTA_SETTINGS,
   connectTimeoutSeconds: {
     kind: 'count',
     value: 'SECONDS',
@@ -95,6 +158,18 @@ export const SETTINGS = {
   },
   pointInTimeRecovery: { kind: 'switch', help: 'Restores the table to any second.', preset: 'false' },
   deletionProtection: { kind: 'switch', help: 'Refuses to delete the table.', preset: 'false' },
+  maxReadRequestUnits: {
+    kind: 'count',
+    value: 'UNITS',
+    help: 'Read units a second beyond which the table throttles everybody. 0: no maximum.',
+    preset: '16 a frame, 8 a post',
+  },
+  maxWriteRequestUnits: {
+    kind: 'count',
+    value: 'UNITS',
+    help: 'The same for write units.',
+    preset: '8 a frame, 4 a post',
+  },
   memorySizeMegabytes: { kind: 'count', value: 'MB', help: 'Memory of the functions.', preset: '512' },
   logLevel: {
     kind: 'choice',

@@ -23,6 +23,8 @@ export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
 export interface Sources {
   /** What the breaker stops. */
   readonly fanOut: EventSourceMapping;
+  /** Of the sweep, every ten minutes. */
+  readonly schedule: Rule;
 }
 
 /** What makes the workers and the sweep run. */
@@ -63,5 +65,5 @@ export function connectSources(
     'Serverless-EventBusDLQ',
     'A sweep that was missed is made up for by the next, ten minutes later; there is an alarm for those that fail.',
   );
-  return { fanOut };
+  return { fanOut, schedule };
 }

@@ -11,16 +11,15 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { TableProps } from './props.ts';
+import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
 
-/** A new table takes 12,000 reads and 4,000 writes a second. */
-const READS_PER_WRITE = 3;
-
-/** Everything that the stores ask of the table; a scan is the sweep's alone. */
+/** Everything that the stores ask of the table; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
 export interface StateTableProps extends TableProps {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
+  readonly maximum: TableMaximum;
 }
 
 /** The one table of a broker (docs/data-model.md). Its keys are those of `defineTable` in packages/store-dynamodb. */
@@ -40,6 +39,7 @@ export class StateTable {
       removalPolicy: props.removalPolicy,
       ...encryptionOf(props.encryptionKey),
       ...warmThroughputOf(props.warmWriteUnitsPerSecond),
+      ...props.maximum,
     });
     acknowledge(
       this.table,

@@ -11,6 +11,7 @@ describe('the app', () => {
       'TokenSecretArn',
       'AlarmTopicArn',
       'BreakerName',
+      'OperatorName',
     ]);
     expect(JSON.stringify(outputs.Url.Value)).toMatch(/wss:\/\/.*BrokerApi.*\.execute-api\..*\/mqtt/);
   });
@@ -26,7 +27,10 @@ describe('the app', () => {
       framesPerSecond: '50',
       maxPostsPerSecond: 400,
       messagesPerMinuteMax: '5000',
-      deliveriesPerMinuteMax: '7',
+      breakerResetMinutes: '45',
+      identityDeliveriesPerMinuteMax: '7',
+      identityFramesPerSecondMax: 20,
+      tenantFramesPerSecondMax: '200',
       connectTimeoutSeconds: '60',
       alarmEmail: 'ops@example.com',
       dashboard: 'false',
@@ -39,6 +43,8 @@ describe('the app', () => {
       accessLogs: 'true',
       jwksUrl: 'https://id.example.com/keys',
       issuer: 'https://id.example.com',
+      audience: 'mqtt',
+      allowedOrigins: 'https://app.example.com,https://b.example.com',
       tokenPublish: 'chat/%u,presence/%u',
       tokenSubscribe: 'chat/#',
     });
@@ -51,13 +57,19 @@ describe('the app', () => {
       TracingConfig: { Mode: 'Active' },
       Environment: {
         Variables: Match.objectLike({
+          APUS_ALLOWED_ORIGINS: 'https://app.example.com,https://b.example.com',
           APUS_CONNECT_TIMEOUT_SECONDS: '60',
-          APUS_DELIVERIES_PER_MINUTE_MAX: '7',
           APUS_LOG_LEVEL: 'info',
-          APUS_TOKEN_ISSUER: 'https://id.example.com',
-          APUS_TOKEN_DEFAULT_RULES: '{"publish":["chat/%u","presence/%u"],"subscribe":["chat/#"]}',
+          APUS_IDENTITY:
+            '{"authenticators":[{"jwt":{"jwksUrl":"https://id.example.com/keys","issuer":"https://id.example.com","audience":"mqtt","defaultRules":{"publish":["chat/%u","presence/%u"],"subscribe":["chat/#"]}}}]}',
+          APUS_QUOTAS:
+            // Tenants and all together stay below the breaker that was asked for.
+            '{"identity":{"framesPerSecondMax":20,"deliveriesPerMinuteMax":7},"tenant":{"messagesPerMinuteMax":3000,"framesPerSecondMax":200},"broker":{"messagesPerMinuteMax":3500}}',
         }),
       },
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ BREAKER_RESET_MINUTES: '45' }) },
     });
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'MessageCount',
@@ -103,6 +115,10 @@ describe('the app', () => {
       'Only one of --authentication, --token-secret-arn and --jwks-url can be given.',
     ],
     [{ jwksUrl: 'https://x.example.com' }, '--jwks-url needs --issuer: whose tokens are accepted.'],
+    [
+      { jwksUrl: 'https://x.example.com', issuer: 'https://x.example.com' },
+      '--jwks-url needs --audience: the provider signs for all its customers alike.',
+    ],
     [{ domainName: 'mqtt.example.com' }, '--domain-name and --certificate-arn need each other.'],
     [{ account: '1234' }, '--account is the twelve digits of an account, not "1234".'],
     [

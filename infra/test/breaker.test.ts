@@ -11,18 +11,22 @@ import { Breaker, type BreakerOptions } from '../functions/breaker.ts';
 import { synthBroker } from './support/synth.ts';
 
 /** What was sent, in its order; a service answers with its first answer that fits, or fails. */
-function services(failing: readonly string[] = []) {
+function services(failing: readonly string[], stage: object) {
   const sent: object[] = [];
   const send = async (command: { readonly input: object }) => {
     sent.push({ [command.constructor.name]: command.input });
     if (failing.includes(command.constructor.name)) throw new Error(`${command.constructor.name} failed`);
-    return command instanceof GetStageCommand ? { DefaultRouteSettings: { LoggingLevel: 'ERROR' } } : {};
+    return command instanceof GetStageCommand ? stage : {};
   };
   return { sent, client: { send } as never };
 }
 
-function breakerFor(failing: readonly string[] = [], options: Partial<BreakerOptions> = {}) {
-  const { sent, client } = services(failing);
+function breakerFor(
+  failing: readonly string[] = [],
+  options: Partial<BreakerOptions> = {},
+  stage: object = { DefaultRouteSettings: { LoggingLevel: 'ERROR' } },
+) {
+  const { sent, client } = services(failing, stage);
   const lines: string[] = [];
   const breaker = new Breaker({
     gateway: client,
@@ -33,12 +37,18 @@ function breakerFor(failing: readonly string[] = [], options: Partial<BreakerOpt
     throttle: { framesPerSecond: 500, burstFrames: 1_000 },
     eventSourceMappingId: 'esm1',
     publishFunctionName: 'publish1',
+    publishReservedConcurrency: undefined,
     topicArn: 'arn:topic',
+    resetAfterMs: RESET_MS,
+    now: () => NOW_MS,
     log: (line) => lines.push(line),
     ...options,
   });
   return { breaker, sent, lines };
 }
+
+const RESET_MS = 20 * 60_000;
+const NOW_MS = Date.UTC(2026, 0, 1);
 
 const ALARM = {
   Records: [{ Sns: { Message: '{"AlarmName":"Runaway","NewStateReason":"120000 messages in a minute"}' } }],
@@ -94,6 +104,17 @@ describe('the breaker', () => {
     expect(sent).toContainEqual(BACKENDS_LET_IN);
   });
 
+  it('on reset reserves the concurrency of the backends again that was deployed', async () => {
+    const { breaker, sent } = breakerFor([], { publishReservedConcurrency: 20 });
+    await breaker.handle(ALARM);
+    expect(sent).toContainEqual(BACKENDS_STOPPED);
+    await breaker.handle({ action: 'reset' });
+    expect(sent).toContainEqual({
+      [PutFunctionConcurrencyCommand.name]: { FunctionName: 'publish1', ReservedConcurrentExecutions: 20 },
+    });
+    expect(sent).not.toContainEqual(BACKENDS_LET_IN);
+  });
+
   it('leaves functions alone, and says nothing of backends, where none publish', async () => {
     const { breaker, sent } = breakerFor([], { publishFunctionName: undefined });
     await breaker.handle(ALARM);
@@ -128,16 +149,65 @@ describe('the breaker', () => {
     expect(JSON.stringify(sent.at(-1))).toContain('somebody wrote this');
   });
 
+  /** As it stands when it was changed so long ago. */
+  const stageOf = (framesPerSecond: number, agoMs: number) => ({
+    DefaultRouteSettings: { LoggingLevel: 'ERROR', ThrottlingRateLimit: framesPerSecond },
+    LastUpdatedDate: new Date(NOW_MS - agoMs),
+  });
+
+  it('closes by itself at the first look after twenty minutes, so that everybody comes back [SEC-QUOTA-7]', async () => {
+    const early = breakerFor([], {}, stageOf(1, RESET_MS - 1));
+    expect(await early.breaker.handle({ action: 'look' })).toEqual({ state: 'tripped' });
+    expect(early.sent).toHaveLength(1);
+    const late = breakerFor([], {}, stageOf(1, RESET_MS));
+    expect(await late.breaker.handle({ action: 'look' })).toEqual({ state: 'closed' });
+    expect(late.sent).toContainEqual(stageUpdate(500, 1_000));
+    expect(late.sent).toContainEqual(sourceUpdate(true));
+    expect(late.sent).toContainEqual(BACKENDS_LET_IN);
+  });
+
+  it('looks again where the workers could not be started: its throttle stands until they are', async () => {
+    const { breaker, sent } = breakerFor([UpdateEventSourceMappingCommand.name], {}, stageOf(1, RESET_MS));
+    await expect(breaker.handle({ action: 'look' })).rejects.toThrow('failed');
+    expect(sent.filter((each) => UpdateStageCommand.name in each)).toEqual([]);
+  });
+
+  it.each([
+    ['that has not tripped', stageOf(500, RESET_MS), {}],
+    ['whose owner wants to reset it', stageOf(1, RESET_MS), { resetAfterMs: undefined }],
+    [
+      'whose stage lets one frame a second through when nothing is wrong',
+      stageOf(1, RESET_MS),
+      { throttle: { framesPerSecond: 1, burstFrames: 1 } },
+    ],
+  ])('changes nothing when it looks after one %s', async (_, stage, options) => {
+    const { breaker, sent } = breakerFor([], options, stage);
+    await breaker.handle({ action: 'look' });
+    expect(sent).toHaveLength(1);
+  });
+
   it('refuses an action that is none', async () => {
     const { breaker, sent } = breakerFor();
     await expect(breaker.handle({ action: 'stop' } as never)).rejects.toThrow(
-      '"action" is "trip" or "reset", not "stop"',
+      '"action" is "trip", "reset" or "look", not "stop"',
     );
     expect(sent).toEqual([]);
   });
 });
 
 describe('the breaker in the template', () => {
+  it('looks with the schedule of the sweep, unless its owner resets it', () => {
+    const looks = { Targets: Match.arrayWith([Match.objectLike({ Input: '{"action":"look"}' })]) };
+    const reset = (minutes: string) => ({
+      Environment: { Variables: Match.objectLike({ BREAKER_RESET_MINUTES: minutes }) },
+    });
+    const byItself = synthBroker({}).template;
+    byItself.hasResourceProperties('AWS::Events::Rule', looks);
+    byItself.hasResourceProperties('AWS::Lambda::Function', reset('20'));
+    const byHand = synthBroker({ breaker: { resetMinutes: 0 } }).template;
+    expect(JSON.stringify(byHand.findResources('AWS::Events::Rule'))).not.toContain('action');
+  });
+
   const { template } = synthBroker({ breaker: { messagesPerMinuteMax: 40_000 } });
 
   it('is told by an alarm over one minute, through a topic of its own', () => {
@@ -168,10 +238,11 @@ describe('the breaker in the template', () => {
   });
 
   it.each(['iam', 'keys'] as const)('knows whom backends publish through with %s', (httpPublish) => {
-    const { template: other } = synthBroker({ httpPublish });
+    const { template: other } = synthBroker({ httpPublish, publishReservedConcurrency: 20 });
     other.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
         Variables: Match.objectLike({
+          BREAKER_PUBLISH_RESERVED_CONCURRENCY: '20',
           BREAKER_PUBLISH_FUNCTION_NAME: { Ref: Match.stringLikeRegexp('^BrokerPublish') },
         }),
       },

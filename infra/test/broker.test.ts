@@ -1,5 +1,5 @@
 import { defineTable, TTL_ATTRIBUTE } from '@apus/store-dynamodb';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
@@ -66,7 +66,7 @@ describe('the functions', () => {
       ReservedConcurrentExecutions: Match.absent(),
       LoggingConfig: Match.objectLike({ LogFormat: 'JSON', SystemLogLevel: 'WARN' }),
     });
-    template.resourceCountIs('AWS::Lambda::Function', 6);
+    template.resourceCountIs('AWS::Lambda::Function', 7);
   });
 
   it('that handle frames end within five seconds', () => {
@@ -88,7 +88,6 @@ describe('the functions', () => {
       APUS_FAN_OUT_QUEUE_URL: { Ref: expect.stringMatching(/^BrokerFanOutQueue/) },
       APUS_TIMER_QUEUE_URL: { Ref: expect.stringMatching(/^BrokerTimersQueue/) },
       APUS_CONNECT_TIMEOUT_SECONDS: '30',
-      APUS_DELIVERIES_PER_MINUTE_MAX: '30000',
       APUS_LOG_LEVEL: 'warn',
     });
     expect(JSON.stringify(variables.APUS_MANAGEMENT_ENDPOINT)).toMatch(
@@ -188,13 +187,18 @@ describe('the queues', () => {
   });
 });
 
+/** The configuration of the gateway's function, where nothing in it is known only at deployment. */
+function identityIn(own: Template): unknown {
+  return JSON.parse(variablesOf(own, 'BrokerGateway').APUS_IDENTITY as string);
+}
+
 describe('who may connect', () => {
   it('whoever has a token that is signed with a generated secret', () => {
     template.hasResourceProperties('AWS::SecretsManager::Secret', {
       GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
     });
     const variables = variablesOf(template, 'BrokerGateway');
-    expect(variables).toHaveProperty('APUS_TOKEN_SECRET_ARN');
+    expect(JSON.stringify(variables.APUS_IDENTITY)).toContain('secretArn');
     expect(variables).not.toHaveProperty('APUS_AUTHENTICATION');
   });
 
@@ -204,7 +208,7 @@ describe('who may connect', () => {
     }));
     own.resourceCountIs('AWS::SecretsManager::Secret', 0);
     expect(broker.tokenSecret?.secretName).toBe('own');
-    expect(variablesOf(own, 'BrokerGateway')).toHaveProperty('APUS_TOKEN_SECRET_ARN');
+    expect(JSON.stringify(variablesOf(own, 'BrokerGateway').APUS_IDENTITY)).toContain(':secret:own');
   });
 
   it('or with a token of an identity provider', () => {
@@ -216,16 +220,45 @@ describe('who may connect', () => {
       },
     });
     own.resourceCountIs('AWS::SecretsManager::Secret', 0);
-    expect(variablesOf(own, 'BrokerGateway')).toMatchObject({
-      APUS_TOKEN_JWKS_URL: 'https://id.example.com/keys',
-      APUS_TOKEN_ISSUER: 'https://id.example.com',
-      APUS_TOKEN_AUDIENCE: 'mqtt',
+    expect(identityIn(own)).toEqual({
+      authenticators: [
+        {
+          jwt: {
+            jwksUrl: 'https://id.example.com/keys',
+            issuer: 'https://id.example.com',
+            audience: 'mqtt',
+          },
+        },
+      ],
     });
+  });
+
+  it('or whom a chain of authenticators knows, whose secrets the function of handshakes may read', () => {
+    const arn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:keys-a1B2c3';
+    const { template: own, broker } = synthBroker({
+      identity: {
+        authenticators: [
+          { jwt: { secretArn: 'generated' } },
+          { cognito: { region: 'eu-west-1', userPoolId: 'eu-west-1_Ab', clientIds: ['app'] } },
+          { apiKeys: { secretArn: arn } },
+        ],
+        cookie: 'session',
+      },
+      allowedOrigins: ['https://app.example.com'],
+    });
+    own.resourceCountIs('AWS::SecretsManager::Secret', 1);
+    expect(broker.tokenSecret).toBeDefined();
+    const variable = JSON.stringify(variablesOf(own, 'BrokerGateway').APUS_IDENTITY);
+    expect(variable).toContain('BrokerTokenSecret');
+    expect(variable).toContain(arn);
+    expect(variable).not.toContain('generated');
+    const policies = JSON.stringify(own.findResources('AWS::IAM::Policy'));
+    expect(policies).toContain(arn);
   });
 
   it('everybody, when the owner says so; and synthesis warns', () => {
     const { template: open, stack } = synthBroker({ authentication: 'anonymous' });
-    for (const id of ['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep']) {
+    for (const id of ['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator']) {
       expect(variablesOf(open, `Broker${id}`).APUS_AUTHENTICATION).toBe('anonymous');
     }
     Annotations.fromStack(stack).hasWarning(
@@ -236,8 +269,8 @@ describe('who may connect', () => {
   });
 
   it('only the function of handshakes reads the secret', () => {
-    for (const id of ['Disconnect', 'FanOut', 'Timers', 'Sweep']) {
-      expect(variablesOf(template, `Broker${id}`)).not.toHaveProperty('APUS_TOKEN_SECRET_ARN');
+    for (const id of ['Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator']) {
+      expect(variablesOf(template, `Broker${id}`)).not.toHaveProperty('APUS_IDENTITY');
     }
   });
 });

@@ -49,9 +49,22 @@ describe('publishing over HTTPS', () => {
     ).toEqual([]);
   });
 
+  it('gets as many environments as are reserved for it, and none are reserved by default [SEC-COST-2]', () => {
+    const ofPublish = { Description: 'Apus: publishes for backends over HTTPS' };
+    const { template } = synthBroker({ httpPublish: 'keys', publishReservedConcurrency: 20 });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      ...ofPublish,
+      ReservedConcurrentExecutions: 20,
+    });
+    synthBroker({ httpPublish: 'keys' }).template.hasResourceProperties('AWS::Lambda::Function', {
+      ...ofPublish,
+      ReservedConcurrentExecutions: Match.absent(),
+    });
+  });
+
   it('is not there when nobody wants it', () => {
     const { template } = synthBroker({ httpPublish: false });
     template.resourceCountIs('AWS::Lambda::Url', 0);
-    template.resourceCountIs('AWS::Lambda::Function', 6);
+    template.resourceCountIs('AWS::Lambda::Function', 7);
   });
 });

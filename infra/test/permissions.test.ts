@@ -60,6 +60,7 @@ describe('each function may do what it does, and nothing else', () => {
     ['FanOut', [...BROKER, ...consume('FanOut'), LOOK]],
     ['Timers', [...BROKER, ...consume('Timers'), LOOK]],
     ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', LOOK]],
+    ['Operator', [...BROKER, 'dynamodb:Scan {BrokerTable}']],
     ['Breaker', BREAKER],
   ])('%s', (id, expected) => {
     const permissions = new Set(permissionsOf(template, `Broker${id}Role`));

@@ -34,19 +34,77 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
       'Test/Broker: breaker.messagesPerMinuteMax is a whole number from 1,000 up, not 10. To have no breaker, say `breaker: false`.',
     ],
     [
+      'a breaker that is to close by itself in two days',
+      { breaker: { resetMinutes: 2_880 } },
+      'Test/Broker: breaker.resetMinutes is a whole number from 0 to 1,440, not 2880.',
+    ],
+    [
+      'a maximum of the table below what it is warmed for',
+      { table: { warmWriteUnitsPerSecond: 10_000, maxWriteRequestUnits: 5_000 } },
+      'Test/Broker: table.maxReadRequestUnits and table.maxWriteRequestUnits are not below what the table is warmed for: 10000 writes, and 3 reads for each.',
+    ],
+    [
+      'half a unit',
+      { table: { maxReadRequestUnits: 0.5 } },
+      'Test/Broker: table.maxReadRequestUnits is a whole number from 0 up, not 0.5. 0 lifts it.',
+    ],
+    [
+      'environments for a function that is not there',
+      { publishReservedConcurrency: 5 },
+      'Test/Broker: publishReservedConcurrency means nothing without httpPublish.',
+    ],
+    [
       'too little memory',
       { memorySizeMegabytes: 128 },
       'Test/Broker: memorySizeMegabytes is a whole number from 256 to 10,240, not 128.',
     ],
     [
       'keys that anybody on the way could replace',
-      { authentication: { jwksUrl: 'http://id.example.com/keys', issuer: 'x' } },
+      { authentication: { jwksUrl: 'http://id.example.com/keys', issuer: 'x', audience: 'y' } },
       'Test/Broker: authentication.jwksUrl is an https:// URL, not "http://id.example.com/keys".',
     ],
     [
       'no issuer',
-      { authentication: { jwksUrl: 'https://id.example.com/keys', issuer: '' } },
+      { authentication: { jwksUrl: 'https://id.example.com/keys', issuer: '', audience: 'y' } },
       'Test/Broker: authentication.issuer is empty: tokens of anybody who shares the keys would be accepted.',
+    ],
+    [
+      'no audience',
+      { authentication: { jwksUrl: 'https://id.example.com/keys', issuer: 'x', audience: '' } },
+      'Test/Broker: authentication.audience is empty: tokens for other customers of the provider would be accepted.',
+    ],
+    [
+      'an identity that the broker could not read',
+      { identity: { authenticators: [{ jwt: { secretARN: 'generated' } }] } },
+      'Test/Broker: identity: authenticators[0].jwt has no field "secretARN".',
+    ],
+    [
+      'a secret that everybody would see',
+      { identity: { authenticators: [{ jwt: { secret: '0123456789abcdef0123456789abcdef' } }] } },
+      'Test/Broker: identity has a "secret" in it, which everybody would see who may look at the function',
+    ],
+    [
+      'a file, of which a function has none',
+      { identity: { authenticators: [{ users: { file: 'users.json' } }] } },
+      'Test/Broker: users.json: there are no files in the cloud.',
+    ],
+    [
+      'a cookie that the pages of every site could use',
+      { identity: { authenticators: [{ jwt: { secretArn: 'generated' } }], cookie: 'session' } },
+      'cross-site WebSocket hijacking',
+    ],
+    [
+      'two ways to say who may connect',
+      {
+        authentication: 'generated-secret',
+        identity: { authenticators: [{ jwt: { secretArn: 'generated' } }] },
+      },
+      'Test/Broker: identity says all of who may connect',
+    ],
+    [
+      'tenants of backends that show keys',
+      { httpPublish: 'keys', httpPublishTenants: ['shop'] },
+      "Test/Broker: httpPublishTenants is a list of tenants for httpPublish: 'iam'.",
     ],
     [
       'rules for tokens that are no filters',
@@ -54,9 +112,24 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
       'Test/Broker: tokenDefaultRules.subscribe: A topic filter has # only as its whole last level: "chat/#/all".',
     ],
     [
+      'a rule for tokens with the name of a share group',
+      { tokenDefaultRules: { subscribe: ['$share/group/chat'] } },
+      'Test/Broker: tokenDefaultRules.subscribe: A rule has the filter alone, without $share/',
+    ],
+    [
       'rules for tokens where nobody shows one',
       { authentication: 'anonymous', tokenDefaultRules: { publish: ['#'] } },
       'Test/Broker: tokenDefaultRules is for tokens, and with authentication: anonymous nobody shows one.',
+    ],
+    [
+      'an origin that no browser sends',
+      { allowedOrigins: ['https://app.example.com/'] },
+      'Test/Broker: allowedOrigins has origins as https://app.example.com, not "https://app.example.com/".',
+    ],
+    [
+      'connections of all together',
+      { quotas: { broker: { connectionsMax: 5 } as object } },
+      'Test/Broker: quotas.broker has no connectionsMax: limits.sessionsMax bounds what all hold.',
     ],
     [
       'a limit that is none',
@@ -95,7 +168,11 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
   it.each<[string, ApusBrokerProps]>([
     [
       'least',
-      { throttle: { framesPerSecond: 1 }, connectTimeoutSeconds: 5, deliveriesPerIdentityPerMinuteMax: 0 },
+      {
+        throttle: { framesPerSecond: 1 },
+        connectTimeoutSeconds: 5,
+        quotas: { identity: { deliveriesPerMinuteMax: 0 } },
+      },
     ],
     [
       'most',

@@ -33,7 +33,7 @@ await Promise.all([
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as apusCreateRequire } from 'node:module';\nconst require = apusCreateRequire(import.meta.url);",
     },
-    // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by `apus token --secret-id` and `apus doctor`.
+    // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by commands that speak to AWS.
     external: ['bufferutil', 'utf-8-validate', 'lmdb', '@aws-sdk/client-*'],
   }),
   buildPage({

@@ -20,6 +20,8 @@ export function emulatedAccount(
     seed,
     ...(clock !== undefined && { clock }),
     ...(options.faults !== undefined && { faults: options.faults }),
+    ...(options.gatewayLimits !== undefined && { limits: options.gatewayLimits }),
+    ...(options.iamCallers !== undefined && { iamCallers: options.iamCallers }),
     onInvocationError: (error) => failures.push(error.stack ?? error.message),
     queues: [
       { name: FAN_OUT_DEAD, fifo: true },

@@ -1,4 +1,4 @@
-import type { Authenticator, Authorizer, BrokerLimits, Clock } from '@apus/broker';
+import type { Authenticator, Authorizer, BrokerLimits, Clock, QuotaScopes } from '@apus/broker';
 import type { Cloud, CloudOptions } from '@apus/cloud/lambda';
 import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
 
@@ -26,7 +26,16 @@ export interface CloudWorldOptions {
   readonly authenticator?: Authenticator;
   /** @default everybody may do everything */
   readonly authorizer?: Authorizer;
+  /** What a handshake and AUTH have to show. @default nothing */
+  readonly tokens?: CloudOptions['tokens'];
+  readonly handshakes?: CloudOptions['handshakes'];
+  /** Asks for signed handshakes. @default API Gateway asks for nothing */
+  readonly iamCallers?: EmulatorOptions['iamCallers'];
   readonly limits?: Partial<BrokerLimits>;
+  /** @default any amount */
+  readonly quotas?: QuotaScopes;
+  /** Of the gateway. @default AWS's */
+  readonly gatewayLimits?: EmulatorOptions['limits'];
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

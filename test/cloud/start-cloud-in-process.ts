@@ -1,4 +1,5 @@
 import type { HttpOutcome, RequestSender } from '@apus/cloud';
+import type { OperatorAnswer } from '@apus/cloud/lambda';
 import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -11,8 +12,13 @@ import { startDynamoDb } from './start-cloud.ts';
 /** The same deployment without a socket: with timers that a test moves, nothing of it depends on the machine. */
 export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
+  /** Invokes the operator's function. */
+  operate(request: object): Promise<OperatorAnswer>;
   stop(): void;
 }
+
+/** Of the operator's function. */
+const OPERATOR_MS = 840_000;
 
 export async function startCloudInProcess(options: CloudWorldOptions): Promise<InProcessWorld> {
   const failures: string[] = [];
@@ -26,7 +32,13 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   };
   const make = (environment: Environment) => functionsOf(environment, services, options);
   const emulator: InProcessEmulator = startInProcess(emulatedAccount(options, make, failures));
+  const operate = async (request: object): Promise<OperatorAnswer> => {
+    const endsAtMs = Date.now() + OPERATOR_MS;
+    const operator = make(environmentOfItsOwn(emulator)).operator();
+    return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
+  };
   return {
+    operate,
     url: emulator.url,
     emulator,
     dynamoDb,
@@ -36,6 +48,28 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
     stop: () => emulator.stop(),
   };
 }
+
+/** Nothing freezes it, and its calls are nobody else's. */
+function environmentOfItsOwn(emulator: InProcessEmulator): Environment {
+  operators += 1;
+  return {
+    id: `operator-${operators}`,
+    coldStart: 0,
+    variables: { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'operator', AWS_SECRET_ACCESS_KEY: 'operator' },
+    managementEndpoint: emulator.url.replace('ws:', 'http:'),
+    clock: {
+      now: () => Date.now(),
+      setTimer(ms, fire) {
+        const timer = setTimeout(fire, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+    signal: new AbortController().signal,
+    checkpoint: async () => {},
+  };
+}
+
+let operators = 0;
 
 /** Where the poster has its sockets: the request is read, and handed over. */
 export function requestsOf(emulator: InProcessEmulator, environment: Environment): RequestSender {

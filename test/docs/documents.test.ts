@@ -19,7 +19,7 @@ test('what is not there is found', () => {
     '# One, two: `three`',
     '[here](#one-two-three) [gone](#four) [gone](gone.md) [elsewhere](https://example.org/gone)',
     '`test/docs/documents.test.ts` `docs/documents.test.ts` `documents.gone.ts` `gone/` `*.test.ts`',
-    '`npm run gone` `npm run soak -w web-client` `npm run soak` `npm start -- --gone --port 1`',
+    '`npm run gone` `npm run dev -w web-client` `npm run dev` `npm start -- --gone --port 1`',
     '```sh',
     'apus pub -t a -m b \\',
     '  --gone --url x   # not --this',
@@ -36,7 +36,7 @@ test('what is not there is found', () => {
     }),
   ).toEqual(['docs/deploy.md#gone']);
   expect(missingPaths(page)).toEqual(['documents.gone.ts', 'gone/']);
-  expect(missingScripts(page)).toEqual(['npm run gone', 'npm run soak']);
+  expect(missingScripts(page)).toEqual(['npm run gone', 'npm run dev']);
   expect(unknownFlags(page)).toEqual(['\\bapus pub\\b: --gone', '\\bnpm start --: --gone']);
 });
 

@@ -1,4 +1,4 @@
-import type { Authenticator } from '@apus/broker';
+import { type Authenticator, rulesOfLists } from '@apus/broker';
 import type { InProcessEmulator } from '@apus/emulator';
 import type { Audience, Ledger } from './ledger.ts';
 import { SimClient, type SimClientEvents, type SimClientOptions } from './sim-client.ts';
@@ -11,12 +11,24 @@ export const SESSION_SECONDS = 24 * 60 * 60;
 /** Some subscribers take so few messages at once that theirs wait. */
 const RECEIVE_MAXIMUM_SMALL = 3;
 
-/** Who may do what: everybody everything, but for intruders. */
+/** How long the identity of a client lasts whose name says that it is brief. */
+export const BRIEF_MS = 2_000;
+
+/**
+ * Who may do what: everybody everything, but for intruders. A client is known by its user name, else by its client
+ * identifier; thieves come under the identifiers of others.
+ */
 export const AUTHENTICATOR: Authenticator = {
-  authenticate: ({ clientId }) => {
+  authenticate: ({ clientId, username: name = clientId }) => {
     const own = [`open/${clientId}/#`];
-    const filters = clientId.startsWith('intruder') ? own : ['#'];
-    return { tenant: 'default', name: clientId, claims: { publish: filters, subscribe: filters } };
+    const filters = name.startsWith('intruder') ? own : ['#'];
+    return {
+      tenant: 'default',
+      name,
+      rules: rulesOfLists(filters, filters),
+      ...(name.startsWith('thief') && { clientIds: ['+'] }),
+      ...(name.startsWith('brief') && { expiresAtMs: Date.now() + BRIEF_MS }),
+    };
   },
 };
 

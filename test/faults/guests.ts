@@ -1,5 +1,5 @@
 import type { InProcessEmulator } from '@apus/emulator';
-import { type Books, SESSION_SECONDS } from './cast.ts';
+import { type Books, BRIEF_MS, SESSION_SECONDS } from './cast.ts';
 import type { Problem } from './ledger.ts';
 import { ProbeLedger } from './probe-ledger.ts';
 import { SimClient } from './sim-client.ts';
@@ -17,7 +17,10 @@ export interface Published {
   wasSentAgain(topic: string, number: number, after: number): boolean;
 }
 
-/** Clients that come for a while: probes, mortals and intruders. */
+/** A post that is under way when an identity expires arrives so much later at most. */
+const EXPIRED_MS_MAX = 3_000;
+
+/** Clients that come for a while: probes, mortals, intruders, thieves, and those whose identity is brief. */
 export class Guests {
   readonly clients: SimClient[] = [];
   readonly #emulator: InProcessEmulator;
@@ -182,6 +185,43 @@ export class Guests {
           },
           message: (topic, payload) =>
             this.#books.wrong(`leaked: ${name} got ${topic} ${payload}`, `${topic}=${payload}`),
+        },
+        this.#books.trace,
+      ),
+    );
+  }
+
+  /** Comes under the client identifier of somebody else, and wants the session. */
+  thief({ isClean }: StepOf<'thief'>, clientId: string): void {
+    const name = this.#name('thief');
+    const isStolen = (what: string) => this.#books.wrong(`stolen: ${name} ${what} ${clientId}`, name);
+    this.#add(
+      new SimClient(
+        this.#emulator,
+        { clientId, username: name, sessionExpirySeconds: SESSION_SECONDS, isSingle: true, isClean },
+        { connected: () => isStolen('is let in as'), message: () => isStolen('got a message of') },
+        this.#books.trace,
+      ),
+    );
+  }
+
+  /** Stays when its identity has expired, and says nothing. */
+  brief(filter: string): void {
+    const name = this.#name('brief');
+    let endsAtMs = Number.POSITIVE_INFINITY;
+    const client = this.#add(
+      new SimClient(
+        this.#emulator,
+        { clientId: name, sessionExpirySeconds: 0, isSingle: true },
+        {
+          connected: async () => {
+            endsAtMs = Date.now() + BRIEF_MS + EXPIRED_MS_MAX;
+            await client.subscribe(filter, 1);
+          },
+          message: (topic, payload) => {
+            if (Date.now() <= endsAtMs) return;
+            this.#books.wrong(`expired: ${name} got ${topic} ${payload}`, `${topic}=${payload}`);
+          },
         },
         this.#books.trace,
       ),

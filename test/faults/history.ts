@@ -1,4 +1,4 @@
-import { claimsAuthorizer } from '@apus/cloud';
+import { rulesAuthorizer } from '@apus/broker';
 import { startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { AUTHENTICATOR } from './cast.ts';
 import { seededRandom } from './draws.ts';
@@ -51,7 +51,7 @@ async function startWorld(
     workerSeconds: WORKER_SECONDS,
     random: seededRandom(seed),
     authenticator: AUTHENTICATOR,
-    authorizer: claimsAuthorizer,
+    authorizer: rulesAuthorizer,
     ...(alterations !== undefined && { alterations }),
     onFrame: (environmentId, bytes) => traceFrame(trace, environmentId, bytes),
   });

@@ -6,6 +6,8 @@ import type { Trace } from './trace.ts';
 
 export interface SimClientOptions {
   readonly clientId: string;
+  /** @default none: it is known by its client identifier */
+  readonly username?: string;
   /** 0: the session ends with its connection. */
   readonly sessionExpirySeconds: number;
   readonly receiveMaximum?: number;
@@ -57,7 +59,7 @@ export class SimClient {
   readonly #unacknowledged = new Set<number>();
 
   constructor(emulator: InProcessEmulator, options: SimClientOptions, events: SimClientEvents, trace: Trace) {
-    this.name = options.clientId;
+    this.name = options.username ?? options.clientId;
     this.#emulator = emulator;
     this.#options = options;
     this.#events = events;
@@ -124,11 +126,12 @@ export class SimClient {
   }
 
   #connect(): mqtt.MqttClient {
-    const { clientId, sessionExpirySeconds, receiveMaximum, isSingle = false } = this.#options;
+    const { clientId, username, sessionExpirySeconds, receiveMaximum, isSingle = false } = this.#options;
     const { isClean = sessionExpirySeconds === 0 } = this.#options;
     const options: mqtt.IClientOptions = {
       protocolVersion: 5,
       clientId,
+      ...(username !== undefined && { username }),
       clean: isClean,
       resubscribe: false,
       properties: {

@@ -85,6 +85,14 @@ export function perform(step: Step, { world, cast, guests, books, published }: S
     case 'intruder':
       guests.intruder(step.filter);
       break;
+    case 'thief': {
+      const victim = cast.all[step.client];
+      if (victim !== undefined) guests.thief(step, victim.name);
+      break;
+    }
+    case 'brief':
+      guests.brief(step.filter);
+      break;
     case 'amnesiac':
       guests.amnesiac(step);
       break;

@@ -35,6 +35,10 @@ export type Step = { readonly atMs: number } & (
     }
   /** Somebody who may not read what it asks for, nor publish what it publishes. */
   | { readonly kind: 'intruder'; readonly filter: string }
+  /** Somebody who comes under the client identifier of one of the clients whose sessions persist. */
+  | { readonly kind: 'thief'; readonly client: number; readonly isClean: boolean }
+  /** Somebody whose identity expires while its socket stands. */
+  | { readonly kind: 'brief'; readonly filter: string }
   /** Somebody who leaves a session behind and returns with Clean Start. */
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
@@ -88,6 +92,8 @@ const TOPICS: readonly Topic[] = ['news', 'news', 'news', 'state', 'jobs'];
 const PUBLISH_EVERY_MS = 120;
 const END_EVERY_MS = 900;
 const OTHER_EVERY_MS = 1_500;
+const THIEF_EVERY_MS = 2_500;
+const BRIEF_EVERY_MS = 5_000;
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
   return ages;
@@ -143,6 +149,18 @@ function drawnSteps(seed: number, size: Size): Step[] {
     awayMs: Math.round(random() ** 2 * 8_000),
   }));
   every(OTHER_EVERY_MS, (atMs) => otherStep(atMs, random));
+  const clients = size.publishers + size.subscribers + size.members;
+  every(THIEF_EVERY_MS, (atMs) => ({
+    kind: 'thief',
+    atMs,
+    client: Math.floor(random() * clients),
+    isClean: random() < 0.3,
+  }));
+  every(BRIEF_EVERY_MS, (atMs) => ({
+    kind: 'brief',
+    atMs,
+    filter: oneOf(random, ['news/#', 'state/+/a/b']),
+  }));
   return steps.sort((one, other) => one.atMs - other.atMs);
 }
 

@@ -13,8 +13,13 @@ export class BinaryWire implements Wire {
     socket.on('error', () => {});
   }
 
-  static async open(url: string, events: WireEvents, subprotocols: string[]): Promise<BinaryWire> {
-    const socket = new WebSocket(url, subprotocols);
+  static async open(
+    url: string,
+    events: WireEvents,
+    subprotocols: string[],
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<BinaryWire> {
+    const socket = new WebSocket(url, subprotocols, { headers });
     const wire = new BinaryWire(socket, events);
     await once(socket, 'open');
     return wire;

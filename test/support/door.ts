@@ -7,6 +7,8 @@ export interface Door {
   readonly name: string;
   /** `ws://host:port/path`, subprotocol `mqtt`. */
   readonly url: string;
+  /** Where the HTTP API is; undefined for a broker that is not ours. */
+  readonly httpUrl?: string;
   stop(): Promise<void>;
 }
 

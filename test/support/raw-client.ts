@@ -39,6 +39,7 @@ export class RawClient {
     url: string,
     version: 3 | 4 | 5 = 5,
     subprotocols: string[] = ['mqtt'],
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<RawClient> {
     const client = new RawClient(version);
     const events: WireEvents = {
@@ -50,8 +51,8 @@ export class RawClient {
     };
     client.#wire =
       doorUnderTest === 'gateway'
-        ? await TextWire.open(url, events)
-        : await BinaryWire.open(url, events, subprotocols);
+        ? await TextWire.open(url, events, headers)
+        : await BinaryWire.open(url, events, subprotocols, headers);
     return client;
   }
 
@@ -59,9 +60,10 @@ export class RawClient {
   static async connect(
     url: string,
     connect: Record<string, unknown> = {},
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<{ client: RawClient; connack: Received }> {
     const version = (connect.protocolVersion ?? 5) as 3 | 4 | 5;
-    const client = await RawClient.open(url, version);
+    const client = await RawClient.open(url, version, ['mqtt'], headers);
     client.send({
       cmd: 'connect',
       protocolId: version === 3 ? 'MQIsdp' : 'MQTT',
@@ -102,6 +104,11 @@ export class RawClient {
     if (packet === undefined)
       throw new Error(`expected a packet, the connection closed with ${this.#closed?.code}`);
     return packet;
+  }
+
+  /** Takes the packets that have come so far, without waiting for more. */
+  takeReceived(): Received[] {
+    return this.#received.splice(0);
   }
 
   /** The bytes that a received packet came as, from its fixed header to its end. */

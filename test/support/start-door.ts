@@ -1,4 +1,4 @@
-import type { AuthenticationMethod, Authenticator, Authorizer } from '@apus/broker';
+import type { AuthenticationMethod, Authenticator, Authorizer, GivenQuotaScopes } from '@apus/broker';
 import { type Door, doorUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
 
 /** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
@@ -17,18 +17,30 @@ export interface DoorOptions {
   /** `one`: a message that matches several subscriptions of a session comes once; `each`: once for each. */
   overlapping?: 'one' | 'each';
   clientIdLengthMax?: number;
+  willPayloadBytesMax?: number;
   /** `%c` becomes the client identifier. */
   responseInformation?: string;
   /** Where the log goes; for tests that make the broker complain. */
   logSink?: (entry: unknown) => void;
+  logLevel?: 'debug';
   authenticator?: Authenticator;
   authorizer?: Authorizer;
   authorize?: unknown;
+  usersFile?: unknown;
+  /** As `readIdentity` returns it. */
+  identity?: unknown;
+  allowedOrigins?: readonly string[];
+  quotas?: GivenQuotaScopes;
+  dataDirectory?: string;
+  tenantQueueBytesMax?: number;
   authenticationMethods?: readonly AuthenticationMethod[];
+  /** Opens the HTTP API of our own door to whoever shows it. */
+  apiKey?: string;
 }
 
 interface NodeDoor {
   readonly url: string;
+  readonly httpUrl: string;
   readonly gateway: { readonly url: string } | undefined;
   stop(): Promise<void>;
 }
@@ -56,5 +68,5 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const node = await startNode({ ...options, port: 0, ...(isGateway && gateway) });
   const url = isGateway ? node.gateway?.url : node.url;
   if (url === undefined) throw new Error('the node has not opened its gateway door');
-  return { name: doorUnderTest, url, stop: () => node.stop() };
+  return { name: doorUnderTest, url, httpUrl: node.httpUrl, stop: () => node.stop() };
 }

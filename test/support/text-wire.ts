@@ -41,8 +41,12 @@ export class TextWire implements Wire {
     socket.on('error', () => {});
   }
 
-  static async open(url: string, events: WireEvents): Promise<TextWire> {
-    const socket = new WebSocket(url, ['mqtt-text-v1']);
+  static async open(
+    url: string,
+    events: WireEvents,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<TextWire> {
+    const socket = new WebSocket(url, ['mqtt-text-v1'], { headers });
     const wire = new TextWire(socket, events);
     await once(socket, 'open');
     return wire;

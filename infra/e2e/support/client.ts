@@ -72,13 +72,16 @@ export interface ClientOptions extends IClientOptions {
   readonly token?: string;
 }
 
+/** The name in the token of a client. It keeps sessions under identifiers that begin with it. */
+export const USER = 'tester';
+
 /** A connected client, which goes when its test is over. MQTT 5 unless told otherwise. */
 export async function connectClient(options: ClientOptions = {}): Promise<TestClient> {
-  const { token = await tokenFor('tester'), ...mqttOptions } = options;
+  const { token = await tokenFor(USER), ...mqttOptions } = options;
   const client = connectInTextFrames(
     mqtt,
     deployed.url,
-    { protocolVersion: 5, clientId: unique('client'), connectTimeout: 20_000, ...mqttOptions },
+    { protocolVersion: 5, clientId: unique(USER), connectTimeout: 20_000, ...mqttOptions },
     { token: () => token },
   );
   onTestFinished(() => client.endAsync(true).then(() => {}));

@@ -1,4 +1,4 @@
-import { type MintOptions, mintToken } from '@apus/cloud';
+import { type MintOptions, mintToken } from '@apus/identity';
 import { deployed } from './deployed.ts';
 
 /** A token that may do everything for ten minutes; or less of it. */

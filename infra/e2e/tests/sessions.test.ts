@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { connectClient, unique } from '../support/client.ts';
+import { connectClient, USER, unique } from '../support/client.ts';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 const MISSED = 30;
 
 it('a session that outlives its connection gets what it has missed, in order, and then what comes', async () => {
-  const clientId = unique('kept');
+  const clientId = unique(`${USER}-kept`);
   const topic = unique('topic');
   const options = { clientId, clean: false, properties: { sessionExpiryInterval: WEEK_SECONDS } };
   const first = await connectClient(options);
@@ -25,7 +25,7 @@ it('a session that outlives its connection gets what it has missed, in order, an
 });
 
 it('clean start forgets the session', async () => {
-  const clientId = unique('forgotten');
+  const clientId = unique(`${USER}-forgotten`);
   const topic = unique('topic');
   const kept = { clientId, clean: false, properties: { sessionExpiryInterval: WEEK_SECONDS } };
   const first = await connectClient(kept);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connectClient, unique } from '../support/client.ts';
+import { connectClient, USER, unique } from '../support/client.ts';
 
 it('a lost client leaves its will, and one that says goodbye does not', async () => {
   const root = unique('wills');
@@ -29,7 +29,7 @@ it('a will that is delayed waits, and is not published for a client that returns
     properties: { sessionExpiryInterval: 600 },
     clean: false,
   });
-  const clientId = unique('returns');
+  const clientId = unique(`${USER}-returns`);
   const returns = await connectClient({ clientId, ...will('returns', 7) });
   const late = await connectClient(will('late', 9));
   returns.cut();

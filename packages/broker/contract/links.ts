@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Awaitable, LinkState, LinkStore } from '../src/index.ts';
+import { type Awaitable, type LinkState, type LinkStore, rulesOfLists } from '../src/index.ts';
 import { unique } from './support.ts';
 
 const STATE: LinkState = {
@@ -9,7 +9,7 @@ const STATE: LinkState = {
   connection: {
     session: { key: 't\0c', tenant: 't', clientId: 'c', incarnation: '1', attachment: undefined },
     protocolVersion: 5,
-    identity: { tenant: 't', name: 'n', claims: { may: ['a/#'] } },
+    identity: { tenant: 't', name: 'n', rules: rulesOfLists(['a/#'], []) },
     keepAliveSeconds: 540,
     expirySeconds: 0,
     requestProblemInformation: true,
@@ -43,7 +43,6 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       const id = unique('connection');
       const state: LinkState = {
         phase: 'authenticating',
-        isAssigned: false,
         methodState: { step: 1 },
         connect: {
           type: 'connect',

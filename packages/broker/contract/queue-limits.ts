@@ -29,6 +29,17 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       });
     });
 
+    it('says for which session something gave way', async () => {
+      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 1, whenFull: 'drop-oldest' };
+      const full = await QueueClient.make(makeStores);
+      const roomy = await QueueClient.beside(full);
+      for (const client of [full, roomy]) await client.lose();
+      await full.offer('a', { limits });
+      const deliveries = [deliveryTo(await full.session()), deliveryTo(await roomy.session())];
+      expect(await full.stores.queues.offer(full.message('b'), deliveries, limits)).toBe(1);
+      expect(deliveries.map(({ dropped }) => dropped)).toEqual([1, undefined]);
+    });
+
     it('drops the newest message', async () => {
       const limits: QueueLimits = { ...ROOMY, queueLengthMax: 3, whenFull: 'drop-newest' };
       expect(await offline(['a', 'b', 'c', 'd', 'e'], limits)).toEqual({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Message, RetainedStore } from '../src/index.ts';
-import { type MakeStores, messageId, messageOf, NOW_MS, unique } from './support.ts';
+import { type MakeStores, messageId, messageOf, NOW_MS, unique, upTo } from './support.ts';
 
 /** How a long answer is read, page by page. */
 export function retainedPagesContract(makeStores: MakeStores): void {
@@ -13,7 +13,11 @@ export function retainedPagesContract(makeStores: MakeStores): void {
   });
 
   const put = async (topic: string, id = 1, fields: Partial<Message> = {}) =>
-    await retained.put(tenant, messageOf({ topic, id: messageId(id), retain: true, ...fields }), 10_000);
+    await retained.put(
+      tenant,
+      messageOf({ topic, id: messageId(id), retain: true, ...fields }),
+      upTo(10_000),
+    );
   const page = async (
     filter: string,
     from: string | undefined,

@@ -2,7 +2,7 @@ import { matches } from '@apus/mqtt';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Message, RetainedStore } from '../src/index.ts';
-import { messageId, messageOf, NOW_MS, unique } from './support.ts';
+import { messageId, messageOf, NOW_MS, unique, upTo } from './support.ts';
 
 const level = fc.constantFrom('a', 'b', 'c', '', '$s');
 const topic = fc.array(level, { minLength: 1, maxLength: 3 }).map((levels) => levels.join('/') || 'a');
@@ -37,7 +37,7 @@ export async function retainedWalk(retained: RetainedStore): Promise<void> {
           );
         } else if (each.do === 'put') {
           const message = messageOf({ topic: each.topic, id: each.id });
-          await retained.put(tenant, message, 1000);
+          await retained.put(tenant, message, upTo(1000));
           const existing = kept.get(each.topic);
           if (existing === undefined || existing.id < each.id) kept.set(each.topic, message);
         } else {

@@ -1,8 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Message, RetainedStore } from '../src/index.ts';
+import { type Message, type RetainedStore, retainedBytes } from '../src/index.ts';
 import { retainedPagesContract } from './retained-pages.ts';
 import { retainedWalk } from './retained-walk.ts';
-import { type ContractOptions, type MakeStores, messageId, messageOf, NOW_MS, unique } from './support.ts';
+import {
+  type ContractOptions,
+  type MakeStores,
+  messageId,
+  messageOf,
+  NOW_MS,
+  unique,
+  upTo,
+} from './support.ts';
 
 const MAXIMUM = 10_000;
 
@@ -22,7 +30,11 @@ export function retainedStoreContract(
     });
 
     const put = async (topic: string, id = 1, fields: Partial<Message> = {}) =>
-      await retained.put(tenant, messageOf({ topic, id: messageId(id), retain: true, ...fields }), MAXIMUM);
+      await retained.put(
+        tenant,
+        messageOf({ topic, id: messageId(id), retain: true, ...fields }),
+        upTo(MAXIMUM),
+      );
     const page = async (filter: string, from?: string, limit = 100, nowMs = NOW_MS) =>
       await retained.match(tenant, filter, nowMs, from, { messages: limit, bytes: Number.POSITIVE_INFINITY });
     /** Topics and ids of all pages. */
@@ -53,7 +65,7 @@ export function retainedStoreContract(
           expiresAtMs: NOW_MS + 1000,
           publisherKey: 'publisher',
         });
-        expect(await retained.put(tenant, message, MAXIMUM)).toBe(true);
+        expect(await retained.put(tenant, message, upTo(MAXIMUM))).toBe(true);
         const { messages, next } = await page('a/b');
         expect(next).toBeUndefined();
         expect(messages.map((each) => ({ ...each, payload: Buffer.from(each.payload) }))).toEqual([message]);
@@ -80,7 +92,7 @@ export function retainedStoreContract(
       // A store that samples its numbers refuses a topic somewhat later.
       it.skipIf(!countsAreExact)('keeps as many topics as the maximum, and not one more', async () => {
         const putAtMost2 = async (topic: string, id: number) =>
-          await retained.put(tenant, messageOf({ topic, id: messageId(id) }), 2);
+          await retained.put(tenant, messageOf({ topic, id: messageId(id) }), upTo(2));
         expect(await putAtMost2('a', 1)).toBe(true);
         expect(await putAtMost2('b', 2)).toBe(true);
         expect(await putAtMost2('c', 3)).toBe(false);
@@ -91,10 +103,44 @@ export function retainedStoreContract(
         expect(await putAtMost2('c', 6)).toBe(true);
       });
 
+      it.skipIf(!countsAreExact)(
+        '[SEC-MEMORY-3] keeps as many bytes as the maximum, and not one more',
+        async () => {
+          const payloadOf = (bytes: number) => Buffer.alloc(bytes, 'x');
+          const one = messageOf({ topic: 'a', payload: payloadOf(100) });
+          const limits = { messagesMax: 10, bytesMax: 2 * retainedBytes(one) };
+          const putSmall = async (topic: string, id: number, fields: Partial<Message>) =>
+            await retained.put(tenant, messageOf({ topic, id: messageId(id), ...fields }), limits);
+          expect(await putSmall('a', 1, { payload: payloadOf(100) })).toBe(true);
+          expect(await putSmall('b', 2, { payload: payloadOf(101) })).toBe(false);
+          expect(await putSmall('b', 3, { payload: payloadOf(100) })).toBe(true);
+          // A topic's message may be replaced by one that is no larger.
+          expect(await putSmall('b', 4, { payload: payloadOf(101) })).toBe(false);
+          expect(await putSmall('b', 5, { payload: payloadOf(90) })).toBe(true);
+          expect(await putSmall('a', 6, { payload: payloadOf(110) })).toBe(true);
+          expect(await found('#')).toEqual(['a 6', 'b 5']);
+          await retained.delete(tenant, 'b', messageId(7));
+          expect(await putSmall('c', 8, { payload: payloadOf(90) })).toBe(true);
+          // Properties count: a message is not small for having no payload to speak of.
+          const userProperties: [string, string][] = [['k', 'v'.repeat(90)]];
+          await retained.delete(tenant, 'c', messageId(9));
+          expect(await putSmall('c', 10, { payload: payloadOf(1), properties: { userProperties } })).toBe(
+            false,
+          );
+        },
+      );
+
+      it('may replace a message by one that is no larger, however full it is', async () => {
+        await put('a', 1, { payload: Buffer.alloc(100, 'x') });
+        const smaller = messageOf({ topic: 'a', id: messageId(2), payload: Buffer.alloc(100, 'y') });
+        expect(await retained.put(tenant, smaller, { messagesMax: 0, bytesMax: 0 })).toBe(true);
+        expect(await found('a')).toEqual(['a 2']);
+      });
+
       // Neither does such a store refuse anybody at so small a maximum, and this would show nothing.
       it.skipIf(!countsAreExact)('counts each tenant for itself', async () => {
-        expect(await retained.put(tenant, messageOf(), 1)).toBe(true);
-        expect(await retained.put(unique('tenant'), messageOf(), 1)).toBe(true);
+        expect(await retained.put(tenant, messageOf(), upTo(1))).toBe(true);
+        expect(await retained.put(unique('tenant'), messageOf(), upTo(1))).toBe(true);
       });
     });
 

@@ -3,14 +3,21 @@ import type {
   Delivery,
   DetachSession,
   Message,
+  OpenedSession,
   OpenSession,
   QueueLimits,
+  RetainedLimits,
   SessionRef,
   Subscription,
 } from '../src/index.ts';
 
 /** Some moment; the suites pass the time as an argument and never wait for it. */
 export const NOW_MS = 1_700_000_000_000;
+
+/** So many retained messages, of any size. */
+export function upTo(messagesMax: number): RetainedLimits {
+  return { messagesMax, bytesMax: Number.POSITIVE_INFINITY };
+}
 
 /** Limits that no test meets by accident. */
 export const ROOMY: QueueLimits = {
@@ -89,11 +96,18 @@ export function openOf(clientId: string, fields: Partial<OpenSession> = {}): Ope
     expirySeconds: 60,
     attachment: attachmentOf(`${clientId}:1`),
     identity: { tenant, name: 'somebody' },
+    bindingRank: 1,
     will: undefined,
     nowMs: NOW_MS,
     isWillOwed: () => false,
     ...fields,
   };
+}
+
+/** The session of an `open` that is expected to get it. */
+export function openedOf(answer: OpenedSession | 'owned-by-another'): OpenedSession {
+  if (answer === 'owned-by-another') throw new Error('the session belongs to somebody else');
+  return answer;
 }
 
 /** The end of a connection that brought no will. */

@@ -62,7 +62,7 @@ export function sessionOpenContract(makeStores: MakeStores): void {
     it('takes expiry, identity and will of the new connection', async () => {
       await client.open({ will: WILL });
       await client.lose();
-      const identity = { tenant: client.tenant, name: 'somebody else', claims: { level: 3 } };
+      const identity = { tenant: client.tenant, name: 'somebody', expiresAtMs: NOW_MS + 1 };
       await client.open({ expirySeconds: 5, identity });
       const record = await stored();
       expect(record).toMatchObject({ expirySeconds: 5, identity });

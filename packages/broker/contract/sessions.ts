@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionEndContract } from './session-end.ts';
 import { sessionOpenContract } from './session-open.ts';
+import { sessionOwnerContract } from './session-owner.ts';
 import { sessionWillContract } from './session-will.ts';
 import { Client, type ContractOptions, type MakeStores } from './support.ts';
 
@@ -12,6 +13,7 @@ export function sessionStoreContract(
 ): void {
   describe(`${name}: SessionStore`, () => {
     sessionOpenContract(makeStores);
+    sessionOwnerContract(makeStores);
     sessionEndContract(makeStores);
     sessionWillContract(makeStores);
 

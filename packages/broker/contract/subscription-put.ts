@@ -77,6 +77,36 @@ export function subscriptionPutContract(makeStores: MakeStores): void {
       expect(await subscriptions.put(session, [subscriptionTo('d')], 3)).toEqual(['added']);
     });
 
+    it('[SEC-MEMORY-4] counts a filter once for each sixteen levels, or 1,024 characters, that it begins', async () => {
+      const deep = subscriptionTo(`deep${'/+'.repeat(47)}`); // 48 levels: three.
+      const deeper = subscriptionTo(`deeper${'/+'.repeat(48)}`); // Four.
+      const long = subscriptionTo('x'.repeat(1025)); // Two.
+      const put = async (subscription: Subscription) =>
+        (await subscriptions.put(session, [subscription], 5))[0];
+      expect(await put(deep)).toBe('added');
+      expect(await put(long)).toBe('added');
+      expect(await put(subscriptionTo('a'))).toBe('over-limit');
+      expect(await put(deep)).toBe('replaced');
+      expect(await subscriptions.remove(session, [nameOf(deep.topicFilter)])).toEqual([true]);
+      expect(await put(deeper)).toBe('over-limit');
+      expect(await put(subscriptionTo('a'))).toBe('added');
+      expect(await put(subscriptionTo('b'))).toBe('added');
+      expect(await put(subscriptionTo('c'))).toBe('added');
+      expect(await put(subscriptionTo('d'))).toBe('over-limit');
+    });
+
+    it('counts so beyond the subscriptions that stand together too', async () => {
+      const filters = Array.from({ length: 40 }, (_, index) => subscriptionTo(`${index}${'/+'.repeat(16)}`));
+      const outcomes = await subscriptions.put(session, filters, 70);
+      expect(outcomes.filter((outcome) => outcome === 'added')).toHaveLength(35);
+      expect(await subscriptions.remove(session, [nameOf(filters[0]?.topicFilter ?? '')])).toEqual([true]);
+      expect(await subscriptions.put(session, [subscriptionTo('a'), subscriptionTo('b')], 70)).toEqual([
+        'added',
+        'added',
+      ]);
+      expect(await subscriptions.put(session, [subscriptionTo('c')], 70)).toEqual(['over-limit']);
+    });
+
     it('takes many subscriptions of one session', async () => {
       const filters = Array.from({ length: 50 }, (_, index) => subscriptionTo(`many/${index}`));
       expect(new Set(await subscriptions.put(session, filters, MAXIMUM))).toEqual(new Set(['added']));

@@ -10,7 +10,7 @@ import type {
   SessionRef,
   Stores,
 } from '../src/index.ts';
-import { attachmentOf, detachOf, NOW_MS, openOf } from './samples.ts';
+import { attachmentOf, detachOf, NOW_MS, openedOf, openOf } from './samples.ts';
 
 export {
   attachmentOf,
@@ -18,8 +18,10 @@ export {
   messageId,
   messageOf,
   NOW_MS,
+  openOf,
   ROOMY,
   subscriptionTo,
+  upTo,
 } from './samples.ts';
 
 export type MakeStores = () => Awaitable<Stores>;
@@ -81,7 +83,8 @@ export class Client {
     this.#hasWill = fields.will !== undefined;
     const { tenant, clientId, connectionId } = this;
     const attachment = attachmentOf(connectionId, { receiveMaximum });
-    return await this.stores.sessions.open(openOf(clientId, { tenant, attachment, ...request }));
+    const answer = await this.stores.sessions.open(openOf(clientId, { tenant, attachment, ...request }));
+    return openedOf(answer);
   }
 
   async session(): Promise<SessionRef> {

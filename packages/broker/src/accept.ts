@@ -3,6 +3,8 @@ import type { Context } from './context.ts';
 import { deliver, repeated } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
+import { owned, ownedProperties } from './owned.ts';
+import { messageBytes } from './page.ts';
 import type { MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 import { underWay } from './under-way.ts';
@@ -25,7 +27,13 @@ export type AcceptOutcome =
   /** The workers of a wide filter are so far behind that they are given no more. */
   | 'backlog-full'
   /** The publisher has caused as many deliveries as it may for now. */
-  | 'deliveries-exceeded';
+  | 'deliveries-exceeded'
+  /** The publisher has had as much written as it may for now. */
+  | 'writes-exceeded'
+  /** The message would have to be kept, and there is no memory for it now. */
+  | 'memory-full'
+  /** The queues of the tenant hold as much as they may. */
+  | 'tenant-queues-full';
 
 export interface AcceptOptions {
   /** Who is charged for the deliveries. @default nobody */
@@ -38,9 +46,7 @@ export interface AcceptOptions {
 
 /** The broker has not taken the message: whoever sent it may send it again. */
 export function isRefused(outcome: AcceptOutcome): boolean {
-  return (
-    outcome === 'retained-quota-exceeded' || outcome === 'backlog-full' || outcome === 'deliveries-exceeded'
-  );
+  return outcome !== 'delivered' && outcome !== 'no-matching-subscribers';
 }
 
 export function createMessage(context: Context, draft: MessageDraft, id: MessageId): Message {
@@ -56,18 +62,13 @@ export function createMessage(context: Context, draft: MessageDraft, id: Message
     payload: owned(draft.payload),
     qos: draft.qos,
     retain: draft.retain,
-    properties,
+    properties: ownedProperties(properties),
     expiresAtMs:
       messageExpiryInterval === undefined
         ? undefined
         : context.ports.clock.now() + messageExpiryInterval * 1000,
     publisherKey: draft.publisherKey,
   };
-}
-
-/** A small payload is a view of all that was read with it, and would keep that alive while it is retained or queued. */
-function owned(payload: Uint8Array): Uint8Array {
-  return payload.buffer.byteLength > 2 * payload.length ? Uint8Array.prototype.slice.call(payload) : payload;
 }
 
 /**
@@ -83,7 +84,10 @@ export function* accept(
   message: Message,
   options: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
-  if (message.retain) return yield* underWay(retainAndForward(context, tenant, message, options));
+  if (message.retain) {
+    if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
+    return yield* underWay(retainAndForward(context, tenant, message, options));
+  }
   return yield* forward(context, tenant, message, options);
 }
 
@@ -93,20 +97,42 @@ function* retainAndForward(
   message: Message,
   options: AcceptOptions,
 ): Flow<AcceptOutcome> {
-  const isRetained = yield* retain(context, tenant, message);
-  if (!isRetained && hasAnswer(message, options)) return 'retained-quota-exceeded';
+  const refusal = (yield* mayWrite(context, message, options))
+    ? yield* retain(context, tenant, message)
+    : 'writes-exceeded';
+  if (refusal !== undefined && hasAnswer(message, options)) return refusal;
   return yield* forward(context, tenant, message, options);
+}
+
+/** Bytes of what a retained message is stored as that count as one write. */
+const WRITE_BYTES = 1024;
+
+function* mayWrite(
+  { ports: { writeQuota } }: Context,
+  message: Message,
+  { publisher }: AcceptOptions,
+): Flow<boolean> {
+  if (writeQuota === undefined || publisher === undefined) return true;
+  const writes = Math.max(1, Math.ceil(messageBytes(message) / WRITE_BYTES));
+  return yield* waitFor(writeQuota.take(publisher, writes));
 }
 
 function* forward(
   context: Context,
   tenant: string,
   message: Message,
-  { publisher, isRepeat = false }: AcceptOptions,
+  options: AcceptOptions,
 ): Flow<AcceptOutcome> {
+  const { publisher, isRepeat = false } = options;
+  // A retained message has its place already. A removal has none, and may be as long as any message.
+  const isKept = message.retain && message.payload.length > 0;
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   if (matched.length === 0) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
+  if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
+    return 'memory-full';
+  if (!isKept && areQueuesFull(context, tenant, message, options) && deliveries.some(({ qos }) => qos > 0))
+    return 'tenant-queues-full';
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
@@ -121,6 +147,20 @@ function* forward(
  */
 function hasAnswer({ qos, publisherKey }: Message, { isWill = false }: AcceptOptions): boolean {
   return !isWill && (qos > 0 || publisherKey === undefined);
+}
+
+/** A will has been counted since its CONNECT. */
+function isMemoryFull({ ports }: Context, message: Message, options: AcceptOptions): boolean {
+  return ports.memory?.isFull === true && hasAnswer(message, options);
+}
+
+function areQueuesFull(
+  { ports }: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+): boolean {
+  return ports.memory?.isQueueFull(tenant) === true && hasAnswer(message, options);
 }
 
 function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
@@ -150,13 +190,18 @@ function* fanOut({ ports }: Context, message: Message, wide: readonly WideFilter
 }
 
 /** Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */
-function* retain(context: Context, tenant: string, message: Message): Flow<boolean> {
+function* retain(
+  context: Context,
+  tenant: string,
+  message: Message,
+): Flow<'retained-quota-exceeded' | undefined> {
   const { retained, log } = context.ports;
   if (message.payload.length === 0) {
     yield* waitFor(retained.delete(tenant, message.topic, message.id));
-    return true;
+    return undefined;
   }
-  const isStored = yield* waitFor(retained.put(tenant, message, context.limits.retainedMessagesMax));
+  const { retainedMessagesMax: messagesMax, retainedBytesMax: bytesMax } = context.limits;
+  const isStored = yield* waitFor(retained.put(tenant, message, { messagesMax, bytesMax }));
   if (!isStored) log.warn('retained-quota-exceeded', { tenant, topic: message.topic });
-  return isStored;
+  return isStored ? undefined : 'retained-quota-exceeded';
 }

@@ -5,36 +5,51 @@ import {
   ReasonCode,
   Violation,
 } from '@apus/mqtt';
-import { mayPublish } from './authorize.ts';
+import { mayPublish, withHost } from './authorize.ts';
+import { assignedClientId, type BindingRank, bindingRank, clientIdRefusal } from './client-ids.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
+import { DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY, tellDropped } from './drops.ts';
 import { endPrevious } from './end-previous.ts';
+import { banViolation } from './expel.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { exceededHolding, turnAway } from './holding-quota.ts';
 import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
+import { ownedWill } from './owned.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
+import { withAddress } from './quota-holder.ts';
 import { refuse } from './refuse.ts';
+import { credentialOf, endForbidden } from './renew.ts';
 import { reply } from './reply.ts';
 import { noteUnavailable } from './unavailable.ts';
-import { isWillOwed, publishWillOrRemind, willDelaySecondsOf } from './will.ts';
+import { isWillOwedTo, publishWillOrRemind, willDelaySecondsOf } from './will.ts';
 
 export interface Admission {
-  /** With a client identifier: the client's, or the one assigned. */
   readonly packet: ConnectPacket;
-  readonly isAssigned: boolean;
   readonly identity: Identity;
   readonly authenticationData: Uint8Array | undefined;
 }
 
 /** The client is who it says it is: it gets its session, CONNACK, and what waits for it. */
-export function* admit(context: Context, link: Link, admission: Admission): Flow<void> {
+export function* admit(context: Context, link: Link, asked: Admission): Flow<void> {
+  const addressed = withHost(context, withAddress(asked.identity, link.peer), link.peer);
+  const admission = named(context, { ...asked, identity: addressed });
+  if (admission instanceof Violation) return refuse(context, link, asked.packet, admission);
   const { packet, identity } = admission;
-  const refusal = yield* refusalOf(context, admission);
+  const refusal =
+    banViolation(context, link, identity, packet.clientId) ?? (yield* refusalOf(context, admission));
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
+  const exceeded = yield* exceededHolding(context, identity, packet.clientId);
+  if (exceeded !== undefined) return turnAway(context, link, admission, exceeded);
   const nowMs = context.ports.clock.now();
   const opened = yield* open(context, link, admission, nowMs);
+  if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
   if (!(yield* settlePrevious(context, link, admission, opened, nowMs))) return;
+  // Rules may have changed since the last connection, and what was allowed under them ends before it delivers.
+  if (opened.present && context.ports.authorizer.allowsEverything !== true)
+    yield* endForbidden(context, opened.session, identity);
   const connection = connectionOf(context, admission, opened, nowMs);
   link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
   reply(link, connection, {
@@ -50,15 +65,43 @@ export function* admit(context: Context, link: Link, admission: Admission): Flow
     identity: identity.name,
     sessionPresent: opened.present,
   });
-  if (opened.present) yield* drain(context, link, connection);
+  if (opened.present) {
+    yield* tellDropped(context, connection.session, true);
+    yield* drain(context, link, connection);
+  }
   // Not before CONNACK: the client may subscribe to its own will.
   if (opened.owedWillOf !== undefined) yield* publishWillOrRemind(context, opened.session, opened.owedWillOf);
 }
 
-function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Violation | undefined> {
+const NOT_THE_OWNER = new Violation(
+  ReasonCode.NotAuthorized,
+  'the session of this client identifier belongs to somebody else',
+);
+
+/** An admission whose client has an identifier: its own, or one that we assign [MQTT-3.1.3-6]. */
+interface NamedAdmission extends Admission {
+  readonly isAssigned: boolean;
+  readonly bindingRank: BindingRank;
+}
+
+function named(context: Context, admission: Admission): NamedAdmission | Violation {
+  const { packet, identity } = admission;
+  const isAssigned = packet.clientId === '';
+  const clientId = isAssigned ? assignedClientId(identity, context.ports.randomId()) : packet.clientId;
+  if (clientId === undefined) {
+    const reason = `a client identifier of ${identity.name}'s is needed`;
+    return new Violation(ReasonCode.ClientIdentifierNotValid, reason);
+  }
+  const rank = bindingRank(identity, clientId);
+  const refusal = clientIdRefusal(identity, clientId, grantedExpirySeconds(context, packet) > 0);
+  if (rank === undefined || refusal !== undefined) return refusal ?? NOT_THE_OWNER;
+  return { ...admission, packet: { ...packet, clientId }, isAssigned, bindingRank: rank };
+}
+
+function* refusalOf(context: Context, { packet, identity }: NamedAdmission): Flow<Violation | undefined> {
   if (packet.will !== undefined) {
     const { topic } = packet.will;
-    const isAllowed = yield* waitFor(mayPublish(context, identity, packet.clientId, topic));
+    const isAllowed = yield* waitFor(mayPublish(context, identity, packet.clientId, topic, packet.will));
     if (!isAllowed) {
       return new Violation(
         ReasonCode.NotAuthorized,
@@ -66,24 +109,35 @@ function* refusalOf(context: Context, { packet, identity }: Admission): Flow<Vio
       );
     }
   }
-  return yield* quotaRefusal(context, identity.tenant, packet.clientId);
+  return yield* quotaRefusal(context, identity.tenant, packet.clientId, packet.will !== undefined);
 }
 
-/** A session more than the limit is refused; one that is there may always be resumed. */
-function* quotaRefusal(context: Context, tenant: string, clientId: string): Flow<Violation | undefined> {
-  const { sessions } = context.ports;
+/** A session more than the limit, or than there is memory for, is refused; one that is there may always be resumed. */
+function* quotaRefusal(
+  context: Context,
+  tenant: string,
+  clientId: string,
+  hasWill: boolean,
+): Flow<Violation | undefined> {
+  const { sessions, memory } = context.ports;
   const { sessionsMax } = context.limits;
-  if ((yield* waitFor(sessions.count())) < sessionsMax) return undefined;
+  const isFull = memory?.isFull === true;
+  if (hasWill && memory?.isReserveUsed === true)
+    return new Violation(ReasonCode.QuotaExceeded, 'there is no memory for a will');
+  if (!isFull && (yield* waitFor(sessions.count())) < sessionsMax) return undefined;
   if ((yield* waitFor(sessions.get(tenant, clientId))) !== undefined) return undefined;
-  return new Violation(ReasonCode.QuotaExceeded, `the limit of ${sessionsMax} sessions is reached`);
+  const reason = isFull
+    ? 'there is no memory for more sessions'
+    : `the limit of ${sessionsMax} sessions is reached`;
+  return new Violation(ReasonCode.QuotaExceeded, reason);
 }
 
 function open(
   context: Context,
   link: Link,
-  { packet, identity }: Admission,
+  { packet, identity, bindingRank }: NamedAdmission,
   nowMs: number,
-): Flow<OpenedSession> {
+): Flow<OpenedSession | 'owned-by-another'> {
   const { limits, ports } = context;
   const { receiveMaximum, maximumPacketSize } = packet.properties;
   return waitFor(
@@ -98,11 +152,13 @@ function open(
         receiveMaximum: Math.min(receiveMaximum ?? RECEIVE_MAXIMUM_DEFAULT, limits.inflightMessagesMax),
         maximumPacketSize: maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
         keepsNothing: context.options.ephemeralSessionsKeep === 'nothing' && isEphemeral(packet),
+        ...credentialOf(context, link, identity),
       },
       identity,
-      will: packet.will,
+      bindingRank,
+      will: packet.will && ownedWill(packet.will),
       nowMs,
-      isWillOwed: (previous, present) => isWillOwed(context, previous, present),
+      isWillOwed: (previous, present) => isWillOwedTo(context, identity, previous, present),
     }),
   );
 }
@@ -143,7 +199,7 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 function* settlePrevious(
   context: Context,
   link: Link,
-  { packet }: Admission,
+  { packet }: NamedAdmission,
   opened: OpenedSession,
   nowMs: number,
 ): Flow<boolean> {
@@ -167,7 +223,7 @@ function* settlePrevious(
 
 function connectionOf(
   context: Context,
-  { packet, identity }: Admission,
+  { packet, identity }: NamedAdmission,
   opened: OpenedSession,
   connectedAtMs: number,
 ): Connection {
@@ -199,10 +255,10 @@ function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
 /** What CONNACK says: only what differs from what the client asked for or would assume. */
 function connackProperties(
   context: Context,
-  { packet, isAssigned, authenticationData }: Admission,
+  { packet, isAssigned, authenticationData }: NamedAdmission,
   connection: Connection,
 ): ConnackProperties {
-  const { limits, options } = context;
+  const { limits, options, ports } = context;
   const { keepAliveSeconds, expirySeconds, authenticationMethod } = connection;
   const { requestResponseInformation, sessionExpiryInterval } = packet.properties;
   const responseInformation = options.responseInformation?.replaceAll('%c', packet.clientId);
@@ -218,5 +274,6 @@ function connackProperties(
     ...(requestResponseInformation === 1 && responseInformation !== undefined && { responseInformation }),
     ...(authenticationMethod !== undefined && { authenticationMethod }),
     ...(authenticationData !== undefined && { authenticationData }),
+    ...(ports.drops !== undefined && { userProperties: [[DROPPED_TOPIC_PROPERTY, DROPPED_TOPIC]] }),
   };
 }

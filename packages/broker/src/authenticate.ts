@@ -3,9 +3,10 @@ import { admit } from './admit.ts';
 import type { Context } from './context.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link, LinkState } from './link.ts';
-import type { AuthenticationStep } from './ports/index.ts';
+import { type Connection, type Link, type LinkState, namesOf } from './link.ts';
+import type { AuthenticationStep, Credentials } from './ports/index.ts';
 import { credentialsOf, refuse } from './refuse.ts';
+import { drainRenewed, renew } from './renew.ts';
 import { reply } from './reply.ts';
 
 type Authenticating = Extract<LinkState, { phase: 'authenticating' }>;
@@ -16,7 +17,6 @@ export function* beginAuthentication(
   context: Context,
   link: Link,
   connect: ConnectPacket,
-  isAssigned: boolean,
   methodName: string,
 ): Flow<void> {
   const method = context.ports.authenticationMethods.get(methodName);
@@ -27,12 +27,7 @@ export function* beginAuthentication(
   }
   const { authenticationData } = connect.properties;
   const step = yield* waitFor(method.begin(authenticationData, credentialsOf(link, connect)));
-  yield* takeStep(
-    context,
-    link,
-    { phase: 'authenticating', connect, isAssigned, methodState: undefined },
-    step,
-  );
+  yield* takeStep(context, link, { phase: 'authenticating', connect, methodState: undefined }, step);
 }
 
 /** AUTH while CONNECT waits for its CONNACK: the exchange goes on [MQTT-4.12.0-4]. */
@@ -57,7 +52,7 @@ function* takeStep(
   state: Authenticating,
   step: AuthenticationStep,
 ): Flow<void> {
-  const { connect, isAssigned } = state;
+  const { connect } = state;
   switch (step.outcome) {
     case 'continue':
       link.state = { ...state, methodState: step.state };
@@ -69,7 +64,6 @@ function* takeStep(
     case 'success':
       return yield* admit(context, link, {
         packet: connect,
-        isAssigned,
         identity: step.identity,
         authenticationData: step.data,
       });
@@ -108,21 +102,37 @@ function* takeReauthenticationStep(
   state: Connected,
   step: AuthenticationStep,
 ): Flow<void> {
-  const { connection, isDraining, replays } = state;
+  const { connection } = state;
   const method = connection.authenticationMethod;
   switch (step.outcome) {
     case 'continue':
       link.state = { ...state, reauthentication: { methodState: step.state } };
       return reply(link, connection, authPacket(ReasonCode.ContinueAuthentication, method, step.data));
     case 'success': {
-      const authenticated: Connection = { ...connection, identity: step.identity };
-      link.state = { phase: 'connected', connection: authenticated, isDraining, replays };
-      return reply(link, authenticated, authPacket(ReasonCode.Success, method, step.data));
+      const refusal = yield* renew(context, link, step.identity);
+      if (refusal !== undefined) return yield* refuseRenewal(context, link, connection, refusal);
+      reply(link, connection, authPacket(ReasonCode.Success, method, step.data));
+      return yield* drainRenewed(context, link);
     }
     case 'failure':
-      // [MQTT-4.12.1-2]
-      return yield* disconnect(context, link, step.refused, step.reason);
+      return yield* refuseRenewal(context, link, connection, new Violation(step.refused, step.reason));
   }
+}
+
+/** [MQTT-4.12.1-2] */
+function* refuseRenewal(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  { reasonCode, reason }: Violation,
+): Flow<void> {
+  context.ports.log.warn('renewal-refused', {
+    ...namesOf(connection),
+    connectionId: link.id,
+    reasonCode,
+    reason,
+  });
+  return yield* disconnect(context, link, reasonCode, reason);
 }
 
 /** The method is CONNECT's, throughout [MQTT-4.12.0-5] [MQTT-4.12.1-1]; without one there is no AUTH at all [MQTT-4.12.0-6]. */
@@ -153,8 +163,10 @@ function withdrawn(): Violation {
   );
 }
 
-function reauthenticationCredentials(link: Link, { session }: Connection) {
-  return { clientId: session.clientId, username: undefined, password: undefined, peer: link.peer };
+/** Without what the handshake has shown: to authenticate again takes another proof than that [SEC-EXPIRY-5]. */
+function reauthenticationCredentials({ peer }: Link, { session }: Connection): Credentials {
+  const { identity: _shown, ...address } = peer;
+  return { clientId: session.clientId, username: undefined, password: undefined, peer: address };
 }
 
 function authPacket(

@@ -1,5 +1,5 @@
 import type { Awaitable } from './flow.ts';
-import type { Authorizer, Identity } from './ports/index.ts';
+import type { Authorizer, Identity, Peer, PublishTerms } from './ports/index.ts';
 
 /** Topics of the server itself (section 4.7.2); no client speaks for it, whatever its rules are. */
 const RESERVED_PREFIX = '$SYS/';
@@ -10,6 +10,18 @@ export function mayPublish(
   identity: Identity,
   clientId: string,
   topicName: string,
+  terms: PublishTerms,
 ): Awaitable<boolean> {
-  return !topicName.startsWith(RESERVED_PREFIX) && ports.authorizer.mayPublish(identity, clientId, topicName);
+  if (topicName.startsWith(RESERVED_PREFIX)) return false;
+  return ports.authorizer.mayPublish(identity, clientId, topicName, terms);
+}
+
+/** The identity, with the address of its client where the authorizer asks for it. */
+export function withHost(
+  { ports }: { readonly ports: { readonly authorizer: Authorizer } },
+  identity: Identity,
+  { host }: Peer,
+): Identity {
+  const isWanted = ports.authorizer.asksForHost === true && host !== undefined && host !== identity.host;
+  return isWanted ? { ...identity, host } : identity;
 }

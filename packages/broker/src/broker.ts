@@ -1,10 +1,11 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
+import type { Expulsion } from './bans.ts';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
 import type { Loss } from './loss.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
-import type { MatchedFilter, Publisher, Timer } from './ports/index.ts';
+import type { Identity, MatchedFilter, Publisher, SessionRecord, Timer } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
@@ -51,8 +52,21 @@ export interface Broker {
   discardEnded(session: SessionRef): Awaitable<void>;
   /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
+  /**
+   * Ends a client's connection for the operator, wherever it is, and with `endsSession` also a session that waits for
+   * its client. False when there was nothing to end, or it is not who `isMeant`: the identifier may have got another
+   * owner since the caller looked.
+   */
+  expel(
+    tenant: string,
+    clientId: string,
+    expulsion: Expulsion,
+    isMeant?: (record: SessionRecord) => boolean,
+  ): Awaitable<boolean>;
   /** The link is ready again: sends what waits for its session. */
   drain(link: Link): Awaitable<void>;
+  /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */
+  recheck(session: SessionRef, identity: Identity): Awaitable<void>;
   /** What orders messages. A door with several processes carries it from one to the other. */
   readonly messageClock: MessageClock;
   /** A timer is due. */

@@ -10,14 +10,12 @@ import { credentialsOf, refuse } from './refuse.ts';
 export function* connect(context: Context, link: Link, packet: ConnectPacket): Flow<void> {
   const invalid = violationOf(context, packet);
   if (invalid !== undefined) return refuse(context, link, packet, invalid);
-  const named = packet.clientId === '' ? { ...packet, clientId: context.ports.randomId() } : packet;
-  const isAssigned = packet.clientId === '';
   const method = packet.properties.authenticationMethod;
-  if (method !== undefined) return yield* beginAuthentication(context, link, named, isAssigned, method);
-  const identity = yield* waitFor(context.ports.authenticator.authenticate(credentialsOf(link, named)));
+  if (method !== undefined) return yield* beginAuthentication(context, link, packet, method);
+  const identity = yield* waitFor(context.ports.authenticator.authenticate(credentialsOf(link, packet)));
   if ('refused' in identity)
-    return refuse(context, link, named, new Violation(identity.refused, identity.reason));
-  yield* admit(context, link, { packet: named, isAssigned, identity, authenticationData: undefined });
+    return refuse(context, link, packet, new Violation(identity.refused, identity.reason));
+  yield* admit(context, link, { packet, identity, authenticationData: undefined });
 }
 
 function violationOf(context: Context, packet: ConnectPacket): Violation | undefined {
@@ -44,6 +42,10 @@ function willViolation({ limits }: Context, { will }: ConnectPacket): Violation 
   if (will === undefined) return undefined;
   if (will.properties.payloadFormatIndicator === 1 && !isUtf8(will.payload)) {
     return new Violation(ReasonCode.PayloadFormatInvalid, 'the will payload was declared UTF-8 and is not');
+  }
+  if (will.payload.length > limits.willPayloadBytesMax) {
+    const reason = `the will payload has more than ${limits.willPayloadBytesMax} bytes`;
+    return new Violation(ReasonCode.PacketTooLarge, reason);
   }
   return validateTopicName(will.topic, limits);
 }

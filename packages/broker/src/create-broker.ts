@@ -8,12 +8,14 @@ import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { discardState } from './end-session.ts';
+import { expel, expelLink } from './expel.ts';
 import { type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
-import { type Ports, Unavailable } from './ports/index.ts';
+import { type Identity, type Ports, Unavailable } from './ports/index.ts';
 import { publish } from './publish.ts';
+import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
 import { ring } from './ring.ts';
 import { serve } from './serve.ts';
@@ -39,8 +41,11 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
     lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
       run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),
     disconnect: (link, reasonCode, reason) => run(disconnect(context, link, reasonCode, reason)),
+    expel: (tenant, clientId, expulsion, isMeant = () => true) =>
+      run(expel(context, tenant, clientId, expulsion, isMeant)),
     discardEnded: (session) => run(discardState(context, session)),
     drain: (link) => run(drainLink(context, link)),
+    recheck: (session, identity) => run(recheck(context, session, identity)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
   };
@@ -98,6 +103,12 @@ function receiveConnected(
   packet: Packet,
 ): Flow<void> {
   const { connection } = state;
+  const { identity, session } = connection;
+  // [SEC-BAN-1]
+  const ban = context.ports.bans?.banOn(identity, session.clientId, link.peer.host);
+  if (ban !== undefined) return expelLink(context, link, connection, ban);
+  if (hasExpired(context, identity) && packet.type !== 'auth' && packet.type !== 'disconnect')
+    return disconnect(context, link, ReasonCode.NotAuthorized, IDENTITY_EXPIRED);
   switch (packet.type) {
     case 'publish':
       return publish(context, link, connection, packet);
@@ -126,6 +137,11 @@ function receiveConnected(
   }
 }
 
+/** AUTH may still renew it [SEC-EXPIRY-1]. */
+function hasExpired({ ports }: Context, { expiresAtMs }: Identity): boolean {
+  return expiresAtMs !== undefined && expiresAtMs <= ports.clock.now();
+}
+
 function unexpected({ type }: Packet, why: string): Violation {
   return new Violation(ReasonCode.ProtocolError, `unexpected ${type.toUpperCase()}: ${why}`);
 }
@@ -149,10 +165,16 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
 
 function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
   switch (outcome) {
+    case 'memory-full':
+      return 'there is no memory for more messages; try again later';
+    case 'tenant-queues-full':
+      return 'as much waits for the clients of this tenant as may; try again later';
     case 'backlog-full':
       return 'too much waits to be delivered; try again later';
     case 'retained-quota-exceeded':
-      return `the limit of ${limits.retainedMessagesMax} retained messages is reached`;
+      return `the limit of ${limits.retainedMessagesMax} retained messages, or of ${limits.retainedBytesMax} bytes of them, is reached`;
+    case 'writes-exceeded':
+      return 'the publisher has had as much retained as it may for now; try again later';
     default:
       return 'the publisher has caused as many deliveries as it may for now; try again later';
   }

@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { logDropped, tellDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { isExpired, type Message } from './message.ts';
 import type { FailedPush } from './ports/index.ts';
@@ -17,10 +18,13 @@ export function* deliver(
   deliveries: readonly Delivery[],
   passes = PASSES_MAX,
 ): Flow<void> {
-  if (deliveries.length === 0 || isExpired(message, context.ports.clock.now())) return;
+  const nowMs = context.ports.clock.now();
+  if (deliveries.length === 0 || isExpired(message, nowMs)) return;
   const { connections } = context.ports;
-  const sorted = sort(context, message, deliveries);
+  const sorted = sort(context, message, deliveries, nowMs);
   if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
+  if (sorted.expired > 0) logDropped(context, message, sorted.expired, 'identity-expired');
+  if (sorted.banned > 0) logDropped(context, message, sorted.banned, 'banned');
   if (sorted.queued.length > 0) yield* offer(context, message, sorted);
   const sendable = sorted.direct;
   for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
@@ -72,28 +76,53 @@ interface SortedDeliveries {
   readonly held: Set<Delivery> | undefined;
   /** QoS 0 to connections that do not read. */
   readonly dropped: number;
+  /** To connections whose identity has expired, which have no queue for it. */
+  readonly expired: number;
+  /** The same to connections of clients that are banned. */
+  readonly banned: number;
 }
 
-function sort(context: Context, message: Message, deliveries: readonly Delivery[]): SortedDeliveries {
-  const { connections } = context.ports;
+function sort(
+  context: Context,
+  message: Message,
+  deliveries: readonly Delivery[],
+  nowMs: number,
+): SortedDeliveries {
+  const { connections, bans, drops } = context.ports;
+  const keepsOut = bans?.keepsOut;
   const direct: Delivery[] = [];
   const queued: Delivery[] = [];
   let held: Set<Delivery> | undefined;
   let dropped = 0;
+  let expired = 0;
+  let banned = 0;
   for (const delivery of deliveries) {
     const attachment: Attachment | undefined = delivery.session.attachment;
-    const isReady = attachment === undefined || connections.isReady(attachment.connectionId);
-    if (isUnkept(message, delivery)) direct.push(delivery);
+    // [SEC-EXPIRY-2]
+    const hasExpired = attachment?.expiresAtMs !== undefined && attachment.expiresAtMs <= nowMs;
+    // [SEC-BAN-2]
+    const isBanned = keepsOut?.(delivery.session) === true;
+    const isOver = hasExpired || isBanned;
+    const isReady = attachment === undefined || (!isOver && connections.isReady(attachment.connectionId));
+    if (isOver && (delivery.qos === 0 || isUnkept(message, delivery))) {
+      if (isBanned) banned += 1;
+      else {
+        expired += 1;
+        drops?.add(delivery.session, 'identity-expired', 1);
+      }
+    } else if (isUnkept(message, delivery)) direct.push(delivery);
     else if (delivery.qos > 0) {
       queued.push(delivery);
       if (!isReady) {
         held ??= new Set();
         held.add(delivery);
       }
-    } else if (!isReady) dropped += 1;
-    else if (attachment !== undefined) direct.push(delivery);
+    } else if (!isReady) {
+      dropped += 1;
+      drops?.add(delivery.session, 'slow-consumer', 1);
+    } else if (attachment !== undefined) direct.push(delivery);
   }
-  return { direct, queued, held, dropped };
+  return { direct, queued, held, dropped, expired, banned };
 }
 
 /**
@@ -125,7 +154,11 @@ function* offer(context: Context, message: Message, { queued, held }: SortedDeli
     whenFull: limits.queueWhenFull,
   };
   const dropped = yield* waitFor(ports.queues.offer(message, queued, queueLimits, held));
-  if (dropped > 0) logDropped(context, message, dropped, 'queue-full');
+  if (dropped === 0) return;
+  for (const { session, dropped: gaveWay } of queued) {
+    if (gaveWay !== undefined) ports.drops?.add(session, 'queue-full', gaveWay);
+  }
+  logDropped(context, message, dropped, 'queue-full');
 }
 
 /**
@@ -144,12 +177,11 @@ export function* settleFailures(
       topic: message.topic,
       messageId: message.id,
     });
+    if (failure === 'gone') continue;
+    context.ports.drops?.add(delivery.session, failure === 'slow' ? 'slow-consumer' : failure, 1);
     if (failure === 'too-large' && delivery.packetId !== 0) {
       yield* waitFor(context.ports.queues.complete(delivery.session, delivery.packetId));
     }
+    yield* tellDropped(context, delivery.session, false);
   }
-}
-
-function logDropped(context: Context, message: Message, count: number, why: string): void {
-  context.ports.log.info('messages-dropped', { why, count, topic: message.topic, messageId: message.id });
 }

@@ -1,17 +1,24 @@
 import type { Context } from './context.ts';
-import { settleFailures } from './deliver.ts';
+import { passOn, settleFailures } from './deliver.ts';
+import { logDropped, tellDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
+import type { Message } from './message.ts';
 import { replay } from './replay.ts';
 import { reply } from './reply.ts';
-import type { Queued } from './session.ts';
+import type { Delivery, Queued, QueuedPublish } from './session.ts';
 
 /** Messages drawn from a queue at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
 
-/** Sends what waits for the session while its window and its link have room; then retained messages. */
+/**
+ * Sends what waits for the session while its window and its link have room; then retained messages. A drop is
+ * told before, where the oldest messages of the queue have given way.
+ */
 export function* drain(context: Context, link: Link, connection: Connection): Flow<void> {
+  yield* tellDropped(context, connection.session, false);
   const isQueueEmpty = yield* drainQueue(context, link, connection);
+  if (isQueueEmpty) yield* tellDropped(context, connection.session, true);
   setDraining(link, !isQueueEmpty);
   if (isQueueEmpty) yield* replay(context, link, connection);
 }
@@ -39,6 +46,31 @@ function* send(context: Context, link: Link, connection: Connection, queued: Que
     return reply(link, connection, { type: 'pubrel', packetId, reasonCode: 0, properties: {} });
   }
   const { message, delivery } = queued;
+  if (!(yield* mayReceive(context, connection, queued))) {
+    return yield* drop(context, connection, message, delivery);
+  }
   const failures = yield* waitFor(context.ports.connections.publish(message, [delivery]));
   if (failures !== undefined) yield* settleFailures(context, message, failures);
+}
+
+/**
+ * The rules may have changed while the message waited. The QoS of the subscription that brought it is not known here: a
+ * delivery has the lower one of two.
+ */
+function mayReceive(
+  { ports }: Context,
+  { identity, session }: Connection,
+  { message, delivery }: QueuedPublish,
+): Flow<boolean> {
+  const terms = { qos: undefined, shareGroup: delivery.share?.shareGroup };
+  return waitFor(ports.authorizer.maySubscribe(identity, session.clientId, message.topic, terms));
+}
+
+/** Another member of a share group gets it, unless it may have been sent at QoS 2 [MQTT-4.8.2-5]. */
+function* drop(context: Context, { session }: Connection, message: Message, delivery: Delivery): Flow<void> {
+  context.ports.drops?.add(session, 'not-authorized', 1);
+  logDropped(context, message, 1, 'not-authorized');
+  yield* waitFor(context.ports.queues.complete(session, delivery.packetId));
+  if (delivery.qos === 2 && delivery.dup) return;
+  yield* passOn(context, message, delivery, session.incarnation);
 }

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Departure, leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, type Link, namesOf } from './link.ts';
 import { graceOf, type Loss, NO_GRACE } from './loss.ts';
 import { refuseConnect, sayDisconnect } from './reply.ts';
 import type { ConnectionId } from './session.ts';
@@ -19,6 +19,7 @@ export function* violate(context: Context, link: Link, violation: Violation): Fl
   context.ports.log.warn('protocol-violation', {
     connectionId: link.id,
     address: link.peer.address,
+    ...(state.phase === 'connected' && namesOf(state.connection)),
     reasonCode,
     reason,
   });

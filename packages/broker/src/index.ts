@@ -1,12 +1,28 @@
 export { mayPublish } from './authorize.ts';
+export * from './bans.ts';
 export type * from './broker.ts';
+export {
+  BindingRank,
+  bindingRank,
+  CLIENT_ID_PATTERN_LENGTH_MAX,
+  CLIENT_ID_PATTERNS_MAX,
+} from './client-ids.ts';
 export { createBroker } from './create-broker.ts';
+export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './drops.ts';
 export { type Awaitable, type Flow, run, waitFor } from './flow.ts';
-export { type BrokerLimits, type BrokerOptions, DEFAULT_LIMITS } from './limits.ts';
+export { type BrokerLimits, type BrokerOptions, DEFAULT_LIMITS, PACKET_SIZE_UNLIMITED } from './limits.ts';
 export type * from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
-export { messageBytes, Page } from './page.ts';
+export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
-export { isCovered, type Rules } from './rules.ts';
+export { type QuotaHolder, quotaHolderOf, withAddress } from './quota-holder.ts';
+export * from './quotas.ts';
+export { IDENTITY_EXPIRED } from './renew.ts';
+export { ruleFilterProblem } from './rule-filter.ts';
+export { type Rule, rulesOfLists } from './rules.ts';
+export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './rules-authorizer.ts';
 export * from './session.ts';
+export { belongsToAnother, isSameOwner } from './session-owner.ts';
+export { SparingLog } from './sparing-log.ts';
+export { subscriptionWeight } from './subscription-weight.ts';

@@ -2,6 +2,8 @@
 export interface BrokerLimits {
   /** Largest MQTT packet accepted, in bytes. 2 MiB: sixteen times what AWS IoT Core takes. Beyond it: 0x95. */
   readonly maximumPacketSize: number;
+  /** Payload of a will, in bytes; MQTT's own limit. Beyond it: 0x95. */
+  readonly willPayloadBytesMax: number;
   /** QoS 1 and 2 messages of one client that may be unacknowledged towards us. Beyond it: 0x93. */
   readonly receiveMaximum: number;
   /** Topic aliases that one client may set. 0 on a door whose next packet another process may handle. Beyond it: 0x94. */
@@ -14,12 +16,14 @@ export interface BrokerLimits {
   readonly queueBytesMax: number;
   /** What gives way in a full queue. */
   readonly queueWhenFull: 'drop-oldest' | 'drop-newest';
-  /** Beyond it a filter is answered 0x97. */
+  /** A filter counts once for each 16 levels, or 1,024 characters, that it begins. Beyond it: 0x97. */
   readonly subscriptionsPerSessionMax: number;
   /** Levels of a topic name or filter; bounds every walk over levels. 200 separators, as Mosquitto. Beyond it: 0x90 or 0x8F. */
   readonly topicLevelsMax: number;
   /** Retained messages of a tenant. Beyond it: 0x97. */
   readonly retainedMessagesMax: number;
+  /** The same in bytes of topics, payloads and properties, and 256 for each message. 64 MiB: some 200,000 small ones. */
+  readonly retainedBytesMax: number;
   /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
   readonly sessionsMax: number;
   /** A longer Session Expiry Interval is shortened to this, and CONNACK says so. */
@@ -35,6 +39,7 @@ export const PACKET_SIZE_UNLIMITED = 0xffff_ffff;
 
 export const DEFAULT_LIMITS: BrokerLimits = {
   maximumPacketSize: 2 * 1024 * 1024,
+  willPayloadBytesMax: 65_535,
   receiveMaximum: 1024,
   topicAliasMaximum: 32,
   inflightMessagesMax: 100,
@@ -44,6 +49,7 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   subscriptionsPerSessionMax: 10_000,
   topicLevelsMax: 201,
   retainedMessagesMax: 1_000_000,
+  retainedBytesMax: 64 * 1024 * 1024,
   sessionsMax: 1_000_000,
   sessionExpirySecondsMax: 7 * 24 * 60 * 60,
   serverKeepAliveSecondsMax: 0,

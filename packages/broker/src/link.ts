@@ -24,6 +24,11 @@ export interface Connection {
   readonly willDelaySeconds: number | undefined;
 }
 
+/** Who is at the other end, for the log, which counts by these names. */
+export function namesOf({ identity, session }: Connection) {
+  return { tenant: identity.tenant, name: identity.name, clientId: session.clientId };
+}
+
 /** Retained messages on their way to one new subscription, as far as the connection and the window take them. */
 export interface Replay {
   readonly subscription: Subscription;
@@ -44,8 +49,6 @@ export type LinkState =
   | {
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;
-      /** The client identifier in it is ours. */
-      readonly isAssigned: boolean;
       readonly methodState: unknown;
     }
   | {
@@ -81,6 +84,8 @@ export interface Link {
    * Closes the network connection once everything sent has left, after a DISCONNECT of the client's or by the server's
    * decision, and hands over no further packet. Never calls back into the broker before it
    * returns; `Broker.lost` of a link in phase 'closed' does nothing.
+   *
+   * @param tryAgainBecause why the client is turned away for now, where a transport can say so
    */
-  close(endedBy: 'client' | 'server'): void;
+  close(endedBy: 'client' | 'server', tryAgainBecause?: string): void;
 }

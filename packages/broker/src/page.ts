@@ -1,9 +1,38 @@
 import type { Message } from './message.ts';
 import type { PageLimit } from './ports/page.ts';
 
+/** What a retained message counts beside its own bytes: its place in a tree, in a log or in a table. */
+const RETAINED_OVERHEAD_BYTES = 256;
+
+/** What a property of the user's counts beside its name and value. */
+const USER_PROPERTY_OVERHEAD_BYTES = 32;
+
 /** What a message counts towards a limit in bytes. */
-export function messageBytes({ topic, payload }: Message): number {
-  return Buffer.byteLength(topic) + payload.length;
+export function messageBytes({
+  topic,
+  payload,
+  properties,
+}: Pick<Message, 'topic' | 'payload' | 'properties'>): number {
+  return Buffer.byteLength(topic) + payload.length + propertyBytes(properties);
+}
+
+/** A retained message counts so much towards a limit in bytes [SEC-MEMORY-3]. */
+export function retainedBytes(message: Message): number {
+  return messageBytes(message) + RETAINED_OVERHEAD_BYTES;
+}
+
+/** They may be as long as a packet: a message is not small for having no payload. */
+function propertyBytes({
+  contentType,
+  responseTopic,
+  correlationData,
+  userProperties,
+}: Message['properties']): number {
+  let bytes = (contentType?.length ?? 0) + (responseTopic?.length ?? 0) + (correlationData?.length ?? 0);
+  if (userProperties === undefined) return bytes;
+  for (const [name, value] of userProperties)
+    bytes += name.length + value.length + USER_PROPERTY_OVERHEAD_BYTES;
+  return bytes;
 }
 
 /** A page while a store fills it. */

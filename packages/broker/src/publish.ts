@@ -11,7 +11,7 @@ import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, type Link, namesOf } from './link.ts';
 import { because, reply } from './reply.ts';
 import { underWay } from './under-way.ts';
 
@@ -91,7 +91,7 @@ function* refusalOf(
     return new Violation(ReasonCode.PayloadFormatInvalid, 'the payload was declared UTF-8 and is not');
   }
   const { identity, session } = connection;
-  const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic));
+  const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic, packet));
   if (isAllowed) return undefined;
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }
@@ -107,7 +107,7 @@ function* refusePublish(
   packet: PublishPacket,
   { reasonCode, reason }: Violation,
 ): Flow<void> {
-  context.ports.log.warn('publish-refused', { clientId: connection.session.clientId, reasonCode, reason });
+  context.ports.log.warn('publish-refused', { ...namesOf(connection), reasonCode, reason });
   if (packet.qos === 0) {
     if (reasonCode === ReasonCode.PayloadFormatInvalid)
       yield* violate(context, link, new Violation(reasonCode, reason));
@@ -188,6 +188,9 @@ const OUTCOME_CODES = {
   'retained-quota-exceeded': ReasonCode.QuotaExceeded,
   'backlog-full': ReasonCode.QuotaExceeded,
   'deliveries-exceeded': ReasonCode.QuotaExceeded,
+  'writes-exceeded': ReasonCode.QuotaExceeded,
+  'memory-full': ReasonCode.QuotaExceeded,
+  'tenant-queues-full': ReasonCode.QuotaExceeded,
 } as const;
 
 /** How long a client may take to send again what an earlier connection left unacknowledged, from its CONNECT on. */
@@ -209,6 +212,9 @@ function mayRepeat(
 const REASONS_FOR_NOW = {
   'backlog-full': 'too much waits to be delivered',
   'deliveries-exceeded': 'the publisher has caused too many deliveries',
+  'writes-exceeded': 'the publisher has had too much retained',
+  'memory-full': 'there is no memory for more messages',
+  'tenant-queues-full': 'as much waits for the clients of this tenant as may',
 } as const;
 
 function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_NOW {

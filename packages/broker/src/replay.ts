@@ -1,6 +1,7 @@
 import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { isUnkept, settleFailures } from './deliver.ts';
+import { logDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
@@ -25,7 +26,7 @@ export function* replay(context: Context, link: Link, connection: Connection): F
     if (page === 'put-off') return link.putOff?.();
     if (page === 'held-back') return;
     for (const message of page.messages)
-      yield* replayMessage(context, link, connection, current.subscription, message);
+      yield* replayMessage(context, connection, current.subscription, message);
     const { next } = page;
     link.state = { ...state, replays: next === undefined ? rest : [{ ...current, from: next }, ...rest] };
   }
@@ -71,12 +72,11 @@ function* readPage(
 
 function* replayMessage(
   context: Context,
-  link: Link,
   { session }: Connection,
   { qos, subscriptionIdentifier }: Subscription,
   message: Message,
 ): Flow<void> {
-  const { queues, connections, log } = context.ports;
+  const { queues, connections, drops } = context.ports;
   const { queueLengthMax, queueBytesMax, queueWhenFull: whenFull } = context.limits;
   const delivery: Delivery = {
     session,
@@ -92,8 +92,10 @@ function* replayMessage(
     const dropped = yield* waitFor(
       queues.offer(message, [delivery], { queueLengthMax, queueBytesMax, whenFull }),
     );
-    if (dropped > 0)
-      log.info('messages-dropped', { why: 'queue-full', count: dropped, connectionId: link.id });
+    if (dropped > 0) {
+      drops?.add(session, 'queue-full', dropped);
+      logDropped(context, message, dropped, 'queue-full');
+    }
     if (delivery.packetId === 0) return;
   }
   const failures = yield* waitFor(connections.publish(message, [delivery]));

@@ -5,6 +5,7 @@ import {
   ReasonCode,
   toConnackReturnCode,
   type Violation,
+  type WithReasonString,
 } from '@apus/mqtt';
 import type { Connection, Link } from './link.ts';
 
@@ -29,8 +30,8 @@ function withProblemInformation(connection: Connection, packet: Packet): Packet 
 }
 
 /**
- * A packet over the client's Maximum Packet Size is sent without its Reason String [MQTT-3.14.2-3] [MQTT-3.2.2-19],
- * and not at all when that does not help [MQTT-3.1.2-24].
+ * A packet over the client's Maximum Packet Size is sent without its Reason String [MQTT-3.14.2-3] [MQTT-3.2.2-19] and
+ * user properties [MQTT-3.2.2-20], and not at all when that does not help [MQTT-3.1.2-24].
  */
 export function fitted<P extends Packet>(
   packet: P,
@@ -44,8 +45,8 @@ export function fitted<P extends Packet>(
 }
 
 function withoutReason<P extends Packet>(packet: P): P {
-  if (!('properties' in packet) || !('reasonString' in packet.properties)) return packet;
-  const { reasonString: _, ...properties } = packet.properties;
+  if (packet.type === 'publish' || !('properties' in packet)) return packet;
+  const { reasonString: _, userProperties: __, ...properties }: WithReasonString = packet.properties;
   return { ...packet, properties };
 }
 

@@ -1,35 +1,29 @@
-import { covers } from '@apus/mqtt';
-import type { Identity } from './ports/index.ts';
+import type { QoS } from '@apus/mqtt';
 
-/** Topic filters that an identity may use; `%u` stands for its name and `%c` for its client identifier. */
-export interface Rules {
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
+/**
+ * What an identity may do with some topics. Rules are asked in their order, and the first that applies decides. A rule
+ * applies to a SUBSCRIBE where it allows every topic of the requested filter, or denies one of them.
+ */
+export interface Rule {
+  readonly effect: 'allow' | 'deny';
+  readonly action: 'publish' | 'subscribe' | 'all';
+  /**
+   * `%u` and `${username}` stand for the name of the identity, `%c` and `${clientid}` for a client identifier that is
+   * bound to it. `eq a/#` is the filter `a/#` itself and none of its topics, with nothing filled in.
+   */
+  readonly topicFilters: readonly string[];
+  /** Of the message, or requested for the subscription. @default any */
+  readonly qos?: readonly QoS[];
+  /** Applies to messages with this RETAIN flag; not to subscriptions. @default both */
+  readonly retain?: boolean;
+  /** Applies to all shared subscriptions, to all others, or to those of these groups; not to messages. @default all */
+  readonly share?: boolean | readonly string[];
 }
 
-/** Whether one of the filters covers what was asked for, a topic name or a filter. */
-export function isCovered(
-  patterns: readonly string[],
-  identity: Identity,
-  clientId: string,
-  requested: string,
-): boolean {
-  return patterns.some((pattern) => {
-    const allowed = fillIn(pattern, identity.name, clientId);
-    return allowed !== undefined && covers(allowed, requested);
-  });
-}
-
-/** Undefined when a name would widen the filter: a client that calls itself `+` gets no more than its own topics. */
-function fillIn(pattern: string, userName: string, clientId: string): string | undefined {
-  if (!pattern.includes('%')) return pattern;
-  const isUnsafe =
-    (pattern.includes('%u') && !isOneLevel(userName)) || (pattern.includes('%c') && !isOneLevel(clientId));
-  if (isUnsafe) return undefined;
-  // In one pass: a user name that contains `%c` is taken as it is.
-  return pattern.replaceAll(/%[uc]/g, (placeholder) => (placeholder === '%u' ? userName : clientId));
-}
-
-function isOneLevel(name: string): boolean {
-  return name !== '' && !/[+#/]/.test(name);
+/** The rules of two lists of topic filters: what may be published, and what may be subscribed to. */
+export function rulesOfLists(publish: readonly string[], subscribe: readonly string[]): readonly Rule[] {
+  return [
+    { effect: 'allow', action: 'publish', topicFilters: publish },
+    { effect: 'allow', action: 'subscribe', topicFilters: subscribe },
+  ];
 }

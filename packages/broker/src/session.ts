@@ -20,6 +20,10 @@ export interface Attachment {
    * with this connection, so there would be nobody to send it to again. Not for shared subscriptions.
    */
   readonly keepsNothing: boolean;
+  /** From then on, in ms since the epoch, nothing is sent to it: its identity has expired. @default never */
+  readonly expiresAtMs?: number;
+  /** Whose it is, as only the list of bans reads it (`Bans.holderOf`). @default not known */
+  readonly holder?: string;
 }
 
 /**
@@ -83,6 +87,8 @@ export interface Delivery {
    * to get it, under this name.
    */
   passOnAs?: string;
+  /** Given by the queue where it was full: how many messages of the session gave way, this one or older ones. */
+  dropped?: number;
 }
 
 /** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */

@@ -9,12 +9,14 @@ import {
 import type { Context } from './context.ts';
 import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link, Replay } from './link.ts';
+import { subscriptionsMax } from './holding-quota.ts';
+import { type Connection, type Link, namesOf, type Replay } from './link.ts';
 import type { SubscribeOutcome } from './ports/index.ts';
 import { replay } from './replay.ts';
 import { reply } from './reply.ts';
 import type { Subscription } from './session.ts';
 import { underWay } from './under-way.ts';
+import { takeWrites } from './write-quota.ts';
 
 /** A filter of the SUBSCRIBE, and the subscription it becomes or the reason code that refuses it. */
 interface Decision {
@@ -64,9 +66,11 @@ function* decide(
   if (invalid !== undefined) return invalid.reasonCode;
   const { identity, session } = connection;
   const { authorizer } = context.ports;
-  const isAllowed = yield* waitFor(authorizer.maySubscribe(identity, session.clientId, topicFilter));
+  const isAllowed = yield* waitFor(
+    authorizer.maySubscribe(identity, session.clientId, topicFilter, { qos, shareGroup }),
+  );
   if (!isAllowed) {
-    context.ports.log.warn('subscribe-refused', { clientId: session.clientId, topicFilter });
+    context.ports.log.warn('subscribe-refused', { ...namesOf(connection), topicFilter });
     return ReasonCode.NotAuthorized;
   }
   const { subscriptionIdentifier } = packet.properties;
@@ -75,15 +79,16 @@ function* decide(
 
 function* store(
   context: Context,
-  { session }: Connection,
+  connection: Connection,
   decisions: readonly Decision[],
 ): Flow<Map<Subscription, SubscribeOutcome>> {
   const subscriptions: Subscription[] = [];
   for (const { granted } of decisions) if (typeof granted !== 'number') subscriptions.push(granted);
   const outcomes = new Map<Subscription, SubscribeOutcome>();
   if (subscriptions.length === 0) return outcomes;
-  const maximum = context.limits.subscriptionsPerSessionMax;
-  const answers = yield* waitFor(context.ports.subscriptions.put(session, subscriptions, maximum));
+  yield* takeWrites(context, connection, subscriptions.length);
+  const maximum = subscriptionsMax(context, connection);
+  const answers = yield* waitFor(context.ports.subscriptions.put(connection.session, subscriptions, maximum));
   for (const [index, subscription] of subscriptions.entries()) {
     outcomes.set(subscription, answers[index] ?? 'over-limit');
   }

@@ -4,6 +4,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import type { FilterName } from './ports/index.ts';
 import { reply } from './reply.ts';
+import { takeWrites } from './write-quota.ts';
 
 /** UNSUBSCRIBE (section 3.10): what is inflight is still completed [MQTT-3.10.4-3], nothing new is added [MQTT-3.10.4-2]. */
 export function* unsubscribe(
@@ -14,6 +15,7 @@ export function* unsubscribe(
 ): Flow<void> {
   const parsed = packet.topicFilters.map((topicFilter) => nameOf(context, topicFilter));
   const names = parsed.filter((name): name is FilterName => typeof name !== 'number');
+  yield* takeWrites(context, connection, names.length);
   const existed = yield* waitFor(context.ports.subscriptions.remove(connection.session, names));
   stopReplays(link, names);
   const answers = existed.values();

@@ -1,11 +1,13 @@
 import type { Will } from '@apus/mqtt';
 import { accept, createMessage } from './accept.ts';
+import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { wasCutForAge } from './loss.ts';
 import type { MessageId } from './message.ts';
-import type { Publisher, SessionRecord } from './ports/index.ts';
+import type { Identity, SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
+import { isSameOwner } from './session-owner.ts';
 
 /** A will that meets workers which are too far behind is tried again so much later. */
 const BACKLOG_PAUSE_MS = 10_000;
@@ -14,11 +16,24 @@ const BACKLOG_PAUSE_MS = 10_000;
 const LIMITED_PAUSE_MS = 60_000;
 
 /**
+ * Whether the will of a session that stands where `identity` opens one is owed. Only its owner withdraws a will by
+ * coming back.
+ */
+export function isWillOwedTo(
+  context: Context,
+  identity: Identity,
+  previous: SessionRecord,
+  present: boolean,
+): boolean {
+  return !isSameOwner(previous.identity, identity) || isWillOwed(context, previous, present);
+}
+
+/**
  * Whether the will that a returning client left behind is published [MQTT-3.1.2-8], or withdrawn because the client
  * is back before its delay has passed, and its session goes on [MQTT-3.1.3-9]. A connection that the platform cut for
  * its age is no loss: a client that comes straight back takes its will with it.
  */
-export function isWillOwed(
+function isWillOwed(
   { options, ports }: Context,
   { will, willDue, attachedAtMs }: SessionRecord,
   present: boolean,
@@ -42,8 +57,8 @@ export function* publishWillOrRemind(
 }
 
 /**
- * Publishes the will that this connection has left, unless that has been done. It was authorised at CONNECT. Answers
- * when to try again: its time has not come, or nobody takes it now.
+ * Publishes the will that this connection has left, unless that has been done. Rules and bans are asked again: they may
+ * have changed since CONNECT. Answers when to try again: its time has not come, or nobody takes it now.
  *
  * It is begun, published and then done with: a process that dies between leaves it to the next that asks, which repeats
  * the publication as the same message.
@@ -65,10 +80,18 @@ export function* publishWillOf(
   const claim = yield* waitFor(sessions.beginWill(session, connectionId, messageId, clock.now()));
   if (claim.state === 'none') return undefined;
   if (claim.state === 'not-due') return claim.dueAtMs;
-  const message = messageOf(context, session, claim.will, claim.messageId);
-  const publisher = yield* publisherOf(context, session);
+  const { will, identity } = claim;
+  const { clientId } = session;
+  // [SEC-RULES-5] [SEC-BAN-3]
+  const isBanned = context.ports.bans?.banOn(identity, clientId, undefined) !== undefined;
+  if (isBanned || !(yield* waitFor(mayPublish(context, identity, clientId, will.topic, will)))) {
+    context.ports.log.warn('will-refused', { clientId, identity: identity.name, topic: will.topic });
+    yield* waitFor(sessions.doneWill(session, connectionId));
+    return undefined;
+  }
+  const message = messageOf(context, session, will, claim.messageId);
   const outcome = yield* accept(context, session.tenant, message, {
-    publisher,
+    publisher: { identity, clientId },
     isRepeat: claim.isRepeat,
     isWill: true,
   });
@@ -81,14 +104,6 @@ export function* publishWillOf(
   });
   yield* waitFor(sessions.doneWill(session, connectionId));
   return undefined;
-}
-
-/** Whoever may cause a limited number of deliveries could otherwise cause any number by wills. */
-function* publisherOf({ ports }: Context, session: SessionRef): Flow<Publisher | undefined> {
-  if (ports.deliveryQuota === undefined) return undefined;
-  const { tenant, clientId } = session;
-  const record = yield* waitFor(ports.sessions.get(tenant, clientId));
-  return { identity: record?.identity ?? { tenant, name: '' }, clientId };
 }
 
 /** The Will Delay Interval, 0 where the will names none; undefined without a will. */

@@ -1,5 +1,5 @@
 import { Alarm } from './environment.ts';
-import { closeAdvice, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
+import { closeAdvice, messageOf, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import {
   ABNORMAL,
@@ -48,7 +48,7 @@ export class Connection implements SocketEnd {
   readyState: number = ReadyState.CONNECTING;
 
   constructor(ports: ConnectionPorts) {
-    const { settings, memory, statistics } = ports;
+    const { settings, memory, statistics, report } = ports;
     const { timers } = settings;
     this.#ports = ports;
     this.#faces = new SocketFaces(timers);
@@ -58,6 +58,7 @@ export class Connection implements SocketEnd {
       settings,
       memory,
       statistics,
+      report,
       sendText: (text) => this.#webSocket?.send(text),
       deliver: (bytes) => this.#deliver(bytes),
       connected: () => this.#connected(),
@@ -75,18 +76,21 @@ export class Connection implements SocketEnd {
   }
 
   async open(url: string, webSocketOptions: object | undefined): Promise<void> {
-    const { settings, statistics } = this.#ports;
+    const { settings, statistics, memory } = this.#ports;
     try {
       const WebSocket = await settings.webSocketClass();
-      const token = await settings.token?.();
+      const token = memory.token ?? (await settings.token?.());
+      memory.token = undefined;
+      const fullUrl = await settings.signUrl(
+        token === undefined ? url : withToken(url, settings.tokenParameter, token),
+      );
       if (this.#isClosed()) return;
-      const fullUrl = token === undefined ? url : withToken(url, settings.tokenParameter, token);
+      this.#exchange.admit(token);
       this.#webSocket = newSocket(WebSocket, fullUrl, SUBPROTOCOL, webSocketOptions);
       statistics.connections += 1;
       this.#listen(this.#webSocket);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      this.#fail(new TransportError('cannot-open', `Cannot open a WebSocket: ${why}`, cause));
+      this.#fail(new TransportError('cannot-open', `Cannot open a WebSocket: ${messageOf(cause)}`, cause));
     }
   }
 

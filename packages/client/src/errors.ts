@@ -2,7 +2,7 @@ import { NOT_TAKEN_MAX, SUBPROTOCOL } from './limits.ts';
 
 /** What went wrong, for programs. The message says what to do about it. */
 export type TransportErrorCode =
-  /** The socket could not be made: no WebSocket class, a bad URL, or `token()` failed. */
+  /** The socket could not be made: no WebSocket class, a bad URL, or `token()` or `signUrl()` failed. */
   | 'cannot-open'
   /** The server did not choose the subprotocol: it is not a gateway door. */
   | 'wrong-subprotocol'
@@ -17,7 +17,13 @@ export type TransportErrorCode =
   /** More had to wait than the transport holds. */
   | 'too-much-waiting'
   /** A packet does not fit into a frame and was not sent. */
-  | 'packet-too-large';
+  | 'packet-too-large'
+  /** `token()` failed, or gave no token that ends later; it is asked again. */
+  | 'no-new-token'
+  /** The token has ended, and there was no new one in time. */
+  | 'token-expired'
+  /** The server renews no tokens, as it asks for none. */
+  | 'renewal-unknown';
 
 export class TransportError extends Error {
   override readonly name = 'TransportError';
@@ -66,6 +72,29 @@ export function noReply(replyTimeoutMs: number): TransportError {
     'no-reply',
     `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. Reconnecting; what was being sent may or may not have arrived.`,
   );
+}
+
+export function noNewToken(cause: unknown): TransportError {
+  const why = cause === undefined ? 'gave none that ends later' : `failed: ${messageOf(cause)}`;
+  return new TransportError('no-new-token', `The token is not renewed yet, as token() ${why}.`, cause);
+}
+
+export function tokenExpired(): TransportError {
+  return new TransportError(
+    'token-expired',
+    'The token has expired before the server had taken a new one. Reconnecting, for which token() is asked again.',
+  );
+}
+
+export function renewalUnknown(): TransportError {
+  return new TransportError(
+    'renewal-unknown',
+    'The server does not know the method CUSTOM-JWT, as it asks for no tokens. Reconnecting without it.',
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function notTaken(): TransportError {

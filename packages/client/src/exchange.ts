@@ -1,19 +1,23 @@
+import { isSuccess, reAuthenticate, removeMethod } from './auth-packets.ts';
 import { Alarm } from './environment.ts';
-import { gatewayError, type TransportError, tooMuchWaiting, unreadable } from './errors.ts';
+import { gatewayError, type TransportError, tokenExpired, tooMuchWaiting, unreadable } from './errors.ts';
 import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
-import type { Settings } from './options.ts';
+import type { Settings, TransportEvent } from './options.ts';
 import { type Memory, Outbound } from './outbound.ts';
 import { frameHas } from './outgoing-queue.ts';
 import { concat, PacketType, PINGREQ, PINGRESP, splitPackets, typeOf } from './packet.ts';
 import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
 import { PartedReply, type WholeReply } from './parted-reply.ts';
+import { Renewal } from './renewal.ts';
 import { SessionFacts } from './session-facts.ts';
 import { countReceived, type Statistics } from './statistics.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+const BAD_AUTHENTICATION_METHOD = 0x8c;
 
 export interface ExchangePorts {
   readonly settings: Settings;
@@ -29,6 +33,7 @@ export interface ExchangePorts {
   /** Everything is said: the socket may be closed. */
   readonly finished: () => void;
   readonly fail: (error: TransportError) => void;
+  readonly report: (event: TransportEvent) => void;
 }
 
 /** MQTT's bytes on one side, text frames on the other, for one connection. It knows nothing of sockets. */
@@ -41,8 +46,11 @@ export class Exchange {
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
   readonly #outbound: Outbound;
+  readonly #renewal: Renewal;
   #isConnected = false;
   #isOver = false;
+  /** A new token waits for the next connection: this one ends when nothing is under way. */
+  #isMoving = false;
   /** The library has written DISCONNECT: a close that follows is a flush. */
   isLeaving = false;
 
@@ -52,6 +60,7 @@ export class Exchange {
     this.#heartbeat = new Heartbeat(heartbeatSeconds, timers.now());
     this.#heartbeatAlarm = new Alarm(timers);
     this.#outbound = new Outbound({ ...ports, heartbeat: this.#heartbeat });
+    this.#renewal = new Renewal({ ...ports, show: (token) => this.#show(token) });
   }
 
   get bytesWaiting(): number {
@@ -60,6 +69,11 @@ export class Exchange {
 
   get packetsWaiting(): number {
     return this.#outbound.queue.packetCount;
+  }
+
+  /** What the server was shown in the handshake. */
+  admit(token: string | undefined): void {
+    this.#renewal.admit(token);
   }
 
   /** The socket is open. */
@@ -121,6 +135,7 @@ export class Exchange {
     if (handOver && this.#isConnected && !this.#isOver) this.#handOverHeld();
     this.#isOver = true;
     this.#heartbeatAlarm.clear();
+    this.#renewal.stop();
     this.#outbound.stop();
   }
 
@@ -128,8 +143,10 @@ export class Exchange {
     const { settings, statistics, deliver } = this.#ports;
     switch (typeOf(packet)) {
       case PacketType.CONNECT:
-        this.#facts.connect(packet, settings.heartbeatSeconds);
-        break;
+        this.#outbound.add(
+          this.#facts.connect(packet, settings.heartbeatSeconds, this.#renewal.wantsMethod(packet)),
+        );
+        return;
       case PacketType.SUBSCRIBE:
         this.#facts.subscribe(packet);
         break;
@@ -148,6 +165,23 @@ export class Exchange {
         return;
     }
     this.#outbound.add(packet);
+  }
+
+  /** MQTT 5 has AUTH for a new token, while in 3.1.1 only a connection can show one. True: it will be answered. */
+  #show(token: string): boolean {
+    if (this.isLeaving || this.#isOver) return false;
+    if (this.#facts.isFive) {
+      this.#outbound.add(reAuthenticate(token));
+      return true;
+    }
+    this.#ports.memory.token = token;
+    this.#isMoving = true;
+    this.#moveWhenIdle();
+    return false;
+  }
+
+  #moveWhenIdle(): void {
+    if (this.#isMoving && this.#outbound.isIdle && this.#mayPass()) this.#finish();
   }
 
   #look(): void {
@@ -188,6 +222,7 @@ export class Exchange {
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
     if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
+    this.#moveWhenIdle();
   }
 
   /** Whether pushes may be handed over now (4). */
@@ -202,20 +237,44 @@ export class Exchange {
     const { statistics, deliver } = this.#ports;
     statistics.packetsReceived += packets.length;
     let isLast = false;
+    const others: Uint8Array[] = [];
     for (const packet of packets) {
       const type = typeOf(packet);
       if (type === PacketType.DISCONNECT) isLast = true;
       if (type === PacketType.CONNACK && !this.#connack(packet)) isLast = true;
+      const own = this.#forLibrary(packet);
+      if (own !== undefined) others.push(own);
     }
-    // The library's own PINGREQ was answered long ago: this answer is ours.
-    const others = packets.filter((packet) => typeOf(packet) !== PacketType.PINGRESP);
-    if (others.length > 0) deliver(others.length === packets.length ? bytes : concat(others));
+    const isAsItCame = others.every((packet, index) => packet === packets[index]);
+    if (others.length > 0) deliver(isAsItCame && others.length === packets.length ? bytes : concat(others));
     if (isLast) this.#finish();
   }
 
+  /** The packet as the library may see it, which knows nothing of what the transport does beneath. */
+  #forLibrary(packet: Uint8Array): Uint8Array | undefined {
+    const type = typeOf(packet);
+    // The library's own PINGREQ was answered long ago: this answer is ours.
+    if (type === PacketType.PINGRESP) return undefined;
+    if (!this.#facts.hasMethod) return packet;
+    if (type === PacketType.CONNACK) {
+      return this.#ports.memory.isUnrenewable ? undefined : removeMethod(packet);
+    }
+    if (type !== PacketType.AUTH) return packet;
+    if (isSuccess(packet)) this.#renewal.taken();
+    return undefined;
+  }
+
   #connack(packet: Uint8Array): boolean {
-    if (!this.#facts.connack(packet)) return false;
+    const { hasMethod, isFive } = this.#facts;
+    const code = this.#facts.connack(packet);
+    if (code !== 0) {
+      // The library does not come back after a CONNACK that refuses. Where it can, it sees the connection's end alone.
+      if (code === BAD_AUTHENTICATION_METHOD && hasMethod) this.#renewal.giveUp();
+      else if (this.#renewal.hasEnded) this.#ports.fail(tokenExpired());
+      return false;
+    }
     this.#isConnected = true;
+    if (hasMethod || !isFive) this.#renewal.start();
     if (this.#facts.serverKeepAliveSeconds) this.#heartbeat.shorten(this.#facts.serverKeepAliveSeconds);
     this.#look();
     this.#outbound.connected();

@@ -1,10 +1,11 @@
 export { connect, type MqttModule } from './connect.ts';
 export type { EventSource, Timers } from './environment.ts';
 export { TransportError, type TransportErrorCode } from './errors.ts';
+export { decodeServerFrame, type ServerFrame } from './frame.ts';
 export type { MqttSocket } from './mqtt-socket.ts';
 export type { TransportEvent, TransportOptions } from './options.ts';
 export type { Page } from './page.ts';
 export type { ErrorReceiver } from './refuse.ts';
-export type { Statistics } from './statistics.ts';
+export { billedMessages, type Statistics } from './statistics.ts';
 export { type ClientOptions, createTransport, type Transport } from './transport.ts';
 export type { WebSocketClass, WebSocketLike } from './web-socket.ts';

@@ -35,6 +35,20 @@ export const RECONNECT_SECONDS_MAX = 120;
 /** A connection that lived this long after CONNACK was a good one: the next reconnect is a first one again (8). */
 export const STABLE_MS = 60_000;
 
+/** A token is renewed when this much of what was left of it has passed, at a random moment between the two (11). */
+export const RENEW_FROM = 0.75;
+export const RENEW_UNTIL = 0.9;
+
+/** Renewals are no closer than this: a renewal is billed as two messages. */
+export const RENEW_MS_MIN = 1_000;
+
+/** While there is no new token, it is asked for again after the first of these, and then up to the second (11). */
+export const RETRY_MS_MIN = 1_000;
+export const RETRY_MS_MAX = 60_000;
+
+/** A timer of JavaScript with more than this rings at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** While a reply says "more" and brings nothing, fetches slow down from the first to the second of these (4). */
 export const EMPTY_FETCH_MS_MIN = 100;
 export const EMPTY_FETCH_MS_MAX = 5_000;

@@ -8,6 +8,10 @@ import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
 export type TransportEvent =
   /** CONNACK accepted the client. */
   | { readonly type: 'connected' }
+  /** The server has taken a new token, and the connection goes on with it. */
+  | { readonly type: 'renewed' }
+  /** There is no new token yet; the connection goes on as long as the old one is valid. */
+  | { readonly type: 'not-renewed'; readonly error: TransportError }
   /** The connection is given up, or a packet was refused. */
   | { readonly type: 'error'; readonly error: TransportError }
   /** The socket is closed: with which code, what that means, and how many packets had not left. */
@@ -38,13 +42,21 @@ export interface TransportOptions {
    * @default 8
    */
   readonly replyTimeoutSeconds?: number;
-  /** A fresh token for each connection. It travels in the URL, since browsers can set no header. */
+  /**
+   * A token for each connection, and a new one ahead of its end: asked when 75 to 90 % of what was left of it has passed.
+   * For a connection the token travels in the URL, since browsers can set no header.
+   */
   readonly token?: () => string | Promise<string>;
   /**
    * The query parameter that holds the token.
    * @default 'token'
    */
   readonly tokenParameter?: string;
+  /**
+   * Signs the URL of each connection, where the deployment takes credentials of AWS (Signature Version 4). A signature
+   * is good for five minutes, so a reconnection needs a new one.
+   */
+  readonly signUrl?: (url: string) => string | Promise<string>;
   /**
    * The WebSocket class to use.
    * @default globalThis.WebSocket; where there is none (Node.js 20) the package `ws` that mqtt.js brings
@@ -69,6 +81,7 @@ export interface Settings {
   readonly replyTimeoutMs: number;
   readonly token: TransportOptions['token'];
   readonly tokenParameter: string;
+  readonly signUrl: NonNullable<TransportOptions['signUrl']>;
   readonly webSocketClass: () => Promise<WebSocketClass>;
   readonly onEvent: (event: TransportEvent) => void;
   readonly random: () => number;
@@ -90,6 +103,7 @@ export function settingsFrom(options: TransportOptions): Settings {
     replyTimeoutMs: inRange('replyTimeoutSeconds', replyTimeoutSeconds, 1, 60) * 1_000,
     token: options.token,
     tokenParameter: options.tokenParameter ?? 'token',
+    signUrl: options.signUrl ?? ((url) => url),
     webSocketClass: given === undefined ? loadWebSocket : () => Promise.resolve(given),
     onEvent: options.onEvent ?? (() => {}),
     random: options.random ?? Math.random,

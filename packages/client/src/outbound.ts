@@ -15,6 +15,10 @@ export interface Memory {
   clock: string | undefined;
   /** A PUBLISH of an earlier connection may still be on its way: the next ones wait (6). */
   holdPublish: boolean;
+  /** Fetched for the next connection (11). */
+  token: string | undefined;
+  /** The server has refused the method of tokens. */
+  isUnrenewable: boolean;
 }
 
 export interface OutboundPorts {
@@ -74,6 +78,11 @@ export class Outbound {
   /** The last reply said that more is waiting. */
   get hasMore(): boolean {
     return this.#more;
+  }
+
+  /** Nothing is under way or waits, and the server has nothing more to give. */
+  get isIdle(): boolean {
+    return !this.isWaiting && !this.#more && this.queue.packetCount === 0;
   }
 
   isOutstanding(type: number): boolean {

@@ -12,6 +12,7 @@ export const PacketType = {
   PINGREQ: 12,
   PINGRESP: 13,
   DISCONNECT: 14,
+  AUTH: 15,
 } as const;
 
 export const PINGREQ: Uint8Array = Uint8Array.of(0xc0, 0);
@@ -42,6 +43,21 @@ export function varintAt(bytes: Uint8Array, index: number): { value: number; end
     if (byte < 128) return { value, end: index + count + 1 };
   }
   return undefined;
+}
+
+/** A Variable Byte Integer. */
+export function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; bytes.length === 0 || rest > 0; rest >>= 7) {
+    bytes.push((rest & 127) | (rest > 127 ? 128 : 0));
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** A packet of its first byte and the parts of all that follows Remaining Length. */
+export function packetOf(first: number, parts: readonly Uint8Array[]): Uint8Array {
+  const body = concat(parts);
+  return concat([Uint8Array.of(first), varint(body.length), body]);
 }
 
 /** Where the variable header begins. */

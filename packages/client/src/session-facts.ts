@@ -1,5 +1,6 @@
+import { addMethod } from './auth-packets.ts';
 import { bodyOf, byteAt, uint16At } from './packet.ts';
-import { PropertyId, propertiesAt } from './properties.ts';
+import { hasProperty, PropertyId, propertiesAt } from './properties.ts';
 
 const MQTT_5 = 5;
 const CLEAN = 0x02;
@@ -10,6 +11,8 @@ export class SessionFacts {
   #version = 0;
   #isEphemeral = false;
   #hasSharedSubscription = false;
+  /** CONNECT left with the transport's own Authentication Method (11). */
+  hasMethod = false;
   /** Set by CONNACK: 0 and above is what the server asked for in Server Keep Alive. */
   serverKeepAliveSeconds: number | undefined;
 
@@ -23,25 +26,34 @@ export class SessionFacts {
     return this.#isEphemeral;
   }
 
-  /** Reads CONNECT and writes the heartbeat over its Keep Alive (5). */
-  connect(packet: Uint8Array, heartbeatSeconds: number): void {
+  /** Whether there is AUTH. */
+  get isFive(): boolean {
+    return this.#version === MQTT_5;
+  }
+
+  /** Reads CONNECT and writes the heartbeat over its Keep Alive (5). Answers it with the method where that is wanted. */
+  connect(packet: Uint8Array, heartbeatSeconds: number, wantsMethod: boolean): Uint8Array {
     const nameAt = bodyOf(packet);
     const versionAt = nameAt + 2 + uint16At(packet, nameAt);
     this.#version = byteAt(packet, versionAt);
     packet[versionAt + 2] = heartbeatSeconds >> 8;
     packet[versionAt + 3] = heartbeatSeconds & 255;
     this.#isEphemeral = (byteAt(packet, versionAt + 1) & CLEAN) !== 0;
-    if (this.#version !== MQTT_5) return;
-    const { values } = propertiesAt(packet, versionAt + 4);
+    if (!this.isFive) return packet;
+    const properties = propertiesAt(packet, versionAt + 4);
+    const { values } = properties;
     if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {
       this.#isEphemeral = false;
     }
+    // A program with a method of its own authenticates by itself.
+    this.hasMethod = wantsMethod && !hasProperty(properties, PropertyId.AUTHENTICATION_METHOD);
+    return this.hasMethod ? addMethod(packet, versionAt + 4) : packet;
   }
 
   /** Looks for filters of shared subscriptions: what one of them brings must be acknowledged. */
   subscribe(packet: Uint8Array): void {
     let at = bodyOf(packet) + 2;
-    if (this.#version === MQTT_5) at = propertiesAt(packet, at).end;
+    if (this.isFive) at = propertiesAt(packet, at).end;
     while (at < packet.length) {
       const length = uint16At(packet, at);
       if (String.fromCharCode(...packet.subarray(at + 2, at + 2 + SHARED.length)) === SHARED) {
@@ -51,12 +63,12 @@ export class SessionFacts {
     }
   }
 
-  /** Reads CONNACK; `false` when it refuses. */
-  connack(packet: Uint8Array): boolean {
+  /** Reads CONNACK and answers its code: above 0 it refuses. */
+  connack(packet: Uint8Array): number {
     const at = bodyOf(packet);
-    if (this.#version === MQTT_5) {
+    if (this.isFive) {
       this.serverKeepAliveSeconds = propertiesAt(packet, at + 2).values.get(PropertyId.SERVER_KEEP_ALIVE);
     }
-    return byteAt(packet, at + 1) === 0;
+    return byteAt(packet, at + 1);
   }
 }

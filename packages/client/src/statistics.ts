@@ -40,15 +40,16 @@ export function countSent(statistics: Statistics, text: string, packets: number)
   statistics.framesSent += 1;
   statistics.bytesSent += text.length;
   statistics.packetsSent += packets;
-  statistics.messagesBilled += billed(text);
+  statistics.messagesBilled += billedMessages(text.length);
 }
 
 export function countReceived(statistics: Statistics, text: string): void {
   statistics.framesReceived += 1;
   statistics.bytesReceived += text.length;
-  statistics.messagesBilled += billed(text);
+  statistics.messagesBilled += billedMessages(text.length);
 }
 
-function billed(text: string): number {
-  return Math.max(1, Math.ceil(text.length / BILLED_CHARACTERS));
+/** Messages that API Gateway bills for a frame of so many characters: one for each 32 KB begun, and one for an empty frame. */
+export function billedMessages(characters: number): number {
+  return Math.max(1, Math.ceil(characters / BILLED_CHARACTERS));
 }

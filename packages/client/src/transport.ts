@@ -43,7 +43,12 @@ export interface Transport {
 export function createTransport(options: TransportOptions = {}): Transport {
   const settings = settingsFrom(options);
   const { timers, onEvent } = settings;
-  const memory: Memory = { clock: undefined, holdPublish: false };
+  const memory: Memory = {
+    clock: undefined,
+    holdPublish: false,
+    token: undefined,
+    isUnrenewable: false,
+  };
   const statistics = newStatistics();
   const reconnects = new ReconnectPolicy(settings.random);
   let client: ErrorReceiver | undefined;

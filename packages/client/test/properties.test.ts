@@ -23,5 +23,5 @@ test('properties are found behind those of every other kind', () => {
 });
 
 test('properties that are cut short end with the bytes', () => {
-  expect(propertiesAt(Uint8Array.of(0x80), 0)).toEqual({ values: new Map(), end: 1 });
+  expect(propertiesAt(Uint8Array.of(0x80), 0)).toEqual({ values: new Map(), fields: [], end: 1 });
 });

@@ -51,6 +51,28 @@ describe('opening', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
+  test('the URL is signed anew for each connection, with the token in it', async () => {
+    let signatures = 0;
+    const signUrl = async (url: string) => `${url}&X-Amz-Signature=${++signatures}`;
+    const harness = new Harness({ token: () => 'secret', signUrl });
+    await harness.dial();
+    await harness.dial();
+    expect(harness.sockets.map(({ url }) => url)).toEqual([
+      'ws://gateway.test/mqtt?token=secret&X-Amz-Signature=1',
+      'ws://gateway.test/mqtt?token=secret&X-Amz-Signature=2',
+    ]);
+  });
+
+  test('a URL that cannot be signed closes the connection and says why', async () => {
+    const harness = new Harness({ signUrl: () => Promise.reject(new Error('signed out')) });
+    await harness.dial();
+    expect(harness.events[0]).toMatchObject({
+      type: 'error',
+      error: { code: 'cannot-open', message: expect.stringContaining('signed out') },
+    });
+    expect(harness.sockets).toEqual([]);
+  });
+
   test('a handshake that failed is the end, also where the platform has no word for that but its error', async () => {
     const harness = new Harness();
     await harness.dial();

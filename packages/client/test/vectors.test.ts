@@ -1,13 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { reAuthenticate, removeMethod } from '../src/auth-packets.ts';
 import { decodeServerFrame, encodeClientFrame } from '../src/frame.ts';
 import { splitPackets } from '../src/packet.ts';
+import { SessionFacts } from '../src/session-facts.ts';
 import { readClientFrame } from './support/client-frame.ts';
 
 interface Vector {
   readonly name: string;
   readonly text: string;
   readonly hex: string;
+}
+interface Rewritten {
+  readonly name: string;
+  readonly library: string;
+  readonly wire: string;
 }
 interface Vectors {
   readonly clientFrames: readonly (Vector & { readonly replyWanted: boolean; readonly clock?: string })[];
@@ -20,6 +27,11 @@ interface Vectors {
     readonly parts?: number;
   })[];
   readonly badServerFrames: readonly Pick<Vector, 'name' | 'text'>[];
+  readonly renewal: {
+    readonly connect: readonly Rewritten[];
+    readonly connack: readonly Rewritten[];
+    readonly auth: readonly { readonly name: string; readonly token: string; readonly wire: string }[];
+  };
 }
 
 const file = new URL('../../../docs/text-frames.vectors.json', import.meta.url);
@@ -80,5 +92,21 @@ describe('server frames', () => {
 
   test.each(vectors.badServerFrames)('$name: cannot be read', ({ text }) => {
     expect(decodeServerFrame(text).kind).toBe('unreadable');
+  });
+});
+
+describe('what the transport changes beneath the library', () => {
+  const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
+
+  test.each(vectors.renewal.connect)('$name', ({ library, wire }) => {
+    expect(hex([new SessionFacts().connect(bytesOf(library), 540, true)])).toBe(wire);
+  });
+
+  test.each(vectors.renewal.connack)('$name', ({ library, wire }) => {
+    expect(hex([removeMethod(bytesOf(wire))])).toBe(library);
+  });
+
+  test.each(vectors.renewal.auth)('$name', ({ token, wire }) => {
+    expect(hex([reAuthenticate(token)])).toBe(wire);
   });
 });

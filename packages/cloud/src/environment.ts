@@ -1,14 +1,22 @@
-import type { Broker, Connections, LinkStore, Log } from '@apus/broker';
+import type { Awaitable, Bans, Broker, Connections, LinkStore, Log } from '@apus/broker';
+import type { ConnectDeadline } from './connect-deadline.ts';
 import type { GatewayConnections } from './gateway-connections.ts';
 import type { Meter } from './meter.ts';
 import type { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
 import type { QueuedFanOut } from './queued-fan-out.ts';
+import type { FrameQuota } from './quotas/frame-quota.ts';
 
 /** Marks that are set only when everything gathered has left. */
 export interface DoneAfterFlush {
   settleAll(): Promise<void>;
   drop(): void;
+}
+
+/** Bans whose list is somewhere else: a frame reads it along, anything else asks for that. */
+export interface CloudBans extends Bans {
+  /** Reads the list anew when it is time. Absent where the list is in this process. */
+  refresh?(): Awaitable<void>;
 }
 
 /** A store that reads ahead what a frame is known to need (`createDynamoStores`). */
@@ -39,6 +47,12 @@ export interface Environment {
   readonly fanOut?: QueuedFanOut | undefined;
   readonly doneAfterFlush: readonly DoneAfterFlush[];
   readonly frameReader?: FrameReader | undefined;
+  /** Absent where clients may send any number of frames. */
+  readonly frameQuota?: FrameQuota | undefined;
+  /** Absent where there are no bans. */
+  readonly bans?: CloudBans | undefined;
+  /** Absent where no timer cuts connections that do not show who they are. */
+  readonly connectDeadline?: ConnectDeadline | undefined;
   /** The tenant whose topics are read ahead before the connection's own is known. */
   readonly defaultTenant: string;
   /** The largest packet that is taken from a client, in bytes. */

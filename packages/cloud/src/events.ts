@@ -13,7 +13,14 @@ export interface RequestContext {
   /** Milliseconds since the epoch. */
   readonly connectedAt: number;
   readonly requestTimeEpoch: number;
-  readonly identity?: { readonly sourceIp?: string; readonly userAgent?: string };
+  readonly identity?: {
+    readonly sourceIp?: string;
+    readonly userAgent?: string;
+    /** Who signed the handshake, at `$connect` where its route asks for AWS_IAM. */
+    readonly userArn?: string | null;
+    /** The same, for credentials of an identity pool of Amazon Cognito. */
+    readonly cognitoIdentityId?: string | null | undefined;
+  };
   /** The context of a Lambda authorizer, and its `principalId`. */
   readonly authorizer?: Readonly<Record<string, unknown>>;
   readonly disconnectStatusCode?: number;

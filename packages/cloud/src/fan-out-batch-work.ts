@@ -91,7 +91,7 @@ export class BatchWork {
       await flush(environment);
     } catch (error) {
       forsake(environment);
-      log.error('fan-out-flush-failed', { reason: String(error) });
+      log.error('fan-out-flush-failed', { error: String(error) });
     }
   }
 
@@ -179,7 +179,7 @@ export class BatchWork {
     try {
       await this.#deadLetter(record, record.messageId, 'it is no job of a version that is understood');
     } catch (error) {
-      this.#options.log.warn('fan-out-dead-letter-refused', { reason: String(error) });
+      this.#options.log.warn('fan-out-dead-letter-refused', { error: String(error) });
       this.#left.set(record, this.#secondsUntil('unavailable'));
     }
   }

@@ -138,7 +138,7 @@ export class GroupWork {
     try {
       await write();
     } catch (error) {
-      this.#context.log.warn('fan-out-progress-unavailable', { ...this.#shard, reason: String(error) });
+      this.#context.log.warn('fan-out-progress-unavailable', { ...this.#shard, error: String(error) });
     }
   }
 
@@ -149,7 +149,7 @@ export class GroupWork {
     } catch (error) {
       const { log } = this.#context;
       const isPassing = error instanceof Unavailable;
-      const fields = { ...this.#shard, jobs: run.tasks.map(({ name }) => name), reason: String(error) };
+      const fields = { ...this.#shard, jobs: run.tasks.map(({ name }) => name), error: String(error) };
       if (isPassing) log.warn('fan-out-unavailable', fields);
       else log.error('fan-out-failed', fields);
       return isPassing ? 'unavailable' : 'failed';

@@ -54,7 +54,7 @@ export class BehindMarks {
     try {
       await this.#heads.markBehind(tenant, topicFilter);
     } catch (error) {
-      this.#log.warn('fan-out-behind-not-marked', { tenant, topicFilter, reason: String(error) });
+      this.#log.warn('fan-out-behind-not-marked', { tenant, topicFilter, error: String(error) });
     }
   }
 }

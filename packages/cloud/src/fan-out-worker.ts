@@ -9,6 +9,7 @@ import { GatewayState } from './fan-out-posts.ts';
 import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './fan-out-worker-limits.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { PostAttempts, Poster } from './poster.ts';
+import { refreshBans } from './refresh-bans.ts';
 import type { ShardReader } from './slice-reader.ts';
 import type { SqsBatchResponse, SqsEvent } from './sqs-events.ts';
 import type { Visibility } from './visibility.ts';
@@ -62,5 +63,8 @@ export function createFanOutWorker(options: FanOutWorkerOptions): FanOutWorker {
   const limits = { ...DEFAULT_WORKER_LIMITS, ...options.limits };
   const gateway = new GatewayState(limits.postsPerSecond);
   const state = { limits, gateway, marks: new BehindMarks(subscriptions, clock, log) };
-  return (event, context) => new BatchWork(options, state, context).serve(event.Records);
+  return async (event, context) => {
+    await refreshBans(options.environment);
+    return await new BatchWork(options, state, context).serve(event.Records);
+  };
 }

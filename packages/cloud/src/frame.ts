@@ -1,3 +1,5 @@
+import { KEPT_PACKET_ID_MAX } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
 import { sha256Hex } from './sha256.ts';
 import { formatPart, formatPush } from './text-frame.ts';
 
@@ -27,9 +29,28 @@ export interface OutgoingPacket {
   readonly mustArrive: boolean;
 }
 
-/** The bits of a packet's first byte that say PUBLISH, and its QoS (sections 2.1.2, 3.3.1). */
-const TYPE_AND_QOS = 0xf6;
-const PUBLISH_QOS_2 = 0x34;
+/** Bits of the first byte of a PUBLISH (section 3.3.1). */
+const QOS_1 = 0x02;
+const QOS_2 = 0x04;
+
+function isKeptPublish(bytes: Uint8Array): boolean {
+  const [first = 0] = bytes;
+  if (!isPublish(bytes)) return false;
+  return (first & QOS_2) !== 0 || ((first & QOS_1) !== 0 && packetIdOf(bytes) <= KEPT_PACKET_ID_MAX);
+}
+
+/** It stands behind the topic name (section 3.3.2). */
+function packetIdOf(publish: Uint8Array): PacketId {
+  let topicLengthAt = 1;
+  while ((publish[topicLengthAt] ?? 0) >= 0x80) topicLengthAt += 1;
+  topicLengthAt += 1;
+  const packetIdAt = topicLengthAt + 2 + uint16At(publish, topicLengthAt);
+  return uint16At(publish, packetIdAt);
+}
+
+function uint16At(bytes: Uint8Array, index: number): number {
+  return ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
+}
 
 /** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
 export class Frame {
@@ -71,12 +92,13 @@ export class Frame {
   }
 
   /**
-   * It holds a PUBLISH at QoS 2. Its client may have done with that before an answer is missed, and have freed its
-   * packet identifier: sent again on the same connection it would be another message. Sent on the next one it is a
-   * repetition, as the client's acknowledgements until then are known there.
+   * It holds a PUBLISH whose packet identifier its client frees with an acknowledgement that the store sees: at QoS 2, or
+   * at QoS 1 of a session that is kept. The client may have done so before an answer to the post is missed. Sent again on
+   * the same connection the message would exceed the client's window [MQTT-3.3.4-9], or be another message to it. On the
+   * next connection it is a repetition, as the store knows all acknowledgements until then.
    */
   get mustComeOnce(): boolean {
-    return this.#packets.some(({ bytes: [firstByte = 0] }) => (firstByte & TYPE_AND_QOS) === PUBLISH_QOS_2);
+    return this.#packets.some(({ bytes }) => isKeptPublish(bytes));
   }
 
   /** In hexadecimal. */

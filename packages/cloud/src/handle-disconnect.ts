@@ -2,6 +2,7 @@ import { flush, forsake, loseConnection } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { DisconnectEvent, ProxyResult, RequestContext } from './events.ts';
 import { CONNECTION_SECONDS_MAX } from './options.ts';
+import { refreshBans } from './refresh-bans.ts';
 
 /** Going away: at ten idle minutes, and at two hours. */
 const GOING_AWAY = 1001;
@@ -23,6 +24,7 @@ export async function handleDisconnect(
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   try {
+    await refreshBans(environment);
     if (!WITHOUT_GOODBYE.has(disconnectStatusCode) && (await isOver(environment, connectionId)))
       return { statusCode: 200 };
     await loseConnection(environment, connectionId, why, { wasCut: wasCut(event.requestContext) });

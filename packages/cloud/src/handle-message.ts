@@ -1,4 +1,5 @@
 import { type Identity, type LinkState, Unavailable } from '@apus/broker';
+import { peerHostOf } from '@apus/identity';
 import {
   encodePacket,
   type Packet,
@@ -13,6 +14,8 @@ import type { Environment } from './environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from './events.ts';
 import { GatewayLink, hasMore } from './gateway-link.ts';
 import { METRICS } from './lambda/metric-names.ts';
+import { contentsOf } from './quotas/frame-contents.ts';
+import { senderOf } from './quotas/sender.ts';
 import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
 import { topicNamesOf } from './topic-names.ts';
 
@@ -28,7 +31,7 @@ export async function handleMessage(
   event: MessageEvent,
   context: InvocationContext,
 ): Promise<ProxyResult> {
-  const { connectionId, identity } = event.requestContext;
+  const { connectionId, connectedAt, identity } = event.requestContext;
   const frame = parseClientFrame(event.body ?? '');
   try {
     await environment.frameReader?.beginFrame({
@@ -44,12 +47,19 @@ export async function handleMessage(
       await environment.poster.delete(connectionId);
       return DONE;
     }
+    if (environment.connectDeadline?.isOver(state, connectedAt) === true) {
+      await environment.connectDeadline.cut(connectionId);
+      return DONE;
+    }
+    const host = peerHostOf(identity?.sourceIp);
     const peer = {
       address: identity?.sourceIp ?? 'unknown',
+      ...(host !== undefined && { host }),
       ...(isVerified(state) && { identity: state.identity }),
     };
     const link = new GatewayLink(connectionId, peer, state);
     environment.connections.current = link;
+    if (!(await isPaidFor(environment, link, frame))) return await cut(environment, link);
     return await handleFrame(environment, link, frame, context);
   } catch (error) {
     return await fail(environment, connectionId, error);
@@ -61,6 +71,36 @@ export async function handleMessage(
 
 function isVerified(state: LinkState): state is LinkState & { readonly identity: Identity } {
   return state.phase === 'new' && state.identity !== undefined;
+}
+
+/** Charges the frame to its sender, before anything is done with it. */
+async function isPaidFor(
+  { frameQuota, defaultTenant }: Environment,
+  link: GatewayLink,
+  frame: ClientFrame | Violation,
+): Promise<boolean> {
+  if (frameQuota === undefined) return true;
+  const { state, peer } = link;
+  const contents = contentsOf(frame instanceof Violation ? NO_BYTES : frame.bytes, state);
+  const sender = senderOf(state, peer, defaultTenant);
+  const clientId = state.phase === 'connected' ? state.connection.session.clientId : link.id;
+  const exhausted = frameQuota.take(sender, clientId, contents);
+  return (exhausted instanceof Promise ? await exhausted : exhausted) === undefined;
+}
+
+const NO_BYTES = new Uint8Array();
+
+/**
+ * The sender has used up its frames. The stage counts them before any function sees them, so the connection is cut: its
+ * client comes back by itself. It is told why, with DISCONNECT; one that has no CONNACK is told nothing, as mqtt.js does
+ * not come back after one that refuses.
+ */
+async function cut(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
+  if (link.state.phase === 'connected') {
+    const reason = 'more was sent than the quotas of this identity allow';
+    await environment.broker.disconnect(link, ReasonCode.MessageRateTooHigh, reason);
+  }
+  return await endLink(environment, link);
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { Clock, LinkStore, Log } from '@apus/broker';
-import type { DoneAfterFlush, Environment, FrameReader, MakeBroker } from './environment.ts';
+import { DEFAULT_TENANT } from '@apus/identity';
+import type { AllowedOrigins } from './allowed-origins.ts';
+import type { ConnectDeadline } from './connect-deadline.ts';
+import type { CloudBans, DoneAfterFlush, Environment, FrameReader, MakeBroker } from './environment.ts';
 import type {
   ConnectEvent,
   DisconnectEvent,
@@ -11,12 +14,13 @@ import { GatewayConnections } from './gateway-connections.ts';
 import { handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
 import { handleMessage } from './handle-message.ts';
+import type { HandshakeCheck } from './handshake-check.ts';
 import { type Meter, NO_METER } from './meter.ts';
 import { Postbag } from './postbag.ts';
 import type { Poster } from './poster.ts';
 import type { QueuedFanOut } from './queued-fan-out.ts';
+import type { FrameQuota } from './quotas/frame-quota.ts';
 import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
-import type { TokenVerifier } from './tokens/token-verifier.ts';
 
 /** The functions of the three routes. */
 export interface Handlers {
@@ -40,34 +44,43 @@ export interface HandlerOptions {
   /** Ports that wait with their marks until everything has left; the broker has them as ports. */
   readonly doneAfterFlush?: readonly DoneAfterFlush[];
   readonly frameReader?: FrameReader;
+  /** @default any number of frames */
+  readonly frameQuota?: FrameQuota | undefined;
+  /** @default connections that show nothing wait for the sweep */
+  readonly connectDeadline?: ConnectDeadline | undefined;
   /** @default 'default' */
   readonly defaultTenant?: string;
-  /** Checks the token of a handshake. Absent: none is asked for. */
-  readonly tokens?: TokenVerifier;
+  /** Finds out whose a handshake is. Absent: anybody's is taken. */
+  readonly handshakes?: HandshakeCheck | undefined;
+  /** Web pages that may connect. @default 'any' */
+  readonly allowedOrigins?: AllowedOrigins | undefined;
+  /** The broker has them as a port. @default nobody is banned */
+  readonly bans?: CloudBans | undefined;
 }
-
-/** The tenant of whoever was given no other. */
-export const DEFAULT_TENANT = 'default';
 
 /** Puts the handlers of one execution environment together: everything that can be done before the first event. */
 export function createHandlers(options: HandlerOptions): Handlers {
-  return createRouteHandlers(createEnvironment(options), options.tokens);
+  return createRouteHandlers(createEnvironment(options), options);
 }
 
-/** The routes over an environment; `tokens` checks the handshake's. */
-export function createRouteHandlers(environment: Environment, tokens: TokenVerifier | undefined): Handlers {
-  const { links, log } = environment;
+/** The routes over an environment, and what `$connect` asks of a handshake. */
+export function createRouteHandlers(
+  environment: Environment,
+  { handshakes, allowedOrigins, bans }: Pick<HandlerOptions, 'handshakes' | 'allowedOrigins' | 'bans'>,
+): Handlers {
+  const { links, log, frameQuota, connectDeadline, defaultTenant } = environment;
+  const given = { links, handshakes, allowedOrigins, bans, log, frameQuota, connectDeadline, defaultTenant };
   return {
-    connect: (event) => handleConnect({ links, tokens, log }, event),
+    connect: (event) => handleConnect(given, event),
     default: (event, context) => handleMessage(environment, event, context),
     disconnect: (event) => handleDisconnect(environment, event),
   };
 }
 
 export function createEnvironment(options: HandlerOptions): Environment {
-  const { links, poster, clock, log, makeBroker, fanOut, frameReader } = options;
+  const { links, poster, clock, log, makeBroker, fanOut, frameReader, frameQuota, bans } = options;
   const { maximumPacketSize = CLIENT_PACKET_BYTES_MAX, defaultTenant = DEFAULT_TENANT } = options;
-  const { doneAfterFlush = [], meter = NO_METER } = options;
+  const { doneAfterFlush = [], meter = NO_METER, connectDeadline } = options;
   const postbag = new Postbag(poster, log, meter);
   const connections = new GatewayConnections(postbag, poster, links, clock);
   const broker = makeBroker(connections);
@@ -83,6 +96,9 @@ export function createEnvironment(options: HandlerOptions): Environment {
     fanOut,
     doneAfterFlush,
     frameReader,
+    frameQuota,
+    bans,
+    connectDeadline,
     defaultTenant,
   };
 }

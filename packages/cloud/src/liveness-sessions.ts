@@ -14,13 +14,14 @@ export class LivenessSessions implements SessionStore {
     this.#liveness = liveness;
   }
 
-  async open(request: OpenSession): Promise<OpenedSession> {
+  async open(request: OpenSession): Promise<OpenedSession | 'owned-by-another'> {
     const { tenant, clientId, attachment, will } = request;
     if (will !== undefined) await this.#liveness.arm({ tenant, clientId }, attachment.connectionId);
     return await this.#store.open(request);
   }
 
   get: SessionStore['get'] = (...call) => this.#store.get(...call);
+  renew: SessionStore['renew'] = (...call) => this.#store.renew(...call);
   detach: SessionStore['detach'] = (...call) => this.#store.detach(...call);
   beginWill: SessionStore['beginWill'] = (...call) => this.#store.beginWill(...call);
   doneWill: SessionStore['doneWill'] = (...call) => this.#store.doneWill(...call);

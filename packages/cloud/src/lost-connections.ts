@@ -110,7 +110,7 @@ export class LostConnections {
       if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
     } catch (error) {
       // What the stores still say of it ends with $disconnect, or with the sweep.
-      this.#environment.log.warn('lost-connection-failed', { ...failed, reason: String(error) });
+      this.#environment.log.warn('lost-connection-failed', { ...failed, error: String(error) });
     }
   }
 

@@ -57,7 +57,7 @@ export class QueueBacklog implements Backlog {
       this.#isFull = waiting + inFlight > messagesMax;
       if (this.#isFull) log.warn('fan-out-queue-full', { waiting, inFlight, messagesMax });
     } catch (error) {
-      log.warn('fan-out-queue-not-asked', { reason: String(error) });
+      log.warn('fan-out-queue-not-asked', { error: String(error) });
     }
   }
 }

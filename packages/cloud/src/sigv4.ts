@@ -7,7 +7,8 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-const SERVICE = 'execute-api';
+/** The one whose requests are on the hot path: @connections is a part of it. */
+const EXECUTE_API = 'execute-api';
 
 /** What is the same in all requests of one second. */
 interface Moment {
@@ -30,9 +31,11 @@ export class RequestSigner {
   readonly #credentials: AwsCredentials;
   readonly #region: string;
   readonly #host: string;
+  readonly #service: string;
   #moment: Moment | undefined;
 
-  constructor(credentials: AwsCredentials, region: string, host: string) {
+  constructor(credentials: AwsCredentials, region: string, host: string, service = EXECUTE_API) {
+    this.#service = service;
     this.#credentials = credentials;
     this.#region = region;
     this.#host = host;
@@ -57,7 +60,7 @@ export class RequestSigner {
     const token = sessionToken === undefined ? [] : [`x-amz-security-token:${sessionToken}`];
     const signed = [`host:${this.#host}`, `x-amz-date:${time}`, ...token];
     const names = signed.map((line) => line.slice(0, line.indexOf(':'))).join(';');
-    const scope = `${time.slice(0, 8)}/${this.#region}/${SERVICE}/aws4_request`;
+    const scope = `${time.slice(0, 8)}/${this.#region}/${this.#service}/aws4_request`;
     const authorization = `authorization: AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=`;
     return {
       seconds,

@@ -1,9 +1,16 @@
 /** MQTT in text frames (docs/text-frames.md). */
 export const SUBPROTOCOL = 'mqtt-text-v1';
 
-/** The names a client offers in the handshake; API Gateway spells the header as the client did. */
-export function offeredSubprotocols(headers: Readonly<Record<string, string | undefined>> = {}): string[] {
-  const name = Object.keys(headers).find((key) => key.toLowerCase() === 'sec-websocket-protocol');
-  const value = name === undefined ? undefined : headers[name];
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The names a client offers in the handshake. */
+export function offeredSubprotocols(headers: Headers = {}): string[] {
+  const value = headerOf(headers, 'sec-websocket-protocol');
   return value === undefined ? [] : value.split(',').map((each) => each.trim());
+}
+
+/** API Gateway spells the names of headers as the client did. */
+export function headerOf(headers: Headers, lowerCaseName: string): string | undefined {
+  const name = Object.keys(headers).find((key) => key.toLowerCase() === lowerCaseName);
+  return name === undefined ? undefined : headers[name];
 }

@@ -1,5 +1,12 @@
-import type { ConnectionId } from '@apus/broker';
-import type { SessionName, Swept, SweptConnection, SweptList, SweptSession } from '@apus/store-dynamodb';
+import type { Ban, ConnectionId } from '@apus/broker';
+import type {
+  DynamoBans,
+  SessionName,
+  Swept,
+  SweptConnection,
+  SweptList,
+  SweptSession,
+} from '@apus/store-dynamodb';
 import { CONNECTION_SECONDS_MAX } from './options.ts';
 
 /** What is found in the table and may have to be put right, once somebody has looked again. */
@@ -37,6 +44,8 @@ export type Finding =
     }
   /** A will that is due, and nobody is publishing it. */
   | { readonly what: 'will'; readonly connectionId: ConnectionId; readonly session: SessionName }
+  /** A session of somebody who is banned: the operator's function has died, or this one was opened beside it. */
+  | { readonly what: 'banned'; readonly session: SessionName; readonly ban: Ban }
   /** A session that holds subscriptions: it may have ended without their being removed. */
   | { readonly what: 'holder'; readonly session: SessionName & { readonly incarnation: string } };
 
@@ -48,6 +57,8 @@ export interface Pass {
   /** What happened before this was judged by an earlier pass. */
   readonly sinceMs: number;
   readonly connectTimeoutSeconds: number;
+  /** Undefined where nobody is banned. */
+  readonly bans: Pick<DynamoBans, 'banOnSession'> | undefined;
 }
 
 /** The clocks of two processes, and of the gateway, may disagree by this much; and a cut may be late. */
@@ -80,6 +91,11 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
       return judgeSession(swept, pass);
     case 'list':
       return judgeList(swept, pass);
+    // They are counted, and nothing is to be done about any.
+    case 'retained':
+    case 'retained-count':
+    case 'holdings':
+      return [];
   }
 }
 
@@ -104,6 +120,9 @@ function judgeConnection(connection: SweptConnection, pass: Pass): readonly Find
 function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   const { tenant, clientId, incarnation, connectionId, lastConnectionId, attachedAtMs } = swept;
   const session = { tenant, clientId, incarnation };
+  // [SEC-BAN-2]
+  const ban = swept.identity && pass.bans?.banOnSession(swept.identity, clientId, swept.holder);
+  if (ban !== undefined) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
   // Whoever opened the session last is publishing them, if it lives.
   if (attachedAtMs !== undefined && isSettled(attachedAtMs, pass))

@@ -1,4 +1,6 @@
-import type { SweepPosition } from '@apus/store-dynamodb';
+import type { HoldingAccount, SweepPosition } from '@apus/store-dynamodb';
+import { emptyTallies, type HeldTally } from './held-tally.ts';
+import type { RetainedTally } from './retained-tally.ts';
 
 /**
  * How far the sweep has come. One pass goes over the whole table, in as many runs as it takes. Two runs at once each go
@@ -14,6 +16,11 @@ export interface SweepProgress {
   readonly segments: readonly (SweepPosition | 'begin' | 'done')[];
   readonly connections: number;
   readonly sessions: number;
+  /** Absent in what an earlier version has noted. */
+  readonly retained?: readonly RetainedTally[];
+  /** Holders that this pass counts, and those that the next one is to count. Absent as well. */
+  readonly held?: readonly HeldTally[];
+  readonly wantedHolders?: readonly HoldingAccount[];
   /** Something could not be dealt with: the next pass looks back as far as this one. */
   readonly hasFailed: boolean;
 }
@@ -33,6 +40,9 @@ export function resume(noted: unknown, segments: number, nowMs: number): SweepPr
     segments: Array.from({ length: segments }, () => 'begin'),
     connections: 0,
     sessions: 0,
+    retained: [],
+    held: emptyTallies(known?.wantedHolders ?? []),
+    wantedHolders: [],
     hasFailed: false,
   };
 }

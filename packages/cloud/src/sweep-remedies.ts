@@ -1,4 +1,10 @@
-import { type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
+import {
+  type ConnectionId,
+  expulsionOf,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from '@apus/broker';
 import type { DynamoSweepScan, SessionName } from '@apus/store-dynamodb';
 import type { Environment } from './environment.ts';
 import { type Finding, isSettled, type Pass } from './sweep-judge.ts';
@@ -16,6 +22,8 @@ export interface SweepCounts {
   sessionsEnded: number;
   /** Wills that were looked at, and published unless somebody else had. */
   wills: number;
+  /** Sessions of banned clients that were ended. */
+  expelled: number;
   /** Ended sessions whose leavings were removed. */
   debris: number;
   /** Findings that could not be dealt with now. */
@@ -29,6 +37,7 @@ export function noSweepCounts(): SweepCounts {
     connectionsStuck: 0,
     sessionsEnded: 0,
     wills: 0,
+    expelled: 0,
     debris: 0,
     failed: 0,
   };
@@ -55,7 +64,7 @@ export class SweepRemedies {
   async of(findings: readonly Finding[], pass: Pass): Promise<readonly Remedy[]> {
     const remedies: Remedy[] = [];
     for (const finding of findings) {
-      const remedy = this.#immediate(finding);
+      const remedy = this.#immediate(finding, pass);
       if (remedy !== undefined) remedies.push(remedy);
     }
     const named = <What extends Finding['what']>(what: What) =>
@@ -67,7 +76,7 @@ export class SweepRemedies {
     return remedies;
   }
 
-  #immediate(finding: Finding): Remedy | undefined {
+  #immediate(finding: Finding, pass: Pass): Remedy | undefined {
     switch (finding.what) {
       case 'silent':
         return () => this.#cut(finding.connectionId);
@@ -77,6 +86,8 @@ export class SweepRemedies {
         return () => this.#expire(finding);
       case 'will':
         return () => this.#publish(finding);
+      case 'banned':
+        return () => this.#expel(finding, pass);
       default:
         return undefined;
     }
@@ -167,6 +178,13 @@ export class SweepRemedies {
   async #expire({ session, connectionId }: Named<'expired'>): Promise<void> {
     await this.#environment.broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
     this.#counts.sessionsEnded += 1;
+  }
+
+  async #expel({ session: { tenant, clientId }, ban }: Named<'banned'>, { bans }: Pass): Promise<void> {
+    const { broker } = this.#environment;
+    const isMeant = ({ identity, attachment }: SessionRecord) =>
+      bans?.banOnSession(identity, clientId, attachment?.holder) !== undefined;
+    if (await broker.expel(tenant, clientId, expulsionOf(ban), isMeant)) this.#counts.expelled += 1;
   }
 
   async #publish({ session, connectionId }: Named<'will'>): Promise<void> {

@@ -1,8 +1,10 @@
 import type { Clock, Log } from '@apus/broker';
-import type { DynamoSweepScan, Swept, SweptPage } from '@apus/store-dynamodb';
+import type { DynamoBans, DynamoSweepScan, QuotaHoldings, Swept, SweptPage } from '@apus/store-dynamodb';
 import { flush, forsake } from './after.ts';
 import type { Environment } from './environment.ts';
 import type { InvocationContext } from './events.ts';
+import { heldTallied, wantedHolders, writeTallies } from './held-tally.ts';
+import { tallied, wrongTallies } from './retained-tally.ts';
 import { judge, type Pass } from './sweep-judge.ts';
 import { isComplete, resume, type SweepProgress } from './sweep-progress.ts';
 import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './sweep-remedies.ts';
@@ -29,6 +31,12 @@ export interface SweepOptions {
   readonly scan: DynamoSweepScan;
   /** `stores.sessions`: their number is sampled, and corrected by every pass. */
   readonly sessions: { recount(count: number): Promise<void> };
+  /** `stores.retained`: the same of what each tenant has retained. */
+  readonly retained: { resize(tenant: string, messages: number, bytes: number): Promise<void> };
+  /** `stores.quotaHoldings`: counted where somebody has been turned away. */
+  readonly holdings: Pick<QuotaHoldings, 'set'>;
+  /** `stores.bans`. */
+  readonly bans: DynamoBans;
   readonly clock: Clock;
   readonly log: Log;
   /** @default 4 */
@@ -55,7 +63,9 @@ export type Sweep = (event: unknown, context: InvocationContext) => Promise<Swee
  *
  *     const cloud = composeCloud(options);
  *     export const handler = createSweep({
- *       environment: cloud.environment, scan: cloud.stores.sweepScan, sessions: cloud.stores.sessions, clock, log,
+ *       environment: cloud.environment, scan: cloud.stores.sweepScan,
+ *       sessions: cloud.stores.sessions, retained: cloud.stores.retained,
+ *       holdings: cloud.stores.quotaHoldings, bans: cloud.stores.bans, clock, log,
  *     });
  */
 export function createSweep(options: SweepOptions): Sweep {
@@ -72,6 +82,8 @@ class Run {
   readonly #context: InvocationContext;
   readonly #counts = noSweepCounts();
   readonly #remedies: SweepRemedies;
+  /** Undefined where nobody is banned. */
+  #bans: DynamoBans | undefined;
 
   constructor(options: SweepOptions, context: InvocationContext) {
     this.#options = options;
@@ -80,7 +92,8 @@ class Run {
   }
 
   async run(): Promise<SweepReport> {
-    const { scan, sessions, clock, segments = SEGMENTS } = this.#options;
+    const { scan, sessions, retained, holdings, bans, clock, segments = SEGMENTS } = this.#options;
+    if ((await bans.all()).length > 0) this.#bans = bans;
     let progress = resume(await scan.recall(), segments, clock.now());
     while (!isComplete(progress) && this.#context.getRemainingTimeInMillis() > RESERVE_MS) {
       const next = await this.#round(progress);
@@ -89,7 +102,12 @@ class Run {
       await scan.note(progress);
     }
     const isPassComplete = isComplete(progress);
-    if (isPassComplete) await sessions.recount(progress.sessions);
+    if (isPassComplete) {
+      await sessions.recount(progress.sessions);
+      const wrong = wrongTallies(progress.retained ?? []);
+      for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
+      await writeTallies(holdings, progress.held ?? []);
+    }
     return {
       ...this.#counts,
       isPassComplete,
@@ -103,11 +121,12 @@ class Run {
   async #round(progress: SweepProgress): Promise<SweepProgress | undefined> {
     const { scan } = this.#options;
     const { length } = progress.segments;
+    const withIdentities = this.#bans !== undefined || (progress.held ?? []).length > 0;
     const pages = await Promise.all(
       progress.segments.map((position, segment): Promise<SweptPage> | undefined =>
         position === 'done'
           ? undefined
-          : scan.page(segment, length, position === 'begin' ? undefined : position),
+          : scan.page(segment, length, position === 'begin' ? undefined : position, withIdentities),
       ),
     );
     const found = pages.flatMap((page) => page?.found ?? []);
@@ -118,6 +137,9 @@ class Run {
       segments: pages.map((page) => page?.next ?? 'done'),
       connections: progress.connections + found.filter(isOpenConnection).length,
       sessions: progress.sessions + found.filter(isSession).length,
+      retained: tallied(progress.retained ?? [], found),
+      held: heldTallied(progress.held ?? [], found),
+      wantedHolders: wantedHolders(progress.wantedHolders ?? [], found),
     };
   }
 
@@ -128,6 +150,7 @@ class Run {
       nowMs: clock.now(),
       sinceMs: progress.previousStartedAtMs - OVERLAP_MS,
       connectTimeoutSeconds,
+      bans: this.#bans,
     };
     const remedies = await this.#remedies.of(
       found.flatMap((swept) => judge(swept, pass)),

@@ -4,6 +4,7 @@ import type { Environment } from './environment.ts';
 import type { InvocationContext } from './events.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Liveness } from './liveness.ts';
+import { refreshBans } from './refresh-bans.ts';
 import type { SqsBatchResponse, SqsEvent, SqsRecord } from './sqs-events.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 import { decodeTimer, type TimerMessage } from './timers-message.ts';
@@ -34,6 +35,7 @@ export type TimerHandler = (event: SqsEvent, context: InvocationContext) => Prom
 export function createTimerHandler(options: TimerHandlerOptions): TimerHandler {
   return async ({ Records }, context) => {
     const failed: SqsRecord[] = [];
+    await refreshBans(options.environment);
     for (const record of Records) {
       const hasTime = context.getRemainingTimeInMillis() >= RESERVE_MS;
       if (!hasTime || !(await isHandled(options, record))) failed.push(record);
@@ -83,6 +85,7 @@ async function handle(options: TimerHandlerOptions, timer: TimerMessage): Promis
   const { environment, timers, liveness, clock } = options;
   if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
   if (timer.kind === 'liveness') await liveness.check(timer);
+  else if (timer.kind === 'connect') await environment.connectDeadline?.ring(timer.connectionId);
   else await environment.broker.ring({ ...timer, kind: timer.kind, session: sessionOf(timer) });
   await flush(environment);
 }

@@ -6,8 +6,10 @@ const VERSION = 1;
 /** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
 const NOT_XML = /[\ufffe\uffff]/g;
 
-/** The broker's timers, and those that look after a connection: see `Liveness`. */
-export type TimerKind = Timer['kind'] | 'liveness';
+/** The broker's timers, and those that look after a connection: see `Liveness` and `ConnectDeadline`. */
+export type TimerKind = Timer['kind'] | 'liveness' | 'connect';
+
+const KINDS: readonly unknown[] = ['will', 'session-expiry', 'liveness', 'connect'] satisfies TimerKind[];
 
 /** Whose session: what a timer needs to know to find it again. */
 export interface TimerSession {
@@ -36,11 +38,15 @@ export function decodeTimer(body: string): TimerMessage | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;
   const { kind, tenant, clientId, incarnation, connectionId, dueAtMs } = fields;
-  if (kind !== 'will' && kind !== 'session-expiry' && kind !== 'liveness') return undefined;
+  if (!isKind(kind)) return undefined;
   if (typeof tenant !== 'string' || typeof clientId !== 'string' || typeof incarnation !== 'string')
     return undefined;
   if (typeof connectionId !== 'string' || typeof dueAtMs !== 'number') return undefined;
   return { kind, session: { tenant, clientId, incarnation }, connectionId, dueAtMs };
+}
+
+function isKind(kind: unknown): kind is TimerKind {
+  return KINDS.includes(kind);
 }
 
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {

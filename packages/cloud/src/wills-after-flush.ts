@@ -22,6 +22,7 @@ export class WillsAfterFlush implements SessionStore, DoneAfterFlush {
 
   open: SessionStore['open'] = (...call) => this.#store.open(...call);
   get: SessionStore['get'] = (...call) => this.#store.get(...call);
+  renew: SessionStore['renew'] = (...call) => this.#store.renew(...call);
   detach: SessionStore['detach'] = (...call) => this.#store.detach(...call);
   beginWill: SessionStore['beginWill'] = (...call) => this.#store.beginWill(...call);
   discardWill: SessionStore['discardWill'] = (...call) => this.#store.discardWill(...call);

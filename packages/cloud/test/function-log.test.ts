@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { functionLog } from '../src/lambda/function-log.ts';
 import { FunctionMetrics } from '../src/lambda/function-metrics.ts';
 import { METRICS } from '../src/lambda/metric-names.ts';
+import { createRuntime } from '../src/lambda/runtime.ts';
 
 /** What is written from now on, line by line. */
 function written(): () => readonly Record<string, unknown>[] {
@@ -44,6 +45,37 @@ describe('the log of the functions', () => {
     expect(() => functionLog({ APUS_LOG_LEVEL: 'loud' })).toThrow(
       'the environment variable APUS_LOG_LEVEL is loud: it is one of debug, info, warn, error',
     );
+  });
+});
+
+describe('a function that refuses many tokens', () => {
+  const variables = {
+    APUS_TABLE_NAME: 'apus',
+    APUS_TIMER_QUEUE_URL: 'https://sqs.example/timers',
+    APUS_FAN_OUT_QUEUE_URL: 'https://sqs.example/fan-out.fifo',
+    APUS_MANAGEMENT_ENDPOINT: 'https://gateway.example/stage',
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'key',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  };
+
+  it('writes one line for those of one address, and counts them all [SEC-LOG-1]', () => {
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+    const lines = written();
+    const { log, metrics } = createRuntime(variables, () => ({
+      authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
+      authorizer: { mayPublish: () => false, maySubscribe: () => false },
+      handshakes: undefined,
+      tokens: undefined,
+    }));
+    const count = vi.spyOn(metrics, 'add');
+    for (let index = 0; index < 500; index++) {
+      const connectionId = `c${index}`;
+      log.warn('token-refused', { connectionId, address: '192.0.2.1', reason: 'x'.repeat(8_000) });
+    }
+    expect(lines()).toHaveLength(1);
+    expect(JSON.stringify(lines()).length).toBeLessThan(1_000);
+    expect(count).toHaveBeenCalledTimes(500);
   });
 });
 

@@ -88,6 +88,7 @@ describe('the events of the log that are metrics', () => {
     ['info', 'messages-dropped', { count: 7 }, METRICS.messagesDropped, 7],
     ['info', 'post-failed', { outcome: 'gone', isLoss: true, packets: 3 }, METRICS.postsGone, 1],
     ['info', 'post-failed', { outcome: 'throttled', isLoss: false, packets: 3 }, METRICS.messagesDropped, 3],
+    ['info', 'connect-timeout', {}, METRICS.connectTimeouts, 1],
     ['warn', 'unavailable', {}, METRICS.unavailable, 1],
     ['warn', 'frame-unavailable', {}, METRICS.unavailable, 1],
   ] as const)('at %s: %s %j', (level, event, fields, name, count) => {

@@ -103,19 +103,30 @@ describe('packets on their way', () => {
     expect(new PacketSequence().with(second, false).frames()[0]?.repeat()).toBeUndefined();
   });
 
-  it('know that a PUBLISH at QoS 2 must not be sent twice on one connection', () => {
-    const mustComeOnce = (...firstBytes: number[]) => {
-      const packets = firstBytes.reduce(
-        (sequence, firstByte) => sequence.with(Uint8Array.of(firstByte, 0), true),
-        new PacketSequence(),
-      );
-      return packets.frames()[0]?.mustComeOnce;
+  it('know that a PUBLISH of a session that is kept must not be sent twice on one connection [MQTT-3.3.4-9]', () => {
+    const mustComeOnce = (...packets: Uint8Array[]) =>
+      packets.reduce((sequence, packet) => sequence.with(packet, true), new PacketSequence()).frames()[0]
+        ?.mustComeOnce;
+    const publish = (firstByte: number, packetId: number, topicLength = 1) => {
+      const remaining = topicLength + 4;
+      const length = remaining < 128 ? [remaining] : [(remaining % 128) + 128, Math.floor(remaining / 128)];
+      const topic = Array.from({ length: topicLength }, () => 0x61);
+      const word = (value: number) => [value >> 8, value & 0xff];
+      return Uint8Array.of(firstByte, ...length, ...word(topicLength), ...topic, ...word(packetId));
     };
-    // QoS 2, with DUP and with RETAIN; behind one of QoS 1.
-    expect([0x34, 0x3c, 0x35].map((each) => mustComeOnce(each))).toEqual([true, true, true]);
-    expect(mustComeOnce(0x32, 0x34)).toBe(true);
-    // QoS 0 and 1, PUBREL, PUBACK, PUBREC.
-    expect([0x30, 0x32, 0x3a, 0x62, 0x40, 0x50].map((each) => mustComeOnce(each))).not.toContain(true);
+    // QoS 1 and 2, with DUP and with RETAIN, and with a Remaining Length of two bytes.
+    for (const firstByte of [0x32, 0x3a, 0x33, 0x34, 0x3c, 0x35]) {
+      expect(mustComeOnce(publish(firstByte, 1))).toBe(true);
+      expect(mustComeOnce(publish(firstByte, 32_767, 300))).toBe(true);
+    }
+    // Of a session that keeps nothing: its window counts none of QoS 1.
+    expect(mustComeOnce(publish(0x32, 32_768))).toBe(false);
+    expect(mustComeOnce(publish(0x32, 65_535, 300))).toBe(false);
+    expect(mustComeOnce(publish(0x32, 65_535), publish(0x34, 1))).toBe(true);
+    // QoS 0, PUBREL, PUBACK, PUBREC.
+    expect([0x30, 0x62, 0x40, 0x50].map((each) => mustComeOnce(Uint8Array.of(each, 2, 0, 1)))).not.toContain(
+      true,
+    );
   });
 });
 

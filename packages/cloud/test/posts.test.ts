@@ -97,7 +97,7 @@ describe('what is sent to others', () => {
       expect(message).toMatchObject({ cmd: 'publish', qos: 1, dup: false });
       expect(Number(message?.messageId)).toBeGreaterThan(0x7fff);
     }
-    expect(new Set(calls)).toEqual(new Set(['load', 'match', 'hasRoom']));
+    expect(new Set(calls)).toEqual(new Set(['load', 'match', 'isQueueFull', 'hasRoom']));
   });
 
   it('never stops, without a PUBACK, in a session that keeps nothing; one that keeps stops at its window', async () => {

@@ -303,10 +303,11 @@ describe('with keys', () => {
     expect(world.gateway.textsTo(connectionId)).toEqual([]);
   });
 
-  it('a key without a tenant speaks for the one that the request names', async () => {
+  it('a key without a tenant speaks for the default tenant, and not for one that the request names [SEC-TENANT-1]', async () => {
     await subscribers('orders/1');
     expect((await endpoint.publish(message)).status).toBe(200);
-    expect((await endpoint.publish(message, { headers: { 'apus-tenant': 'shop' } })).status).toBe(202);
+    expect((await endpoint.publish(message, { headers: { 'apus-tenant': 'default' } })).status).toBe(200);
+    expect((await endpoint.publish(message, { headers: { 'apus-tenant': 'shop' } })).status).toBe(403);
     expect((await endpoint.publish(message, { headers: { 'apus-tenant': 'a b' } })).status).toBe(400);
   });
 
@@ -332,5 +333,19 @@ describe('with IAM', () => {
     expect((await signed.publish(message, { signedBy: BACKEND })).status).toBe(202);
     const { status, body } = await signed.publish(message);
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it('whoever Lambda let through speaks for the tenants that the deployment lists, and for no other [SEC-TENANT-1]', async () => {
+    const call = (tenant?: string) => ({
+      signedBy: BACKEND,
+      ...(tenant !== undefined && { headers: { 'apus-tenant': tenant } }),
+    });
+    const statuses = async (tenants?: readonly [string, ...string[]]) => {
+      const signed = new PublishEndpoint(world, process, { readKeys: undefined, tenants });
+      const calls = [undefined, 'default', 'shop', 'bank'].map((each) => signed.publish(message, call(each)));
+      return (await Promise.all(calls)).map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([202, 202, 403, 403]);
+    expect(await statuses(['shop', 'bank'])).toEqual([202, 403, 202, 202]);
   });
 });

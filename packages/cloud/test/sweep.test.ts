@@ -1,3 +1,4 @@
+import { messageOf, upTo } from '@apus/broker/samples';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fields } from '../../../test/support/text-client.ts';
 import { Kill, type Process, TimersWorld } from './support/timers-world.ts';
@@ -29,6 +30,9 @@ const recordOf = async (clientId: string) =>
 const pass = (ms: number) => {
   world.time.nowMs += ms;
 };
+
+/** `$disconnect` first reads the list of bans: before the call, and after it. */
+const BANS_STEPS = 2;
 
 /** A process that dies at its nth step. */
 const dying = (at: number): Process => world.process({ kill: new Kill(at) });
@@ -143,7 +147,7 @@ describe('a session whose connection is over', () => {
     pass(1_000);
     const endedAtMs = world.time.nowMs;
     // The tombstone is two steps.
-    await world.disconnect('a', 1006, dying(3));
+    await world.disconnect('a', 1006, dying(BANS_STEPS + 3));
     expect((await recordOf('a'))?.attachment).toBeDefined();
     pass(60_000);
     expect(await world.sweep()).toMatchObject({ connectionsLost: 0 });
@@ -190,7 +194,7 @@ describe('a session whose connection is over', () => {
 
   it('is not taken from a client that is back before the sweep looks again', async () => {
     await world.connect('a', { ...PERSISTENT, clientId: 'c' });
-    await world.disconnect('a', 1006, dying(3));
+    await world.disconnect('a', 1006, dying(BANS_STEPS + 3));
     pass(TEN_MINUTES_MS);
     const process = world.process();
     const { sessions } = process.cloud.stores;
@@ -274,7 +278,7 @@ describe('a will that nobody publishes', () => {
     await watch('watcher');
     await world.connect('a', { ...PERSISTENT, will: WILL });
     // The tombstone, and the session's hearing of it.
-    await world.disconnect('a', 1006, dying(5));
+    await world.disconnect('a', 1006, dying(BANS_STEPS + 5));
     pass(65_000);
     expect(await world.sweep()).toMatchObject({ wills: 0 });
     pass(1);
@@ -396,6 +400,37 @@ describe('a sweep that is killed at each step', () => {
   });
 });
 
+describe('the numbers of what a tenant has retained', () => {
+  const retainedOf = (topic: string, bytes: number) =>
+    messageOf({ topic, payload: Buffer.alloc(bytes), retain: true });
+  const put = async (tenant: string, topic: string, messagesMax: number, bytesMax: number) => {
+    // The numbers are read again after a minute.
+    pass(61_000);
+    const limits = { messagesMax, bytesMax };
+    return await world.process().cloud.stores.retained.put(tenant, retainedOf(topic, 100), limits);
+  };
+
+  it('are corrected where they are far off, as TTL counts nothing down', async () => {
+    const { retained } = world.process().cloud.stores;
+    for (let index = 0; index < 20; index += 1) await put('t', `kept/${index}`, 1_000, 1_000_000);
+    await retained.resize('t', 5_000, 50_000_000);
+    await retained.resize('gone', 5_000, 50_000_000);
+    expect(await put('t', 'one more', 1_000, 1_000_000)).toBe(false);
+    expect(await put('gone', 'first', 1_000, 1_000_000)).toBe(false);
+    expect(await world.sweep(world.process())).toMatchObject({ isPassComplete: true });
+    expect(await put('t', 'one more', 1_000, 1_000_000)).toBe(true);
+    expect(await put('gone', 'first', 1_000, 1_000_000)).toBe(true);
+    // Twenty messages of 100 bytes, a topic and what each costs.
+    expect(await put('t', 'too much', 1_000, 7_000)).toBe(false);
+  });
+
+  it('are left alone where they are wrong by chance', async () => {
+    await world.process().cloud.stores.retained.resize('t', 200, 200_000);
+    await world.sweep(world.process());
+    expect(await put('t', 'one more', 200, 1_000_000)).toBe(false);
+  });
+});
+
 describe('a run that has no time for the whole table', () => {
   const CLIENTS = 12;
 
@@ -414,7 +449,7 @@ describe('a run that has no time for the whole table', () => {
         publisherKey: undefined,
       };
       // A tenant each: partitions of their own, spread over the table.
-      await retained.put(`tenant-${number}`, message, 1_000);
+      await retained.put(`tenant-${number}`, message, upTo(1_000));
     }
     for (let client = 0; client < CLIENTS; client += 1) await world.connect(`c-${client}`, PERSISTENT);
     pass(LIFE_MS + 1);
@@ -472,7 +507,7 @@ describe('a run that has no time for the whole table', () => {
 describe('what a sweep could not deal with', () => {
   it('is found by the next one although it is not new any more', async () => {
     await world.connect('a', PERSISTENT);
-    await world.disconnect('a', 1006, dying(3));
+    await world.disconnect('a', 1006, dying(BANS_STEPS + 3));
     pass(TEN_MINUTES_MS);
     const process = world.process();
     const { sessions } = process.cloud.stores;
@@ -487,7 +522,7 @@ describe('what a sweep could not deal with', () => {
   it('does not keep it from the rest', async () => {
     for (const clientId of ['a', 'b', 'c']) {
       await world.connect(clientId, PERSISTENT);
-      await world.disconnect(clientId, 1006, dying(3));
+      await world.disconnect(clientId, 1006, dying(BANS_STEPS + 3));
     }
     pass(TEN_MINUTES_MS);
     const process = world.process();

@@ -54,6 +54,21 @@ describe('a will that is due after a while', () => {
   );
 });
 
+it('the will of a client that was banned while it waited is not sent [SEC-BAN-3]', async () => {
+  const properties = { willDelayInterval: 100 };
+  await world.connect('a', {
+    will: { ...WILL, properties },
+    clean: false,
+    properties: { sessionExpiryInterval: 1_000 },
+  });
+  await world.disconnect('a');
+  // The list is written by the operator's function, which dies before it ends the session.
+  const ban = { as: 'clientid', who: 'a', tenant: 'default', by: '', reason: '', atMs: 0 } as const;
+  expect(await world.process().cloud.stores.bans.add(ban)).toBe(true);
+  await world.advance(101);
+  expect(wills()).toEqual([]);
+});
+
 describe('a lost connection', () => {
   const lost = async (fields: Fields) => {
     await world.connect('a', { will: WILL, ...fields });

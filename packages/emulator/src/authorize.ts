@@ -1,23 +1,35 @@
+import { authorizeByIam } from './authorize-by-iam.ts';
 import type { Connection } from './connection.ts';
 import { authorizerEvent } from './event-builder.ts';
-import type { AuthorizerContext, Handshake } from './events.ts';
+import type { AuthorizerContext, CallerIdentity, Handshake } from './events.ts';
 import { type Gateway, withinIntegrationTimeout } from './gateway.ts';
 import { allows } from './policy.ts';
 import { isObject } from './proxy-result.ts';
+import type { UpgradeRequest } from './read-handshake.ts';
 
 export type Authorization =
-  | { readonly status: 200; readonly context: AuthorizerContext | undefined }
+  | {
+      readonly status: 200;
+      readonly context: AuthorizerContext | undefined;
+      /** Who signed, where the route asks for AWS_IAM. */
+      readonly caller?: CallerIdentity;
+    }
   | { readonly status: 401 | 403 | 500; readonly error?: Error };
 
 const UNAUTHORIZED = 'Unauthorized';
 
-/** Asks the REQUEST authorizer, if there is one. Its answer is never cached for a WebSocket API. */
+/** Checks the signature where the route asks for one, or asks the REQUEST authorizer, if there is one. Its answer is never cached for a WebSocket API. */
 export async function authorize(
   gateway: Gateway,
   connection: Connection,
   handshake: Handshake,
+  request: UpgradeRequest,
 ): Promise<Authorization> {
   const { authorizer, settings } = gateway;
+  if (settings.iamCallers !== undefined) {
+    const caller = authorizeByIam(gateway, settings.iamCallers, request);
+    return caller === undefined ? { status: 403 } : { status: 200, context: undefined, caller };
+  }
   if (authorizer === undefined) return { status: 200, context: undefined };
   if (!hasIdentity(handshake, settings.authorizer?.identitySources ?? [])) return { status: 401 };
   const startedAtMs = settings.clock.now();

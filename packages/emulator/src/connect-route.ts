@@ -1,7 +1,7 @@
 import { type Authorization, authorize } from './authorize.ts';
 import { Connection } from './connection.ts';
 import { connectEvent, handshakeOf } from './event-builder.ts';
-import type { Handshake, ProxyResult } from './events.ts';
+import type { CallerIdentity, Handshake, ProxyResult } from './events.ts';
 import { type Gateway, withinIntegrationTimeout } from './gateway.ts';
 import { gatewayId } from './ids.ts';
 import { readProxyResult } from './proxy-result.ts';
@@ -18,7 +18,7 @@ export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<
   const connection = createConnection(gateway, request);
   gateway.connections.set(connection.id, connection);
   const handshake = handshakeOf(gateway, request);
-  const decision = await decide(gateway, connection, handshake);
+  const decision = await decide(gateway, connection, handshake, request);
   if ('status' in decision) {
     connection.state = 'closed';
     gateway.connections.delete(connection.id);
@@ -45,19 +45,29 @@ function createConnection(gateway: Gateway, request: UpgradeRequest): Connection
 
 type Decision = { readonly status: number } | { readonly subprotocol: string | undefined };
 
-async function decide(gateway: Gateway, connection: Connection, handshake: Handshake): Promise<Decision> {
-  const authorization: Authorization = await authorize(gateway, connection, handshake);
+async function decide(
+  gateway: Gateway,
+  connection: Connection,
+  handshake: Handshake,
+  request: UpgradeRequest,
+): Promise<Decision> {
+  const authorization: Authorization = await authorize(gateway, connection, handshake, request);
   if (authorization.status !== 200) {
     if (authorization.error) gateway.settings.onInvocationError(authorization.error, undefined);
     return { status: authorization.status };
   }
   connection.authorizer = authorization.context;
-  return runConnect(gateway, connection, handshake);
+  return runConnect(gateway, connection, handshake, authorization.caller);
 }
 
-async function runConnect(gateway: Gateway, connection: Connection, handshake: Handshake): Promise<Decision> {
+async function runConnect(
+  gateway: Gateway,
+  connection: Connection,
+  handshake: Handshake,
+  caller: CallerIdentity | undefined,
+): Promise<Decision> {
   const { dice, settings } = gateway;
-  const event = connectEvent(gateway, connection, handshake);
+  const event = connectEvent(gateway, connection, handshake, caller);
   const delayMs = dice.delayMs(settings.faults.invocationDelayMs, event);
   if (delayMs > 0) await new Promise<void>((resolve) => settings.clock.setTimer(delayMs, resolve));
   const invocation = gateway.lambda.invoke('$connect', (handlers) => handlers.connect, event);

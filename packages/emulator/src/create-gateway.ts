@@ -112,8 +112,8 @@ function createSqsService(
   counters: Counters,
   activity: Activity,
 ): SqsService {
-  const { accountId, clock, faults, region, seed, sqsLimits } = settings;
-  const random = new Random(~seed);
+  const { accountId, clock, faults, hasSeededIds, region, seed, sqsLimits } = settings;
+  const random = new Random(~seed, hasSeededIds);
   return new SqsService({
     ...{ accountId, activity, clock, dice, faults, random, region },
     limits: sqsLimits,

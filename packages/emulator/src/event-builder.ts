@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts';
 import type {
   AuthorizerEvent,
+  CallerIdentity,
   ConnectEvent,
   DisconnectEvent,
   Handshake,
@@ -15,10 +16,20 @@ export function handshakeOf(gateway: Gateway, request: UpgradeRequest): Handshak
   return readHandshake(request, gateway.settings.headerNames, gateway.random);
 }
 
-export function connectEvent(gateway: Gateway, connection: Connection, handshake: Handshake): ConnectEvent {
+export function connectEvent(
+  gateway: Gateway,
+  connection: Connection,
+  handshake: Handshake,
+  caller: CallerIdentity | undefined,
+): ConnectEvent {
   return {
     ...handshake,
-    requestContext: { ...requestContext(gateway, connection), routeKey: '$connect', eventType: 'CONNECT' },
+    requestContext: {
+      ...requestContext(gateway, connection),
+      identity: { ...connection.identity, ...caller },
+      routeKey: '$connect',
+      eventType: 'CONNECT',
+    },
     isBase64Encoded: false,
   };
 }

@@ -9,6 +9,26 @@ export interface Identity {
   readonly userAgent?: string;
 }
 
+/**
+ * Who signed a handshake, where the route asks for AWS_IAM. It comes with `$connect` alone: of later events AWS does not
+ * say so.
+ */
+export interface CallerIdentity {
+  readonly accountId: string;
+  readonly accessKey: string;
+  /** Unique id of the principal: `AIDA…` of a user, `AROA…:{session name}` of a role. */
+  readonly caller: string;
+  readonly user: string;
+  /** `arn:aws:iam::{account}:user/{path}{name}`, `arn:aws:sts::{account}:assumed-role/{role}/{session name}` */
+  readonly userArn: string;
+  readonly principalOrgId?: string | null;
+  /** Only of credentials of an identity pool: `{region}:{uuid}`. */
+  readonly cognitoIdentityId?: string | null;
+  readonly cognitoIdentityPoolId?: string | null;
+  readonly cognitoAuthenticationType?: string | null;
+  readonly cognitoAuthenticationProvider?: string | null;
+}
+
 /** What a REQUEST authorizer decided at `$connect`. It comes with every later event of the connection. */
 export interface AuthorizerContext {
   readonly principalId: string;
@@ -51,7 +71,11 @@ export interface Handshake {
 }
 
 export interface ConnectEvent extends Handshake {
-  readonly requestContext: RequestContext & { readonly routeKey: '$connect'; readonly eventType: 'CONNECT' };
+  readonly requestContext: RequestContext & {
+    readonly routeKey: '$connect';
+    readonly eventType: 'CONNECT';
+    readonly identity: Identity & Partial<CallerIdentity>;
+  };
   readonly isBase64Encoded: false;
 }
 

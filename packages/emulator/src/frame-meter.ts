@@ -1,5 +1,8 @@
 /** Opcodes from 8 up are control frames: at most 125 bytes, and no part of a message. */
 const FIRST_CONTROL_OPCODE = 8;
+const FINAL = 0x80;
+/** Bytes that a frame takes beside its own while `ws` gathers its message. */
+const FRAGMENT_OVERHEAD_BYTES = 128;
 
 /**
  * Reads the lengths of a client's frames from the bytes on the wire, in any pieces.
@@ -12,10 +15,18 @@ export class FrameMeter {
   readonly #onTooLarge: () => void;
   readonly #header: number[] = [];
   #payloadLeft = 0;
+  #isControl = false;
+  #isFinal = false;
+  #heldBytes = 0;
 
   constructor(frameBytesMax: number, onTooLarge: () => void) {
     this.#frameBytesMax = frameBytesMax;
     this.#onTooLarge = onTooLarge;
+  }
+
+  /** The part of a message whose end has not come. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   push(chunk: Uint8Array): void {
@@ -24,6 +35,8 @@ export class FrameMeter {
         const skipped = Math.min(this.#payloadLeft, chunk.length - at);
         this.#payloadLeft -= skipped;
         at += skipped;
+        if (!this.#isControl) this.#heldBytes += skipped;
+        this.#finish();
       } else {
         this.#header.push(chunk[at] ?? 0);
         at += 1;
@@ -34,10 +47,18 @@ export class FrameMeter {
 
   #begin(): void {
     const length = payloadLength(this.#header);
-    const opcode = (this.#header[0] ?? 0) & 0x0f;
+    const first = this.#header[0] ?? 0;
+    this.#isControl = (first & 0x0f) >= FIRST_CONTROL_OPCODE;
+    this.#isFinal = (first & FINAL) !== 0;
     this.#header.length = 0;
     this.#payloadLeft = length;
-    if (opcode < FIRST_CONTROL_OPCODE && length > this.#frameBytesMax) this.#onTooLarge();
+    if (!this.#isControl) this.#heldBytes += FRAGMENT_OVERHEAD_BYTES;
+    if (!this.#isControl && length > this.#frameBytesMax) this.#onTooLarge();
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#payloadLeft === 0 && this.#isFinal && !this.#isControl) this.#heldBytes = 0;
   }
 }
 

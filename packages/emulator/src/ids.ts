@@ -23,5 +23,5 @@ export function uuid(random: Random): string {
 /** `prefix` and 16 characters, as IAM writes the keys of temporary credentials: `ASIA…`. */
 export function accessKeyId(random: Random): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  return `ASIA${Array.from({ length: 16 }, () => alphabet.charAt(random.integer(alphabet.length))).join('')}`;
+  return `ASIA${Array.from(random.bytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
 }

@@ -8,24 +8,29 @@ import type { UpgradeRequest } from './read-handshake.ts';
 /** A class of WebSockets whose other end is this gateway. */
 export type InProcessWebSocket = new (url: string, subprotocols?: readonly string[]) => InProcessSocket;
 
-/** The WebSocket side of the API for clients in this process. */
-export function inProcessDoor(gateway: Gateway): InProcessWebSocket {
+/** The WebSocket side of the API for clients in this process, which connect from `address`. */
+export function inProcessDoor(gateway: Gateway, address: string): InProcessWebSocket {
   return class extends InProcessSocket {
     constructor(url: string, subprotocols: readonly string[] = []) {
       super(url);
-      void letIn(gateway, this, requestOf(gateway, url, subprotocols));
+      void letIn(gateway, this, requestOf(gateway, url, subprotocols, address));
     }
   };
 }
 
-function requestOf(gateway: Gateway, url: string, subprotocols: readonly string[]): UpgradeRequest {
+function requestOf(
+  gateway: Gateway,
+  url: string,
+  subprotocols: readonly string[],
+  remoteAddress: string,
+): UpgradeRequest {
   const { pathname, search } = new URL(url);
   const headers = { host: gateway.domainName, 'sec-websocket-protocol': subprotocols.join(', ') };
   return {
     url: pathname + search,
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    socket: { remoteAddress: '127.0.0.1', localPort: 443 },
+    socket: { remoteAddress, localPort: 443 },
   };
 }
 

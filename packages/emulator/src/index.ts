@@ -13,6 +13,7 @@ export type {
   AuthorizerContext,
   AuthorizerEvent,
   AuthorizerResult,
+  CallerIdentity,
   ConnectEvent,
   DisconnectEvent,
   Handshake,
@@ -25,6 +26,7 @@ export type {
   RouteEvent,
 } from './events.ts';
 export type { Chance, Checkpoint, CutPoint, Delay, FaultName, Faults, ManagementCall } from './faults.ts';
+export type { IamCaller } from './iam-caller.ts';
 export type { InProcessWebSocket } from './in-process-door.ts';
 export type {
   AuthorizerHandlers,

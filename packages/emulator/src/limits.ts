@@ -6,6 +6,18 @@ export interface EmulatorLimits {
   readonly messageBytesMax: number;
   /** Frames of one fragmented message. Ours: AWS names none. Beyond it: close 1008. */
   readonly fragmentsPerMessageMax: number;
+  /**
+   * Bytes of all clients together of messages that are not whole. Ours: AWS names none. Beyond it: close 1008, first
+   * of those that began first. 64 MiB are 500 of the largest messages at a time.
+   */
+  readonly unfinishedBytesMax: number;
+  /**
+   * From the TCP connection, or a request's first byte, to the end of the request. Ours; real time, as the network is.
+   * Beyond it: 408.
+   */
+  readonly requestTimeoutMs: number;
+  /** Request line and headers. Ours: Node.js's own. Beyond it: 431. */
+  readonly requestHeaderBytesMax: number;
   /** The URL of a handshake, in characters (quota). Beyond it: 414. */
   readonly urlCharactersMax: number;
   /** No message in either direction for so long closes with 1001. Not raisable at AWS. */
@@ -30,7 +42,7 @@ export interface EmulatorLimits {
   readonly clientBufferBytesMax: number;
   /** What a request on the @connections API may carry before its socket is cut: the payload limit of API Gateway. */
   readonly requestBytesMax: number;
-  /** Connections of this process at a time. Ours, against a runaway test. Beyond it: 503. */
+  /** WebSocket connections of this process at a time. Ours, against a runaway test. Beyond it: 503. */
   readonly connectionsMax: number;
   /** Messages of one connection that wait for an invocation or run in one. Ours. Beyond it: close 1008. */
   readonly pendingMessagesPerConnectionMax: number;
@@ -42,6 +54,9 @@ export const DEFAULT_LIMITS: EmulatorLimits = {
   frameBytesMax: 32 * 1024,
   messageBytesMax: 128 * 1024,
   fragmentsPerMessageMax: 1_024,
+  unfinishedBytesMax: 64 * 1024 * 1024,
+  requestTimeoutMs: 10_000,
+  requestHeaderBytesMax: 16 * 1024,
   urlCharactersMax: 4_096,
   idleTimeoutMs: 10 * 60 * 1000,
   connectionDurationMs: 2 * 60 * 60 * 1000,
@@ -58,6 +73,9 @@ export const DEFAULT_LIMITS: EmulatorLimits = {
   pendingMessagesPerConnectionMax: 1_000,
   heldRequestsMax: 1_000,
 };
+
+/** TCP connections beside `connectionsMax`: callers of the @connections API, handshakes that are to be refused. */
+export const HTTP_CONNECTIONS_MAX = 1_000;
 
 /** Messages are billed by 32 KB begun. */
 export const BILLED_MESSAGE_BYTES = 32 * 1024;

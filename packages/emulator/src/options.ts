@@ -3,6 +3,7 @@ import { systemClock } from './clock.ts';
 import type { EventSourceOptions } from './event-source-options.ts';
 import type { RouteEvent } from './events.ts';
 import type { Faults } from './faults.ts';
+import type { IamCaller } from './iam-caller.ts';
 import type { AuthorizerHandlers, CreateEnvironment, Handler, Handlers } from './lambda.ts';
 import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 import { randomSeed } from './random.ts';
@@ -50,6 +51,11 @@ export interface EmulatorOptions {
   readonly createEnvironment: CreateEnvironment<Handlers>;
   /** A Lambda function of its own, asked before `$connect`. */
   readonly authorizer?: AuthorizerOptions;
+  /**
+   * Asks for AWS_IAM at `$connect`: a handshake has to be signed by one of them (Signature Version 4, in the query or
+   * in the Authorization header). A route has one kind of authorisation: this, or `authorizer`.
+   */
+  readonly iamCallers?: readonly IamCaller[];
   readonly lambda?: FunctionOptions;
   /** @default '127.0.0.1' */
   readonly host?: string;
@@ -102,7 +108,11 @@ export interface EmulatorOptions {
    * @default Date.now
    */
   readonly signatureNow?: () => number;
-  /** What every random choice comes from; print it when a run fails. @default a random one */
+  /**
+   * What every random choice comes from; print it when a run fails. With it ids and credentials too are what they were
+   * before. Without it those come from the system's generator, as they are secrets where clients are real.
+   * @default a random one
+   */
   readonly seed?: number;
   /** What would be in the function's log: what handlers threw, timeouts, results of the wrong shape. */
   readonly onInvocationError?: (error: Error, event: RouteEvent | undefined) => void;
@@ -112,12 +122,17 @@ export type FunctionSettings = Required<FunctionOptions>;
 
 /** The options with every default filled in. */
 export interface Settings
-  extends Required<Omit<EmulatorOptions, 'authorizer' | 'domainName' | 'lambda' | 'limits' | 'sqsLimits'>> {
+  extends Required<
+    Omit<EmulatorOptions, 'authorizer' | 'iamCallers' | 'domainName' | 'lambda' | 'limits' | 'sqsLimits'>
+  > {
   readonly authorizer: AuthorizerOptions | undefined;
+  readonly iamCallers: readonly IamCaller[] | undefined;
   readonly domainName: string | undefined;
   readonly lambda: FunctionSettings;
   readonly limits: EmulatorLimits;
   readonly sqsLimits: SqsLimits;
+  /** Whether the seed was given. */
+  readonly hasSeededIds: boolean;
 }
 
 export function functionSettings(options: FunctionOptions = {}, functionName = 'apus'): FunctionSettings {
@@ -156,12 +171,16 @@ const DEFAULTS = {
 } as const;
 
 export function resolveOptions(options: EmulatorOptions): Settings {
+  if (options.authorizer !== undefined && options.iamCallers !== undefined)
+    throw new Error('$connect has one kind of authorisation: an authorizer, or iamCallers');
   return {
     ...DEFAULTS,
     ...options,
     authorizer: options.authorizer,
+    iamCallers: options.iamCallers,
     domainName: options.domainName,
     seed: options.seed ?? randomSeed(),
+    hasSeededIds: options.seed !== undefined,
     lambda: functionSettings(options.lambda),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     sqsLimits: { ...DEFAULT_SQS_LIMITS, ...options.sqsLimits },

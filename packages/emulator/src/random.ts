@@ -1,9 +1,18 @@
+import { randomBytes } from 'node:crypto';
+
 /** Everything that the emulator leaves to chance comes from one seed, so that a failing run can be run again. */
 export class Random {
   readonly seed: number;
   #state: number;
 
-  constructor(seed: number) {
+  /**
+   * Whether ids and credentials too come from the seed, for a test; else from the system, as 32 bits can be guessed
+   * [SEC-ORIGIN-3].
+   */
+  readonly #hasSeededIds: boolean;
+
+  constructor(seed: number, hasSeededIds = true) {
+    this.#hasSeededIds = hasSeededIds;
     this.seed = seed >>> 0;
     this.#state = this.seed;
   }
@@ -29,13 +38,15 @@ export class Random {
     return this.next() < probability;
   }
 
+  /** Of ids and credentials. The stream moves on in both cases, so that a seed gives the same choices in both. */
   bytes(length: number): Buffer {
-    return Buffer.from(Array.from({ length }, () => this.integer(256)));
+    const seeded = Buffer.from(Array.from({ length }, () => this.integer(256)));
+    return this.#hasSeededIds ? seeded : randomBytes(length);
   }
 
   /** A stream of its own for another subsystem: what one draws does not shift the other. */
   fork(): Random {
-    return new Random(this.integer(0x1_0000_0000));
+    return new Random(this.integer(0x1_0000_0000), this.#hasSeededIds);
   }
 }
 

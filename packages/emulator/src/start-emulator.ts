@@ -5,6 +5,7 @@ import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
 import { createGateway } from './create-gateway.ts';
 import { type Credentials, createCredentials, Principals } from './credentials.ts';
+import { type EmulatorLimits, HTTP_CONNECTIONS_MAX } from './limits.ts';
 import { ManagementApi } from './management-api.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { Random } from './random.ts';
@@ -23,7 +24,7 @@ export interface Emulator extends Controls {
   readonly region: string;
   /** Credentials of a caller outside Lambda, which never freezes. */
   readonly credentials: Credentials;
-  /** Start with it again to see the same choices. */
+  /** Start with it again to see the same choices; ids and credentials are drawn from it only where it was given. */
   readonly seed: number;
   /** The queues; none of them was there before unless the option `queues` names it. */
   readonly sqs: Sqs;
@@ -49,13 +50,13 @@ export interface Emulator extends Controls {
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveOptions(options);
   checkExpression(settings.routeSelectionExpression);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
+  const server = createHttpServer(settings.limits);
   const sockets = trackSockets(server);
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
   const host = `${settings.host}:${(server.address() as AddressInfo).port}`;
   const managementEndpoint = `http://${host}/${settings.stage}`;
-  const random = new Random(settings.seed);
+  const random = new Random(settings.seed, settings.hasSeededIds);
   const principals = new Principals();
   const credentials = createCredentials(random);
   principals.add({ credentials });
@@ -80,6 +81,23 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       await closeServer(server, sockets);
     },
   };
+}
+
+/** A server whose requests are bounded in time, size and number. */
+function createHttpServer({
+  requestTimeoutMs: timeoutMs,
+  requestHeaderBytesMax,
+  connectionsMax,
+}: EmulatorLimits): Server {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: timeoutMs,
+    requestTimeout: timeoutMs,
+    connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
+    maxHeaderSize: requestHeaderBytesMax,
+  });
+  server.maxConnections = connectionsMax + HTTP_CONNECTIONS_MAX;
+  return server;
 }
 
 /** Node.js itself forgets the sockets that it handed over to WebSocket. */

@@ -24,6 +24,8 @@ export interface InProcessEmulator extends Controls {
   /** For the WebSocket class below. */
   readonly url: string;
   readonly WebSocket: InProcessWebSocket;
+  /** The same for clients of another IP address. */
+  webSocketFrom(address: string): InProcessWebSocket;
   readonly seed: number;
   readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
@@ -35,12 +37,15 @@ export interface InProcessEmulator extends Controls {
 
 const HOST = 'emulator.test';
 
+const LOOPBACK = '127.0.0.1';
+
 /**
  * Starts the emulator without sockets, so that nothing of a run depends on the machine: with timers that a test moves
  * (all of them, those of clients too), a seed gives the same history, step for step.
  */
 export function startInProcess(options: EmulatorOptions): InProcessEmulator {
-  const settings = resolveOptions(options);
+  // Its clients are tests: ids from the seed as well, given or not.
+  const settings = { ...resolveOptions(options), hasSeededIds: true };
   checkExpression(settings.routeSelectionExpression);
   const principals = new Principals();
   const managementEndpoint = `http://${HOST}/${settings.stage}`;
@@ -49,7 +54,8 @@ export function startInProcess(options: EmulatorOptions): InProcessEmulator {
   const management = new ManagementApi(gateway, principals);
   return {
     url: `ws://${HOST}/${settings.stage}`,
-    WebSocket: inProcessDoor(gateway),
+    WebSocket: inProcessDoor(gateway, LOOPBACK),
+    webSocketFrom: (address) => inProcessDoor(gateway, address),
     seed: settings.seed,
     sqs: sqsOf(gateway.sqs),
     counters: gateway.counters,

@@ -9,6 +9,7 @@ import { FrameMeter } from './frame-meter.ts';
 import type { Gateway } from './gateway.ts';
 import { gatewayId } from './ids.ts';
 import { receiveMessage } from './message-route.ts';
+import { UnfinishedMessages } from './unfinished-messages.ts';
 
 /** How long a client may take to answer a close frame before the TCP connection is cut. Real time, as the network is. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -45,10 +46,19 @@ export function openWebSocketDoor(gateway: Gateway, server: Server): void {
     },
   };
   const door = new WebSocketServer(options);
+  const unfinished = new UnfinishedMessages<Connection>(limits.unfinishedBytesMax, (connection) => {
+    gateway.counters.event('unfinishedBytesMax');
+    closeConnection(
+      gateway,
+      connection,
+      1008,
+      'Messages of all clients that are not whole take too much memory',
+    );
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     door.handleUpgrade(request, socket, head, (webSocket) => {
       const connection = admitted.get(request)?.connection;
-      if (connection !== undefined) open(gateway, connection, webSocket, socket);
+      if (connection !== undefined) open(gateway, unfinished, connection, webSocket, socket);
     });
   });
 }
@@ -77,7 +87,13 @@ async function letIn(
   if (admission.connection.state === 'connecting') endConnection(gateway, admission.connection, 1006, '');
 }
 
-function open(gateway: Gateway, connection: Connection, webSocket: WebSocket, socket: Socket): void {
+function open(
+  gateway: Gateway,
+  unfinished: UnfinishedMessages<Connection>,
+  connection: Connection,
+  webSocket: WebSocket,
+  socket: Socket,
+): void {
   connection.attach(webSocket);
   gateway.counters.connectionOpened(connection.id);
   startLife(gateway, connection);
@@ -85,7 +101,12 @@ function open(gateway: Gateway, connection: Connection, webSocket: WebSocket, so
     closeConnection(gateway, connection, 1009, ''),
   );
   // Ahead of `ws`: a frame that is too large is judged before it is read.
-  socket.prependListener('data', (chunk: Buffer) => meter.push(chunk));
+  socket.prependListener('data', (chunk: Buffer) => {
+    if (connection.state !== 'open') return;
+    meter.push(chunk);
+    unfinished.set(connection, meter.heldBytes);
+  });
+  socket.on('close', () => unfinished.set(connection, 0));
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
     if (connection.state !== 'open') return;
     if (isBinary) closeConnection(gateway, connection, 1003, '');

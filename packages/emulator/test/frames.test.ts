@@ -88,6 +88,34 @@ test('more fragments than allowed close with 1008', async () => {
   expect(await client.closed).toMatchObject({ code: 1008 });
 });
 
+test('[SEC-MEMORY-2] messages that never end are cut, the first of them first, where all together take too much', async () => {
+  const emulator = await start(
+    { default: async () => ({ statusCode: 200, body: 'whole' }) },
+    {
+      limits: { unfinishedBytesMax: 4 * FRAME },
+    },
+  );
+  const attackers = [];
+  for (let index = 0; index < 3; index += 1) {
+    const attacker = await Client.open(emulator.url);
+    attacker.socket.send('x'.repeat(FRAME), { fin: false });
+    attacker.socket.ping();
+    await new Promise((resolve) => attacker.socket.once('pong', resolve));
+    attackers.push(attacker);
+  }
+  const honest = await Client.open(emulator.url);
+  sendInFrames(honest, [FRAME, FRAME, FRAME]);
+  expect(await honest.next()).toBe('whole');
+  expect(await attackers[0]?.closed).toMatchObject({ code: 1008 });
+  expect(attackers[2]?.socket.readyState).toBe(attackers[2]?.socket.OPEN);
+  // A whole message does not count, however long it was.
+  for (let round = 0; round < 5; round += 1) {
+    sendInFrames(honest, [FRAME, FRAME]);
+    expect(await honest.next()).toBe('whole');
+  }
+  expect(attackers[2]?.socket.readyState).toBe(attackers[2]?.socket.OPEN);
+});
+
 test('text that is not UTF-8 closes with 1007', async () => {
   const emulator = await start();
   const client = await Client.open(emulator.url);

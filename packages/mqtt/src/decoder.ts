@@ -8,6 +8,11 @@ import { Violation } from './violation.ts';
 export interface DecoderOptions {
   /** The largest packet taken, in bytes, fixed header included; a larger one is refused from its header alone. */
   maximumPacketSize: number;
+  /**
+   * The largest CONNECT that a server takes, where that is smaller: it is read before anything is known of its sender.
+   * @default `maximumPacketSize`
+   */
+  connectBytesMax?: number;
   /** Who reads. @default 'server' */
   role?: Role;
   /**
@@ -26,6 +31,7 @@ export interface DecoderOptions {
  */
 export class PacketDecoder {
   readonly #framer: Framer;
+  readonly #maximumPacketSize: number;
   readonly #role: Role;
   #protocolVersion: ProtocolVersion | undefined;
   #failed = false;
@@ -33,8 +39,14 @@ export class PacketDecoder {
   constructor(options: DecoderOptions) {
     this.#role = options.role ?? 'server';
     this.#protocolVersion = options.protocolVersion ?? (this.#role === 'client' ? 5 : undefined);
-    this.#framer = new Framer({ maximumPacketSize: options.maximumPacketSize, receiver: this.#role });
-    if (this.#protocolVersion !== undefined) this.#framer.protocolVersion = this.#protocolVersion;
+    const { maximumPacketSize, connectBytesMax = maximumPacketSize } = options;
+    this.#maximumPacketSize = maximumPacketSize;
+    const isBeforeConnect = this.#protocolVersion === undefined;
+    this.#framer = new Framer({
+      maximumPacketSize: isBeforeConnect ? Math.min(connectBytesMax, maximumPacketSize) : maximumPacketSize,
+      receiver: this.#role,
+      ...(this.#protocolVersion !== undefined && { protocolVersion: this.#protocolVersion }),
+    });
   }
 
   /** Known once CONNECT was decoded. */
@@ -45,6 +57,11 @@ export class PacketDecoder {
   /** The bytes pushed last ended within a packet. */
   get isWithinPacket(): boolean {
     return this.#framer.heldBytes > 0;
+  }
+
+  /** Bytes that are reserved for a packet whose end has not come. */
+  get reservedBytes(): number {
+    return this.#framer.reservedBytes;
   }
 
   /** The packets that these bytes complete; a violation is the last element. */
@@ -76,7 +93,7 @@ export class PacketDecoder {
     const connect = decodeFramed(packet, 5, this.#role);
     if (!(connect instanceof Violation) && connect.type === 'connect') {
       this.#protocolVersion = connect.protocolVersion;
-      this.#framer.protocolVersion = connect.protocolVersion;
+      this.#framer.connected(connect.protocolVersion, this.#maximumPacketSize);
     }
     return connect;
   }

@@ -1,21 +1,20 @@
+import { findNode, makeNode, removeValue, TrieNode } from './level-trie.ts';
 import { containsWildcard } from './topic.ts';
 
-/** A level of wildcard filters. `+` and `#` are children like any other: no literal level is spelled so. */
-class Node<T> {
-  readonly children = new Map<string, Node<T>>();
-  value: T | undefined;
-}
+const NO_MATCH = -1;
+/** `#`: the rest of the name matches, whatever it is. */
+const MATCHES_REST = -2;
 
 /**
  * Topic Filters and a value for each; `match` finds the values of all filters that match a Topic Name.
  *
- * Filters without wildcards are one lookup. The others are in a trie, which is walked level by level along
- * the name, so the cost follows the levels and the matches and not the number of filters. Nothing recurses,
- * and levels are keys of a Map, so no name is special.
+ * Filters without wildcards are one lookup. The others are in a trie, which is walked along the name, so the cost
+ * follows the levels and the matches and not the number of filters. `+` and `#` are levels like any other there: no
+ * literal level is spelled so. Nothing recurses, and levels are keys of a Map, so no name is special.
  */
 export class FilterTree<T extends NonNullable<unknown>> {
   readonly #exact = new Map<string, T>();
-  readonly #root = new Node<T>();
+  readonly #root = new TrieNode<T>();
   #wildcards = 0;
 
   /** How many filters there are. */
@@ -24,7 +23,8 @@ export class FilterTree<T extends NonNullable<unknown>> {
   }
 
   get(filter: string): T | undefined {
-    return containsWildcard(filter) ? this.#find(filter)?.value : this.#exact.get(filter);
+    if (!containsWildcard(filter)) return this.#exact.get(filter);
+    return findNode(this.#root, filter.split('/'))?.value;
   }
 
   /** The filter's value, created where there is none. */
@@ -36,37 +36,44 @@ export class FilterTree<T extends NonNullable<unknown>> {
 
   /** Whether the filter was there. */
   delete(filter: string): boolean {
-    return containsWildcard(filter) ? this.#deleteWildcard(filter) : this.#exact.delete(filter);
+    if (!containsWildcard(filter)) return this.#exact.delete(filter);
+    const wasThere = removeValue(this.#root, filter.split('/'));
+    if (wasThere) this.#wildcards -= 1;
+    return wasThere;
   }
 
   /** The values of all filters that match, in no particular order, each once. */
   match(topicName: string): T[] {
     const exact = this.#exact.get(topicName);
     const found = exact === undefined ? [] : [exact];
-    if (this.#wildcards > 0) this.#matchWildcards(topicName, found);
+    if (this.#wildcards > 0) this.#matchWildcards(topicName.split('/'), found);
     return found;
   }
 
-  #matchWildcards(topicName: string, found: T[]): void {
-    const levels = topicName.split('/');
-    let nodes: Node<T>[] = [this.#root];
-    for (const [depth, level] of levels.entries()) {
-      const takesWildcards = depth > 0 || !level.startsWith('$'); // [MQTT-4.7.2-1]
-      const next: Node<T>[] = [];
-      for (const node of nodes) {
-        const literal = node.children.get(level);
-        if (literal !== undefined) next.push(literal);
-        if (!takesWildcards) continue;
-        const plus = node.children.get('+');
-        if (plus !== undefined) next.push(plus);
-        collect(node.children.get('#'), found);
+  #matchWildcards(levels: readonly string[], found: T[]): void {
+    const nodes: TrieNode<T>[] = [this.#root];
+    // For each node, how many levels of the name lead to it.
+    const depths: number[] = [0];
+    const visit = (child: TrieNode<T> | undefined, depth: number): void => {
+      if (child === undefined) return;
+      const end = follow(child.label, levels, depth);
+      if (end === MATCHES_REST) collect(child, found);
+      else if (end !== NO_MATCH) {
+        nodes.push(child);
+        depths.push(end);
       }
-      if (next.length === 0) return;
-      nodes = next;
-    }
-    for (const node of nodes) {
-      collect(node, found);
-      collect(node.children.get('#'), found); // `sport/#` also matches `sport` (4.7.1.2).
+    };
+    for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+      const depth = depths.pop() ?? 0;
+      const level = levels[depth];
+      if (level === undefined) collect(node, found);
+      if (node.children === undefined) continue;
+      const takesWildcards = depth > 0 || level?.startsWith('$') !== true; // [MQTT-4.7.2-1]
+      if (level !== undefined) {
+        visit(node.children.get(level), depth);
+        if (takesWildcards) visit(node.children.get('+'), depth);
+      }
+      if (takesWildcards) visit(node.children.get('#'), depth);
     }
   }
 
@@ -79,54 +86,26 @@ export class FilterTree<T extends NonNullable<unknown>> {
   }
 
   #insertWildcard(filter: string, create: () => T): T {
-    let node = this.#root;
-    for (const level of filter.split('/')) {
-      let child = node.children.get(level);
-      if (child === undefined) {
-        child = new Node<T>();
-        node.children.set(level, child);
-      }
-      node = child;
-    }
+    const node = makeNode(this.#root, filter.split('/'));
     if (node.value === undefined) {
       node.value = create();
       this.#wildcards += 1;
     }
     return node.value;
   }
-
-  #find(filter: string): Node<T> | undefined {
-    let node: Node<T> | undefined = this.#root;
-    for (const level of filter.split('/')) node = node?.children.get(level);
-    return node;
-  }
-
-  #deleteWildcard(filter: string): boolean {
-    const path: { parent: Node<T>; level: string }[] = [];
-    let node = this.#root;
-    for (const level of filter.split('/')) {
-      const child = node.children.get(level);
-      if (child === undefined) return false;
-      path.push({ parent: node, level });
-      node = child;
-    }
-    if (node.value === undefined) return false;
-    node.value = undefined;
-    this.#wildcards -= 1;
-    prune(path);
-    return true;
-  }
 }
 
-function collect<T>(node: Node<T> | undefined, found: T[]): void {
-  if (node?.value !== undefined) found.push(node.value);
+/** Where the name stands behind these levels of a filter. */
+function follow(label: readonly string[], levels: readonly string[], depth: number): number {
+  let at = depth;
+  for (const level of label) {
+    if (level === '#') return MATCHES_REST; // `sport/#` also matches `sport` (4.7.1.2).
+    if (at === levels.length || (level !== '+' && level !== levels[at])) return NO_MATCH;
+    at += 1;
+  }
+  return at;
 }
 
-/** Removes the nodes that neither have a value nor lead to one, from the end of the path up. */
-function prune<T>(path: { parent: Node<T>; level: string }[]): void {
-  for (const { parent, level } of path.reverse()) {
-    const node = parent.children.get(level);
-    if (node === undefined || node.value !== undefined || node.children.size > 0) return;
-    parent.children.delete(level);
-  }
+function collect<T>(node: TrieNode<T>, found: T[]): void {
+  if (node.value !== undefined) found.push(node.value);
 }

@@ -6,6 +6,9 @@ import { Violation } from './violation.ts';
 /** A fixed header is the first byte and at most four bytes of Remaining Length. */
 const FIXED_HEADER_BYTES_MAX = 5;
 const HELD_BYTES_MIN = 64;
+const CONNECT = 0x10;
+/** Protocol Name and Protocol Version, with which the variable header of CONNECT begins (3.1.2). */
+const MQTT_5 = [0, 4, 0x4d, 0x51, 0x54, 0x54, 5];
 const EMPTY = new Uint8Array(0);
 
 export interface FramerOptions {
@@ -37,13 +40,19 @@ export class Framer {
     this.#options = options;
   }
 
-  set protocolVersion(version: ProtocolVersion) {
-    this.#options = { ...this.#options, protocolVersion: version };
+  /** What is known once CONNECT has been taken. */
+  connected(protocolVersion: ProtocolVersion, maximumPacketSize: number): void {
+    this.#options = { ...this.#options, protocolVersion, maximumPacketSize };
   }
 
   /** Bytes of a packet whose end has not come. */
   get heldBytes(): number {
     return this.#heldLength;
+  }
+
+  /** Bytes that are reserved for it. */
+  get reservedBytes(): number {
+    return this.#held.length;
   }
 
   /** Takes the next bytes; call `next` until it returns `undefined` before pushing again. */
@@ -140,7 +149,10 @@ export function packetLength(
     remaining += (byte & 0x7f) * 0x80 ** (index - 1);
     if (byte >= 0x80) continue;
     if (byte === 0 && index > 1 && options.protocolVersion === 5) return overlong();
-    return withinMaximum(1 + index + remaining, options.maximumPacketSize);
+    const length = 1 + index + remaining;
+    if (length <= options.maximumPacketSize) return length;
+    const isConnect5 = firstByte === CONNECT && isMqtt5(bytes, start + index + 1, end);
+    return tooLarge(length, options.maximumPacketSize, isConnect5 ? 5 : undefined);
   }
   return new Violation(ReasonCode.MalformedPacket, 'The Remaining Length takes at most four bytes');
 }
@@ -153,13 +165,22 @@ function overlong(): Violation {
   );
 }
 
-/** [MQTT-3.2.2-15]: known from the header alone, so that nothing of such a packet is ever kept. */
-function withinMaximum(length: number, maximumPacketSize: number): number | Violation {
-  if (length <= maximumPacketSize) return length;
-  return new Violation(
-    ReasonCode.PacketTooLarge,
-    `A packet has at most ${maximumPacketSize} bytes, not ${length}`,
-  );
+/**
+ * [MQTT-3.2.2-15]: known from the header alone, so that nothing of such a packet is ever kept. A CONNECT is answered
+ * where its first bytes say that it is MQTT 5.0's; MQTT 3.1.1 has no return code for it.
+ */
+function tooLarge(
+  length: number,
+  maximumPacketSize: number,
+  answerAs: ProtocolVersion | undefined,
+): Violation {
+  const reason = `A packet has at most ${maximumPacketSize} bytes, not ${length}`;
+  return new Violation(ReasonCode.PacketTooLarge, reason, answerAs);
+}
+
+function isMqtt5(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < MQTT_5.length) return false;
+  return MQTT_5.every((byte, index) => bytes[start + index] === byte);
 }
 
 /** Where the variable header begins in a whole packet. */

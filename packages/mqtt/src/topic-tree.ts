@@ -1,13 +1,12 @@
-class Node<T> {
-  readonly children = new Map<string, Node<T>>();
-  value: T | undefined;
-}
+import { findNode, makeNode, removeValue, TrieNode } from './level-trie.ts';
 
-/** Nodes whose levels match the first `depth` levels of a filter. */
+/** Nodes to look at, and how many levels of the filter lead to their parent. */
 interface Frontier<T> {
-  nodes: Iterator<Node<T>>;
+  nodes: Iterator<TrieNode<T>>;
   depth: number;
 }
+
+const NO_MATCH = -1;
 
 /**
  * Topic Names and a value for each; `match` finds the values of all names that a Topic Filter matches.
@@ -16,7 +15,7 @@ interface Frontier<T> {
  * stack of its own, so a name of many levels cannot overflow the engine's.
  */
 export class TopicTree<T extends NonNullable<unknown>> {
-  readonly #root = new Node<T>();
+  readonly #root = new TrieNode<T>();
   #size = 0;
 
   get size(): number {
@@ -24,40 +23,20 @@ export class TopicTree<T extends NonNullable<unknown>> {
   }
 
   get(topicName: string): T | undefined {
-    let node: Node<T> | undefined = this.#root;
-    for (const level of topicName.split('/')) node = node?.children.get(level);
-    return node?.value;
+    return findNode(this.#root, topicName.split('/'))?.value;
   }
 
   set(topicName: string, value: T): void {
-    let node = this.#root;
-    for (const level of topicName.split('/')) {
-      let child = node.children.get(level);
-      if (child === undefined) {
-        child = new Node<T>();
-        node.children.set(level, child);
-      }
-      node = child;
-    }
+    const node = makeNode(this.#root, topicName.split('/'));
     if (node.value === undefined) this.#size += 1;
     node.value = value;
   }
 
   /** Whether the name was there. */
   delete(topicName: string): boolean {
-    const levels = topicName.split('/');
-    const path: Node<T>[] = [this.#root];
-    for (const level of levels) {
-      const child = path.at(-1)?.children.get(level);
-      if (child === undefined) return false;
-      path.push(child);
-    }
-    const node = path.at(-1);
-    if (node?.value === undefined) return false;
-    node.value = undefined;
-    this.#size -= 1;
-    prune(path, levels);
-    return true;
+    const wasThere = removeValue(this.#root, topicName.split('/'));
+    if (wasThere) this.#size -= 1;
+    return wasThere;
   }
 
   /** Lazily, in no particular order. A value set or deleted meanwhile may or may not be seen. */
@@ -70,38 +49,43 @@ export class TopicTree<T extends NonNullable<unknown>> {
         stack.pop();
         continue;
       }
-      const level = levels[top.depth];
+      const depth = follow(node.label, levels, top.depth);
+      if (depth === NO_MATCH) continue;
+      const level = levels[depth];
       // Behind the last level, and at `#`, which includes the parent level (4.7.1.2).
       if ((level === undefined || level === '#') && node.value !== undefined) yield node.value;
-      const next = this.#next(node, level);
-      if (next !== undefined) stack.push({ nodes: next, depth: level === '#' ? top.depth : top.depth + 1 });
+      const nodes = this.#next(node, level);
+      if (nodes !== undefined) stack.push({ nodes, depth });
     }
   }
 
-  #next(node: Node<T>, level: string | undefined): Iterator<Node<T>> | undefined {
-    if (level === undefined) return undefined;
+  #next(node: TrieNode<T>, level: string | undefined): Iterator<TrieNode<T>> | undefined {
+    if (level === undefined || node.children === undefined) return undefined;
     if (level === '+' || level === '#') {
       // A leading wildcard never matches a name that begins with `$` [MQTT-4.7.2-1].
-      return node === this.#root ? withoutDollar(node) : node.children.values();
+      return node === this.#root ? withoutDollar(node.children) : node.children.values();
     }
     const child = node.children.get(level);
     return child === undefined ? undefined : [child].values();
   }
 }
 
-function* withoutDollar<T>(node: Node<T>): Generator<Node<T>, void, undefined> {
-  for (const [level, child] of node.children) {
+function* withoutDollar<T>(
+  children: ReadonlyMap<string, TrieNode<T>>,
+): Generator<TrieNode<T>, void, undefined> {
+  for (const [level, child] of children) {
     if (!level.startsWith('$')) yield child;
   }
 }
 
-/** Removes the nodes that neither have a value nor lead to one, from the end of the path up. */
-function prune<T>(path: readonly Node<T>[], levels: readonly string[]): void {
-  for (let depth = levels.length; depth > 0; depth -= 1) {
-    const node = path[depth];
-    const level = levels[depth - 1];
-    if (node === undefined || level === undefined || node.value !== undefined || node.children.size > 0)
-      return;
-    path[depth - 1]?.children.delete(level);
+/** Where the filter stands behind these levels of a name: at its `#`, once that has been reached. */
+function follow(label: readonly string[], levels: readonly string[], depth: number): number {
+  let at = depth;
+  for (const level of label) {
+    const wanted = levels[at];
+    if (wanted === '#') return at;
+    if (wanted === undefined || (wanted !== '+' && wanted !== level)) return NO_MATCH;
+    at += 1;
   }
+  return at;
 }

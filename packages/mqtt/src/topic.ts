@@ -13,9 +13,9 @@ export interface ParsedFilter {
   topicFilter: string;
 }
 
-const SLASH = 0x2f;
-const PLUS = 0x2b;
-const HASH = 0x23;
+export const SLASH = 0x2f;
+export const PLUS = 0x2b;
+export const HASH = 0x23;
 const DOLLAR = 0x24;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const SHARE_PREFIX = '$share/';
@@ -61,7 +61,7 @@ export function parseTopicFilter(filter: string, limits: TopicLimits = {}): Pars
 
 /** Whether a valid Topic Filter matches a valid Topic Name (4.7). Allocates nothing. */
 export function matches(filter: string, name: string): boolean {
-  if (name.charCodeAt(0) === DOLLAR && startsWithWildcard(filter)) return false;
+  if (isHiddenFrom(filter, name)) return false;
   let f = 0;
   let n = 0;
   for (;;) {
@@ -86,13 +86,17 @@ export function matches(filter: string, name: string): boolean {
 }
 
 /** A leading wildcard never matches a name that begins with `$` [MQTT-4.7.2-1]. */
+export function isHiddenFrom(filter: string, text: string): boolean {
+  return text.charCodeAt(0) === DOLLAR && startsWithWildcard(filter);
+}
+
 export function startsWithWildcard(filter: string): boolean {
   const first = filter.charCodeAt(0);
   return first === PLUS || first === HASH;
 }
 
 /** `sport/#` also matches `sport`: `#` includes the parent level (4.7.1.2). */
-function isFinalHash(filter: string, slash: number): boolean {
+export function isFinalHash(filter: string, slash: number): boolean {
   return (
     filter.length === slash + 2 && filter.charCodeAt(slash) === SLASH && filter.charCodeAt(slash + 1) === HASH
   );

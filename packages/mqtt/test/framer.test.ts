@@ -41,6 +41,30 @@ describe('a packet of more bytes than allowed', () => {
   });
 });
 
+describe('a CONNECT of more bytes than are taken before it', () => {
+  const announced = (level: number, ...rest: number[]) =>
+    buffer([0x10, 0xff, 0x7f, [...text('MQTT')], level, ...rest]);
+  const decoderWith = (connectBytesMax: number) =>
+    new PacketDecoder({ maximumPacketSize: 100_000, connectBytesMax });
+
+  it('is refused from its first bytes, and said so in MQTT 5.0 alone', () => {
+    const [in5] = decoderWith(1000).push(announced(5));
+    expect(in5).toMatchObject({ reasonCode: PACKET_TOO_LARGE, answerAs: 5 });
+    const [in311] = decoderWith(1000).push(announced(4));
+    expect(in311).toMatchObject({ reasonCode: PACKET_TOO_LARGE, answerAs: undefined });
+    const [unknown] = decoderWith(1000).push(announced(5).subarray(0, 9));
+    expect(unknown).toMatchObject({ reasonCode: PACKET_TOO_LARGE, answerAs: undefined });
+  });
+
+  it('does not lower the limit of the packets behind CONNECT', () => {
+    const connect = packet(0x10, [text('MQTT'), 4, 2, 0, 0, text('a')]);
+    const large = publishOf(Buffer.alloc(5000));
+    const packets = decoderWith(connect.length).push(Buffer.concat([connect, large]));
+    expect(packets).toMatchObject([{ type: 'connect' }, { type: 'publish' }]);
+    expect(decoderWith(connect.length - 1).push(connect)).toMatchObject([{ reasonCode: PACKET_TOO_LARGE }]);
+  });
+});
+
 describe('a first byte that is wrong', () => {
   it('is refused before anything follows it', () => {
     expect(decoderOf(100).push(Uint8Array.of(0x00))).toMatchObject([{ reasonCode: 0x81 }]);

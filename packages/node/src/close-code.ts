@@ -5,4 +5,5 @@ export const CloseCode = {
   UnsupportedData: 1003,
   PolicyViolation: 1008,
   InternalError: 1011,
+  TryAgainLater: 1013,
 } as const;

@@ -61,7 +61,7 @@ export class NodeConnections implements Connections {
     if (link === undefined) return;
     // Sent only where CONNACK was: nothing precedes it [MQTT-3.14.0-1].
     if (disconnect !== undefined && versionOf(link) === 5) link.send(disconnect, 5);
-    link.close();
+    link.close('server');
   }
 
   #push(topic: string, variants: PublishVariants, delivery: Delivery): PushFailure | undefined {
@@ -98,6 +98,7 @@ export class NodeConnections implements Connections {
 }
 
 function push(link: NodeLink, prepared: PreparedPublish, delivery: Delivery): void {
+  link.traffic.sentMessages += 1;
   link.push(headFor(prepared, delivery.packetId));
   if (prepared.tail !== undefined) link.push(prepared.tail);
 }

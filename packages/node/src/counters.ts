@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Emulator } from '@apus/emulator';
-import { isLoopbackPeer } from './auth/loopback.ts';
+import { isFromThisMachine } from './auth/loopback.ts';
 import { pathOf } from './handshake.ts';
 
 export const COUNTERS_PATH = '/counters';
@@ -31,11 +31,11 @@ export function countersAnswer(gateway: Pick<Emulator, 'url' | 'counters'> | und
   };
 }
 
-/** Answers `/counters` to programs on this machine, and leaves the rest, and everybody else, to `handler`. */
+/** Answers `/counters` to programs on this machine and pages that it served, and leaves the rest, and everybody else, to `handler`. */
 export function withCounters(handler: RequestListener, answer: () => CountersAnswer): RequestListener {
   return (request, response) => {
     const isAsked = request.method === 'GET' && pathOf(request) === COUNTERS_PATH;
-    if (isAsked && isLoopbackPeer(request.socket.remoteAddress)) answerJson(response, answer());
+    if (isAsked && isFromThisMachine(request)) answerJson(response, answer());
     else handler(request, response);
   };
 }

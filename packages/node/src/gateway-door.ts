@@ -1,6 +1,7 @@
 import type { BrokerOptions, Connections } from '@apus/broker';
-import { type Clock, createBroker, type Log, type Ports } from '@apus/broker';
+import { createBroker, type Log, type Ports } from '@apus/broker';
 import {
+  type AllowedOrigins,
   createEnvironment,
   createHandlers,
   type Environment,
@@ -9,10 +10,16 @@ import {
   SignedPoster,
 } from '@apus/cloud';
 import { type Emulator, startEmulator } from '@apus/emulator';
+import type { Handshakes } from '@apus/identity';
 import { MemoryLinks } from '@apus/store-memory';
+import { withConnectTimeout } from './connect-timeout.ts';
 import type { NodeConnections } from './connections.ts';
 import { DoorConnections } from './door-connections.ts';
+import type { NodeLimits } from './limits.ts';
 import { cannotListen } from './listen.ts';
+import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
+import type { RateQuota } from './quotas/rate-quota.ts';
+import type { Scheduler } from './scheduler.ts';
 import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 
 /** Everything of a broker but how its connections are reached. */
@@ -32,11 +39,16 @@ export interface GatewayDoorOptions {
   readonly port: number;
   readonly ports: SharedPorts;
   readonly broker: BrokerOptions;
+  readonly allowedOrigins: AllowedOrigins;
+  /** Absent: no token is looked at. */
+  readonly handshakes: Handshakes | undefined;
   readonly lossGraceSeconds: number | undefined;
+  readonly limits: NodeLimits;
   readonly node: NodeConnections;
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   readonly log: Log;
   readonly meter: TrafficMeter;
+  readonly rateQuota: RateQuota;
 }
 
 /**
@@ -44,7 +56,7 @@ export interface GatewayDoorOptions {
  * stores, so that a message published at one door arrives at the other.
  */
 export async function startGatewayDoor(options: GatewayDoorOptions): Promise<GatewayDoor> {
-  const { ports, node, clock, log, meter } = options;
+  const { ports, allowedOrigins, handshakes, limits, node, clock, log, meter } = options;
   const links = new MemoryLinks(clock);
   const brokerOptions = gatewayBrokerOptions(options.broker, options.lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
@@ -52,9 +64,21 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
     const connections = meteredConnections(new DoorConnections(node, gateway), meter);
     return meteredBroker(createBroker({ ...ports, connections }, brokerOptions), meter);
   };
+  const frameQuota = new GatewayFrameQuota(options.rateQuota, clock);
+  const connectTimeout = {
+    ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
+    poster: () => outside.poster,
+  };
   const emulator = await startEmulator({
     host: options.host,
     port: options.port,
+    signatureNow: () => clock.now(),
+    limits: {
+      connectionsMax: limits.connectionsMax,
+      unfinishedBytesMax: limits.inboundTotalBytesMax,
+      requestTimeoutMs: limits.handshakeTimeoutSeconds * 1000,
+      requestHeaderBytesMax: limits.handshakeBytesMax,
+    },
     createEnvironment: ({ managementEndpoint, variables, clock: environmentClock }) => {
       const credentials = {
         accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
@@ -65,7 +89,12 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
       const sleep = (ms: number) =>
         new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
       const poster = new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep });
-      return createHandlers({ links, poster, clock, log, makeBroker, maximumPacketSize });
+      const handlers = createHandlers({
+        ...{ links, poster, clock, log, makeBroker, maximumPacketSize, allowedOrigins, handshakes },
+        bans: ports.bans,
+        frameQuota,
+      });
+      return withConnectTimeout(handlers, connectTimeout);
     },
     onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
   }).catch((error: unknown) => {

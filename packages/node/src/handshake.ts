@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isLoopbackOrigin } from './auth/loopback.ts';
-import type { AllowedOrigins } from './options.ts';
+import { type AllowedOrigins, isAllowedOrigin } from '@apus/cloud';
+import type { HandshakeRequest } from '@apus/identity';
 
 export const MQTT_PATH = '/mqtt';
 
@@ -23,7 +23,7 @@ export function refusalOf(
     return { status: 404, reason: `MQTT over WebSocket is at ${MQTT_PATH}, not at ${pathOf(request)}.` };
   }
   const { origin } = request.headers;
-  if (origin !== undefined && !isAllowedOrigin(origin, allowedOrigins)) {
+  if (!isAllowedOrigin(origin, allowedOrigins)) {
     return {
       status: 403,
       reason: `Web pages of ${origin} may not connect. Allow them with --allow-origin ${origin}`,
@@ -34,6 +34,16 @@ export function refusalOf(
     return { status: 400, reason: 'The client has to offer the WebSocket subprotocol "mqtt".' };
   }
   return undefined;
+}
+
+/** The places where tokens are looked for. Of a parameter that comes twice the last counts, as at API Gateway. */
+export function identifiableRequest(request: IncomingMessage, address: string): HandshakeRequest {
+  const { searchParams } = new URL(request.url ?? '', 'ws://localhost');
+  return {
+    header: (name) => request.headers[name]?.toString(),
+    query: Object.fromEntries(searchParams),
+    address,
+  };
 }
 
 /** The one that the handshake's answer names [MQTT-6.0.0-4]. */
@@ -59,22 +69,15 @@ export function refuseHandshake(socket: Duplex, { status, reason }: HandshakeRef
 
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
   503: 'Service Unavailable',
 };
 
 function offeredSubprotocols(request: IncomingMessage): ReadonlySet<string> {
   const header = request.headers['sec-websocket-protocol'] ?? '';
   return new Set(header.split(',').map((name) => name.trim()));
-}
-
-/**
- * A browser lets any page open a WebSocket to this machine. While nobody is asked for a password, only pages that
- * this machine served may; other programs send no Origin.
- */
-function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
-  if (allowed === 'any') return true;
-  if (allowed === 'loopback') return isLoopbackOrigin(origin);
-  return allowed.includes(origin) || isLoopbackOrigin(origin);
 }

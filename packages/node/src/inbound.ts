@@ -14,8 +14,18 @@ export class Inbound {
   #position = 0;
   #bytes = 0;
 
-  constructor(maximumPacketSize: number) {
-    this.#decoder = new PacketDecoder({ maximumPacketSize });
+  constructor(maximumPacketSize: number, connectBytesMax = maximumPacketSize) {
+    this.#decoder = new PacketDecoder({ maximumPacketSize, connectBytesMax });
+  }
+
+  /** The CONNECT is whole, and has been handed over. */
+  get hasConnect(): boolean {
+    return this.#decoder.protocolVersion !== undefined;
+  }
+
+  /** Bytes that are kept: those that wait, and those of a packet whose end has not come. */
+  get heldBytes(): number {
+    return this.#bytes + this.#decoder.reservedBytes;
   }
 
   /** Bytes that wait, not counting those of the piece that is being handed over. */

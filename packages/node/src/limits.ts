@@ -16,13 +16,40 @@ export interface NodeLimits {
    * over that limit is answered with MQTT's 0x95 rather than WebSocket's 1009.
    */
   readonly webSocketMessageBytesMax: number;
+  /**
+   * What one client may send before CONNACK: 128 KiB hold the largest will (64 KiB) and a token beside it. A larger
+   * CONNECT is refused with 0x95 (MQTT 5) or closed, also before all of it has come.
+   */
+  readonly connectBytesMax: number;
   /** What one client has sent and the broker has not taken. Beyond it the socket is not read. */
   readonly inboundBufferBytesMax: number;
+  /**
+   * What all clients together have begun to send: WebSocket messages and packets that are not whole, and those that wait.
+   * Beyond it connections are ended with 0x97, those first that hold most for longest. 64 MiB are eight of the largest
+   * WebSocket messages at a time.
+   */
+  readonly inboundTotalBytesMax: number;
   /**
    * What one client has been sent and does not read. Beyond it QoS 0 is dropped, QoS 1 and 2 wait in the session's
    * queue, and nothing more is read from that client.
    */
   readonly outboundBufferBytesMax: number;
+  /**
+   * How long a client may send more than its identity's quotas allow, although it is read no faster than they say. Then
+   * it is disconnected with 0x96, and comes back by itself. A minute is a large upload, or a loop. 0: for ever.
+   */
+  readonly overdraftSecondsMax: number;
+  /**
+   * Bytes that the process keeps for all clients: retained messages, queued and inflight ones, subscriptions by their levels,
+   * sessions and wills. Beyond it nothing more is taken on (0x97), and what was taken on is delivered. 0: half of what
+   * the heap may have, or of the machine's memory if that is less.
+   */
+  readonly memoryBytesMax: number;
+  /**
+   * The share of it that queued and inflight messages of one tenant may take. Beyond it a message that would be queued is refused
+   * (0x97), and none that was taken is lost. 0: half of all.
+   */
+  readonly tenantQueueBytesMax: number;
   /** How long a client may take to answer a WebSocket close before the TCP connection is cut. */
   readonly closeTimeoutSeconds: number;
   /** How long a shutdown waits for clients to go. Below the 10 s after which container runtimes kill. */
@@ -35,8 +62,13 @@ export const DEFAULT_NODE_LIMITS: NodeLimits = {
   handshakeTimeoutSeconds: 10,
   handshakeBytesMax: 16 * 1024,
   webSocketMessageBytesMax: 8 * 1024 * 1024,
+  connectBytesMax: 128 * 1024,
   inboundBufferBytesMax: 256 * 1024,
+  inboundTotalBytesMax: 64 * 1024 * 1024,
   outboundBufferBytesMax: 1024 * 1024,
+  overdraftSecondsMax: 60,
+  memoryBytesMax: 0,
+  tenantQueueBytesMax: 0,
   closeTimeoutSeconds: 5,
   shutdownTimeoutSeconds: 5,
 };

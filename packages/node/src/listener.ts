@@ -1,17 +1,29 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Log } from '@apus/broker';
+import type { Bans, Identity, Log } from '@apus/broker';
+import type { AllowedOrigins } from '@apus/cloud';
+import type { HandshakeRefused, Handshakes, HandshakeTaken } from '@apus/identity';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { chooseSubprotocol, refusalOf, refuseHandshake } from './handshake.ts';
+import {
+  chooseSubprotocol,
+  type HandshakeRefusal,
+  identifiableRequest,
+  refusalOf,
+  refuseHandshake,
+} from './handshake.ts';
 import type { NodeLimits } from './limits.ts';
 import type { Links } from './links.ts';
 import { type LinkContext, NodeLink } from './node-link.ts';
-import type { AllowedOrigins } from './options.ts';
+import type { PeerAddresses } from './peer-address.ts';
 
 export interface ListenerOptions {
   readonly limits: NodeLimits;
   readonly maximumPacketSize: number;
   readonly allowedOrigins: AllowedOrigins;
+  readonly bans: Bans;
+  /** Looks at the tokens of handshakes. Absent: none is looked at. */
+  readonly handshakes: Handshakes | undefined;
+  readonly addresses: PeerAddresses;
   readonly log: Log;
   /** Names a connection; never the same twice. */
   readonly connectionId: () => string;
@@ -39,15 +51,65 @@ export class Listener {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const refusal = this.#unavailable() ?? refusalOf(request, this.#options.allowedOrigins);
+    const refusal =
+      this.#unavailable() ?? this.#banned(request) ?? refusalOf(request, this.#options.allowedOrigins);
     if (refusal !== undefined) {
-      this.#options.log.info('handshake-refused', { address: addressOf(request), ...refusal });
-      refuseHandshake(socket, refusal);
+      this.#refuse(request, socket, refusal);
       return;
     }
+    const { handshakes, addresses } = this.#options;
+    const outcome = handshakes?.identify(identifiableRequest(request, addresses.of(request).address));
+    if (outcome instanceof Promise) void this.#upgradeLater(request, socket, head, outcome);
+    else if (outcome !== undefined && 'status' in outcome)
+      this.#refuse(request, socket, outcome, 'token-refused');
+    else this.#accept(request, socket, head, outcome?.identity);
+  }
+
+  /** A token is checked meanwhile: the client may go, and the broker may stop or fill up. */
+  async #upgradeLater(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    identifying: Promise<HandshakeTaken | HandshakeRefused>,
+  ): Promise<void> {
+    const leave = () => socket.destroy();
+    socket.on('error', leave);
+    const outcome = await identifying.catch((error: unknown) => this.#failed(error));
+    socket.off('error', leave);
+    if (socket.destroyed) return;
+    const refusal = this.#unavailable();
+    if (refusal !== undefined) this.#refuse(request, socket, refusal);
+    else if ('status' in outcome) this.#refuse(request, socket, outcome, 'token-refused');
+    else this.#accept(request, socket, head, outcome.identity);
+  }
+
+  #failed(error: unknown): HandshakeRefusal {
+    this.#options.log.error('handshake-failed', {
+      error: error instanceof Error ? error.stack : String(error),
+    });
+    return { status: 500, reason: 'The token could not be checked.' };
+  }
+
+  #refuse(
+    request: IncomingMessage,
+    socket: Duplex,
+    refusal: HandshakeRefusal,
+    event: 'handshake-refused' | 'token-refused' = 'handshake-refused',
+  ): void {
+    const { address } = this.#options.addresses.of(request);
+    this.#options.log.info(event, { address, ...refusal });
+    refuseHandshake(socket, refusal);
+  }
+
+  #accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity | undefined): void {
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#open(webSocket, request, socket),
+      this.#open(webSocket, request, socket, identity),
     );
+  }
+
+  #banned(request: IncomingMessage): { status: number; reason: string } | undefined {
+    const ban = this.#options.bans.banOnHost(this.#options.addresses.of(request).host);
+    return ban && { status: 403, reason: 'This address has been banned.' };
   }
 
   #unavailable(): { status: number; reason: string } | undefined {
@@ -57,13 +119,27 @@ export class Listener {
     return { status: 503, reason: `This broker has ${connectionsMax} connections and takes no more.` };
   }
 
-  #open(webSocket: WebSocket, request: IncomingMessage, socket: Duplex): void {
-    const id = this.#options.connectionId();
-    const link = new NodeLink(this.#context, id, { address: addressOf(request) }, webSocket, socket);
-    this.#links.add(link);
-    this.#options.log.debug('opened', { connectionId: id, address: link.peer.address });
+  #open(
+    webSocket: WebSocket,
+    request: IncomingMessage,
+    socket: Duplex,
+    identity: Identity | undefined,
+  ): void {
+    const { addresses, log, connectionId } = this.#options;
+    const id = connectionId();
+    const peer = { ...addresses.of(request), ...(identity !== undefined && { identity }) };
+    const { address } = peer;
+    this.#links.add(new NodeLink(this.#context, id, peer, webSocket, socket));
+    log.debug('opened', { connectionId: id, address });
+    if (addresses.isForwardedInVain(request)) {
+      const reason = 'X-Forwarded-For counts only where --trusted-proxy names who sends it';
+      log.info('forwarded-for-ignored', { address, reason });
+    }
   }
 }
+
+/** Pieces of one message that `ws` gathers: 8 MiB in packets of 1,400 bytes are 6,000. Each costs more than it holds. */
+const BUFFERED_CHUNKS_MAX = 16 * 1024;
 
 function createWebSocketServer({ limits, maximumPacketSize }: ListenerOptions): WebSocketServer {
   const options = {
@@ -72,15 +148,11 @@ function createWebSocketServer({ limits, maximumPacketSize }: ListenerOptions): 
     // Frames are written past `ws` (see outbox.ts), which only works uncompressed.
     perMessageDeflate: false,
     maxPayload: Math.max(limits.webSocketMessageBytesMax, maximumPacketSize),
+    maxBufferedChunks: BUFFERED_CHUNKS_MAX,
     closeTimeout: limits.closeTimeoutSeconds * 1000,
     // A text frame is refused for being one, whatever it holds.
     skipUTF8Validation: true,
     handleProtocols: (offered: Set<string>) => chooseSubprotocol(offered) ?? false,
   } as const;
   return new WebSocketServer(options);
-}
-
-function addressOf(request: IncomingMessage): string {
-  const { remoteAddress, remotePort } = request.socket;
-  return `${remoteAddress ?? 'unknown'}:${remotePort ?? 0}`;
 }

@@ -1,11 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { Broker, ConnectionId, Link, LinkState, Log, Peer } from '@apus/broker';
-import { encodePacket, type Packet, type ProtocolVersion, ReasonCode } from '@apus/mqtt';
+import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import { WebSocket } from 'ws';
 import { CloseCode } from './close-code.ts';
 import { Inbound } from './inbound.ts';
+import type { InboundBudget, InboundHolder } from './inbound-budget.ts';
 import type { NodeLimits } from './limits.ts';
 import { type Flusher, Outbox } from './outbox.ts';
+import { LinkRate } from './quotas/link-rate.ts';
+import type { RateQuota } from './quotas/rate-quota.ts';
+import type { Throttle } from './quotas/throttle.ts';
+import { type Reader, Reading } from './reading.ts';
 import type { Scheduler } from './scheduler.ts';
 import { TopicAliases } from './topic-aliases.ts';
 import { Turns } from './turns.ts';
@@ -17,30 +22,46 @@ export interface LinkContext {
   readonly log: Log;
   readonly scheduler: Scheduler;
   readonly flusher: Flusher;
+  readonly inboundBudget: InboundBudget;
   readonly limits: LinkLimits;
+  readonly rateQuota: RateQuota;
+  readonly throttle: Throttle;
   /** Called once, when the network connection is gone. */
   readonly ended: (link: NodeLink) => void;
 }
 
-export type LinkLimits = Pick<NodeLimits, 'inboundBufferBytesMax' | 'outboundBufferBytesMax'> & {
+export type LinkLimits = Pick<
+  NodeLimits,
+  'connectBytesMax' | 'inboundBufferBytesMax' | 'outboundBufferBytesMax'
+> & {
   readonly maximumPacketSize: number;
 };
 
+/** Traffic of one connection so far, for its operator. */
+export interface LinkTraffic {
+  receivedMessages: number;
+  receivedBytes: number;
+  sentMessages: number;
+  sentBytes: number;
+}
+
 /** One WebSocket as the broker sees it. */
-export class NodeLink implements Link {
+export class NodeLink implements Link, Reader, InboundHolder {
   readonly id: ConnectionId;
   readonly peer: Peer;
   state: LinkState = { phase: 'new' };
   readonly topicAliases = new Map<number, string>();
   readonly openedAtMs: number;
+  readonly traffic: LinkTraffic = { receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentBytes: 0 };
   readonly #context: LinkContext;
   readonly #socket: WebSocket;
   readonly #outbox: Outbox;
+  readonly #reading: Reading;
   readonly #turns: Turns;
+  readonly #rate: LinkRate;
   #outboundAliases: TopicAliases | undefined;
   #lastPacketAtMs: number;
   #isClosing = false;
-  #isPaused = false;
   /** The broker was told that this link takes no more, and waits to hear that it does again. */
   #drainWanted = false;
 
@@ -50,13 +71,25 @@ export class NodeLink implements Link {
     this.#context = context;
     this.#socket = socket;
     this.#outbox = new Outbox(stream, context.flusher, () => this.#written());
-    this.#turns = this.#createTurns();
+    const { limits, scheduler, inboundBudget: budget } = context;
+    const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
+    this.#reading = new Reading({ limits, budget, scheduler }, this, socket, inbound);
+    this.#turns = this.#createTurns(inbound);
+    this.#rate = new LinkRate({
+      quota: context.rateQuota,
+      throttle: context.throttle,
+      resumed: () => this.#turns.advance(),
+    });
     this.openedAtMs = context.scheduler.now();
     this.#lastPacketAtMs = this.openedAtMs;
     socket.on('message', (data, isBinary) => this.#message(data as Buffer, isBinary));
     socket.on('error', (error) => this.#log('web-socket-error', { error: error.message }));
+    // Ahead of `ws`, which removes the mask from the bytes in their place.
+    stream.prependListener('data', (chunk: Uint8Array) => this.#reading.push(chunk));
     socket.on('close', (code) => {
       context.ended(this);
+      this.#rate.end();
+      this.#reading.end();
       this.#turns.end(`the WebSocket closed with ${code}`);
     });
   }
@@ -65,9 +98,35 @@ export class NodeLink implements Link {
     return !this.#isClosing && this.#socket.readyState === WebSocket.OPEN;
   }
 
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  get isConnected(): boolean {
+    return this.state.phase === 'connected';
+  }
+
+  get hasToWait(): boolean {
+    return this.#rate.isWaiting;
+  }
+
+  get heldBytes(): number {
+    return this.#reading.heldBytes;
+  }
+
+  /** A packet that was taken since shows that the client goes on. */
+  get heldSinceMs(): number {
+    return Math.max(this.#reading.heldSinceMs, this.#lastPacketAtMs);
+  }
+
   /** When the client last sent a packet; undefined while it is the broker who keeps it waiting. */
   get silentSinceMs(): number | undefined {
-    return this.#turns.isBusy ? undefined : this.#lastPacketAtMs;
+    return this.#turns.isBusy || this.#rate.isWaiting ? undefined : this.#lastPacketAtMs;
+  }
+
+  /** How long the client has been sending more than its identity may; 0: it is not. */
+  overdraftMs(nowMs: number): number {
+    return this.#rate.overdraftMs(nowMs);
   }
 
   /** False above the limit; `Broker.drain` follows when half of it has left. */
@@ -96,11 +155,14 @@ export class NodeLink implements Link {
 
   /** Sends the bytes of WebSocket frames; a frame may be cut between calls. */
   push(bytes: Uint8Array): void {
-    if (this.isOpen) this.#outbox.push(bytes);
+    if (!this.isOpen) return;
+    this.traffic.sentBytes += bytes.length;
+    this.#outbox.push(bytes);
   }
 
-  close(): void {
-    this.closeWith(CloseCode.Normal);
+  close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {
+    if (tryAgainBecause === undefined) this.closeWith(CloseCode.Normal);
+    else this.closeWith(CloseCode.TryAgainLater, tryAgainBecause);
   }
 
   closeWith(code: number, reason = ''): void {
@@ -109,8 +171,7 @@ export class NodeLink implements Link {
     this.#isClosing = true;
     this.#turns.close();
     this.#socket.close(code, reason);
-    // The client's answer to the close has to be read, also from a socket that was paused.
-    this.#socket.resume();
+    this.#reading.awaitClose();
   }
 
   terminate(): void {
@@ -123,43 +184,56 @@ export class NodeLink implements Link {
     this.#turns.call(() => this.#context.broker.disconnect(this, reasonCode, reason));
   }
 
-  #createTurns(): Turns {
+  refuse(violation: Violation): void {
+    this.#turns.call(() => this.#context.broker.receive(this, violation));
+  }
+
+  overload(): void {
+    this.#log('inbound-overload', { heldBytes: this.heldBytes });
+    this.#reading.stop();
+    this.disconnect(ReasonCode.QuotaExceeded, 'What clients have begun to send takes too much memory');
+  }
+
+  #createTurns(inbound: Inbound): Turns {
     const { broker, limits, scheduler } = this.#context;
-    return new Turns(new Inbound(limits.maximumPacketSize), {
+    return new Turns(inbound, {
       receive: (packet) => {
         this.#lastPacketAtMs = scheduler.now();
+        if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
+        this.#charge(packet, this.#lastPacketAtMs);
         return broker.receive(this, packet);
       },
       lost: (why) => broker.lost(this, why),
       failed: (error) => this.#failed(error),
       // A client that does not read what it is sent is not read from either: the answers would only add to it.
-      isStalled: () => this.#outbox.bufferedBytes >= limits.outboundBufferBytesMax,
-      waiting: (bytes) => this.#regulate(bytes),
+      isStalled: () => this.#rate.isWaiting || this.#outbox.bufferedBytes >= limits.outboundBufferBytesMax,
+      waiting: (bytes) => this.#reading.regulate(bytes),
     });
   }
 
   #message(data: Buffer, isBinary: boolean): void {
     if (this.#isClosing) return;
-    if (isBinary) this.#turns.push(data);
-    else this.#refuseText();
+    if (!isBinary) {
+      this.#refuseText();
+      return;
+    }
+    this.traffic.receivedBytes += data.length;
+    this.#rate.bytes(data.length, this.#context.scheduler.now());
+    this.#turns.push(data);
+  }
+
+  #charge(packet: Packet | Violation, nowMs: number): void {
+    const { state } = this;
+    if (state.phase !== 'connected' || !('type' in packet)) return;
+    const { identity, session } = state.connection;
+    this.#rate.identify(identity, session.clientId);
+    this.#rate.packet(packet, nowMs);
   }
 
   /** [MQTT-6.0.0-1] */
   #refuseText(): void {
     this.#log('text-frame');
     this.closeWith(CloseCode.UnsupportedData, 'MQTT needs binary frames');
-  }
-
-  /** Stops reading from the socket while too much waits, and starts again when half of it is gone. */
-  #regulate(waitingBytes: number): void {
-    const { inboundBufferBytesMax } = this.#context.limits;
-    if (!this.#isPaused && waitingBytes >= inboundBufferBytesMax) {
-      this.#isPaused = true;
-      this.#socket.pause();
-    } else if (this.#isPaused && waitingBytes < inboundBufferBytesMax / 2) {
-      this.#isPaused = false;
-      this.#socket.resume();
-    }
   }
 
   #written(): void {

@@ -5,16 +5,22 @@ import {
   type BrokerLimits,
   type BrokerOptions,
   DEFAULT_LIMITS,
+  type GivenQuotaScopes,
+  NODE_QUOTAS,
+  type QuotaScopes,
+  withQuotas,
 } from '@apus/broker';
+import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/cloud';
+import { checkCookieOrigins, type IdentityConfiguration, type WatchedUsersFile } from '@apus/identity';
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
-import { anonymousAuthenticator, everythingAllowed } from './auth/anonymous.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
+import { PeerAddresses } from './peer-address.ts';
 import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
 
-/** Web pages whose WebSockets are accepted: by origin, those of this machine, or all. */
+/** Web pages whose WebSockets are accepted at both doors: by origin, those of this machine, or all. */
 export type AllowedOrigins = 'any' | 'loopback' | readonly string[];
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -40,13 +46,26 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * it is not there. One process at a time. @default none: all is in memory
    */
   readonly dataDirectory?: string | undefined;
+  /** What one identity, one tenant, and all together may take. @default NODE_QUOTAS */
+  readonly quotas?: GivenQuotaScopes | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
   readonly responseInformation?: string | undefined;
+  /**
+   * The clients that may connect, and their rules, at both doors: `readIdentity` and `parseIdentity` read one. It takes the place
+   * of `authenticator`, `authorizer`, `authenticationMethods` and `usersFile`.
+   *
+   * @default anybody, on a loopback address only
+   */
+  readonly identity?: IdentityConfiguration | undefined;
   /** @default anybody, on a loopback address only */
   readonly authenticator?: Authenticator | undefined;
-  /** @default everything is allowed */
+  /** Is read again when it changes, as long as the node runs. @default none */
+  readonly usersFile?: WatchedUsersFile | undefined;
+  /**
+   * @default what the rules of each identity, or of `usersFile`, say; everything where there is no authenticator either
+   */
   readonly authorizer?: Authorizer | undefined;
   /** @default none: CONNECT with an Authentication Method is answered 0x8C */
   readonly authenticationMethods?: readonly AuthenticationMethod[] | undefined;
@@ -54,6 +73,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly allowAnonymous?: boolean | undefined;
   /** @default 'loopback' while anybody is let in, else 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
+  /**
+   * Proxies before the node door whose `X-Forwarded-For` is believed, as IP addresses or networks (`10.0.0.0/8`).
+   * @default none: behind a proxy all clients have its address, and share what is counted by address
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
   /**
    * Answers `/counters` to programs on this machine: what the gateway door's emulator has counted, and what this
    * process has used. @default false
@@ -81,10 +105,14 @@ export interface ResolvedOptions {
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
   readonly limits: NodeLimits;
-  readonly authenticator: Authenticator;
-  readonly authorizer: Authorizer;
+  readonly quotas: QuotaScopes;
+  readonly identity: IdentityConfiguration | undefined;
+  readonly authenticator: Authenticator | undefined;
+  readonly usersFile: WatchedUsersFile | undefined;
+  readonly authorizer: Authorizer | undefined;
   readonly authenticationMethods: readonly AuthenticationMethod[];
-  readonly allowedOrigins: AllowedOrigins;
+  readonly allowedOrigins: GatewayOrigins;
+  readonly addresses: PeerAddresses;
   readonly counters: boolean;
   readonly apiAccess: ApiAccess;
   readonly logLevel: LogLevel;
@@ -111,10 +139,14 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     dataDirectory: options.dataDirectory,
     broker,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
-    authenticator: options.authenticator ?? anonymousAuthenticator,
-    authorizer: options.authorizer ?? everythingAllowed,
+    quotas: withQuotas(NODE_QUOTAS, options.quotas),
+    identity: options.identity,
+    authenticator: options.authenticator,
+    usersFile: options.usersFile,
+    authorizer: options.authorizer,
     authenticationMethods: options.authenticationMethods ?? [],
-    allowedOrigins: options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback'),
+    allowedOrigins: originsOf(options),
+    addresses: new PeerAddresses(options.trustedProxies ?? []),
     counters: options.counters ?? false,
     apiAccess: accessOf(options.apiKey, isLoopbackHost(host) && !isProtected(options)),
     logLevel: options.logLevel ?? 'error',
@@ -123,16 +155,31 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
   };
 }
 
+const HOW_TO_ALLOW = '--allow-origin https://app.example';
+
+/** Pages of this machine are in every list: the web client is served from one door and connects to both. */
+function originsOf(options: NodeOptions): GatewayOrigins {
+  const { identity } = options;
+  const allowed = options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback');
+  if (identity !== undefined)
+    checkCookieOrigins(identity, allowed === 'loopback' ? 'any' : allowed, HOW_TO_ALLOW);
+  if (allowed === 'any') return 'any';
+  if (allowed === 'loopback') return [LOOPBACK_ORIGINS];
+  // Any program of this machine can serve a page, which a cookie of its reader's is not for.
+  return identity?.cookie === undefined ? [...allowed, LOOPBACK_ORIGINS] : allowed;
+}
+
 /** A client has to show who it is, or the operator has said that it need not. */
 function isProtected(options: NodeOptions): boolean {
-  return options.authenticator !== undefined || options.allowAnonymous === true;
+  const { identity, authenticator, allowAnonymous } = options;
+  return identity !== undefined || authenticator !== undefined || allowAnonymous === true;
 }
 
 function checkAnonymous(host: string, options: NodeOptions): void {
   if (isProtected(options) || isLoopbackHost(host)) return;
   throw new StartError(
     `At ${host} other machines can reach this broker, and nobody would be asked for a password. ` +
-      'Give a users file (--users FILE), or say that anybody may come in (--allow-anonymous).',
+      'Give a users file (--users FILE) or a chain of authenticators (--identity FILE), or say that anybody may come in (--allow-anonymous).',
   );
 }
 

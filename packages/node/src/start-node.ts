@@ -1,31 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type Broker, type Connections, createBroker, type Log, type Timer } from '@apus/broker';
+import {
+  type Broker,
+  type Connections,
+  createBroker,
+  type Log,
+  type Memory,
+  SparingLog,
+  type Timer,
+} from '@apus/broker';
 import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
 import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
+import { type Access, openAccess } from './auth/access.ts';
+import { BanKeeper } from './ban-keeper.ts';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { DoorConnections } from './door-connections.ts';
+import { DropMeter } from './drop-meter.ts';
 import { type GatewayDoor, type SharedPorts, startGatewayDoor } from './gateway-door.ts';
 import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
 import { closeServer, createHttpServer } from './http-server.ts';
+import { InboundBudget } from './inbound-budget.ts';
 import { Links } from './links.ts';
 import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
 import { NodeLog } from './log.ts';
+import { createMemoryBudget } from './memory-limit.ts';
 import type { LinkContext } from './node-link.ts';
 import { type NodeOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
+import { NodeHoldingQuota } from './quotas/holding-quota.ts';
+import { RateQuota } from './quotas/rate-quota.ts';
+import { Throttle } from './quotas/throttle.ts';
 import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { NodeTimers } from './timers.ts';
 import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
+import { usersChanged } from './users-changed.ts';
 
 /** A broker that runs in this process. */
 export interface RunningNode {
@@ -38,6 +55,8 @@ export interface RunningNode {
   readonly gateway: { readonly url: string; readonly emulator: Emulator } | undefined;
   /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
+  /** Looks now whether a users file has changed, and not within two seconds. */
+  rereadUsers(): Promise<void>;
   /** Tells the clients (0x8B), closes their connections and stops listening. A second call waits for the first. */
   stop(): Promise<void>;
 }
@@ -55,28 +74,40 @@ export interface RunningNode {
 export async function startNode(options: NodeOptions = {}): Promise<RunningNode> {
   const resolved = resolveOptions(options);
   const { clock, limits, host } = resolved;
-  const log = new NodeLog(resolved.logLevel, resolved.logSink, clock);
+  const log = new SparingLog(new NodeLog(resolved.logLevel, resolved.logSink, clock), clock);
+  const access = openAccess(resolved, log);
   const links = new Links();
-  const opened = await openStores(resolved.dataDirectory, clock);
+  const memory = createMemoryBudget(limits.memoryBytesMax, limits.tenantQueueBytesMax);
+  const opened = await openStores(resolved.dataDirectory, clock, memory);
   const meter = createTrafficMeter();
-  const { broker, connections, timers, gateway } = await composeBroker(resolved, opened, links, log, meter);
+  const drops = new DropMeter(clock);
+  const rateQuota = new RateQuota(resolved.quotas, clock);
+  const throttle = new Throttle(clock);
+  const composed = await composeBroker(resolved, access, opened, memory, links, log, meter, drops, rateQuota);
+  const { broker, connections, timers, gateway } = composed;
   const server = createHttpServer(limits);
   const context: LinkContext = {
     broker,
     log,
     scheduler: clock,
     flusher: new Flusher(),
+    inboundBudget: new InboundBudget(limits.inboundTotalBytesMax, () => links.all(), clock),
     limits: { ...limits, maximumPacketSize: resolved.broker.limits.maximumPacketSize },
+    rateQuota,
+    throttle,
     ended: (link) => links.remove(link),
   };
   const listener = new Listener(server, links, context, {
     limits,
     maximumPacketSize: context.limits.maximumPacketSize,
     allowedOrigins: resolved.allowedOrigins,
+    bans: opened.bans,
+    handshakes: access.handshakes,
+    addresses: resolved.addresses,
     log,
     connectionId: connectionIds(),
   });
-  const sweep = new Sweep(links, clock, log, limits.connectTimeoutSeconds);
+  const sweep = new Sweep(links, clock, log, limits);
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
   const page = createHttpHandler(loadPage(), pageConfig(gateway?.url, resolved.apiAccess.mode), () => ({
@@ -84,14 +115,20 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     connections: links.size,
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
   }));
+  const { stores, bans: list, banStore: store } = opened;
+  const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
+  await banKeeper.enforceAll();
   const routes = apiRoutes({
-    stores: opened.stores,
+    stores,
+    bans: banKeeper,
     broker,
     connections,
     links,
     meter,
+    drops,
     clock,
     startedAtMs,
+    quotas: resolved.quotas,
     limits: { ...limits, ...resolved.broker.limits },
   });
   const http = withApi(page, routes, resolved.apiAccess, log);
@@ -109,15 +146,24 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   // Accepting may fail later, when open files run out: the connections that are there go on.
   server.on('error', (error) => log.error('accept-failed', { error: error.message }));
   sweep.start();
+  const { sessions } = opened.stores;
+  for (const file of access.usersFiles) {
+    const onChange = (names: readonly string[]) =>
+      void usersChanged({ ...file, sessions, broker, log }, names);
+    file.users.watch({ scheduler: clock, log, onChange });
+  }
 
   const stop = async (): Promise<void> => {
     listener.stop();
     await disconnectAll(links, resolved);
     sweep.stop();
+    throttle.stop();
+    for (const { users } of access.usersFiles) users.stop();
     await gateway?.stop();
     timers.stop();
     await closeServer(server);
     await opened.close();
+    log.end();
   };
   const stopOnce = (): Promise<void> => {
     stopped ??= stop();
@@ -135,6 +181,9 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     port,
     gateway: gateway && { url: gateway.url, emulator: gateway.emulator },
     failed: opened.failed,
+    async rereadUsers() {
+      await Promise.all(access.usersFiles.map(({ users }) => users.look()));
+    },
     stop: stopOnce,
   };
 }
@@ -149,28 +198,43 @@ interface Composition {
 
 async function composeBroker(
   options: ResolvedOptions,
+  access: Access,
   opened: OpenedStores,
+  memory: Memory,
   links: Links,
   log: Log,
   meter: TrafficMeter,
+  drops: DropMeter,
+  rateQuota: RateQuota,
 ): Promise<Composition> {
   const { clock } = options;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
   const ports: SharedPorts = {
     ...opened.stores,
+    memory,
+    deliveryQuota: rateQuota,
+    drops,
+    holdingQuota: new NodeHoldingQuota({
+      quotas: options.quotas,
+      holdings: opened.stores.sessions.holdings,
+      weightOf: (session) => opened.stores.subscriptions.weight(session),
+    }),
     timers,
     clock,
     log,
-    authenticator: options.authenticator,
-    authenticationMethods: new Map(options.authenticationMethods.map((method) => [method.name, method])),
-    authorizer: options.authorizer,
+    authenticator: access.authenticator,
+    authenticationMethods: new Map(access.authenticationMethods.map((method) => [method.name, method])),
+    authorizer: access.authorizer,
+    bans: opened.bans,
     randomId: () => randomBytes(12).toString('base64url'),
   };
   const node = new NodeConnections(links, clock);
-  const gateway = await startGateway(options, ports, node, log, meter).catch(async (error: unknown) => {
-    await opened.close();
-    throw error;
-  });
+  const gateway = await startGateway(options, access, ports, node, log, meter, rateQuota).catch(
+    async (error: unknown) => {
+      await opened.close();
+      throw error;
+    },
+  );
   const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
   const connections = meteredConnections(doors, meter);
   const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
@@ -181,15 +245,21 @@ async function composeBroker(
 
 async function startGateway(
   options: ResolvedOptions,
+  { handshakes }: Access,
   ports: SharedPorts,
   node: NodeConnections,
   log: Log,
   meter: TrafficMeter,
+  rateQuota: RateQuota,
 ): Promise<GatewayDoor | undefined> {
-  const { host, gatewayPort: port, gatewayLossGraceSeconds: lossGraceSeconds, broker, clock } = options;
-  return port === undefined
-    ? undefined
-    : await startGatewayDoor({ host, port, ports, broker, lossGraceSeconds, node, clock, log, meter });
+  const { host, gatewayPort: port, gatewayLossGraceSeconds: lossGraceSeconds } = options;
+  const { broker, allowedOrigins, limits, clock } = options;
+  if (port === undefined) return undefined;
+  return await startGatewayDoor({
+    ...{ host, port, ports, broker, allowedOrigins, limits, lossGraceSeconds, node, clock, log, meter },
+    rateQuota,
+    handshakes,
+  });
 }
 
 async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {

@@ -1,23 +1,29 @@
-import type {
-  Clock,
-  MessageId,
-  RetainedStore,
-  SessionRecord,
-  SessionRef,
-  SessionStore,
-  Stores,
-  Subscription,
-  SubscriptionStore,
-  Timer,
+import {
+  type Ban,
+  BanList,
+  type BanStore,
+  type Clock,
+  type MessageId,
+  type QueueStore,
+  type RetainedStore,
+  type SessionRecord,
+  type SessionRef,
+  type SessionStore,
+  type Stores,
+  type Subscription,
+  type SubscriptionStore,
+  type Timer,
 } from '@apus/broker';
-import { createMemoryStores } from '@apus/store-memory';
+import { createMemoryStores, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
 /** Stores of this process: all that they hold can be looked through, for whoever runs the broker. */
 export interface LocalStores extends Stores {
-  readonly sessions: SessionStore & { all(): Iterable<SessionRecord> };
+  readonly sessions: SessionStore & { all(): Iterable<SessionRecord>; readonly holdings: Holdings };
+  readonly queues: QueueStore & { inflight(session: SessionRef): number };
   readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
     list(session: SessionRef): readonly Subscription[];
+    weight(session: SessionRef): number;
   };
   readonly retained: RetainedStore & { count(tenant: string): number };
 }
@@ -25,6 +31,9 @@ export interface LocalStores extends Stores {
 /** The broker's stores, with what a restart left to do. */
 export interface OpenedStores {
   readonly stores: LocalStores;
+  /** The broker's list, with what the store has. */
+  readonly bans: BanList;
+  readonly banStore: BanStore;
   readonly dueTimers: readonly { readonly timer: Timer; readonly dueAtMs: number }[];
   /** The message clock goes on from here. */
   readonly lastMessageId: MessageId | undefined;
@@ -38,8 +47,12 @@ export interface OpenedStores {
  *
  * @throws {StartError} when the directory cannot be used.
  */
-export async function openStores(directory: string | undefined, clock: Clock): Promise<OpenedStores> {
-  if (directory === undefined) return inMemory();
+export async function openStores(
+  directory: string | undefined,
+  clock: Clock,
+  memory: MemoryBudget,
+): Promise<OpenedStores> {
+  if (directory === undefined) return inMemory(clock, memory);
   // The native library is loaded only where it is used.
   const { createDiskStores, DataDirectoryError } = await import('@apus/store-disk');
   let onFailure: (error: Error) => void = () => {};
@@ -47,18 +60,24 @@ export async function openStores(directory: string | undefined, clock: Clock): P
     onFailure = resolve;
   });
   try {
-    const stores = await createDiskStores({ directory, clock, onFailure });
-    const { dueTimers, lastMessageId } = stores;
-    return { stores, dueTimers, lastMessageId, failed, close: () => stores.close() };
+    const stores = await createDiskStores({ directory, clock, memory, onFailure });
+    const { banStore, dueTimers, lastMessageId } = stores;
+    const bans = new BanList(clock, banStore.all());
+    return { stores, bans, banStore, dueTimers, lastMessageId, failed, close: () => stores.close() };
   } catch (error) {
     if (error instanceof DataDirectoryError) throw new StartError(error.message, { cause: error });
     throw error;
   }
 }
 
-function inMemory(): OpenedStores {
+/** The broker's list is all there is. */
+const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => {}, remove: () => {} };
+
+function inMemory(clock: Clock, memory: MemoryBudget): OpenedStores {
   return {
-    stores: createMemoryStores(),
+    stores: createMemoryStores(memory),
+    bans: new BanList(clock),
+    banStore: NO_BAN_STORE,
     dueTimers: [],
     lastMessageId: undefined,
     failed: new Promise(() => {}),

@@ -1,6 +1,7 @@
-import type { Log } from '@apus/broker';
+import { type Connection, IDENTITY_EXPIRED, type SparingLog } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import { CloseCode } from './close-code.ts';
+import type { NodeLimits } from './limits.ts';
 import type { Links } from './links.ts';
 import type { NodeLink } from './node-link.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -8,25 +9,28 @@ import type { Scheduler } from './scheduler.ts';
 /** How late a silent client may be noticed. 18,000 comparisons four times a second are less than a millisecond. */
 const SWEEP_MS = 250;
 
-/** One timer for all links: ends those that are silent too long, and those that never say CONNECT. */
+export type SweepLimits = Pick<NodeLimits, 'connectTimeoutSeconds' | 'overdraftSecondsMax'>;
+
+/** One timer for all links, and for the log: ends those that are silent too long, that send too much for too long, or never CONNECT. */
 export class Sweep {
   readonly #links: Links;
   readonly #scheduler: Scheduler;
-  readonly #log: Log;
-  readonly #connectTimeoutSeconds: number;
+  readonly #log: SparingLog;
+  readonly #limits: SweepLimits;
   #cancel: () => void = () => {};
 
-  constructor(links: Links, scheduler: Scheduler, log: Log, connectTimeoutSeconds: number) {
+  constructor(links: Links, scheduler: Scheduler, log: SparingLog, limits: SweepLimits) {
     this.#links = links;
     this.#scheduler = scheduler;
     this.#log = log;
-    this.#connectTimeoutSeconds = connectTimeoutSeconds;
+    this.#limits = limits;
   }
 
   start(): void {
     this.#cancel = this.#scheduler.after(SWEEP_MS, () => {
       const nowMs = this.#scheduler.now();
       for (const link of this.#links.all()) if (link.isOpen) this.#check(link, nowMs);
+      this.#log.tell();
       this.start();
     });
   }
@@ -36,9 +40,28 @@ export class Sweep {
   }
 
   #check(link: NodeLink, nowMs: number): void {
-    if (link.state.phase === 'connected')
-      this.#checkKeepAlive(link, link.state.connection.keepAliveSeconds, nowMs);
-    else if (nowMs - link.openedAtMs > this.#connectTimeoutSeconds * 1000) this.#endUnconnected(link);
+    if (link.state.phase === 'connected') {
+      this.#checkConnected(link, link.state.connection, nowMs);
+      this.#checkRate(link, nowMs);
+    } else if (nowMs - link.openedAtMs > this.#limits.connectTimeoutSeconds * 1000)
+      this.#endUnconnected(link);
+  }
+
+  /** Backpressure has not slowed it down to its rate: it may be a loop, whose author is told. */
+  #checkRate(link: NodeLink, nowMs: number): void {
+    const { overdraftSecondsMax } = this.#limits;
+    if (overdraftSecondsMax === 0 || link.overdraftMs(nowMs) <= overdraftSecondsMax * 1000) return;
+    this.#log.warn('message-rate-too-high', { connectionId: link.id, address: link.peer.address });
+    link.disconnect(
+      ReasonCode.MessageRateTooHigh,
+      `More was sent than the quotas of this identity allow, for ${overdraftSecondsMax} s on end`,
+    );
+  }
+
+  #checkConnected(link: NodeLink, { identity, keepAliveSeconds }: Connection, nowMs: number): void {
+    if (identity.expiresAtMs !== undefined && identity.expiresAtMs <= nowMs)
+      link.disconnect(ReasonCode.NotAuthorized, IDENTITY_EXPIRED);
+    else this.#checkKeepAlive(link, keepAliveSeconds, nowMs);
   }
 
   /** One and a half times the Keep Alive without a packet [MQTT-3.1.2-22]. */
@@ -56,7 +79,7 @@ export class Sweep {
     this.#log.info('connect-timeout', { connectionId: link.id, address: link.peer.address });
     link.closeWith(
       CloseCode.PolicyViolation,
-      `No CONNECT was completed within ${this.#connectTimeoutSeconds} s`,
+      `No CONNECT was completed within ${this.#limits.connectTimeoutSeconds} s`,
     );
   }
 }

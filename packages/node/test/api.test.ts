@@ -51,7 +51,7 @@ describe('who may ask', () => {
     expect((await call(node.httpUrl, '/stats', 'GET', { origin: node.httpUrl })).status).toBe(200);
   });
 
-  test('no page of another site, nor one that has pointed its own name here', async () => {
+  test('[SEC-ORIGIN-2] no page of another site, nor one that has pointed its own name here', async () => {
     const node = await nodeForTest({ allowedOrigins: 'any' });
     const { status, body } = await call(node.httpUrl, '/stats', 'GET', {
       origin: 'https://elsewhere.example',
@@ -160,6 +160,8 @@ describe('clients', () => {
       ],
     });
     expect((await call(node.httpUrl, '/clients/at-node')).body).toMatchObject({ clientid: 'at-node' });
+    expect((await call(node.httpUrl, '/clients/at-gateway')).body).toMatchObject({ recv_msg: null });
+    expect((body as { data: object[] }).data[0]).not.toHaveProperty('quotas');
     expect((await call(node.httpUrl, '/clients?like_clientid=gate')).body).toMatchObject({
       meta: { count: 1 },
     });
@@ -174,6 +176,34 @@ describe('clients', () => {
     await expect
       .poll(async () => (await call(node.httpUrl, '/clients?conn_state=disconnected')).body, PATIENT)
       .toMatchObject({ meta: { count: 1 }, data: [{ clientid: 'at-node', connected: false, door: null }] });
+  });
+
+  test('are described one by one with their window, traffic, identity and quotas', async () => {
+    const node = await nodeForTest({ quotas: { identity: { connectionsMax: 7 } } });
+    const { client } = await RawClient.connect(node.url, { clientId: 'looked at' });
+    client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'a', qos: 1 }] });
+    await client.expect('suback');
+    // It never acknowledges what it is sent.
+    client.send({
+      cmd: 'publish',
+      topic: 'a',
+      payload: 'x',
+      qos: 1,
+      messageId: 2,
+      retain: false,
+      dup: false,
+    });
+    await client.expect('publish');
+    const { body } = await call(node.httpUrl, '/clients/looked%20at');
+    expect(body).toMatchObject({
+      inflight_cnt: 1,
+      recv_msg: 1,
+      send_msg: 1,
+      identity: { source: null, rules: null, expires_at: null },
+      quotas: { connectionsMax: 7 },
+    });
+    expect(body).toHaveProperty('recv_oct', expect.any(Number));
+    expect(body).toHaveProperty('send_oct', expect.any(Number));
   });
 
   test('are disconnected with 0x98, and keep their session', async () => {

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JwtVerifier, secretCheck } from '@apus/cloud';
+import { type Identity, rulesOfLists } from '@apus/broker';
+import { FixedKeys, JwtAuthenticator, secretKey } from '@apus/identity';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { Built, outcomeOf } from './support/built.ts';
@@ -17,15 +18,25 @@ function temporaryFile(name: string, content: string | Buffer): string {
 }
 
 describe('the command line itself', () => {
-  test.each(['serve', 'pub', 'sub', 'passwd', 'token'])(
-    '`apus %s --help` shows its flags',
-    async (command) => {
-      const { code, stdout } = await apus.run([command, '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toContain(`Usage: apus ${command}`);
-      expect(stdout).toContain('--help');
-    },
-  );
+  test.each([
+    'serve',
+    'pub',
+    'sub',
+    'passwd',
+    'user',
+    'token',
+    'identity',
+    'clients',
+    'kick',
+    'ban',
+    'unban',
+    'bans',
+  ])('`apus %s --help` shows its flags', async (command) => {
+    const { code, stdout } = await apus.run([command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: apus ${command}`);
+    expect(stdout).toContain('--help');
+  });
 
   test('`apus --help` shows the commands, `apus --version` the version', async () => {
     expect((await apus.run(['--help'])).stdout).toMatch(/serve.*pub.*sub.*passwd/s);
@@ -53,7 +64,10 @@ describe('the command line itself', () => {
     [['passwd', 'secret'], /asks for the password/],
     [['token'], /needs a name/],
     [['token', '--sub', 'ada', '--expires', '1y'], /up to 30d/],
-    [['token', '--sub', 'ada', '--publish', 'a/#/b'], /#/],
+    [['token', '--sub', 'ada', '--publish', 'a/#/b'], /--publish\[0\]: .*"a\/#\/b"/],
+    [['token', '--sub', 'ada', '--rule', 'deny'], /--rule takes JSON/],
+    [['token', '--sub', 'ada', '--rule', '{"effect": "deny"}'], /--rules\[0\]\.action has to be one of/],
+    [['token', '--sub', 'ada', '--client-id', '%c'], /--client-id\[0\] has to be/],
   ])('%j is answered with a sentence and exit code 2', async (args, sentence) => {
     const { code, stderr } = await apus.run(args);
     expect(stderr).toMatch(sentence);
@@ -72,6 +86,22 @@ describe('apus serve', () => {
       expect(code).toBe(0);
     },
   );
+
+  test('SIGHUP makes it read its users file again, and does not end it', async () => {
+    const hash = (await apus.run(['passwd'], 'secret\n')).stdout.trim();
+    const contentOf = (name: string) =>
+      JSON.stringify({ users: [{ name, password: hash, publish: [], subscribe: [] }] });
+    const path = temporaryFile('users.json', contentOf('ada'));
+    const node = await apus.serve(['--users', path]);
+    const answer = async (username: string) =>
+      (await RawClient.connect(node.url, { username, password: 'secret' })).connack.reasonCode;
+    expect(await answer('ada')).toBe(0);
+    writeFileSync(path, contentOf('bob'));
+    node.process.kill('SIGHUP');
+    await expect.poll(() => answer('ada')).toBe(0x86);
+    expect(await answer('bob')).toBe(0);
+    expect((await node.stop()).code).toBe(0);
+  });
 
   test('logs as lines of JSON where standard error is no terminal', async () => {
     const node = await apus.serve(['--log-level', 'info']);
@@ -131,6 +161,14 @@ describe('apus serve', () => {
   });
 });
 
+test('apus pub says that it is not let in without the token that its URL holds', async () => {
+  const node = await nodeForTest({ gatewayPort: 0 });
+  const url = `${node.gateway?.url ?? ''}?token=a.b.c`;
+  const { stderr } = await apus.run(['pub', '-u', url, '-t', 'a', '-m', 'x']);
+  expect(stderr).toMatch(/Cannot connect to ws:\S+\/mqtt\?…: HTTP/);
+  expect(stderr).not.toContain('a.b.c');
+});
+
 test('at a gateway door, apus pub says why it is not let in', async () => {
   const node = await nodeForTest({ gatewayPort: 0 });
   const { code, stderr } = await apus.run(['pub', '-u', node.gateway?.url ?? '', '-t', 'a', '-m', 'x']);
@@ -157,18 +195,90 @@ describe('apus token', () => {
     ];
     const { code, stdout } = await apus.run(['token', ...flags], `${secret}\n`);
     expect(code).toBe(0);
-    const check = secretCheck(async () => new TextEncoder().encode(secret));
-    expect(await new JwtVerifier({ tenant: 'default', check }).verify(stdout.trim())).toEqual({
-      tenant: 'default',
-      name: 'ada',
-      claims: { publish: ['a/#'], subscribe: ['b', 'c'] },
+    const { rules, ...identity } = await verified(stdout.trim());
+    expect(identity).toMatchObject({ tenant: 'default', name: 'ada' });
+    expect(rules).toEqual(rulesOfLists(['a/#'], ['b', 'c']));
+  });
+
+  test('that has rules, client identifiers and a name of its own', async () => {
+    const rule = { effect: 'deny', action: 'all', topicFilters: ['a/b'] } as const;
+    const flags = ['--sub', 'ada', '--publish', '#', '--client-id', '%u-+', '--jti', 'one'];
+    const { stdout } = await apus.run(['token', ...flags, '--rule', JSON.stringify(rule)], `${secret}\n`);
+    expect(await verified(stdout.trim())).toMatchObject({
+      rules: [rule, ...rulesOfLists(['#'], [])],
+      clientIds: ['%u-+'],
+      tokenId: 'one',
     });
   });
+
+  test('signs with the first of a list of secrets, and names it', async () => {
+    const list = JSON.stringify([
+      { kid: '2', secret },
+      { kid: '1', secret: secret.toUpperCase() },
+    ]);
+    const { stdout } = await apus.run(['token', '--sub', 'ada'], `${list}\n`);
+    expect(await verified(stdout.trim())).toMatchObject({ name: 'ada', keyId: '2' });
+  });
+
+  async function verified(token: string): Promise<Identity> {
+    const options = { source: 'jwt', tenant: 'default', clock: { now: () => Date.now() } };
+    const keys = new FixedKeys([secretKey(Buffer.from(secret))]);
+    const answer = await new JwtAuthenticator({ ...options, keys }).verify(token);
+    if ('refused' in answer || 'notMine' in answer) throw new Error(JSON.stringify(answer));
+    return answer;
+  }
 
   test('takes no secret that is too short to be safe', async () => {
     const { code, stderr } = await apus.run(['token', '--sub', 'ada'], 'sesame\n');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/6 bytes; at least 32/);
+    expect(stderr).toMatch(/6 bytes; HS256 needs at least 32/);
+  });
+});
+
+describe('apus serve --identity and apus identity check', () => {
+  const secret = '0123456789abcdef0123456789abcdef';
+  const file = (value: unknown) =>
+    temporaryFile('identity.json', typeof value === 'string' ? value : JSON.stringify(value));
+
+  test('a broker takes the tokens of its configuration', async () => {
+    const path = file({ authenticators: [{ jwt: { secretFile: temporaryFile('secret', `${secret}\n`) } }] });
+    const check = await apus.run(['identity', 'check', path]);
+    expect(check).toMatchObject({ code: 0, stdout: `jwt: ready\n${path} is good.\n` });
+    const node = await apus.serve(['--identity', path]);
+    const { stdout: token } = await apus.run(['token', '--sub', 'ada'], secret);
+    const { connack, client } = await RawClient.connect(`${node.url}?token=${token.trim()}`);
+    expect(connack.reasonCode).toBe(0);
+    client.close();
+    await expect(RawClient.connect(`${node.url}?token=hello`)).rejects.toThrow('403');
+    expect((await RawClient.connect(node.url)).connack.reasonCode).toBe(0x87);
+  });
+
+  test.each([
+    ['{"authenticators": [{"jwt": {"secret": "', 'is not JSON. It should look like'],
+    [{}, 'authenticators has to be a list of 1 to 10'],
+    [{ authenticators: [{ ldap: {} }] }, 'authenticators[0] has to be one of {"jwt": {…}}'],
+    [{ authenticators: [{ jwt: { secret, issuer: 7 } }] }, 'authenticators[0].jwt.issuer has to be a text'],
+    [{ authenticators: [{ jwt: { secrt: secret } }] }, 'authenticators[0].jwt has no field "secrt"'],
+    [{ authenticators: [{ users: { file: '/nowhere.json' } }] }, 'ENOENT'],
+    [{ authenticators: [{ jwt: { secretFile: '/nowhere' } }] }, 'ENOENT'],
+    [
+      { authenticators: [{ jwt: { jwksUrl: 'http://127.0.0.1:1/', issuer: 'i', audience: 'a' } }] },
+      'The key set at http://127.0.0.1:1/ cannot be read now',
+    ],
+    [{ authenticators: [{ jwt: { secret } }], cookie: 'a b' }, 'has to be the name of a cookie'],
+  ])('%j is explained in a sentence', async (configuration, sentence) => {
+    const { code, stdout, stderr } = await apus.run(['identity', 'check', file(configuration)]);
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain(sentence);
+    expect(stdout + stderr).not.toContain(secret);
+  });
+
+  test('a cookie without a list of pages is refused at the start', async () => {
+    const path = file({ authenticators: [{ jwt: { secret } }], cookie: 'session' });
+    const { code, stderr } = await apus.run(['serve', '--port', '0', '--identity', path]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('cross-site WebSocket hijacking');
+    expect(stderr).toContain('--allow-origin');
   });
 });
 

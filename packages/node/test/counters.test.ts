@@ -52,7 +52,8 @@ describe('/counters', () => {
       },
       () => countersAnswer(undefined),
     );
-    const request = { method: 'GET', url: '/counters', socket: { remoteAddress } };
+    const headers = { host: '127.0.0.1:8083' };
+    const request = { method: 'GET', url: '/counters', headers, socket: { remoteAddress } };
     const response = { setHeader() {}, end() {} };
     handler(request as unknown as IncomingMessage, response as unknown as ServerResponse<IncomingMessage>);
     expect(passedOn).toBe(!isAnswered);

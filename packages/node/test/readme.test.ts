@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseUsers } from '@apus/identity';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseUsers } from '../src/auth/users-file.ts';
 import { LIMIT_FLAGS } from '../src/cli/limit-flags.ts';
+import { QUOTA_FLAGS } from '../src/cli/quota-flags.ts';
 import { outcomeOf } from './support/built.ts';
 import { nodeForTest } from './support/nodes.ts';
 
@@ -41,6 +42,20 @@ test('the table of limits has every limit with its default', () => {
     flag.default?.toLocaleString('en'),
   ]);
   expect(rows).toEqual(limits);
+});
+
+test('the table of quotas has every quota with its defaults', () => {
+  const rows = [...README.matchAll(/^\| `([a-z-]+-max)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]*) \|/gm)].flatMap(
+    ([, name, ...presets]) =>
+      ['identity', 'tenant', 'broker'].flatMap((scope, index) =>
+        presets[index] === '' ? [] : [[`${scope}-${name}`, presets[index]]],
+      ),
+  );
+  const quotas = Object.entries(QUOTA_FLAGS).map(([name, flag]) => [
+    name,
+    flag.default?.toLocaleString('en'),
+  ]);
+  expect(rows.sort()).toEqual(quotas.sort());
 });
 
 test('the users file is one that is accepted', () => {

@@ -37,27 +37,27 @@ export function authorizeWith({ key, aws }: Authorization): Authorize {
   return async (_url, headers) => ({ ...headers, authorization: `Bearer ${key}` });
 }
 
-async function sign(
-  { credentials = environmentCredentials, region }: AwsSigning,
-  url: string,
-  headers: Headers,
-  body: string,
-): Promise<Headers> {
-  const { accessKeyId, secretAccessKey, sessionToken } =
-    typeof credentials === 'function' ? await credentials() : credentials;
+async function sign(aws: AwsSigning, url: string, headers: Headers, body: string): Promise<Headers> {
   const signer = new AwsV4Signer({
     method: 'POST',
     url,
     headers,
     body,
     service: 'lambda',
-    region: region ?? regionOf(url),
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken !== undefined && { sessionToken }),
+    ...(await signingFor(url, aws)),
   });
   const signed = await signer.sign();
   return Object.fromEntries(signed.headers);
+}
+
+/** Credentials and Region, for a signer. */
+export async function signingFor(
+  url: string,
+  { credentials = environmentCredentials, region = regionOf(url) }: AwsSigning,
+): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string; region: string }> {
+  const { accessKeyId, secretAccessKey, sessionToken } =
+    typeof credentials === 'function' ? await credentials() : credentials;
+  return { accessKeyId, secretAccessKey, region, ...(sessionToken !== undefined && { sessionToken }) };
 }
 
 async function environmentCredentials(): Promise<AwsCredentials> {
@@ -71,7 +71,9 @@ async function environmentCredentials(): Promise<AwsCredentials> {
 }
 
 function regionOf(url: string): string {
-  const [, named] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(new URL(url).hostname) ?? [];
+  const { hostname } = new URL(url);
+  const [, named] =
+    /\.(?:lambda-url|execute-api)\.([a-z0-9-]+)\.(?:on\.aws|amazonaws\.com)/.exec(hostname) ?? [];
   const region = named ?? process.env.AWS_REGION;
   if (region !== undefined) return region;
   throw new TypeError(`The Region cannot be seen from ${url}: pass aws.region.`);

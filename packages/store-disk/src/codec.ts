@@ -1,4 +1,5 @@
 import type {
+  BindingRank,
   ConnectionId,
   Delivery,
   Identity,
@@ -26,6 +27,8 @@ export interface StoredSession {
   readonly willDue: WillDue | undefined;
   /** The message that the will has been begun as. */
   readonly willMessageId: MessageId | undefined;
+  /** Undefined: written before sessions had owners. */
+  readonly bindingRank: BindingRank | undefined;
 }
 
 /** A will that is owed, of a connection that is not the last of its session any more or whose session is gone. */
@@ -35,6 +38,8 @@ export interface StoredOwedWill {
   readonly connectionId: ConnectionId;
   readonly will: Will;
   readonly messageId: MessageId | undefined;
+  /** Undefined: written before wills had one. */
+  readonly identity: Identity | undefined;
 }
 
 /** A message that waits or is inflight. Its session is in the key. */
@@ -128,6 +133,7 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
       session.attachedAtMs,
       session.willDue,
       session.willMessageId,
+      session.bindingRank,
     ),
   (
     tenant,
@@ -140,6 +146,7 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
     attachedAtMs,
     willDue,
     willMessageId,
+    bindingRank,
   ) => ({
     tenant,
     clientId,
@@ -151,18 +158,20 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
     attachedAtMs,
     willDue,
     willMessageId,
+    bindingRank,
   }),
 );
 
 export const owedWillCodec: Codec<StoredOwedWill> = codecOf(
-  ({ tenant, clientId, connectionId, will, messageId }) =>
-    tuple(tenant, clientId, connectionId, will, messageId),
-  (tenant, clientId, connectionId, will, messageId) => ({
+  ({ tenant, clientId, connectionId, will, messageId, identity }) =>
+    tuple(tenant, clientId, connectionId, will, messageId, identity),
+  (tenant, clientId, connectionId, will, messageId, identity) => ({
     tenant,
     clientId,
     connectionId,
     will,
     messageId,
+    identity,
   }),
 );
 

@@ -1,5 +1,6 @@
 import type { Clock, MessageId, Stores } from '@apus/broker';
-import { createMemoryStores } from '@apus/store-memory';
+import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
+import { DiskBans } from './bans.ts';
 import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
 import type { DueTimer } from './due-timers.ts';
@@ -20,6 +21,8 @@ export interface DiskStoresOptions {
   /** Where the files are; made when it is not there. One process at a time. */
   readonly directory: string;
   readonly clock: Clock;
+  /** Of what is kept in memory, which is all that is on the disk. @default no limit */
+  readonly memory?: MemoryBudget | undefined;
   /** How long no will is sent after the start, so that clients can return first. @default 30 */
   readonly willGraceSeconds?: number | undefined;
   /** Called once, when a write has failed. Every promise fails from then on: log it, and stop. @default nothing */
@@ -29,8 +32,10 @@ export interface DiskStoresOptions {
 /** The broker's stores: answered from memory, and on the disk before anything is promised. */
 export interface DiskStores extends Stores {
   readonly sessions: DiskSessions;
+  readonly queues: DiskQueues;
   readonly subscriptions: DiskSubscriptions;
   readonly retained: DiskRetained;
+  readonly banStore: DiskBans;
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
@@ -72,15 +77,21 @@ async function openLocked(options: DiskStoresOptions, lock: DirectoryLock): Prom
 }
 
 async function compose(
-  { clock, willGraceSeconds = WILL_GRACE_SECONDS, onFailure = () => {} }: DiskStoresOptions,
+  {
+    clock,
+    memory: budget = new MemoryBudget(),
+    willGraceSeconds = WILL_GRACE_SECONDS,
+    onFailure = () => {},
+  }: DiskStoresOptions,
   database: Database,
   lock: DirectoryLock,
 ): Promise<DiskStores> {
-  const memory = createMemoryStores();
+  const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => database.commit(operations), onFailure);
   const unsettled = new Unsettled();
   const durables = new DurableSessions(memory, writer, unsettled);
-  const restored = restore({ database, memory, durables, unsettled, writer, clock, willGraceSeconds });
+  const context = { database, memory, durables, unsettled, writer, clock, willGraceSeconds };
+  const restored = budget.restoring(() => restore(context));
   await writer.durable(undefined);
   const sweep = new RetainedSweep(database, memory.retained, writer, clock);
   const close = async (): Promise<void> => {
@@ -95,6 +106,7 @@ async function compose(
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(memory.retained, sweep, writer),
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),
+    banStore: DiskBans.open(database, writer),
     received: new DiskReceived(memory.received, durables, unsettled, writer),
     close: () => {
       closed ??= close();

@@ -47,6 +47,11 @@ export class DurableQueue {
     return this.#waiting.length;
   }
 
+  /** Messages that were sent and are not yet done with. */
+  get inflight(): number {
+    return this.#window.size;
+  }
+
   /** Takes a message on, with a packet id if it may be sent at once. Returns how many messages gave way. */
   offer(
     entry: QueuedPublish,
@@ -112,6 +117,7 @@ export class DurableQueue {
     const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
     const usedId = packetId || place.reservedId;
     if (usedId !== 0) this.#packetIds.restore(usedId);
+    if (queued.type === 'publish') this.#journal.restored(queued);
     if (queued.type === 'publish' && packetId === 0) this.#append(queued, place);
     else this.#window.restore(packetId, queued, place);
   }

@@ -2,6 +2,7 @@ import type { SessionRef } from '@apus/broker';
 import type { MemoryStores } from '@apus/store-memory';
 import { sessionCodec } from './codec.ts';
 import { DurableQueue } from './durable-queue.ts';
+import { HeldMessages } from './held-messages.ts';
 import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
 import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
@@ -33,6 +34,7 @@ export class DurableSessions {
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
   readonly #unsettled: Unsettled;
+  readonly #heldMessages: HeldMessages;
   readonly #byIncarnation = new Map<string, DurableSession>();
   #lastNumber = 0;
 
@@ -40,6 +42,7 @@ export class DurableSessions {
     this.#memory = memory;
     this.#writer = writer;
     this.#unsettled = unsettled;
+    this.#heldMessages = new HeldMessages(memory.memory);
     this.sharedMessages = new SharedMessages(writer, () => this.#nextNumber());
     this.owedWills = new OwedWills(writer, () => this.#nextNumber());
   }
@@ -77,7 +80,8 @@ export class DurableSessions {
   /** Writes the session's own record as it stands. */
   save({ number, live }: DurableSession): void {
     const { tenant, clientId, state } = live;
-    const { expirySeconds, identity, will, attachedAtMs, detachedAtMs, lastConnectionId } = state;
+    const { expirySeconds, identity, bindingRank, will, attachedAtMs, detachedAtMs, lastConnectionId } =
+      state;
     const record = {
       tenant,
       clientId,
@@ -89,6 +93,7 @@ export class DurableSessions {
       attachedAtMs,
       willDue: will?.due,
       willMessageId: will?.messageId,
+      bindingRank,
     };
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }
@@ -121,7 +126,11 @@ export class DurableSessions {
   }
 
   #add(live: LiveSession, number: number): DurableSession {
-    const journal = new QueueJournal(number, this.#writer, this.sharedMessages, () => this.#nextNumber());
+    const { tenant } = live;
+    const { sharedMessages } = this;
+    const journal = new QueueJournal(number, tenant, this.#writer, sharedMessages, this.#heldMessages, () =>
+      this.#nextNumber(),
+    );
     const sentPosition = this.#writer.position;
     const durable: DurableSession = {
       number,

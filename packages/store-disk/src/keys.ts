@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FilterName } from '@apus/broker';
+import type { BanName, FilterName } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
 /** The first letter of a key says what it holds. Names of any length become numbers or digests: keys are short. */
@@ -14,6 +14,7 @@ export const Kind = {
   Receipt: 'r',
   Retained: 't',
   OwedWill: 'w',
+  Ban: 'x',
 } as const;
 
 export type Kind = (typeof Kind)[keyof typeof Kind];
@@ -60,6 +61,10 @@ export function owedWillKey(number: number): string {
 
 export function retainedKey(tenant: string, topic: string): string {
   return Kind.Retained + digest(`${tenant}\0${topic}`);
+}
+
+export function banKey({ as, who, tenant }: BanName): string {
+  return Kind.Ban + digest(`${as}\0${tenant}\0${who}`);
 }
 
 /** The session, or the shared message, that a key is about. */

@@ -20,10 +20,10 @@ export class OwedWills {
   }
 
   /** Writes it as it stands, for the first time or again. */
-  save({ tenant, clientId }: SessionRef, { will, connectionId, messageId }: HeldWill): void {
+  save({ tenant, clientId }: SessionRef, { will, identity, connectionId, messageId }: HeldWill): void {
     const number = this.#numbers.get(connectionId) ?? this.#nextNumber();
     this.#numbers.set(connectionId, number);
-    const stored: StoredOwedWill = { tenant, clientId, connectionId, will, messageId };
+    const stored: StoredOwedWill = { tenant, clientId, connectionId, will, messageId, identity };
     this.#writer.put(owedWillKey(number), owedWillCodec.encode(stored));
   }
 

@@ -1,6 +1,7 @@
 import type { QueuedPublish } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { inflightCodec, queuedCodec } from './codec.ts';
+import type { HeldMessages } from './held-messages.ts';
 import { inflightKey, queuedKey } from './keys.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import type { Writer } from './writer.ts';
@@ -22,15 +23,26 @@ export interface Place {
 /** What becomes of the messages of one session, written down. */
 export class QueueJournal {
   readonly #session: number;
+  readonly #tenant: string;
   readonly #writer: Writer;
   readonly #messages: SharedMessages;
+  readonly #held: HeldMessages;
   readonly #nextNumber: () => number;
   #isClosed = false;
 
-  constructor(session: number, writer: Writer, messages: SharedMessages, nextNumber: () => number) {
+  constructor(
+    session: number,
+    tenant: string,
+    writer: Writer,
+    messages: SharedMessages,
+    held: HeldMessages,
+    nextNumber: () => number,
+  ) {
     this.#session = session;
+    this.#tenant = tenant;
     this.#writer = writer;
     this.#messages = messages;
+    this.#held = held;
     this.#nextNumber = nextNumber;
   }
 
@@ -43,6 +55,7 @@ export class QueueJournal {
   added({ message, delivery }: QueuedPublish, isShared: boolean, reservedId: PacketId): Place {
     const number = this.#nextNumber();
     if (!this.#isClosed) {
+      this.#held.hold(message, this.#tenant);
       const stored = { delivery, message: isShared ? this.#messages.refer(message) : message, reservedId };
       this.#writer.put(queuedKey(this.#session, number), queuedCodec.encode(stored));
     }
@@ -59,6 +72,11 @@ export class QueueJournal {
     this.#mark(place, delivery.packetId, false);
     const mayBeGivenUp = message.expiresAtMs !== undefined || delivery.share !== undefined;
     if (place.reservedId === 0 || mayBeGivenUp) place.position = this.#writer.position;
+  }
+
+  /** A message that was found on the disk. */
+  restored({ message }: QueuedPublish): void {
+    this.#held.hold(message, this.#tenant);
   }
 
   /** PUBREC came: of the message only its packet id is still needed. */
@@ -86,5 +104,6 @@ export class QueueJournal {
     if (this.#isClosed) return;
     this.#writer.remove(queuedKey(this.#session, place.number));
     if (place.isShared) this.#messages.release(message);
+    this.#held.release(message);
   }
 }

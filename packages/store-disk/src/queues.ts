@@ -110,6 +110,12 @@ export class DiskQueues implements QueueStore {
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
   }
 
+  /** Messages that were sent and are not yet done with. */
+  inflight(ref: SessionRef): number {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.inflight(ref) : (durable.queue?.inflight ?? 0);
+  }
+
   #sentWhenDurable<T>(durable: DurableSession, answer: T): Awaitable<T> {
     durable.sentPosition = this.#writer.position;
     return this.#writer.durable(answer);
@@ -130,7 +136,10 @@ export class DiskQueues implements QueueStore {
     const held = pairs.filter(({ delivery }) => hold?.has(delivery)).map(({ copy }) => copy);
     const copies = pairs.map(({ copy }) => copy);
     const dropped = this.#memory.offer(message, copies, limits, new Set(held));
-    for (const { delivery, copy } of pairs) delivery.packetId = copy.packetId;
+    for (const { delivery, copy } of pairs) {
+      delivery.packetId = copy.packetId;
+      if (copy.dropped !== undefined) delivery.dropped = copy.dropped;
+    }
     return dropped;
   }
 
@@ -150,6 +159,7 @@ export class DiskQueues implements QueueStore {
     const entry: QueuedPublish = { type: 'publish', message, delivery: own };
     const dropped = queue.offer(entry, receiveMaximum, isHeld, isShared, limits);
     delivery.packetId = own.packetId;
+    if (dropped > 0) delivery.dropped = dropped;
     if (own.packetId !== 0) durable.sentPosition = this.#writer.position;
     return dropped;
   }

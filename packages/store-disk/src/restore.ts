@@ -1,4 +1,5 @@
 import {
+  BindingRank,
   type Clock,
   isExpired,
   type Message,
@@ -34,6 +35,9 @@ export interface Restored {
   readonly dueTimers: readonly DueTimer[];
   readonly lastMessageId: MessageId | undefined;
 }
+
+/** What was kept before is kept, whatever the limits are now. */
+const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
 /** What a restart works with. */
 export interface RestoreContext {
@@ -119,9 +123,10 @@ class Restore {
 
   /** As if its client had connected and gone. */
   #open(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
-    const { tenant, clientId, expirySeconds, identity, will, connectionId, attachedAtMs } = stored;
+    const { tenant, clientId, expirySeconds, identity, bindingRank, will, connectionId, attachedAtMs } =
+      stored;
     const { sessions } = this.#context.memory;
-    const { session } = sessions.open({
+    const opened = sessions.open({
       tenant,
       clientId,
       cleanStart: true,
@@ -134,14 +139,19 @@ class Restore {
         keepsNothing: false,
       },
       identity,
+      bindingRank: bindingRank ?? BindingRank.None,
       will,
       nowMs: attachedAtMs ?? detachedAtMs,
       isWillOwed: () => false,
     });
     const due = will && this.#willDue(stored, will, detachedAtMs);
+    if (opened === 'owned-by-another') return undefined;
+    const { session } = opened;
     sessions.detach({ session, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
     const live = sessions.live(session);
     if (live?.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
+    // One that was written before sessions had owners ends at its first CONNECT.
+    if (live !== undefined) live.state.bindingRank = bindingRank;
     return live;
   }
 
@@ -162,10 +172,12 @@ class Restore {
 
   #owedWill(number: number, stored: StoredOwedWill): boolean {
     const { tenant, clientId, connectionId, will, messageId } = stored;
+    // Of a client that is not known any more: it may do nothing.
+    const identity = stored.identity ?? { tenant, name: '', rules: [] };
     const { durables, memory } = this.#context;
     durables.observe(number);
     durables.owedWills.restore(number, stored);
-    memory.sessions.restoreOwedWill({ will, connectionId, due: undefined, messageId });
+    memory.sessions.restoreOwedWill({ will, identity, connectionId, due: undefined, messageId });
     const key = sessionKey(tenant, clientId);
     const session = { key, tenant, clientId, incarnation: '', attachment: undefined };
     this.#timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: this.#willsFromMs });
@@ -264,7 +276,7 @@ class Restore {
     const { tenant, message } = retainedCodec.decode(bytes);
     this.#observe(message.id);
     if (isExpired(message, clock.now())) return false;
-    return memory.retained.put(tenant, message, Number.POSITIVE_INFINITY);
+    return memory.retained.put(tenant, message, UNLIMITED);
   }
 
   #observe(id: MessageId): void {

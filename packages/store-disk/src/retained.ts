@@ -1,4 +1,11 @@
-import type { Awaitable, Message, PageLimit, RetainedPage, RetainedStore } from '@apus/broker';
+import type {
+  Awaitable,
+  Message,
+  PageLimit,
+  RetainedLimits,
+  RetainedPage,
+  RetainedStore,
+} from '@apus/broker';
 import type { MemoryRetained } from '@apus/store-memory';
 import { retainedCodec } from './codec.ts';
 import { retainedKey } from './keys.ts';
@@ -28,9 +35,9 @@ export class DiskRetained implements RetainedStore {
   }
 
   /** At QoS 0 nobody is told that the message is kept, so nobody waits. */
-  put(tenant: string, message: Message, maximum: number): Awaitable<boolean> {
+  put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean> {
     this.#writer.assertWorking();
-    if (!this.#memory.put(tenant, message, maximum)) return false;
+    if (!this.#memory.put(tenant, message, limits)) return false;
     const isKept = retainedIn(this.#memory, tenant, message.topic) === message;
     if (isKept)
       this.#writer.put(retainedKey(tenant, message.topic), retainedCodec.encode({ tenant, message }));

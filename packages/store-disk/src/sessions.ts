@@ -1,7 +1,9 @@
 import {
+  type Attachment,
   type Awaitable,
   type ConnectionId,
   type DetachSession,
+  type Identity,
   type MessageId,
   type OpenedSession,
   type OpenSession,
@@ -11,7 +13,7 @@ import {
   sessionKey,
   type WillClaim,
 } from '@apus/broker';
-import type { MemorySessions } from '@apus/store-memory';
+import type { Holdings, MemorySessions } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
 import { SessionEnds } from './session-ends.ts';
 import type { Unsettled } from './unsettled.ts';
@@ -35,7 +37,7 @@ export class DiskSessions implements SessionStore {
     this.#ends = new SessionEnds(writer);
   }
 
-  open(request: OpenSession): Awaitable<OpenedSession> {
+  open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
     const key = sessionKey(request.tenant, request.clientId);
     const before = this.#opening.get(key);
     if (before !== undefined) {
@@ -51,6 +53,7 @@ export class DiskSessions implements SessionStore {
     }
     this.#writer.assertWorking();
     const opened = this.#memory.open(request);
+    if (opened === 'owned-by-another') return opened;
     this.#write(request, opened);
     return this.#attachWhenDurable(key, request, opened);
   }
@@ -62,6 +65,11 @@ export class DiskSessions implements SessionStore {
   detach(request: DetachSession): Awaitable<SessionRecord | undefined> {
     const record = this.#memory.detach(request);
     return record === undefined ? undefined : this.#saved(request.session, record);
+  }
+
+  renew(session: SessionRef, attachment: Attachment, identity: Identity): Awaitable<SessionRef | undefined> {
+    const renewed = this.#memory.renew(session, attachment, identity);
+    return renewed && this.#saved(session, renewed);
   }
 
   /**
@@ -109,6 +117,11 @@ export class DiskSessions implements SessionStore {
 
   count(): number {
     return this.#memory.count();
+  }
+
+  /** Counts of what sessions hold, by identity and by tenant. */
+  get holdings(): Holdings {
+    return this.#memory.holdings;
   }
 
   /** Every session, connected or not. Valid until a session is opened or removed. */

@@ -70,6 +70,11 @@ export class DiskSubscriptions implements SubscriptionStore {
     return this.#memory.members(tenant, filter);
   }
 
+  /** The weight of one session's subscriptions together. */
+  weight(session: SessionRef): number {
+    return this.#memory.weight(session);
+  }
+
   list(session: SessionRef): readonly Subscription[] {
     return this.#memory.list(session);
   }

@@ -1,11 +1,12 @@
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { upTo } from '@apus/broker/samples';
 import { createDiskStores, DataDirectoryError } from '@apus/store-disk';
 import { describe, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
 import { checkPages } from '../src/page-check.ts';
 import { temporaryDirectory } from './support/directory.ts';
-import { deliveryTo, messageOf, NOW_MS, openOf, ROOMY, TENANT } from './support/values.ts';
+import { deliveryTo, messageOf, NOW_MS, openedOf, openOf, ROOMY, TENANT } from './support/values.ts';
 
 const PAGE_BYTES = 4096;
 const RETAINED = 60;
@@ -21,10 +22,10 @@ async function filled(): Promise<string> {
   await Promise.all(
     numbers.map((number) => {
       const payload = Buffer.alloc(number % 10 === 0 ? 3 * PAGE_BYTES : 500, number);
-      return stores.retained.put(TENANT, messageOf(number, { topic: `a/${number}`, payload }), 1000);
+      return stores.retained.put(TENANT, messageOf(number, { topic: `a/${number}`, payload }), upTo(1000));
     }),
   );
-  const { session } = await stores.sessions.open(openOf('a'));
+  const { session } = openedOf(await stores.sessions.open(openOf('a')));
   await stores.queues.offer(messageOf(100), [deliveryTo(session)], ROOMY);
   await stores.close();
   return directory;

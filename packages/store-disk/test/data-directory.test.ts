@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { upTo } from '@apus/broker/samples';
 import { createDiskStores, DataDirectoryError } from '@apus/store-disk';
 import { describe, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
@@ -171,11 +172,11 @@ describe('two processes that find a dead one at the same time', () => {
     const onFailure = (error: Error) => void failures.push(error);
     const stores = await createDiskStores({ directory, clock, onFailure });
     const other = await Database.open(directory);
-    await expect(stores.retained.put('t', messageOf(1), 10)).rejects.toThrow(
+    await expect(stores.retained.put('t', messageOf(1), upTo(10))).rejects.toThrow(
       /Another process has taken over .*apus\.mdb/,
     );
     expect(failures.map(({ name }) => name)).toEqual(['DiskError']);
-    expect(() => stores.retained.put('t', messageOf(2), 10)).toThrow('taken over');
+    expect(() => stores.retained.put('t', messageOf(2), upTo(10))).toThrow('taken over');
     expect([...other.scan('t')]).toEqual([]);
     await Promise.all([stores.close(), other.close()]);
   });

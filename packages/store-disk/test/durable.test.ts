@@ -1,4 +1,5 @@
 import { type Delivery, type Message, type OpenSession, type SessionRef, sessionKey } from '@apus/broker';
+import { upTo } from '@apus/broker/samples';
 import { createDiskStores, type DiskStores } from '@apus/store-disk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/directory.ts';
@@ -9,6 +10,7 @@ import {
   messageId,
   messageOf,
   NOW_MS,
+  openedOf,
   openOf,
   PAGE,
   ROOMY,
@@ -31,7 +33,7 @@ async function reopen(): Promise<void> {
 }
 
 const open = async (clientId: string, fields: Partial<OpenSession> = {}) =>
-  (await stores.sessions.open(openOf(clientId, fields))).session;
+  openedOf(await stores.sessions.open(openOf(clientId, fields))).session;
 const offer = (message: Message, deliveries: readonly Delivery[], hold?: ReadonlySet<Delivery>) =>
   stores.queues.offer(message, deliveries, ROOMY, hold);
 const lose = async (session: SessionRef) => await stores.sessions.detach(detachOf(session));
@@ -73,7 +75,7 @@ describe('what is promised to a client waits for the disk', () => {
   });
 
   it('PUBACK: a retained message at QoS 1, and its removal', async () => {
-    const put = stores.retained.put(TENANT, messageOf(1, { retain: true }), 10);
+    const put = stores.retained.put(TENANT, messageOf(1, { retain: true }), upTo(10));
     expect(isLate(put)).toBe(true);
     await put;
     expect(isLate(stores.retained.delete(TENANT, 'a/b', messageId(2)))).toBe(true);
@@ -146,7 +148,7 @@ describe('what is promised to a client waits for the disk', () => {
 
 describe('what finds done what is on its way to the disk waits for it as well', () => {
   it('PUBACK: the removal of a retained message that somebody else has just removed', async () => {
-    await stores.retained.put(TENANT, messageOf(1, { retain: true }), 10);
+    await stores.retained.put(TENANT, messageOf(1, { retain: true }), upTo(10));
     const removed = stores.retained.delete(TENANT, 'a/b', messageId(2));
     const again = stores.retained.delete(TENANT, 'a/b', messageId(3));
     expect(isLate(again)).toBe(true);
@@ -155,8 +157,8 @@ describe('what finds done what is on its way to the disk waits for it as well', 
   });
 
   it('PUBACK: a removal that a later message has overtaken', async () => {
-    await stores.retained.put(TENANT, messageOf(1, { retain: true }), 10);
-    const later = stores.retained.put(TENANT, messageOf(3, { retain: true }), 10);
+    await stores.retained.put(TENANT, messageOf(1, { retain: true }), upTo(10));
+    const later = stores.retained.put(TENANT, messageOf(3, { retain: true }), upTo(10));
     expect(isLate(stores.retained.delete(TENANT, 'a/b', messageId(2)))).toBe(true);
     await later;
   });
@@ -190,7 +192,7 @@ describe('what finds done what is on its way to the disk waits for it as well', 
     const opening = stores.sessions.open(openOf('a', ends));
     expect(isLate(opening)).toBe(true);
     expect((await stores.sessions.get(TENANT, 'a'))?.attachment, 'not before CONNACK').toBeUndefined();
-    expect((await opening).session.attachment?.connectionId).toBe('a:2');
+    expect(openedOf(await opening).session.attachment?.connectionId).toBe('a:2');
     expect(isLate(stores.sessions.open(openOf('a', ends)))).toBe(false);
   });
 });
@@ -218,7 +220,7 @@ describe('what promises nothing is answered at once', () => {
   it('everything of a session that ends with its connection', async () => {
     const opened = stores.sessions.open(openOf('a', { expirySeconds: 0 }));
     expect(isLate(opened)).toBe(false);
-    const { session } = await opened;
+    const { session } = openedOf(await opened);
     const delivery = deliveryTo(session, { qos: 2 });
     const answers = [
       stores.subscriptions.put(session, [subscription], 10),
@@ -247,7 +249,7 @@ describe('what promises nothing is answered at once', () => {
     const answers = [
       stores.queues.complete(session, delivery.packetId),
       stores.queues.length(session),
-      stores.retained.put(TENANT, messageOf(2, { qos: 0 }), 10),
+      stores.retained.put(TENANT, messageOf(2, { qos: 0 }), upTo(10)),
       stores.retained.match(TENANT, '#', NOW_MS, undefined, PAGE),
       stores.subscriptions.match(TENANT, 'a/b'),
       stores.sessions.detach(
@@ -272,7 +274,7 @@ describe('while a connection waits for its CONNACK', () => {
     const delivery = deliveryTo(session);
     const offered = offer(messageOf(1), [delivery]);
     expect(delivery.packetId).toBe(0);
-    const { session: opened } = await opening;
+    const { session: opened } = openedOf(await opening);
     expect(opened.attachment?.connectionId).toBe('a:2');
     await offered;
     expect(delivery.packetId, 'for the drain to send, not for the publisher').toBe(0);
@@ -281,7 +283,9 @@ describe('while a connection waits for its CONNACK', () => {
 
   it('the next one waits for it, and then takes it over', async () => {
     const [first, second, third] = await Promise.all(
-      ['1', '2', '3'].map((id) => stores.sessions.open(openOf('a', { attachment: attachmentOf(id) }))),
+      ['1', '2', '3'].map(async (id) =>
+        openedOf(await stores.sessions.open(openOf('a', { attachment: attachmentOf(id) }))),
+      ),
     );
     expect(first?.previous).toBeUndefined();
     expect(second?.previous?.attachment?.connectionId).toBe('1');
@@ -405,7 +409,7 @@ describe('after a restart', () => {
     const { session } = (await stores.sessions.get(TENANT, 'a')) ?? {};
     if (session === undefined) throw new Error('expected a session');
     await offer(messageOf(3), [deliveryTo(session)]);
-    await stores.retained.put(TENANT, messageOf(2), 10);
+    await stores.retained.put(TENANT, messageOf(2), upTo(10));
     await reopen();
     expect(stores.lastMessageId).toBe(messageId(3));
   });

@@ -1,3 +1,4 @@
+import { upTo } from '@apus/broker/samples';
 import { createDiskStores } from '@apus/store-disk';
 import { expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
@@ -14,7 +15,7 @@ it('expired retained messages leave the disk while others come', async () => {
   let number = 0;
   const put = async (topic: string, expiresAtMs: number | undefined) => {
     number += 1;
-    await stores.retained.put(TENANT, messageOf(number, { topic, expiresAtMs }), 10_000);
+    await stores.retained.put(TENANT, messageOf(number, { topic, expiresAtMs }), upTo(10_000));
   };
   for (let index = 0; index < TOPICS; index += 1) await put(`expires/${index}`, NOW_MS + 1);
   await put('stays', undefined);

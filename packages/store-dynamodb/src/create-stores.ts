@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stores } from '@apus/broker';
+import { DynamoBans } from './bans.ts';
 import { Bodies } from './bodies.ts';
-import { DeliveryAccounts } from './delivery-accounts.ts';
 import { EntryMap } from './entry-map.ts';
 import { FanOutProgress } from './fan-out-progress.ts';
 import { FrameCache } from './frame-cache.ts';
 import { Leavings } from './leavings.ts';
-import { INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
+import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import { DynamoLinks } from './links.ts';
 import { Matcher } from './matcher.ts';
 import type { Meter } from './meter.ts';
 import type { DynamoOptions, Settings } from './options.ts';
 import { Placement } from './placement.ts';
 import { DynamoQueues } from './queues.ts';
+import { QuotaAccounts } from './quota-accounts.ts';
+import { QuotaHoldings } from './quota-holdings.ts';
 import { DynamoReceived } from './received.ts';
 import { ShapeRegistry } from './registry.ts';
 import { DynamoRetained } from './retained.ts';
+import { RetainedSize } from './retained-size.ts';
 import { SampledCount } from './sampled-count.ts';
 import { SessionList } from './session-list.ts';
 import { DynamoSessions } from './sessions.ts';
@@ -25,6 +28,7 @@ import { ShareGroups } from './share-groups.ts';
 import { DynamoSubscriptions, type FramePlan } from './subscriptions.ts';
 import { DynamoSweepScan } from './sweep-scan.ts';
 import { Table } from './table.ts';
+import { DynamoUsers } from './users.ts';
 
 /** The broker's stores in DynamoDB, and what a cloud handler needs beside them. */
 export interface DynamoStores extends Stores {
@@ -36,7 +40,12 @@ export interface DynamoStores extends Stores {
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
   /** What publishers have caused. */
-  readonly deliveryAccounts: DeliveryAccounts;
+  readonly quotaAccounts: QuotaAccounts;
+  /** About what identities and tenants hold. */
+  readonly quotaHoldings: QuotaHoldings;
+  readonly bans: DynamoBans;
+  /** Users with passwords, where an authenticator of the chain has them here. */
+  readonly users: DynamoUsers;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** What was consumed since the stores were made. */
@@ -71,6 +80,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   const leavings = new Leavings(() => table.settings.clock.now());
   const shards = new Shards(table);
   const entries = new EntryMap(table);
+  const bans = new DynamoBans(table);
   const subscriptions = new DynamoSubscriptions(table, {
     registry: new ShapeRegistry(table),
     list: new SessionList(table),
@@ -79,21 +89,20 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     shards,
     frame,
     leavings,
+    bans,
   });
   return {
-    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions')),
+    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
     subscriptions,
-    retained: new DynamoRetained(
-      table,
-      new Bodies(table, 'retained'),
-      new SampledCount(table, 'retained'),
-      frame,
-    ),
+    retained: new DynamoRetained(table, new Bodies(table, 'retained'), new RetainedSize(table), frame),
     queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings, frame),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
-    deliveryAccounts: new DeliveryAccounts(table),
+    quotaAccounts: new QuotaAccounts(table),
+    quotaHoldings: new QuotaHoldings(table),
+    bans,
+    users: new DynamoUsers(table),
     sweepScan: new DynamoSweepScan(table),
     meter: table.meter,
     beginFrame: async (plan) => {

@@ -19,11 +19,11 @@ import { type Item, number, text, textOf } from './values.ts';
 import { firstId, type Window } from './window.ts';
 
 /**
- * Put inflight under this id; or the window is full, and these ids are in it; or what was to be written along with it could
+ * Put inflight under this id, or found there, as it stands, where an earlier offer has put it; or the window is full, and these ids are in it; or what was to be written along with it could
  * not be, as this stands there, or nothing does.
  */
 export type Placed =
-  | { readonly packetId: PacketId }
+  | { readonly packetId: PacketId; readonly found?: Item }
   | { readonly full: readonly PacketId[] }
   | { readonly prevented: Item | undefined };
 
@@ -81,7 +81,7 @@ export class Inflight {
       const drawn = await this.put(view, packetId, fields, options);
       if (drawn.outcome === 'drawn') return { packetId };
       if (drawn.outcome === 'prevented') return { prevented: drawn.there };
-      if (isCopyOf(drawn.there, fields)) return { packetId };
+      if (isCopyOf(drawn.there, fields)) return { packetId, found: drawn.there };
       seen.add(packetId);
     }
     if (seen.size >= view.receiveMaximum) return { full: [...seen] };
@@ -216,8 +216,13 @@ export class Inflight {
   async #placeCounted(view: QueueView, fields: Item, options: PlaceOptions): Promise<Placed> {
     const window = await this.read(view);
     // Where something is written along, that decides whether it is a repetition.
-    const same = options.along === undefined ? samePacketId(window, fields) : undefined;
-    if (same !== undefined) return { packetId: same };
+    if (options.along === undefined) {
+      const found = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
+      if (found !== undefined) return { packetId: packetIdOf(found), found };
+      // A reply brings it.
+      if (window.drawn.here.some(({ sort }) => sort === waitingSortOf(fields)))
+        return { prevented: undefined };
+    }
     const inUse: PacketId[] = [];
     while (window.hasRoom) {
       const packetId = window.freeId(fields);
@@ -232,11 +237,4 @@ export class Inflight {
     }
     return { full: [...window.packetIdsHere, ...inUse] };
   }
-}
-
-/** Of the same message where it has been sent on this connection and not been acknowledged. */
-function samePacketId(window: Window, fields: Item): PacketId | undefined {
-  const same = window.items.find((item) => isCopyOf(item, fields) && window.isSentHere(item));
-  if (same !== undefined) return packetIdOf(same);
-  return window.drawn.here.find(({ sort }) => sort === waitingSortOf(fields))?.packetId;
 }

@@ -74,6 +74,19 @@ export const sharedCopyKey = (tenant: string, messageId: string, copy: string): 
 /** How far the sweep has come: of no tenant, as it goes over all of them. */
 export const sweepKey: Key = { p: 'Y', s: 'sweep' };
 
+/** The list of bans of all tenants: an address is banned before anybody has said a tenant. */
+export const bansKey: Key = { p: 'Y', s: 'bans' };
+
+/** Sort keys of users begin with it. */
+export const USERS_FROM = 'user\0';
+export const endOfUsers = `${USERS_FROM}\u{10ffff}`;
+
+/** A name may be too long for a key: two that begin alike are told apart by a hash. */
+export const userKey = (tenant: string, name: string): Key => ({
+  p: partition('U', tenant),
+  s: USERS_FROM + fit(name, SORT_KEY_BYTES_MAX),
+});
+
 export const registryKey = (tenant: string): Key => ({ p: partition('H', tenant), s: 'shapes' });
 
 const filterText = ({ topicFilter, shareGroup }: FilterName) => join(topicFilter, shareGroup ?? '');
@@ -101,6 +114,9 @@ export const filterHash = (filter: FilterName): string => hashOf(filterText(filt
 
 export const retainedPartition = (tenant: string): string => partition('R', tenant);
 
+/** What every partition of retained messages begins with. */
+export const RETAINED_PARTITIONS = retainedPartition('');
+
 /**
  * A topic as a sort key. Levels are separated by U+0000, which sorts before all else: `a` and everything below it
  * stand together. A long topic keeps its beginning, so that a literal prefix still finds it; what follows is a level
@@ -122,14 +138,15 @@ export const retainedEnd = (prefix: string): string => {
 export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messageId: string): string =>
   partition('B', tenant, kind, messageId);
 
-/** What a publisher has caused: an identity and a client of the same name are two. */
-export const deliveryAccountKey = (account: {
+/** The account of a quota's holder: an identity and a client of the same name are two. */
+export const quotaAccountKey = (account: {
   readonly tenant: string;
   readonly kind: string;
   readonly name: string;
+  readonly of: string;
 }): Key => ({
   p: partition('Q', account.tenant, account.kind, account.name),
-  s: 'deliveries',
+  s: account.of,
 });
 
 export const countKey = (name: string, tenant: string): Key => ({

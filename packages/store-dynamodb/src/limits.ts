@@ -96,6 +96,9 @@ export const PROBES_MAX = 3;
 /** One in so many changes of a number over a tenant is written, as so many. */
 export const COUNT_SAMPLE = 64;
 
+/** The same of a number of bytes: a write for 64 KB, which are 64 write units themselves. */
+export const BYTES_SAMPLE = 64 * 1_024;
+
 /** A number over a tenant is read again after this time. */
 export const COUNT_CACHE_MS = 60_000;
 
@@ -113,3 +116,12 @@ export const WORKER_LIFE_MS_MAX = 60_000;
 
 /** A filter whose workers are behind refuses publishers for so long; whoever is still behind then says so again. */
 export const BEHIND_MS = 5_000;
+
+/**
+ * How long a process goes by the list of bans that it has read. An operator that bans somebody looks for their
+ * connections once more when every process has read the list anew.
+ */
+export const BANS_FRESH_MS = 30_000;
+
+/** The whole list is read every half minute: 50 units at this size, and one where there are a few dozen bans. */
+export const BANS_BYTES_MAX = 200_000;

@@ -97,6 +97,12 @@ export class Offer {
     return this.#dropped;
   }
 
+  #gaveWay(delivery: Delivery, count: number): void {
+    if (count === 0) return;
+    this.#dropped += count;
+    delivery.dropped = (delivery.dropped ?? 0) + count;
+  }
+
   async #begin(
     message: Message,
     deliveries: readonly Delivery[],
@@ -170,7 +176,7 @@ export class Offer {
       : memory && copies.remember(memory);
     const placed = await inflight.place(view, fields, { hasMoreBehind, along });
     if ('full' in placed) return placed;
-    if ('packetId' in placed) return { offered, where: 'inflight', packetId: placed.packetId };
+    if ('packetId' in placed) return { offered, where: 'inflight', ...placed };
     // It waits no longer: somebody has drawn it. Or it is known, and this is a repetition.
     if (isWaiting) return { offered, where: 'nowhere' };
     return await this.#repetition.find(offered, placed.prevented);
@@ -198,7 +204,7 @@ export class Offer {
     if (isWaiting) return { offered, where: 'waiting' };
     const appended = await this.#parts.waiting.append(view, entry, this.#limits, { memory });
     if ('known' in appended) return await this.#repetition.find(offered, appended.known);
-    this.#dropped += appended.dropped;
+    this.#gaveWay(entry.delivery, appended.dropped);
     if (!appended.isStored) return { offered, where: 'nowhere' };
     offered.isWaiting = memory !== undefined;
     return { offered, where: 'waiting' };
@@ -220,7 +226,7 @@ export class Offer {
   async #appendToLive(offered: Offered, full: readonly PacketId[]): Promise<Written> {
     const { entry, memory, isWaiting } = offered;
     if (!isWaiting && !this.#parts.waiting.fitsEmpty(entry, this.#limits)) {
-      this.#dropped += 1;
+      this.#gaveWay(entry.delivery, 1);
       return { offered, where: 'nowhere' };
     }
     return await (memory === undefined
@@ -367,7 +373,7 @@ export class Offer {
     const appended = await waiting.append(now, entry, this.#limits, { leaving });
     // It is not there any more: it has been sent to another connection.
     if ('known' in appended) return undefined;
-    this.#dropped += appended.dropped;
+    this.#gaveWay(entry.delivery, appended.dropped);
     if (appended.isStored) return { ...offered, view: now, isWaiting: true, hasGivenWay: true };
     await inflight.withdraw(now, packetId, fields);
     return undefined;

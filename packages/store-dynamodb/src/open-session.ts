@@ -7,6 +7,7 @@ import { Pauses } from './retry.ts';
 import {
   FOREVER_MS,
   hasWill,
+  identityOf,
   NONE,
   nameValue,
   owedWillsOf,
@@ -19,8 +20,11 @@ import { SessionSnapshot } from './session-ref.ts';
 import type { Table, Written } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
-/** `clean`: a new incarnation whatever stands there; `begin`: one where no session continues; `continue`: none. */
-type Mode = 'clean' | 'begin' | 'continue';
+/**
+ * `clean`: a new incarnation whatever stands there; `begin`: one where no session continues; `replace`: one in the place
+ * of a session that is not the caller's, and yields; `continue`: none.
+ */
+type Mode = 'clean' | 'begin' | 'replace' | 'continue';
 
 /** A will that was seen where the session is opened, and what becomes of it. */
 interface SeenWill {
@@ -63,7 +67,10 @@ interface Guess {
  *     subscribes
  *                                        … B would discard that
  */
-export async function openSession(table: Table, request: OpenSession): Promise<OpenedSession> {
+export async function openSession(
+  table: Table,
+  request: OpenSession,
+): Promise<OpenedSession | 'owned-by-another'> {
   const nonce = table.settings.randomId();
   const mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
   let guess: Guess = { mode, will: undefined };
@@ -76,7 +83,9 @@ export async function openSession(table: Table, request: OpenSession): Promise<O
       const first = opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
       return withWill(first, request, guess.will);
     }
-    guess = guessFrom(request, old);
+    const next = guessFrom(request, old);
+    if (next === 'owned-by-another') return next;
+    guess = next;
   }
   throw new ContentionError('the session', DECISIONS_MAX);
 }
@@ -92,15 +101,25 @@ function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | u
   return { ...first, previous: { ...first.previous, will, willDue } };
 }
 
-function guessFrom(request: OpenSession, item: Item | undefined): Guess {
-  const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
-  const mode = request.cleanStart ? 'clean' : continues ? 'continue' : 'begin';
+function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned-by-another' {
+  const mode = modeFor(request, item);
+  if (mode === 'owned-by-another') return mode;
   if (item === undefined || !hasWill(item)) return { mode, will: undefined };
   const previous = recordOf(item, request.tenant, request.clientId);
   // What has been begun is brought to its end; so is whatever stands in an item that is kept for its wills.
   const isOwed =
     item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
+}
+
+function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by-another' {
+  const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
+  const isOwn = textOf(item, 'y') === request.identity.name;
+  const isHeld = continues || item?.c !== undefined;
+  if (!isOwn && isHeld && (numberOf(item, 'yr') ?? -1) >= request.bindingRank) return 'owned-by-another';
+  if (request.cleanStart) return 'clean';
+  if (!continues) return 'begin';
+  return isOwn ? 'continue' : 'replace';
 }
 
 /** Made until somebody says what became of it, under an incarnation of its own each time. */
@@ -129,18 +148,24 @@ async function write(
   nonce: string,
   incarnation: string,
 ) {
-  const { tenant, clientId, attachment, expirySeconds, will, nowMs } = request;
+  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs } = request;
   const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
+  const isOwn = 'y = :owner';
+  const isNotOwn = '(attribute_not_exists(y) OR y <> :owner)';
+  const yields = '(attribute_not_exists(yr) OR yr < :rank)';
+  const isNotHeld = '(attribute_not_exists(c) AND u <= :now)';
+  const isMineToTake = `(${isOwn} OR ${yields} OR ${isNotHeld})`;
   const continues = 'u > :now';
   const hasEnded = '(attribute_not_exists(u) OR u <= :now)';
   const conditions = {
-    clean: [isNotMine],
-    begin: [isNotMine, hasEnded],
-    continue: [isNotMine, continues],
+    clean: [isNotMine, isMineToTake],
+    begin: [isNotMine, hasEnded, isMineToTake],
+    replace: [isNotMine, isNotOwn, isMineToTake],
+    continue: [isNotMine, continues, isOwn],
   }[mode];
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
-  const settled = seen === undefined ? NO_WILL : settleWill(seen);
+  const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
   const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
   return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr`, {
     condition: [...conditions, ...settled.conditions].join(' AND '),
@@ -152,6 +177,8 @@ async function write(
       ':connection': text(attachment.connectionId),
       ':attached': number(nowMs),
       ':settled': text(settledJson(request)),
+      ':owner': text(identity.name),
+      ':rank': number(bindingRank),
       ':expiry': number(expirySeconds),
       ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
       ':will': text(willJson(will)),
@@ -160,7 +187,7 @@ async function write(
       ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
       ...settled.values,
       ...(name !== undefined && { ':name': name }),
-      ...(mode !== 'clean' && { ':now': number(nowMs) }),
+      ':now': number(nowMs),
       ...(mode !== 'continue' && { ':incarnation': text(incarnation) }),
     },
     returnsOld: true,
@@ -184,6 +211,8 @@ function assignments(mode: Mode): string[] {
     'l = :connection',
     'a = :attached',
     'r = :settled',
+    'y = :owner',
+    'yr = :rank',
     'x = :expiry',
     'z = :zero',
     'u = :until',
@@ -210,7 +239,7 @@ const NO_WILL: SettledWill = {
   values: {},
 };
 
-function settleWill({ item, connectionId, isOwed }: SeenWill): SettledWill {
+function settleWill({ item, connectionId, isOwed }: SeenWill, tenant: string): SettledWill {
   const messageId = textOf(item, 'wm');
   const stands = 'w <> :none';
   const isOfSameConnection = 'l = :last';
@@ -223,7 +252,7 @@ function settleWill({ item, connectionId, isOwed }: SeenWill): SettledWill {
     ...(messageId !== undefined && { ':begun': text(messageId) }),
   };
   if (!isOwed) return { set: [], conditions: same, values };
-  const moved = owedWillValue(textOf(item, 'w') ?? NONE, messageId);
+  const moved = owedWillValue(textOf(item, 'w') ?? NONE, identityOf(item, tenant), messageId);
   if (owedWillsOf(item) === undefined) {
     const isFirst = 'attribute_not_exists(ow)';
     const first = { M: { [connectionId]: moved } };

@@ -1,5 +1,6 @@
 import type { Clock, SessionRef } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { HeldChange } from './held-change.ts';
 
 export interface DynamoOptions {
   /** Give it `maxAttempts: 1`: the store retries by itself, and counts. */
@@ -54,6 +55,11 @@ export interface DynamoOptions {
    * @default it is sent again on it
    */
   readonly endUncertain?: (session: SessionRef) => boolean | Promise<boolean>;
+  /**
+   * Told of each connection and session that begins or ends, by the call that makes it so; `open`, `detach` and `remove` wait
+   * for it. @default they are not counted
+   */
+  readonly onHeld?: (change: HeldChange) => Promise<void>;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */
@@ -63,4 +69,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain';
+type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain' | 'onHeld';

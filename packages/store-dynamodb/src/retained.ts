@@ -4,22 +4,24 @@ import {
   messageBytes,
   Page,
   type PageLimit,
+  type RetainedLimits,
   type RetainedPage,
   type RetainedStore,
+  retainedBytes,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type { Bodies } from './bodies.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { retainedPartition, retainedSort } from './keys.ts';
-import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from './limits.ts';
+import { INLINE_RETAINED_BYTES_MAX, PIECE_BYTES, TTL_SLACK_SECONDS } from './limits.ts';
 import { encodeMessage } from './message-blob.ts';
 import { ReadAmount } from './read-amount.ts';
 import { cursorText, parseCursor } from './retained-cursor.ts';
 import { retainedRange } from './retained-range.ts';
 import { RetainedReader } from './retained-reader.ts';
-import type { SampledCount } from './sampled-count.ts';
+import type { RetainedSize } from './retained-size.ts';
 import type { Table } from './table.ts';
-import { bytes, type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
+import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
 /** After so many Queries, each of 1 MB at most, a call answers what it has, if only where to go on. */
 const QUERIES_MAX = 4;
@@ -46,27 +48,28 @@ const QUERIES_MAX = 4;
 export class DynamoRetained implements RetainedStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
-  readonly #count: SampledCount;
+  readonly #size: RetainedSize;
   readonly #reader: RetainedReader;
   readonly #frame: FrameCache;
 
-  constructor(table: Table, bodies: Bodies, count: SampledCount, frame: FrameCache) {
+  constructor(table: Table, bodies: Bodies, size: RetainedSize, frame: FrameCache) {
     this.#table = table;
     this.#frame = frame;
     this.#bodies = bodies;
-    this.#count = count;
+    this.#size = size;
     this.#reader = new RetainedReader(bodies);
   }
 
-  async put(tenant: string, message: Message, maximum: number): Promise<boolean> {
-    if ((await this.#count.read(tenant)) >= maximum && !(await this.#isRetained(tenant, message.topic)))
-      return false;
+  async put(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
+    const size = retainedBytes(message);
+    if (!(await this.#hasRoom(tenant, message.topic, size, limits))) return false;
     const blob = encodeMessage(message);
     const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
     const ttl = ttlSecondsOf(message);
     const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob, ttl);
     const { ok, old } = await this.#write(tenant, message.topic, message.id, {
       ...(body === undefined ? { b: bytes(blob) } : { bn: number(body.pieces) }),
+      rs: number(size),
       ...(ttl !== undefined && { t: number(ttl) }),
     });
     if (!ok) {
@@ -74,7 +77,7 @@ export class DynamoRetained implements RetainedStore {
       if (body !== undefined && textOf(old, 'm') !== message.id) await this.#bodies.delete(tenant, body);
       return true;
     }
-    if (old === undefined || old.x !== undefined) await this.#count.add(tenant, 1);
+    await this.#size.add(tenant, isThere(old) ? 0 : 1, size - sizeOf(old));
     await this.#forgetBody(tenant, old, message.id);
     return true;
   }
@@ -86,8 +89,13 @@ export class DynamoRetained implements RetainedStore {
       t: number(this.#table.nowSeconds() + retainedTombstoneSeconds),
     });
     if (!ok || old === undefined || old.x !== undefined) return;
-    await this.#count.add(tenant, -1);
+    await this.#size.add(tenant, -1, -sizeOf(old));
     await this.#forgetBody(tenant, old, undefined);
+  }
+
+  /** A sweep has counted: what TTL has removed is counted down by nothing else. */
+  async resize(tenant: string, messages: number, bytes: number): Promise<void> {
+    await this.#size.set(tenant, messages, bytes);
   }
 
   async match(
@@ -155,9 +163,12 @@ export class DynamoRetained implements RetainedStore {
     return written;
   }
 
-  async #isRetained(tenant: string, topicName: string): Promise<boolean> {
-    const item = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
-    return item !== undefined && item.x === undefined;
+  /** The message of the topic is read only where a new one would be too much. */
+  async #hasRoom(tenant: string, topicName: string, size: number, limits: RetainedLimits): Promise<boolean> {
+    if (await this.#size.hasRoom(tenant, { messages: 1, bytes: size }, limits)) return true;
+    const old = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
+    if (!isThere(old)) return false;
+    return await this.#size.hasRoom(tenant, { messages: 0, bytes: size - sizeOf(old) }, limits);
   }
 
   async #forgetBody(tenant: string, old: Item | undefined, keptId: string | undefined): Promise<void> {
@@ -166,6 +177,16 @@ export class DynamoRetained implements RetainedStore {
     if (pieces === undefined || messageId === undefined || messageId === keptId) return;
     await this.#bodies.delete(tenant, { messageId, pieces });
   }
+}
+
+function isThere(item: Item | undefined): item is Item {
+  return item !== undefined && item.x === undefined;
+}
+
+/** Items of earlier versions do not say: about what they hold. */
+function sizeOf(item: Item | undefined): number {
+  if (!isThere(item)) return 0;
+  return numberOf(item, 'rs') ?? bytesOf(item, 'b')?.length ?? (numberOf(item, 'bn') ?? 0) * PIECE_BYTES;
 }
 
 function ttlSecondsOf({ expiresAtMs }: Message): number | undefined {

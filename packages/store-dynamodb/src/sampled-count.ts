@@ -1,32 +1,37 @@
 import { ThrottledError } from './errors.ts';
 import { countKey } from './keys.ts';
-import { COUNT_CACHE_MS, COUNT_SAMPLE } from './limits.ts';
+import { COUNT_CACHE_MS } from './limits.ts';
 import { marshalled, type Table } from './table.ts';
 import { number, numberOf, VERSION } from './values.ts';
 
 /**
- * A number over a tenant that is near enough: one change in sixty-four is written, as sixty-four. That is no hot item
- * and no write for each change, and with n changes it is wrong by about 8 √n: 0.8 % of a million.
+ * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. That is no
+ * hot item and no write for each change, and with n changes it is wrong by about 8 √n: 0.8 % of a million. A change by
+ * more is written the more likely, and one by the sample or more always, as what it is.
  * What TTL removes is never counted down: a sweep that counts writes the number anew.
  */
 export class SampledCount {
   readonly #table: Table;
   readonly #name: string;
+  readonly #sample: number;
   readonly #cache = new Map<string, { readonly count: number; readonly readAtMs: number }>();
 
-  constructor(table: Table, name: string) {
+  /** @param sample what one write stands for */
+  constructor(table: Table, name: string, sample: number) {
     this.#table = table;
     this.#name = name;
+    this.#sample = sample;
   }
 
-  async add(tenant: string, change: 1 | -1): Promise<void> {
-    if (this.#table.settings.random() * COUNT_SAMPLE >= 1) return;
+  async add(tenant: string, change: number): Promise<void> {
+    if (this.#table.settings.random() * this.#sample >= Math.abs(change)) return;
+    const written = Math.sign(change) * Math.max(Math.abs(change), this.#sample);
     try {
       await this.#table.update(countKey(this.#name, tenant), 'SET v = :v ADD n :change', {
-        values: { ':v': number(VERSION), ':change': number(change * COUNT_SAMPLE) },
+        values: { ':v': number(VERSION), ':change': number(written) },
       });
     } catch (error) {
-      // What is counted has been done, and must not be taken for refused.
+      // The write has been made, and must not be taken for refused.
       if (!(error instanceof ThrottledError)) throw error;
     }
   }

@@ -1,9 +1,9 @@
 import {
   type Attachment,
+  type BindingRank,
   type ConnectionId,
   type Identity,
   NEVER_EXPIRES,
-  type OpenSession,
   type SessionRecord,
   type WillDue,
 } from '@apus/broker';
@@ -18,11 +18,12 @@ import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts
 /*
  * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
  * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
- * identity, `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `qa` when that was written
+ * identity, `y` the owner's name and `yr` how firmly the client identifier is bound to it (both absent: stored before sessions
+ * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `qa` when that was written
  * last or the queue moved, `rn` and `rb` what
  * left the queue, `rk` the mark of the write that counted last, `n` tenant and client identifier where the key could not hold them whole.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
- * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection.
+ * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`.
  * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
  * connection whose will that open has left owed.
  */
@@ -33,7 +34,7 @@ export const FOREVER_MS = 9e15;
 /** An attribute that has to be there has nothing to say. */
 export const NONE = '';
 
-interface Settled {
+export interface Settled {
   readonly attachment: Attachment;
   readonly identity: Identity;
 }
@@ -52,6 +53,17 @@ export const LETTER_OF: Readonly<Record<QueuePhase, string>> = {
   crowded: 'X',
 };
 
+/** Undefined where it was not read, or the session has been removed; the holder also while it has no connection. */
+export function settledOf(item: Item): {
+  readonly identity: Identity | undefined;
+  readonly holder: string | undefined;
+} {
+  const json = textOf(item, 'r');
+  if (json === undefined || textOf(item, 'i') === NONE) return { identity: undefined, holder: undefined };
+  const { attachment, identity } = fromJson(json) as Settled;
+  return { identity, holder: textOf(item, 'c') === undefined ? undefined : attachment.holder };
+}
+
 /** Tenant and client identifier, where the key holds only the beginning of them and a hash. */
 export function nameValue({ p }: Key, tenant: string, clientId: string): AttributeValue | undefined {
   return p.endsWith(`\0${tenant}\0${clientId}`) ? undefined : text(JSON.stringify([tenant, clientId]));
@@ -67,7 +79,7 @@ export function nameOf(item: Item): { readonly tenant: string; readonly clientId
   return { tenant: wholeTenant, clientId: wholeClientId };
 }
 
-export function settledJson({ attachment, identity }: OpenSession): string {
+export function settledJson({ attachment, identity }: Settled): string {
   return toJson({ attachment, identity });
 }
 
@@ -79,8 +91,30 @@ export function willJson(will: Will | undefined): string {
 }
 
 /** A will that is owed after its connection was the last of its session. */
-export function owedWillValue(json: string, messageId: string | undefined): AttributeValue {
-  return { M: { w: text(json), ...(messageId !== undefined && { m: text(messageId) }) } };
+export function owedWillValue(
+  json: string,
+  identity: Identity,
+  messageId: string | undefined,
+): AttributeValue {
+  const begun = messageId !== undefined && { m: text(messageId) };
+  return { M: { w: text(json), r: text(toJson(identity)), ...begun } };
+}
+
+/** Of a client that is not known any more: it may do nothing. */
+function unknownIdentity(tenant: string): Identity {
+  return { tenant, name: '', rules: [] };
+}
+
+/** Whose the connection of the item is, or was. */
+export function identityOf(item: Item | undefined, tenant: string): Identity {
+  const json = textOf(item, 'r');
+  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Settled).identity;
+}
+
+/** Who brought the will that is owed. */
+export function owedIdentityOf(owed: Item, tenant: string): Identity {
+  const json = textOf(owed, 'r');
+  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Identity);
 }
 
 /** By connection. Undefined: there never was one. */
@@ -127,6 +161,7 @@ export function recordOf(
     attachedAtMs: numberOf(item, at('a')) ?? 0,
     expirySeconds: numberOf(item, at('x')) ?? 0,
     identity,
+    bindingRank: numberOf(item, 'yr') as BindingRank | undefined,
     will,
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,

@@ -1,4 +1,10 @@
-import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import {
+  type FilterName,
+  type SessionRef,
+  type SubscribeOutcome,
+  type Subscription,
+  subscriptionWeight,
+} from '@apus/broker';
 import { filterHash, type Key, OWNED, ownedPartition } from './keys.ts';
 import { LISTED_SUBSCRIPTIONS_MAX, TTL_SLACK_SECONDS } from './limits.ts';
 import { endOf, type Table, type Written } from './table.ts';
@@ -9,7 +15,7 @@ const LISTED = '=';
 
 /**
  * Which subscriptions a session holds: one item while they are few, so that its limit is a clause of the write that
- * adds one; beyond that an item each (`o` of them, counted in the list; `ok` is the mark of the write that counted last).
+ * adds one; beyond that an item each (`o` of them, by their weight, counted in the list; `ok` is the mark of the write that counted last).
  */
 export class SessionList {
   readonly #table: Table;
@@ -22,22 +28,24 @@ export class SessionList {
     const name = LISTED + filterHash(subscription);
     const json = toJson(subscription);
     const isNew = 'attribute_not_exists(#subscription)';
-    const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
+    const weight = subscriptionWeight(subscription);
+    const room = Math.min(maximum, LISTED_SUBSCRIPTIONS_MAX) - weight;
+    const hasRoom = room < 0 ? 'n <= :room' : '(attribute_not_exists(n) OR n <= :room)';
     const hasNoOverflow = '(attribute_not_exists(o) OR o = :none)';
     const ttl = this.#ttlSeconds(session);
     const alsoTtl = ttl === undefined ? '' : ', t = :ttl';
     const written = await this.#table.update(
       listKey(session),
-      `SET #subscription = :json, v = :v${alsoTtl} ADD n :one`,
+      `SET #subscription = :json, v = :v${alsoTtl} ADD n :weight`,
       {
         condition: `${isNew} AND ${hasRoom} AND ${hasNoOverflow}`,
         names: { '#subscription': name },
         values: {
           ':json': text(json),
           ':v': number(VERSION),
-          ':one': number(1),
+          ':weight': number(weight),
           ':none': number(0),
-          ':maximum': number(Math.min(maximum, LISTED_SUBSCRIPTIONS_MAX)),
+          ':room': number(room),
           ...(ttl !== undefined && { ':ttl': number(ttl) }),
         },
       },
@@ -49,20 +57,21 @@ export class SessionList {
 
   async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
     const isListed = 'attribute_exists(#subscription)';
+    const weight = subscriptionWeight(filter);
     const { ok, old, isRetry } = await this.#table.update(
       listKey(session),
       'REMOVE #subscription ADD n :less',
       {
         condition: isListed,
         names: { '#subscription': LISTED + filterHash(filter) },
-        values: { ':less': number(-1) },
+        values: { ':less': number(-weight) },
       },
     );
     if (ok || isRetry) return true;
     if ((numberOf(old, 'o') ?? 0) === 0) return false;
     const isThere = 'attribute_exists(p)';
     const overflow = await this.#table.delete(overflowKey(session, filter), { condition: isThere });
-    if (overflow.ok) await this.#countOverflow(session, -1, Number.POSITIVE_INFINITY);
+    if (overflow.ok) await this.#countOverflow(session, -weight, Number.POSITIVE_INFINITY);
     return overflow.ok || overflow.isRetry;
   }
 
@@ -102,7 +111,9 @@ export class SessionList {
   ): Promise<SubscribeOutcome> {
     const key = overflowKey(session, subscription);
     const hasOverflow = (numberOf(list, 'o') ?? 0) > 0;
-    if (!hasOverflow && (numberOf(list, 'n') ?? 0) >= maximum) return 'over-limit';
+    const weight = subscriptionWeight(subscription);
+    const room = maximum - (numberOf(list, 'n') ?? 0) - weight;
+    if (!hasOverflow && room < 0) return 'over-limit';
     const isNew = 'attribute_not_exists(p)';
     const item = { p: text(key.p), s: text(key.s), v: number(VERSION), d: text(json) };
     const { ok, old, isRetry } = await this.#table.put(item, { condition: isNew });
@@ -112,21 +123,21 @@ export class SessionList {
       await this.#table.put(item);
       return 'replaced';
     }
-    if (await this.#countOverflow(session, 1, maximum - (numberOf(list, 'n') ?? 0))) return 'added';
+    if (await this.#countOverflow(session, weight, room)) return 'added';
     await this.#table.delete(key);
     return 'over-limit';
   }
 
-  async #countOverflow(session: SessionRef, change: number, maximum: number): Promise<boolean> {
-    const hasRoom = '(attribute_not_exists(o) OR o < :maximum)';
+  async #countOverflow(session: SessionRef, change: number, room: number): Promise<boolean> {
+    const hasRoom = room < 0 ? 'o <= :room' : '(attribute_not_exists(o) OR o <= :room)';
     const isNotCounted = '(attribute_not_exists(ok) OR ok <> :mark)';
     const mark = this.#table.settings.randomId();
     const { ok, old } = await this.#table.update(listKey(session), 'SET ok = :mark ADD o :change', {
-      condition: Number.isFinite(maximum) ? `${isNotCounted} AND ${hasRoom}` : isNotCounted,
+      condition: Number.isFinite(room) ? `${isNotCounted} AND ${hasRoom}` : isNotCounted,
       values: {
         ':mark': text(mark),
         ':change': number(change),
-        ...(Number.isFinite(maximum) && { ':maximum': number(maximum) }),
+        ...(Number.isFinite(room) && { ':room': number(room) }),
       },
     });
     // The mark of our own write, whose answer was lost.

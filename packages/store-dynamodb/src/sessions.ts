@@ -1,17 +1,21 @@
 import type {
+  Attachment,
   ConnectionId,
   DetachSession,
+  Identity,
   OpenedSession,
   OpenSession,
   SessionRecord,
   SessionRef,
   SessionStore,
 } from '@apus/broker';
+import { changesOfOpen, endOfConnection, endOfSession, type HeldChange } from './held-change.ts';
 import { sessionItemKey } from './keys.ts';
 import { TTL_SLACK_SECONDS } from './limits.ts';
 import { openSession } from './open-session.ts';
 import type { SampledCount } from './sampled-count.ts';
-import { continuesUntilMs, FOREVER_MS, NONE, recordOf } from './session-item.ts';
+import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
+import { SessionSnapshot } from './session-ref.ts';
 import type { Table } from './table.ts';
 import { type Item, number, text, textOf } from './values.ts';
 import { Wills } from './wills.ts';
@@ -31,9 +35,11 @@ export class DynamoSessions implements SessionStore {
     this.#wills = new Wills(table);
   }
 
-  async open(request: OpenSession): Promise<OpenedSession> {
+  async open(request: OpenSession): Promise<OpenedSession | 'owned-by-another'> {
     const opened = await openSession(this.#table, request);
+    if (opened === 'owned-by-another') return opened;
     if (opened.previous === undefined) await this.#count.add(ALL_TENANTS, 1);
+    await this.#tell(...changesOfOpen(request, opened));
     return opened;
   }
 
@@ -69,7 +75,31 @@ export class DynamoSessions implements SessionStore {
       },
     );
     if (old === undefined || !(ok || (isRetry && isDetachedBy(old, session, connectionId)))) return undefined;
-    return recordOf({ ...old, ...changes }, tenant, clientId);
+    const record = recordOf({ ...old, ...changes }, tenant, clientId);
+    if (record !== undefined) await this.#tell(endOfConnection(connectionId, record.identity, clientId));
+    return record;
+  }
+
+  async renew(
+    session: SessionRef,
+    attachment: Attachment,
+    identity: Identity,
+  ): Promise<SessionRef | undefined> {
+    const isThisIncarnation = 'i = :incarnation';
+    const isOwner = 'c = :connection';
+    const { ok } = await this.#table.update(
+      sessionItemKey(session.tenant, session.clientId),
+      'SET r = :settled',
+      {
+        condition: `${isThisIncarnation} AND ${isOwner}`,
+        values: {
+          ':incarnation': text(session.incarnation),
+          ':connection': text(attachment.connectionId),
+          ':settled': text(settledJson({ attachment, identity })),
+        },
+      },
+    );
+    return ok ? new SessionSnapshot(session, attachment) : undefined;
   }
 
   beginWill: SessionStore['beginWill'] = (...call) => this.#wills.begin(...call);
@@ -98,8 +128,9 @@ export class DynamoSessions implements SessionStore {
     const { ok, old, isRetry } = await this.#table.delete(key, {
       condition: [...mayGo, hasNothingBegun, owesNothing].join(' AND '),
       values: { ...values, ':zero': number(0) },
+      returnsOld: true,
     });
-    if (ok || (isRetry && old === undefined)) return await this.#removed();
+    if (ok || (isRetry && old === undefined)) return await this.#removed(session, old);
     if (textOf(old, 'i') !== session.incarnation || old?.c !== undefined) return false;
     const isBegun = old?.wm !== undefined;
     const kept = await this.#table.update(
@@ -117,7 +148,7 @@ export class DynamoSessions implements SessionStore {
     );
     // An attempt whose answer was lost has done it, unless its client is back and the session goes on.
     const isDone = kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
-    return isDone && (await this.#removed());
+    return isDone && (await this.#removed(session, old));
   }
 
   async count(): Promise<number> {
@@ -129,9 +160,18 @@ export class DynamoSessions implements SessionStore {
     await this.#count.set(ALL_TENANTS, count);
   }
 
-  async #removed(): Promise<true> {
+  /** `old`: as it stood; undefined where an answer was lost. */
+  async #removed({ clientId, incarnation }: SessionRef, old: Item | undefined): Promise<true> {
     await this.#count.add(ALL_TENANTS, -1);
+    const identity = old && settledOf(old).identity;
+    if (identity !== undefined) await this.#tell(endOfSession(incarnation, identity, clientId));
     return true;
+  }
+
+  async #tell(...changes: readonly HeldChange[]): Promise<void> {
+    const { onHeld } = this.#table.settings;
+    if (onHeld === undefined) return;
+    for (const change of changes) await onHeld(change);
   }
 }
 

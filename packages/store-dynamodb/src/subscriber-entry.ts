@@ -1,4 +1,4 @@
-import type { Attachment, SessionRef, Subscription } from '@apus/broker';
+import { type Attachment, PACKET_SIZE_UNLIMITED, type SessionRef, type Subscription } from '@apus/broker';
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
 import type { Item } from './values.ts';
 
@@ -33,7 +33,11 @@ type Packed = [
   connectionId?: string,
   protocolVersion?: ProtocolVersion,
   receiveMaximum?: number,
+  /** 0: unlimited. */
   maximumPacketSize?: number,
+  /** Seconds from the expiry of the identity to `endsAtSeconds`: a shorter number than either. */
+  expiresBeforeSeconds?: number | null,
+  holder?: string,
 ];
 
 export function packEntry(
@@ -45,15 +49,29 @@ export function packEntry(
   const flags = qos + (noLocal ? NO_LOCAL : 0) + (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
   const packed: Packed = [clientId, flags, subscriptionIdentifier];
   if (attachment?.keepsNothing === true) {
-    const { connectionId, protocolVersion, receiveMaximum, maximumPacketSize } = attachment;
-    packed.push(endsAtSeconds ?? 0, connectionId, protocolVersion, receiveMaximum, maximumPacketSize);
+    const { connectionId, protocolVersion, receiveMaximum, maximumPacketSize, holder } = attachment;
+    const packetSize = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
+    packed.push(endsAtSeconds ?? 0, connectionId, protocolVersion, receiveMaximum, packetSize);
+    const expiresBefore = expiresBeforeSeconds(attachment, endsAtSeconds ?? 0);
+    if (expiresBefore !== undefined || holder !== undefined) packed.push(expiresBefore ?? null);
+    if (holder !== undefined) packed.push(holder);
   }
   return JSON.stringify(packed);
 }
 
 export function unpackEntry(incarnation: string, json: string): SubscriberEntry {
-  const [clientId, flags, identifier, endsAt, connectionId, protocolVersion, receiveMaximum, packetSize] =
-    JSON.parse(json) as Packed;
+  const [
+    clientId,
+    flags,
+    identifier,
+    endsAt,
+    connectionId,
+    protocolVersion,
+    receiveMaximum,
+    packetSize,
+    expiresBefore,
+    holder,
+  ] = JSON.parse(json) as Packed;
   return {
     clientId,
     incarnation,
@@ -68,11 +86,22 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
             connectionId,
             protocolVersion: protocolVersion ?? 5,
             receiveMaximum: receiveMaximum ?? 1,
-            maximumPacketSize: packetSize ?? 0,
+            maximumPacketSize: packetSize === 0 ? PACKET_SIZE_UNLIMITED : (packetSize ?? 0),
             keepsNothing: true,
+            ...(typeof expiresBefore === 'number' && {
+              expiresAtMs: ((endsAt ?? 0) - expiresBefore) * 1_000,
+            }),
+            ...(holder !== undefined && { holder }),
           },
     endsAtSeconds: endsAt === undefined || endsAt === 0 ? undefined : endsAt,
   };
+}
+
+/** Undefined where the connection ends before its identity does, or the identity never does. */
+function expiresBeforeSeconds({ expiresAtMs }: Attachment, endsAtSeconds: number): number | undefined {
+  if (expiresAtMs === undefined) return undefined;
+  const seconds = endsAtSeconds - Math.ceil(expiresAtMs / 1_000);
+  return endsAtSeconds > 0 && seconds <= 0 ? undefined : seconds;
 }
 
 /** Incarnations whose connections cannot be there any more, and which stand in a head or a group all the same. */

@@ -7,6 +7,7 @@ import type {
   Subscription,
   SubscriptionStore,
 } from '@apus/broker';
+import type { DynamoBans } from './bans.ts';
 import { batchDelete } from './batch.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { linkKey, type ShardName } from './keys.ts';
@@ -27,6 +28,7 @@ export interface SubscriptionParts {
   readonly shards: Shards;
   readonly frame: FrameCache;
   readonly leavings: Leavings;
+  readonly bans: DynamoBans;
 }
 
 /** Some subscribers of a shard. */
@@ -149,14 +151,20 @@ export class DynamoSubscriptions implements SubscriptionStore {
     await this.#parts.shards.markBehind(tenant, topicFilter);
   }
 
-  /** Reads the connection and the heads of all topics of a frame in one call; `match` and `load` then find them read. */
+  /**
+   * Reads the connection and the heads of all topics of a frame in one call, and the list of bans when it is time;
+   * `match` and `load` then find them read.
+   */
   async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
-    const { registry, matcher, frame } = this.#parts;
+    const { registry, matcher, frame, bans } = this.#parts;
     const distinct = [...new Set(topicNames)];
     const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
     const link = linkKey(connectionId);
-    const found = await matcher.readHeads(tenant, candidates.flat(), [link]);
+    const { wanted } = bans;
+    const askedAtMs = this.#table.settings.clock.now();
+    const found = await matcher.readHeads(tenant, candidates.flat(), [link, ...wanted]);
     frame.keepLink(connectionId, found.get(link));
+    for (const key of wanted) bans.keep(found.get(key), askedAtMs);
     for (const [index, topicName] of distinct.entries()) {
       const filters = candidates[index] ?? [];
       const matched = matcher

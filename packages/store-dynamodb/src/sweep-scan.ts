@@ -1,7 +1,9 @@
-import type { ConnectionId } from '@apus/broker';
+import type { ConnectionId, Identity } from '@apus/broker';
 import { batchGet } from './batch.ts';
-import { type Key, linkKey, OWNED, sessionItemKey, sweepKey } from './keys.ts';
-import { drainingSinceMs, nameOf, owedWillsOf, sessionEndsAtMs } from './session-item.ts';
+import { type Key, linkKey, OWNED, RETAINED_PARTITIONS, sessionItemKey, sweepKey } from './keys.ts';
+import { HOLDINGS, type HoldingAccount } from './quota-holdings.ts';
+import { RETAINED_COUNTS } from './retained-size.ts';
+import { drainingSinceMs, nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from './session-item.ts';
 import { marshalled, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
@@ -39,6 +41,10 @@ export interface SweptSession extends SessionName {
   /** Of the will that the last connection has left. */
   readonly willDueAtMs: number | undefined;
   readonly owedWillsOf: readonly ConnectionId[];
+  /** Where it was asked for, and the session has not been removed. */
+  readonly identity: Identity | undefined;
+  /** `Attachment.holder` of its connection, under the same condition. */
+  readonly holder: string | undefined;
 }
 
 /** A session that holds subscriptions: perhaps one that has ended. */
@@ -47,7 +53,37 @@ export interface SweptList extends SessionName {
   readonly incarnation: string;
 }
 
-export type Swept = SweptConnection | SweptSession | SweptList;
+/** A retained message. */
+export interface SweptRetained {
+  readonly kind: 'retained';
+  readonly tenant: string;
+  /** As `retainedBytes` counts them; 0 of an item of an earlier version. */
+  readonly bytes: number;
+}
+
+/** One of the numbers that say how much a tenant has retained. */
+export interface SweptRetainedCount {
+  readonly kind: 'retained-count';
+  readonly tenant: string;
+  readonly of: 'messages' | 'bytes';
+  readonly count: number;
+}
+
+/** About what an identity or a tenant holds. */
+export interface SweptHoldings {
+  readonly kind: 'holdings';
+  readonly account: HoldingAccount;
+  /** Somebody is refused by it, and wants it counted. */
+  readonly isCountWanted: boolean;
+}
+
+export type Swept =
+  | SweptConnection
+  | SweptSession
+  | SweptList
+  | SweptRetained
+  | SweptRetainedCount
+  | SweptHoldings;
 
 /** What stands where a connection is asked for. */
 export type ConnectionStanding = 'there' | 'missing' | { readonly endedAtMs: number };
@@ -71,10 +107,21 @@ export type SweepPosition = Key;
 const SESSION = 'session';
 const LINK = 'link';
 
-const FILTER = 's IN (:session, :link, :list)';
+const COUNT = 'count';
+
+const FILTER = 's IN (:session, :link, :list, :count, :holdings) OR begins_with(p, :retained)';
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t';
-const VALUES = { ':session': text(SESSION), ':link': text(LINK), ':list': text(OWNED.list) };
+const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t, rs, hw';
+/** Attachment and identity: they cost no units, but are most of what is sent. */
+const WITH_IDENTITIES = `${PROJECTION}, r`;
+const VALUES = {
+  ':session': text(SESSION),
+  ':link': text(LINK),
+  ':list': text(OWNED.list),
+  ':count': text(COUNT),
+  ':holdings': text(HOLDINGS),
+  ':retained': text(RETAINED_PARTITIONS),
+};
 
 /**
  * The table as the sweep goes over it: segments side by side, a page of 1 MB at a time, eventually consistent, which costs
@@ -87,13 +134,18 @@ export class DynamoSweepScan {
     this.#table = table;
   }
 
-  async page(segment: number, segments: number, after: SweepPosition | undefined): Promise<SweptPage> {
+  async page(
+    segment: number,
+    segments: number,
+    after: SweepPosition | undefined,
+    withIdentities = false,
+  ): Promise<SweptPage> {
     const { items, next } = await this.#table.scan({
       segment,
       segments,
       after,
       filter: FILTER,
-      projection: PROJECTION,
+      projection: withIdentities ? WITH_IDENTITIES : PROJECTION,
       values: VALUES,
     });
     return { found: items.flatMap((item) => sweptOf(item) ?? []), next };
@@ -140,7 +192,14 @@ export class DynamoSweepScan {
 
 /** Undefined for what is of no use: an item of an older layout, or one whose name was too long for its key. */
 function sweptOf(item: Item): Swept | undefined {
+  const partition = textOf(item, 'p') ?? '';
+  // Its topic may be any text.
+  if (partition.startsWith(RETAINED_PARTITIONS)) return retainedOf(item, partition);
   switch (textOf(item, 's')) {
+    case COUNT:
+      return retainedCountOf(item, partition);
+    case HOLDINGS:
+      return holdingsOf(item, partition);
     case SESSION:
       return sessionOf(item);
     case LINK:
@@ -148,6 +207,29 @@ function sweptOf(item: Item): Swept | undefined {
     default:
       return listOf(item);
   }
+}
+
+function retainedOf(item: Item, partition: string): SweptRetained | undefined {
+  const [, tenant, ...cut] = partition.split('\0');
+  // A tombstone, or a tenant whose name is too long for its key.
+  if (item.x !== undefined || tenant === undefined || cut.length > 0) return undefined;
+  return { kind: 'retained', tenant, bytes: numberOf(item, 'rs') ?? 0 };
+}
+
+function retainedCountOf(item: Item, partition: string): SweptRetainedCount | undefined {
+  const [, tenant, name, ...cut] = partition.split('\0');
+  const count = numberOf(item, 'n');
+  if (tenant === undefined || count === undefined || cut.length > 0) return undefined;
+  if (name === RETAINED_COUNTS.messages) return { kind: 'retained-count', tenant, of: 'messages', count };
+  if (name === RETAINED_COUNTS.bytes) return { kind: 'retained-count', tenant, of: 'bytes', count };
+  return undefined;
+}
+
+function holdingsOf(item: Item, partition: string): SweptHoldings | undefined {
+  const [, tenant, kind, name, ...cut] = partition.split('\0');
+  if (tenant === undefined || kind === undefined || name === undefined || cut.length > 0) return undefined;
+  const account = { tenant, kind: kind as HoldingAccount['kind'], name };
+  return { kind: 'holdings', account, isCountWanted: item.hw !== undefined };
 }
 
 function connectionOf(item: Item): SweptConnection | undefined {
@@ -179,6 +261,7 @@ function sessionOf(item: Item): SweptSession | undefined {
     endsAtMs: sessionEndsAtMs(item),
     willDueAtMs: numberOf(item, 'wd'),
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
+    ...settledOf(item),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { ConnectionId, MessageId, SessionRef, WillClaim } from '@apus/broker';
+import type { ConnectionId, Identity, MessageId, SessionRef, WillClaim } from '@apus/broker';
 import { type Key, sessionItemKey } from './keys.ts';
-import { hasWill, NONE, owedWillsOf, willOf } from './session-item.ts';
+import { hasWill, identityOf, NONE, owedIdentityOf, owedWillsOf, willOf } from './session-item.ts';
 import type { Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf } from './values.ts';
 
@@ -43,7 +43,7 @@ export class Wills {
       },
       returnsOld: true,
     });
-    if (ok) return begun(textOf(old, 'w'), textOf(old, 'wm'), messageId);
+    if (ok) return begun(textOf(old, 'w'), identityOf(old, session.tenant), textOf(old, 'wm'), messageId);
     const owed = owedWillsOf(old)?.[connectionId];
     if (owed !== undefined) return await this.#beginOwed(session, connectionId, messageId, owed);
     const dueAtMs = numberOf(old, 'wd');
@@ -95,7 +95,8 @@ export class Wills {
     owed: Item,
   ): Promise<WillClaim> {
     const known = textOf(owed, 'm');
-    if (known !== undefined) return begun(textOf(owed, 'w'), known, messageId);
+    const identity = owedIdentityOf(owed, session.tenant);
+    if (known !== undefined) return begun(textOf(owed, 'w'), identity, known, messageId);
     const isOwed = 'attribute_exists(ow.#connection)';
     const expression = 'SET ow.#connection.m = if_not_exists(ow.#connection.m, :message)';
     const { ok, old } = await this.#table.update(keyOf(session), expression, {
@@ -105,16 +106,22 @@ export class Wills {
       returnsOld: true,
     });
     const before = owedWillsOf(old)?.[connectionId];
-    return ok && before !== undefined ? begun(textOf(before, 'w'), textOf(before, 'm'), messageId) : NOTHING;
+    if (!ok || before === undefined) return NOTHING;
+    return begun(textOf(before, 'w'), identity, textOf(before, 'm'), messageId);
   }
 }
 
 /** `known`: the message id that stood there. It is one's own where the answer to the first attempt was lost. */
-function begun(json: string | undefined, known: string | undefined, messageId: MessageId): WillClaim {
+function begun(
+  json: string | undefined,
+  identity: Identity,
+  known: string | undefined,
+  messageId: MessageId,
+): WillClaim {
   const will = willOf(json);
   if (will === undefined) return NOTHING;
   const isRepeat = known !== undefined && known !== messageId;
-  return { state: 'begun', will, messageId: known ?? messageId, isRepeat };
+  return { state: 'begun', will, identity, messageId: known ?? messageId, isRepeat };
 }
 
 function keyOf({ tenant, clientId }: SessionRef): Key {

@@ -1,3 +1,4 @@
+import { openedOf } from '@apus/broker/samples';
 import type { Will } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
 import {
@@ -61,6 +62,7 @@ await withService((service) => {
         expirySeconds: 0,
         attachment: attachmentOf(connectionId),
         identity: { tenant, name: '' },
+        bindingRank: 0 as const,
         will,
         nowMs: NOW_MS,
         isWillOwed: () => false,
@@ -68,7 +70,7 @@ await withService((service) => {
       await service.make().sessions.open(request('1'));
       // The first write is a guess that no will stands there, and fails: the next has its effect, and no answer.
       const { stores, hasLost } = losing('UpdateItem');
-      const { previous, owedWillOf } = await stores.sessions.open(request('2'));
+      const { previous, owedWillOf } = openedOf(await stores.sessions.open(request('2')));
       expect(hasLost()).toBe(true);
       expect(previous?.will).toMatchObject({ topic: 'w' });
       expect(owedWillOf).toBeUndefined();

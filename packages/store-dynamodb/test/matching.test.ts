@@ -252,7 +252,8 @@ await withService((service) => {
     for (const topic of ['a', 'a', 'b'])
       expect(await stores.subscriptions.match(tenant, topic)).toHaveLength(1);
     expect(await stores.subscriptions.match(tenant, 'c')).toEqual([]);
-    expect(stores.meter.since(before)).toEqual({ reads: 4, writes: 0, calls: 1 });
+    // The list of bans is read along, every half minute.
+    expect(stores.meter.since(before)).toEqual({ reads: 4 + 1, writes: 0, calls: 1 });
     // What the frame itself changes it sees.
     await stores.subscriptions.remove(session, [{ topicFilter: 'a' }]);
     expect(await stores.subscriptions.match(tenant, 'a')).toEqual([]);

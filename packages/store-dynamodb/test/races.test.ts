@@ -1,4 +1,5 @@
 import type { Queued, SessionRef, Stores } from '@apus/broker';
+import { openedOf } from '@apus/broker/samples';
 import { describe, expect, it } from 'vitest';
 import {
   attachmentOf,
@@ -348,17 +349,20 @@ await withService((service) => {
 
     const WILL = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
     const openWith = async (stores: Stores, tenant: string, connectionId: string, will?: typeof WILL) =>
-      await stores.sessions.open({
-        tenant,
-        clientId: 'c',
-        cleanStart: true,
-        expirySeconds: 0,
-        attachment: attachmentOf(connectionId),
-        identity: { tenant, name: '' },
-        will,
-        nowMs: NOW_MS,
-        isWillOwed: () => true,
-      });
+      openedOf(
+        await stores.sessions.open({
+          tenant,
+          clientId: 'c',
+          cleanStart: true,
+          expirySeconds: 0,
+          attachment: attachmentOf(connectionId),
+          identity: { tenant, name: 'somebody' },
+          bindingRank: 0,
+          will,
+          nowMs: NOW_MS,
+          isWillOwed: () => true,
+        }),
+      );
 
     it('the end of a session whose client is back, and goes on with it, is none', async () => {
       const tenant = unique('tenant');

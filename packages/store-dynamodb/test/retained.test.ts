@@ -1,8 +1,20 @@
 import { messageBytes, type Stores } from '@apus/broker';
+import { upTo } from '@apus/broker/samples';
 import { describe, expect, it } from 'vitest';
 import { hashOf, retainedSort } from '../src/keys.ts';
 import { messageId, messageOf, PAGE, unique } from './support/client.ts';
 import { FakeClock, NOW_MS, withService } from './support/stores.ts';
+
+/** The same numbers every time (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
 
 await withService((service) => {
   const topicsOf = async (stores: ReturnType<typeof service.make>, tenant: string, filter: string) =>
@@ -13,11 +25,11 @@ await withService((service) => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock });
       const tenant = unique('tenant');
-      await stores.retained.put(tenant, messageOf(1), 100);
+      await stores.retained.put(tenant, messageOf(1), upTo(100));
       await stores.retained.delete(tenant, 'a/b', messageId(3));
-      expect(await stores.retained.put(tenant, messageOf(2), 100)).toBe(true);
+      expect(await stores.retained.put(tenant, messageOf(2), upTo(100))).toBe(true);
       expect(await topicsOf(stores, tenant, '#')).toEqual([]);
-      expect(await stores.retained.put(tenant, messageOf(4), 100)).toBe(true);
+      expect(await stores.retained.put(tenant, messageOf(4), upTo(100))).toBe(true);
       expect(await topicsOf(stores, tenant, '#')).toEqual(['a/b']);
     });
 
@@ -25,7 +37,7 @@ await withService((service) => {
       const stores = service.make();
       const tenant = unique('tenant');
       await stores.retained.delete(tenant, 'a/b', messageId(3));
-      await stores.retained.put(tenant, messageOf(2), 100);
+      await stores.retained.put(tenant, messageOf(2), upTo(100));
       expect(await topicsOf(stores, tenant, '#')).toEqual([]);
     });
 
@@ -35,21 +47,48 @@ await withService((service) => {
         const stores = service.make();
         const tenant = unique('tenant');
         const payload = Buffer.alloc(length, 'abcdefg');
-        await stores.retained.put(tenant, messageOf(1, { payload }), 100);
+        await stores.retained.put(tenant, messageOf(1, { payload }), upTo(100));
         const [message] = (await stores.retained.match(tenant, 'a/#', NOW_MS, undefined, PAGE)).messages;
         expect(Buffer.compare(payload, message?.payload ?? Buffer.alloc(0))).toBe(0);
-        await stores.retained.put(tenant, messageOf(2), 100);
+        await stores.retained.put(tenant, messageOf(2), upTo(100));
         expect(await topicsOf(stores, tenant, '#')).toEqual(['a/b']);
       },
     );
+
+    it('is refused where a tenant has as many bytes as it may, near enough, and may get smaller', async () => {
+      const fakeClock = new FakeClock();
+      const stores = service.make({ fakeClock, random: seeded(7) });
+      const tenant = unique('tenant');
+      const limits = { messagesMax: 10_000, bytesMax: 3_000_000 };
+      const put = async (topic: string, id: number, length: number) => {
+        // A number over a tenant is read again after a minute.
+        fakeClock.nowMs += 60_001;
+        return await stores.retained.put(
+          tenant,
+          messageOf(id, { topic, payload: Buffer.alloc(length, 'x') }),
+          limits,
+        );
+      };
+      let taken = 0;
+      while (taken < 400 && (await put(`t/${taken}`, 1, 20_000))) taken += 1;
+      // 148 are exact; one write in three counts them, as 64 KB.
+      expect(taken).toBeGreaterThan(110);
+      expect(taken).toBeLessThan(190);
+      expect(await put('large', 1, 100_000)).toBe(false);
+      expect(await put('t/0', 2, 200_000)).toBe(false);
+      expect(await put('t/0', 2, 19_000)).toBe(true);
+      for (let index = 0; index < taken; index += 1)
+        await stores.retained.delete(tenant, `t/${index}`, messageId(3));
+      expect(await put('large', 1, 1_000_000)).toBe(true);
+    });
 
     it('to a topic as long as MQTT allows is found by its name and by wildcards', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const long = `plant/${'ä€😀/'.repeat(500)}`;
       for (const end of ['one', 'two'])
-        await stores.retained.put(tenant, messageOf(1, { topic: long + end }), 100);
-      await stores.retained.put(tenant, messageOf(1, { topic: 'other' }), 100);
+        await stores.retained.put(tenant, messageOf(1, { topic: long + end }), upTo(100));
+      await stores.retained.put(tenant, messageOf(1, { topic: 'other' }), upTo(100));
       expect(await topicsOf(stores, tenant, `${long}one`)).toEqual([`${long}one`]);
       for (const filter of ['plant/#', '#', `${long}+`]) {
         expect(
@@ -65,7 +104,7 @@ await withService((service) => {
       const tenant = unique('tenant');
       const long = `a/${'p'.repeat(2_000)}`;
       const key = `${long.slice(0, 300)}//${hashOf(long.replaceAll('/', '\0'))}`;
-      for (const topic of [long, key]) await stores.retained.put(tenant, messageOf(1, { topic }), 100);
+      for (const topic of [long, key]) await stores.retained.put(tenant, messageOf(1, { topic }), upTo(100));
       expect(await topicsOf(stores, tenant, long)).toEqual([long]);
       expect((await topicsOf(stores, tenant, 'a/#')).sort()).toEqual([long, key].sort());
       await stores.retained.delete(tenant, long, messageId(2));
@@ -77,7 +116,7 @@ await withService((service) => {
       const tenant = unique('tenant');
       const last = '\u{10ffff}';
       const topics = [`${last}x`, `${last}/${last}${last}/x`, last.repeat(225), `${last.repeat(400)}/x`];
-      for (const topic of topics) await stores.retained.put(tenant, messageOf(1, { topic }), 100);
+      for (const topic of topics) await stores.retained.put(tenant, messageOf(1, { topic }), upTo(100));
       expect((await topicsOf(stores, tenant, '#')).sort()).toEqual([...topics].sort());
       expect(await topicsOf(stores, tenant, `${last}/#`)).toEqual([topics[1]]);
       expect(await topicsOf(stores, tenant, `${last.repeat(400)}/#`)).toEqual([topics[3]]);
@@ -95,7 +134,7 @@ await withService((service) => {
     ) => {
       const puts = topics.map(async (topic, index) => {
         const payload = Buffer.alloc(length(index));
-        await stores.retained.put(tenant, messageOf(1, { topic, payload }), 10_000);
+        await stores.retained.put(tenant, messageOf(1, { topic, payload }), upTo(10_000));
       });
       await Promise.all(puts);
     };
@@ -184,11 +223,11 @@ await withService((service) => {
     const tenant = unique('tenant');
     const payload = Buffer.alloc(4_000);
     for (let index = 0; index < 5; index += 1) {
-      await stores.retained.put(tenant, messageOf(1, { topic: `few/${index}`, payload }), 1_000);
+      await stores.retained.put(tenant, messageOf(1, { topic: `few/${index}`, payload }), upTo(1_000));
     }
     for (let index = 0; index < 50; index += 1) {
-      await stores.retained.put(tenant, messageOf(1, { topic: `many/${index}`, payload }), 1_000);
-      await stores.retained.put(tenant, messageOf(1, { topic: `few-others/${index}`, payload }), 1_000);
+      await stores.retained.put(tenant, messageOf(1, { topic: `many/${index}`, payload }), upTo(1_000));
+      await stores.retained.put(tenant, messageOf(1, { topic: `few-others/${index}`, payload }), upTo(1_000));
     }
     const readsOf = async (filter: string) => {
       const before = stores.meter.units;

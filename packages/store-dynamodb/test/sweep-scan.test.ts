@@ -1,4 +1,5 @@
 import type { LinkState } from '@apus/broker';
+import { openedOf } from '@apus/broker/samples';
 import type { Swept, SweptConnection, SweptSession } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { detach, open, subscriptionTo, unique } from './support/client.ts';
@@ -26,7 +27,10 @@ await withService((service) => {
     return { fakeClock, stores, tenant: unique('tenant'), scanAll };
   };
 
-  const tenantOf = (swept: Swept) => (swept.kind === 'connection' ? swept.session?.tenant : swept.tenant);
+  const tenantOf = (swept: Swept) => {
+    if (swept.kind === 'connection') return swept.session?.tenant;
+    return swept.kind === 'holdings' ? swept.account.tenant : swept.tenant;
+  };
 
   const stateOf = (tenant: string, clientId: string, connectedAtMs: number): LinkState => ({
     phase: 'connected',
@@ -58,16 +62,19 @@ await withService((service) => {
         clientId: 'c',
         cleanStart: false,
         expirySeconds: 60,
-        identity: { tenant, name: '' },
+        identity: { tenant, name: 'somebody' },
+        bindingRank: 0 as const,
         will: WILL,
         nowMs: NOW_MS,
         isWillOwed: () => true,
       };
       await stores.sessions.open({ ...request, attachment: { ...attachment, connectionId: 'c:1' } });
-      const { session } = await stores.sessions.open({
-        ...request,
-        attachment: { ...attachment, connectionId: 'c:2' },
-      });
+      const { session } = openedOf(
+        await stores.sessions.open({
+          ...request,
+          attachment: { ...attachment, connectionId: 'c:2' },
+        }),
+      );
       const find = async () => {
         const found = await scanAll(tenant);
         return found.find(

@@ -1,4 +1,4 @@
-import type { FilterName, Subscription } from '@apus/broker';
+import { type FilterName, type Subscription, subscriptionWeight } from '@apus/broker';
 import type { HeldSubscription } from './filter-entry.ts';
 
 /** Up to so many subscriptions a search is as fast as a map, and takes a fraction of its memory. */
@@ -8,9 +8,11 @@ const SEARCH_MAX = 8;
 export class HeldSubscriptions {
   #list: HeldSubscription[] = [];
   #map: Map<string, HeldSubscription> | undefined;
+  #weight = 0;
 
-  get size(): number {
-    return this.#map?.size ?? this.#list.length;
+  /** What they count together. */
+  get weight(): number {
+    return this.#weight;
   }
 
   get(name: FilterName): HeldSubscription | undefined {
@@ -19,6 +21,7 @@ export class HeldSubscriptions {
   }
 
   add(held: HeldSubscription): void {
+    this.#weight += subscriptionWeight(held.subscription);
     if (this.#map === undefined && this.#list.length === SEARCH_MAX) {
       this.#map = new Map(this.#list.map((each) => [keyOf(each.subscription), each]));
       this.#list = [];
@@ -29,6 +32,7 @@ export class HeldSubscriptions {
   }
 
   delete(held: HeldSubscription): void {
+    this.#weight -= subscriptionWeight(held.subscription);
     if (this.#map === undefined) this.#list.splice(this.#list.indexOf(held), 1);
     else this.#map.delete(keyOf(held.subscription));
   }

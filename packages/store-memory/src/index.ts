@@ -1,5 +1,6 @@
 import type { Stores } from '@apus/broker';
 import { MemoryLinks } from './links.ts';
+import { HeldMessage, MemoryBudget } from './memory-budget.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
 import { MemoryRetained } from './retained.ts';
@@ -7,10 +8,20 @@ import { MemorySessions } from './sessions.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 import { UnsettledCopies } from './unsettled-copies.ts';
 
+export type { Holding, Holdings } from './holdings.ts';
 export { InflightWindow, messageOf } from './inflight-window.ts';
 export type { HeldWill } from './memory-session.ts';
 export { WaitingLine } from './waiting-line.ts';
-export { MemoryLinks, MemoryQueues, MemoryReceived, MemoryRetained, MemorySessions, MemorySubscriptions };
+export {
+  HeldMessage,
+  MemoryBudget,
+  MemoryLinks,
+  MemoryQueues,
+  MemoryReceived,
+  MemoryRetained,
+  MemorySessions,
+  MemorySubscriptions,
+};
 
 /** The stores with the types of their answers, none of which is ever a promise. */
 export interface MemoryStores extends Stores {
@@ -19,17 +30,20 @@ export interface MemoryStores extends Stores {
   readonly retained: MemoryRetained;
   readonly queues: MemoryQueues;
   readonly received: MemoryReceived;
+  /** Of all of them. */
+  readonly memory: MemoryBudget;
 }
 
 /** The broker's stores in memory: nothing waits, and nothing survives the process. */
-export function createMemoryStores(): MemoryStores {
-  const sessions = new MemorySessions();
+export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
+  const sessions = new MemorySessions(memory);
   const unsettled = new UnsettledCopies();
   return {
     sessions,
-    subscriptions: new MemorySubscriptions(sessions),
-    retained: new MemoryRetained(),
-    queues: new MemoryQueues(sessions, unsettled),
-    received: new MemoryReceived(sessions, unsettled),
+    subscriptions: new MemorySubscriptions(sessions, memory),
+    retained: new MemoryRetained(memory),
+    queues: new MemoryQueues(sessions, unsettled, memory),
+    received: new MemoryReceived(sessions, unsettled, memory),
+    memory,
   };
 }

@@ -1,5 +1,6 @@
 import {
   type Attachment,
+  type BindingRank,
   type ConnectionId,
   type Identity,
   type MessageId,
@@ -10,12 +11,15 @@ import {
 } from '@apus/broker';
 import type { Will } from '@apus/mqtt';
 import type { HeldSubscriptions } from './held-subscriptions.ts';
+import type { Holding } from './holdings.ts';
 import type { Receipt } from './received.ts';
 import type { SessionQueue } from './session-queue.ts';
 
 /** The will that a connection brought. */
 export interface HeldWill {
   readonly will: Will;
+  /** Of that connection. */
+  readonly identity: Identity;
   readonly connectionId: ConnectionId;
   /** Set when the connection has ended. */
   due: WillDue | undefined;
@@ -27,6 +31,12 @@ export interface HeldWill {
 export interface SessionState {
   expirySeconds: number;
   identity: Identity;
+  /** Whom it is counted for. */
+  holding: Holding;
+  /** It is counted as a connection: also while a store lets its attachment wait. */
+  isConnected: boolean;
+  /** Undefined: stored before sessions had owners. */
+  bindingRank: BindingRank | undefined;
   /** Of the last connection. */
   will: HeldWill | undefined;
   attachedAtMs: number;
@@ -55,7 +65,7 @@ export class MemorySession implements SessionRef {
   attachment: Attachment | undefined;
   readonly #state: SessionState;
 
-  constructor(tenant: string, clientId: string, incarnation: string, identity: Identity) {
+  constructor(tenant: string, clientId: string, incarnation: string, identity: Identity, holding: Holding) {
     this.key = sessionKey(tenant, clientId);
     this.tenant = tenant;
     this.clientId = clientId;
@@ -64,6 +74,9 @@ export class MemorySession implements SessionRef {
     this.#state = {
       expirySeconds: 0,
       identity,
+      holding,
+      isConnected: false,
+      bindingRank: undefined,
       will: undefined,
       attachedAtMs: 0,
       detachedAtMs: undefined,
@@ -85,7 +98,8 @@ export class MemorySession implements SessionRef {
   }
 
   record(): SessionRecord {
-    const { lastConnectionId, attachedAtMs, expirySeconds, identity, will, detachedAtMs } = this.#state;
+    const { lastConnectionId, attachedAtMs, expirySeconds, identity, bindingRank, will, detachedAtMs } =
+      this.#state;
     return {
       session: this,
       attachment: this.attachment,
@@ -93,6 +107,7 @@ export class MemorySession implements SessionRef {
       attachedAtMs,
       expirySeconds,
       identity,
+      bindingRank,
       will: will?.will,
       willDue: will?.due,
       detachedAtMs,

@@ -11,6 +11,7 @@ import type {
   SessionRef,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { HeldMessage, type MemoryBudget } from './memory-budget.ts';
 import type { MemorySession } from './memory-session.ts';
 import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
@@ -22,10 +23,12 @@ const NOTHING: readonly Queued[] = [];
 export class MemoryQueues implements QueueStore {
   readonly #sessions: MemorySessions;
   readonly #unsettled: UnsettledCopies;
+  readonly #budget: MemoryBudget;
 
-  constructor(sessions: MemorySessions, unsettled: UnsettledCopies) {
+  constructor(sessions: MemorySessions, unsettled: UnsettledCopies, budget: MemoryBudget) {
     this.#sessions = sessions;
     this.#unsettled = unsettled;
+    this.#budget = budget;
   }
 
   offer(
@@ -35,14 +38,20 @@ export class MemoryQueues implements QueueStore {
     hold?: ReadonlySet<Delivery>,
   ): number {
     let dropped = 0;
+    const held = new HeldMessage(this.#budget, message, deliveries[0]?.session.tenant ?? '');
     for (const delivery of this.#unsettled.firstOf(message, deliveries)) {
       const session = this.#sessions.live(delivery.session);
       if (session === undefined) continue;
       const queue = queueOf(session);
       const receiveMaximum = session.attachment?.receiveMaximum ?? 0;
       const entry: QueuedPublish = { type: 'publish', message, delivery };
-      if (queue.canSend(receiveMaximum) && !hold?.has(delivery)) queue.send(entry);
-      else dropped += queue.wait(entry, limits);
+      if (queue.canSend(receiveMaximum) && !hold?.has(delivery)) queue.send(entry, held);
+      else {
+        const gaveWay = queue.wait(entry, held, limits);
+        if (gaveWay === 0) continue;
+        delivery.dropped = gaveWay;
+        dropped += gaveWay;
+      }
     }
     return dropped;
   }
@@ -71,12 +80,18 @@ export class MemoryQueues implements QueueStore {
   clear(ref: SessionRef): void {
     const session = this.#sessions.live(ref);
     if (session === undefined) return;
+    session.state.queue?.giveUp();
     session.state.queue = undefined;
     this.#sessions.cleared(session);
   }
 
   length(session: SessionRef): number {
     return this.#queue(session)?.length ?? 0;
+  }
+
+  /** Messages that were sent and are not yet done with. */
+  inflight(session: SessionRef): number {
+    return this.#queue(session)?.inflight ?? 0;
   }
 
   #queue(session: SessionRef): SessionQueue | undefined {

@@ -1,5 +1,6 @@
 import type { ReceivedStore, SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import { type MemoryBudget, RECEIPT_BYTES } from './memory-budget.ts';
 import type { MemorySessions } from './sessions.ts';
 import type { UnsettledCopies } from './unsettled-copies.ts';
 
@@ -13,10 +14,12 @@ export interface Receipt {
 export class MemoryReceived implements ReceivedStore {
   readonly #sessions: MemorySessions;
   readonly #unsettled: UnsettledCopies;
+  readonly #budget: MemoryBudget;
 
-  constructor(sessions: MemorySessions, unsettled: UnsettledCopies) {
+  constructor(sessions: MemorySessions, unsettled: UnsettledCopies, budget: MemoryBudget) {
     this.#sessions = sessions;
     this.#unsettled = unsettled;
+    this.#budget = budget;
   }
 
   begin(
@@ -49,6 +52,7 @@ export class MemoryReceived implements ReceivedStore {
     const receipt = receipts?.get(packetId);
     if (receipt === undefined) return false;
     this.#unsettled.end(receipt.messageId);
+    this.#budget.change(-RECEIPT_BYTES);
     return receipts?.delete(packetId) ?? false;
   }
 
@@ -56,6 +60,7 @@ export class MemoryReceived implements ReceivedStore {
     const session = this.#sessions.live(ref);
     if (session === undefined) return;
     for (const { messageId } of session.state.received?.values() ?? []) this.#unsettled.end(messageId);
+    this.#budget.change(-RECEIPT_BYTES * (session.state.received?.size ?? 0));
     session.state.received = undefined;
     this.#sessions.cleared(session);
   }
@@ -68,6 +73,7 @@ export class MemoryReceived implements ReceivedStore {
     const session = this.#sessions.live(ref);
     if (session === undefined) return;
     session.state.received ??= new Map();
+    this.#budget.change(RECEIPT_BYTES);
     session.state.received.set(packetId, { state: 'pending', messageId });
     this.#unsettled.begin(messageId);
   }

@@ -4,10 +4,13 @@ import {
   messageBytes,
   Page,
   type PageLimit,
+  type RetainedLimits,
   type RetainedPage,
   type RetainedStore,
+  retainedBytes,
 } from '@apus/broker';
 import { matches, TopicTree } from '@apus/mqtt';
+import { MemoryBudget, retainedMemoryBytes } from './memory-budget.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';
 
 /**
@@ -20,14 +23,19 @@ const EMPTY: RetainedPage = { messages: [], next: undefined };
 
 /** Retained messages in memory: a tree of topic names for each tenant. */
 export class MemoryRetained implements RetainedStore {
+  readonly #budget: MemoryBudget;
   readonly #tenants = new Map<string, RetainedOfTenant>();
 
-  put(tenant: string, message: Message, maximum: number): boolean {
+  constructor(budget = new MemoryBudget()) {
+    this.#budget = budget;
+  }
+
+  put(tenant: string, message: Message, limits: RetainedLimits): boolean {
     const existing = this.#tenants.get(tenant);
-    if (existing !== undefined) return existing.put(message, maximum);
-    const created = new RetainedOfTenant();
+    if (existing !== undefined) return existing.put(message, limits);
+    const created = new RetainedOfTenant(this.#budget);
     this.#tenants.set(tenant, created);
-    return created.put(message, maximum);
+    return created.put(message, limits);
   }
 
   delete(tenant: string, topicName: string, before: string): void {
@@ -42,6 +50,11 @@ export class MemoryRetained implements RetainedStore {
     limit: PageLimit,
   ): RetainedPage {
     return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
+  }
+
+  /** What they count towards `RetainedLimits.bytesMax`. */
+  bytes(tenant: string): number {
+    return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
   /** How many are held; an expired one counts until somebody has come across it. */
@@ -69,15 +82,30 @@ function formatCursor({ number, isInLog }: Cursor): string {
 class RetainedOfTenant {
   readonly #tree = new TopicTree<RetainedEntry>();
   readonly #log = new RetainedLog();
+  readonly #budget: MemoryBudget;
+  #bytes = 0;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
 
   get size(): number {
     return this.#tree.size;
   }
 
-  put(message: Message, maximum: number): boolean {
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  put(message: Message, limits: RetainedLimits): boolean {
     const entry = this.#tree.get(message.topic);
-    if (entry?.message === undefined) return this.#add(message, maximum);
-    if (entry.message.id <= message.id) entry.message = message; // [MQTT-3.3.1-5]
+    if (entry?.message === undefined) return this.#add(message, limits);
+    if (entry.message.id > message.id) return true;
+    const growth = retainedBytes(message) - retainedBytes(entry.message);
+    if (growth > 0 && !this.#hasRoom(growth, limits)) return false;
+    this.#uncount(entry.message);
+    entry.message = message; // [MQTT-3.3.1-5]
+    this.#count(message);
     return true;
   }
 
@@ -126,13 +154,30 @@ class RetainedOfTenant {
     }
   }
 
-  #add(message: Message, maximum: number): boolean {
-    if (this.#tree.size >= maximum) return false;
+  #add(message: Message, limits: RetainedLimits): boolean {
+    const bytes = retainedBytes(message);
+    if (this.#tree.size >= limits.messagesMax || !this.#hasRoom(bytes, limits)) return false;
+    this.#count(message);
     this.#tree.set(message.topic, this.#log.append(message));
     return true;
   }
 
+  #hasRoom(bytes: number, { bytesMax }: RetainedLimits): boolean {
+    return this.#bytes + bytes <= bytesMax && !this.#budget.isFull;
+  }
+
+  #count(message: Message): void {
+    this.#bytes += retainedBytes(message);
+    this.#budget.change(retainedMemoryBytes(message));
+  }
+
+  #uncount(message: Message): void {
+    this.#bytes -= retainedBytes(message);
+    this.#budget.change(-retainedMemoryBytes(message));
+  }
+
   #remove(entry: RetainedEntry, topicName: string): void {
+    if (entry.message !== undefined) this.#uncount(entry.message);
     this.#tree.delete(topicName);
     this.#log.remove(entry);
   }

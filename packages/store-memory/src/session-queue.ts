@@ -2,6 +2,7 @@ import {
   type Acknowledged,
   type CompletingPacket,
   isExpired,
+  type Message,
   messageBytes,
   KEPT_PACKET_ID_MAX as PACKET_ID_MAX,
   Page,
@@ -11,18 +12,31 @@ import {
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { InflightWindow } from './inflight-window.ts';
+import { type Inflight, InflightWindow } from './inflight-window.ts';
+import type { HeldMessage } from './memory-budget.ts';
 import { WaitingLine } from './waiting-line.ts';
+
+/** A message that waits. */
+interface Waiting {
+  readonly message: Message;
+  readonly entry: QueuedPublish;
+  readonly held: HeldMessage;
+}
 
 /** What one session has been promised. Made when its first QoS 1 or 2 message comes. */
 export class SessionQueue {
-  readonly #window = new InflightWindow<undefined>();
+  readonly #window = new InflightWindow<HeldMessage>();
   #lastPacketId: PacketId = 0;
   /** Made when the first message waits. */
-  #waiting: WaitingLine<QueuedPublish> | undefined;
+  #waiting: WaitingLine<Waiting> | undefined;
 
   get length(): number {
     return this.#waiting?.length ?? 0;
+  }
+
+  /** Messages that were sent and are not yet done with. */
+  get inflight(): number {
+    return this.#window.size;
   }
 
   /** Whether a new message may be sent at once: nothing is before it, and the window has room. */
@@ -31,17 +45,19 @@ export class SessionQueue {
   }
 
   /** Puts a message inflight and gives it its packet id. */
-  send(entry: QueuedPublish): void {
-    entry.delivery.packetId = this.#nextPacketId();
-    this.#window.begin(entry, undefined);
+  send(entry: QueuedPublish, held: HeldMessage): void {
+    held.hold();
+    this.#begin(entry, held);
   }
 
   /** Lets a message wait, and something give way where the queue is full. Returns how many messages did. */
-  wait(entry: QueuedPublish, limits: QueueLimits): number {
+  wait(entry: QueuedPublish, held: HeldMessage, limits: QueueLimits): number {
     this.#waiting ??= new WaitingLine();
     const dropped = this.#waiting.makeRoom(entry.message, limits);
     if (dropped === undefined) return 1;
-    this.#waiting.push(entry);
+    for (const each of dropped) each.held.release();
+    held.hold();
+    this.#waiting.push({ message: entry.message, entry, held });
     return dropped.length;
   }
 
@@ -62,6 +78,7 @@ export class SessionQueue {
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
     const inflight = this.#window.toComplete(packetId, answer);
     if (typeof inflight === 'string') return inflight;
+    letGo(inflight);
     this.#window.remove(packetId, inflight);
     return 'done';
   }
@@ -70,13 +87,20 @@ export class SessionQueue {
   release(packetId: PacketId): Acknowledged {
     const inflight = this.#window.toRelease(packetId);
     if (typeof inflight === 'string') return inflight;
+    letGo(inflight);
     this.#window.release(packetId, inflight);
     return 'done';
   }
 
   /** Messages that were never acknowledged, oldest first. */
   unacknowledged(): QueuedPublish[] {
-    return this.#window.messages().concat(this.#waiting?.toArray() ?? []);
+    return this.#window.messages().concat(this.#waiting?.toArray().map(({ entry }) => entry) ?? []);
+  }
+
+  /** Nothing of it is kept any more. */
+  giveUp(): void {
+    for (const inflight of this.#window.toArray()) letGo(inflight);
+    for (const { held } of this.#waiting?.toArray() ?? []) held.release();
   }
 
   #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
@@ -88,10 +112,18 @@ export class SessionQueue {
       const hasExpired = isExpired(oldest.message, nowMs);
       if (!hasExpired && !drawn.hasRoom(bytes)) return;
       waiting.take();
-      if (hasExpired) continue; // [MQTT-3.3.2-5]
-      this.send(oldest);
-      drawn.add(oldest, bytes);
+      if (hasExpired) {
+        oldest.held.release(); // [MQTT-3.3.2-5]
+        continue;
+      }
+      this.#begin(oldest.entry, oldest.held);
+      drawn.add(oldest.entry, bytes);
     }
+  }
+
+  #begin(entry: QueuedPublish, held: HeldMessage): void {
+    entry.delivery.packetId = this.#nextPacketId();
+    this.#window.begin(entry, held);
   }
 
   /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
@@ -105,4 +137,9 @@ export class SessionQueue {
     while (this.#window.has(this.#lastPacketId)); // [MQTT-2.2.1-4]
     return this.#lastPacketId;
   }
+}
+
+/** The message is not needed any more; of a PUBREL it has not been for long. */
+function letGo({ queued, place }: Inflight<HeldMessage>): void {
+  if (queued.type === 'publish') place.release();
 }

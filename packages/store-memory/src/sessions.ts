@@ -1,6 +1,10 @@
 import {
+  type Attachment,
+  belongsToAnother,
   type ConnectionId,
   type DetachSession,
+  type Identity,
+  isSameOwner,
   type MessageId,
   NEVER_EXPIRES,
   type OpenedSession,
@@ -11,10 +15,15 @@ import {
   sessionKey,
   type WillClaim,
 } from '@apus/broker';
+import { Holdings } from './holdings.ts';
+import { type MemoryBudget, sessionBytes, willBytes } from './memory-budget.ts';
 import { type HeldWill, MemorySession } from './memory-session.ts';
 
 /** Sessions in memory. Every call runs to its end in one turn, so every call is atomic. */
 export class MemorySessions implements SessionStore {
+  /** Counts of what sessions hold, by identity and by tenant. */
+  readonly holdings = new Holdings();
+  readonly #budget: MemoryBudget;
   readonly #byKey = new Map<string, MemorySession>();
   /** Ended incarnations whose belongings have not been cleared yet. */
   readonly #ended = new Map<string, MemorySession>();
@@ -22,16 +31,24 @@ export class MemorySessions implements SessionStore {
   readonly #owedWills = new Map<ConnectionId, HeldWill>();
   #incarnations = 0;
 
-  open(request: OpenSession): OpenedSession {
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  open(request: OpenSession): OpenedSession | 'owned-by-another' {
     const { tenant, clientId, nowMs } = request;
     const found = this.#byKey.get(sessionKey(tenant, clientId));
     if (found === undefined)
       return { session: this.#begin(request), present: false, previous: undefined, owedWillOf: undefined };
     const previous = found.record();
-    const present = !request.cleanStart && outlivesConnection(found, nowMs);
+    const outlives = outlivesConnection(found, nowMs);
+    if (belongsToAnother(previous, request, found.attachment !== undefined || outlives))
+      return 'owned-by-another';
+    const isOwn = previous.bindingRank !== undefined && isSameOwner(previous.identity, request.identity);
+    const present = !request.cleanStart && isOwn && outlives;
     const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, present));
     if (present) {
-      attach(found, request);
+      this.#attach(found, request);
       return { session: found, present, previous, owedWillOf };
     }
     this.#end(found);
@@ -48,11 +65,22 @@ export class MemorySessions implements SessionStore {
     if (session === undefined || session.attachment?.connectionId !== connectionId) return undefined;
     const { state } = session;
     session.attachment = undefined;
+    this.#setConnected(session, false);
     state.expirySeconds = expirySeconds;
     state.detachedAtMs = nowMs;
-    if (will === 'discarded') state.will = undefined;
+    if (will === 'discarded') this.#setWill(session, undefined);
     else if (state.will !== undefined) state.will.due = will;
     return session.record();
+  }
+
+  renew(ref: SessionRef, attachment: Attachment, identity: Identity): SessionRef | undefined {
+    const session = this.live(ref);
+    if (session === undefined || session.attachment?.connectionId !== attachment.connectionId)
+      return undefined;
+    session.attachment = attachment;
+    this.#setIdentity(session, identity);
+    if (session.state.will !== undefined) session.state.will = { ...session.state.will, identity };
+    return session;
   }
 
   beginWill(ref: SessionRef, connectionId: ConnectionId, messageId: MessageId, nowMs: number): WillClaim {
@@ -63,7 +91,8 @@ export class MemorySessions implements SessionStore {
     if (dueAtMs > nowMs) return { state: 'not-due', dueAtMs };
     const isRepeat = held.messageId !== undefined;
     held.messageId ??= messageId;
-    return { state: 'begun', will: held.will, messageId: held.messageId, isRepeat };
+    const { will, identity } = held;
+    return { state: 'begun', will, identity, messageId: held.messageId, isRepeat };
   }
 
   doneWill(ref: SessionRef, connectionId: ConnectionId): void {
@@ -82,7 +111,7 @@ export class MemorySessions implements SessionStore {
 
   /** A will that is owed, found after a restart. */
   restoreOwedWill(held: HeldWill): void {
-    this.#owedWills.set(held.connectionId, held);
+    this.#owe(held);
   }
 
   remove(ref: SessionRef, lastConnectionId?: ConnectionId): boolean {
@@ -128,31 +157,98 @@ export class MemorySessions implements SessionStore {
       request.clientId,
       this.#incarnations.toString(36),
       request.identity,
+      this.holdings.of(request.identity, request.clientId),
     );
-    attach(session, request);
+    session.state.holding.change('sessions', 1);
+    this.#budget.change(sessionBytes(session, request.identity));
+    this.#attach(session, request);
     this.#byKey.set(session.key, session);
     return session;
+  }
+
+  #attach(session: MemorySession, request: OpenSession): void {
+    const { attachment, expirySeconds, identity, bindingRank, will, nowMs } = request;
+    const { connectionId } = attachment;
+    const { state } = session;
+    session.attachment = attachment;
+    this.#holdFor(session, identity);
+    this.#setConnected(session, true);
+    state.lastConnectionId = connectionId;
+    state.queue?.rewind();
+    state.expirySeconds = expirySeconds;
+    this.#setIdentity(session, identity);
+    state.bindingRank = bindingRank;
+    this.#setWill(session, will && { will, identity, connectionId, due: undefined, messageId: undefined });
+    state.attachedAtMs = nowMs;
+    state.detachedAtMs = undefined;
   }
 
   /** Puts a will that is owed where it stays although its session goes on, or ends. Answers whose it is. */
   #settleWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
     const held = session.state.will;
     if (held === undefined || !isOwed(held)) return undefined;
-    this.#owedWills.set(held.connectionId, held);
-    session.state.will = undefined;
+    this.#setWill(session, undefined);
+    this.#owe(held);
     return held.connectionId;
   }
 
   #forgetWill({ key }: SessionRef, connectionId: ConnectionId): void {
     const session = this.#byKey.get(key);
-    if (session?.state.will?.connectionId === connectionId) session.state.will = undefined;
-    else this.#owedWills.delete(connectionId);
+    if (session?.state.will?.connectionId === connectionId) {
+      this.#setWill(session, undefined);
+      return;
+    }
+    const owed = this.#owedWills.get(connectionId);
+    if (owed !== undefined) this.#budget.change(-willBytes(owed.will));
+    this.#owedWills.delete(connectionId);
+  }
+
+  #owe(held: HeldWill): void {
+    this.#budget.change(willBytes(held.will));
+    this.#owedWills.set(held.connectionId, held);
+  }
+
+  #setIdentity(session: MemorySession, identity: Identity): void {
+    const { state } = session;
+    if (state.identity === identity) return;
+    this.#budget.change(sessionBytes(session, identity) - sessionBytes(session, state.identity));
+    state.identity = identity;
+  }
+
+  #setWill({ state }: MemorySession, held: HeldWill | undefined): void {
+    if (state.will !== undefined) this.#budget.change(-willBytes(state.will.will));
+    if (held !== undefined) this.#budget.change(willBytes(held.will));
+    state.will = held;
+  }
+
+  /** An anonymous client may come back from another address: what its session holds is counted there from now on. */
+  #holdFor(session: MemorySession, identity: Identity): void {
+    const { state, clientId } = session;
+    const before = state.holding;
+    const holding = this.holdings.of(identity, clientId);
+    if (holding === before) return;
+    this.#setConnected(session, false);
+    const subscriptions = state.subscriptions?.weight ?? 0;
+    state.holding = holding;
+    holding.change('sessions', 1);
+    holding.change('subscriptions', subscriptions);
+    before.change('subscriptions', -subscriptions);
+    before.change('sessions', -1);
+  }
+
+  #setConnected({ state }: MemorySession, isConnected: boolean): void {
+    if (state.isConnected === isConnected) return;
+    state.isConnected = isConnected;
+    state.holding.change('connections', isConnected ? 1 : -1);
   }
 
   #end(session: MemorySession): void {
     session.attachment = undefined;
+    this.#setConnected(session, false);
+    session.state.holding.change('sessions', -1);
     session.state.hasEnded = true;
-    session.state.will = undefined;
+    this.#setWill(session, undefined);
+    this.#budget.change(-sessionBytes(session, session.state.identity));
     if (session.ownsSomething) this.#ended.set(session.incarnation, session);
   }
 }
@@ -173,18 +269,4 @@ function outlivesConnection({ state }: MemorySession, nowMs: number): boolean {
   if (expirySeconds === 0) return false;
   if (expirySeconds === NEVER_EXPIRES || detachedAtMs === undefined) return true;
   return nowMs < detachedAtMs + expirySeconds * 1000;
-}
-
-function attach(session: MemorySession, request: OpenSession): void {
-  const { attachment, expirySeconds, identity, will, nowMs } = request;
-  const { connectionId } = attachment;
-  const { state } = session;
-  session.attachment = attachment;
-  state.lastConnectionId = connectionId;
-  state.queue?.rewind();
-  state.expirySeconds = expirySeconds;
-  state.identity = identity;
-  state.will = will && { will, connectionId, due: undefined, messageId: undefined };
-  state.attachedAtMs = nowMs;
-  state.detachedAtMs = undefined;
 }

@@ -1,15 +1,17 @@
-import type {
-  FilterName,
-  MatchedFilter,
-  SessionRef,
-  SubscribeOutcome,
-  Subscriber,
-  Subscription,
-  SubscriptionStore,
+import {
+  type FilterName,
+  type MatchedFilter,
+  type SessionRef,
+  type SubscribeOutcome,
+  type Subscriber,
+  type Subscription,
+  type SubscriptionStore,
+  subscriptionWeight,
 } from '@apus/broker';
 import { FilterTree } from '@apus/mqtt';
 import { FilterEntry, type HeldSubscription } from './filter-entry.ts';
 import { HeldSubscriptions } from './held-subscriptions.ts';
+import { type MemoryBudget, subscriptionBytes } from './memory-budget.ts';
 import type { MemorySession } from './memory-session.ts';
 import type { MemorySessions } from './sessions.ts';
 
@@ -18,10 +20,12 @@ const NOBODY: readonly Subscriber[] = [];
 /** Subscriptions in memory: a tree of filters for each tenant, and each session's own list. */
 export class MemorySubscriptions implements SubscriptionStore {
   readonly #sessions: MemorySessions;
+  readonly #budget: MemoryBudget;
   readonly #trees = new Map<string, FilterTree<FilterEntry>>();
 
-  constructor(sessions: MemorySessions) {
+  constructor(sessions: MemorySessions, budget: MemoryBudget) {
     this.#sessions = sessions;
+    this.#budget = budget;
   }
 
   put(ref: SessionRef, subscriptions: readonly Subscription[], maximum: number): SubscribeOutcome[] {
@@ -67,14 +71,23 @@ export class MemorySubscriptions implements SubscriptionStore {
       held.subscription = subscription; // [MQTT-3.8.4-3]
       return 'replaced';
     }
-    if ((session.state.subscriptions?.size ?? 0) >= maximum) return 'over-limit';
+    const weight = subscriptionWeight(subscription);
+    if ((session.state.subscriptions?.weight ?? 0) + weight > maximum || this.#budget.isFull)
+      return 'over-limit';
     this.#add(session, subscription);
     return 'added';
+  }
+
+  /** The weight of one session's subscriptions together. */
+  weight(session: SessionRef): number {
+    return this.#sessions.live(session)?.state.subscriptions?.weight ?? 0;
   }
 
   #add(session: MemorySession, subscription: Subscription): void {
     const { topicFilter, shareGroup } = subscription;
     const entry = this.#tree(session.tenant).insert(topicFilter, () => new FilterEntry(topicFilter));
+    this.#budget.change(subscriptionBytes(subscription));
+    session.state.holding.change('subscriptions', subscriptionWeight(subscription));
     session.state.subscriptions ??= new HeldSubscriptions();
     session.state.subscriptions.add(entry.findOrCreate(shareGroup).add(session, subscription));
   }
@@ -90,6 +103,8 @@ export class MemorySubscriptions implements SubscriptionStore {
   /** Takes a subscription out of the tree, with whatever it was the last one of. */
   #unlist(held: HeldSubscription): void {
     const { among, session } = held;
+    this.#budget.change(-subscriptionBytes(held.subscription));
+    session.state.holding.change('subscriptions', -subscriptionWeight(held.subscription));
     const { topicFilter, shareGroup, subscribers } = among;
     among.remove(held);
     if (subscribers.length > 0) return;

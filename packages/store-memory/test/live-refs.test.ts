@@ -1,5 +1,13 @@
 import { type OpenSession, sessionKey } from '@apus/broker';
-import { attachmentOf, deliveryTo, messageOf, openOf, subscriptionTo } from '@apus/broker/samples';
+import {
+  attachmentOf,
+  deliveryTo,
+  messageOf,
+  openedOf,
+  openOf,
+  subscriptionTo,
+  upTo,
+} from '@apus/broker/samples';
 import { createMemoryStores, type MemoryStores } from '@apus/store-memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 
@@ -14,7 +22,7 @@ describe('what the memory store hands out', () => {
     stores = createMemoryStores();
   });
 
-  const open = (fields: OpenSession = request) => stores.sessions.open(fields);
+  const open = (fields: OpenSession = request) => openedOf(stores.sessions.open(fields));
 
   it('is never a promise', () => {
     const { session } = open();
@@ -32,7 +40,7 @@ describe('what the memory store hands out', () => {
       subscriptions.list(session),
       subscriptions.remove(session, [filter]),
       subscriptions.clear(session),
-      retained.put('t', message, 1),
+      retained.put('t', message, upTo(1)),
       retained.match('t', '#', 0, undefined, { messages: 1, bytes: 1 }),
       retained.delete('t', 'a', '1'),
       queues.offer(message, [delivery], limits),

@@ -1,5 +1,5 @@
 import type { Message } from '@apus/broker';
-import { messageOf } from '@apus/broker/samples';
+import { messageOf, upTo } from '@apus/broker/samples';
 import { MemoryRetained } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
 
@@ -14,7 +14,7 @@ function messageTo(topic: string, expiresAtMs?: number): Message {
 
 function fill(retained: MemoryRetained): void {
   for (let index = 0; index < MANY; index += 1) {
-    retained.put('t', messageTo(`${index % 2 === 0 ? 'even' : 'odd'}/${index}`), 2 * MANY);
+    retained.put('t', messageTo(`${index % 2 === 0 ? 'even' : 'odd'}/${index}`), upTo(2 * MANY));
   }
 }
 
@@ -54,7 +54,7 @@ describe('MemoryRetained with more matches than it looks up anew for each page',
         const topic = `${index % 2 === 0 ? 'even' : 'odd'}/${index}`;
         if (!staysAlways(index)) retained.delete('t', topic, '9');
       }
-      if (page < 10) retained.put('t', messageTo(`new/${page}`), 2 * MANY);
+      if (page < 10) retained.put('t', messageTo(`new/${page}`), upTo(2 * MANY));
     });
     const counts = new Map<string, number>();
     for (const topic of topics) counts.set(topic, (counts.get(topic) ?? 0) + 1);
@@ -65,7 +65,7 @@ describe('MemoryRetained with more matches than it looks up anew for each page',
   it('reads on from a page of the tree although the matches have become many', () => {
     const retained = new MemoryRetained();
     for (let index = 0; index < LIMIT * 2; index += 1)
-      retained.put('t', messageTo(`early/${index}`), 2 * MANY);
+      retained.put('t', messageTo(`early/${index}`), upTo(2 * MANY));
     const topics = readAll(retained, '#', (page) => {
       if (page === 1) fill(retained);
     });
@@ -75,10 +75,10 @@ describe('MemoryRetained with more matches than it looks up anew for each page',
 
   it('forgets expired messages when it meets them, and counts them no longer', () => {
     const retained = new MemoryRetained();
-    for (let index = 0; index < MANY; index += 1) retained.put('t', messageTo(`${index}`, 1000), MANY);
-    expect(retained.put('t', messageTo('one more'), MANY)).toBe(false);
+    for (let index = 0; index < MANY; index += 1) retained.put('t', messageTo(`${index}`, 1000), upTo(MANY));
+    expect(retained.put('t', messageTo('one more'), upTo(MANY))).toBe(false);
     expect(retained.match('t', '#', 1000, undefined, PAGE)).toEqual({ messages: [], next: undefined });
-    expect(retained.put('t', messageTo('one more'), MANY)).toBe(true);
+    expect(retained.put('t', messageTo('one more'), upTo(MANY))).toBe(true);
     expect(readAll(retained, '#')).toEqual(['one more']);
   });
 });

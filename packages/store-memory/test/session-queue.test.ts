@@ -1,5 +1,6 @@
 import type { QueuedPublish, SessionRef } from '@apus/broker';
 import { deliveryTo, messageOf, ROOMY } from '@apus/broker/samples';
+import { HeldMessage, MemoryBudget } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
 import { SessionQueue } from '../src/session-queue.ts';
 
@@ -17,10 +18,14 @@ function entry(): QueuedPublish {
   return { type: 'publish', message: messageOf({ qos: 2 }), delivery: deliveryTo(session, { qos: 2 }) };
 }
 
+function held(): HeldMessage {
+  return new HeldMessage(new MemoryBudget(), messageOf({ qos: 2 }), 't');
+}
+
 /** Sends a message and answers its packet id. */
 function send(queue: SessionQueue): number {
   const sent = entry();
-  queue.send(sent);
+  queue.send(sent, held());
   return sent.delivery.packetId;
 }
 
@@ -56,7 +61,7 @@ describe('SessionQueue', () => {
       queue.draw(PACKET_ID_MAX, { messages: PACKET_ID_MAX, bytes: Number.POSITIVE_INFINITY }, 0),
     ).toHaveLength(PACKET_ID_MAX);
     expect(queue.canSend(10)).toBe(false);
-    expect(queue.wait(entry(), ROOMY)).toBe(0);
+    expect(queue.wait(entry(), held(), ROOMY)).toBe(0);
     expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
     queue.complete(7, undefined);
     expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toMatchObject([

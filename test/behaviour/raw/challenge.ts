@@ -1,4 +1,10 @@
-import type { AuthenticationMethod, AuthenticationStep, Authenticator, Identity } from '@apus/broker';
+import {
+  type AuthenticationMethod,
+  type AuthenticationStep,
+  type Authenticator,
+  type Identity,
+  rulesOfLists,
+} from '@apus/broker';
 
 /** The method that these tests teach a door of their own. */
 export const METHOD = 'X-CHALLENGE';
@@ -34,7 +40,7 @@ export const passwordAuthenticator: Authenticator = {
 };
 
 function identity(name: string): Identity {
-  return { tenant: 'default', name };
+  return { tenant: 'default', name, rules: rulesOfLists(['#'], ['#']) };
 }
 
 function success(name: string): AuthenticationStep {

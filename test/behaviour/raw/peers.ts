@@ -12,6 +12,8 @@ export type Received = Awaited<ReturnType<RawClient['next']>>;
 /** Clients for the tests of one file or one `describe`; all are closed after the last, so that tests may overlap. */
 export interface Peers {
   url(): string;
+  /** Where the HTTP API of a door of our own is. */
+  httpUrl(): string;
   /** Opens the WebSocket and sends nothing. */
   open(version?: Version): Promise<RawClient>;
   /** Opens the WebSocket, sends CONNECT and returns with the CONNACK. */
@@ -72,7 +74,12 @@ export function usePeers(options: DoorOptions = {}): Peers {
     retainedTopics.push(topic);
   };
 
-  return { url, open, connect, subscriber, forget };
+  const httpUrl = (): string => {
+    if (door?.httpUrl === undefined) throw new Error('only a door of our own has an HTTP API');
+    return door.httpUrl;
+  };
+
+  return { url, httpUrl, open, connect, subscriber, forget };
 }
 
 async function removeRetained(url: string, topics: readonly string[]): Promise<void> {

@@ -11,6 +11,8 @@ import { TestClient } from './test-client.ts';
 
 export interface DoorFixture {
   readonly url: string;
+  /** Where the HTTP API of our own door is. */
+  readonly httpUrl: string;
   /** Connects a client that is cut off after the test. Fields of CONNECT as in `mqtt-packet`. */
   connect(fields?: Record<string, unknown>): Promise<TestClient>;
   /** The same with MQTT 3.1.1. */
@@ -42,6 +44,10 @@ export function useDoor(options: DoorOptions = {}): DoorFixture {
     get url() {
       if (door === undefined) throw new Error('the door opens in beforeAll');
       return door.url;
+    },
+    get httpUrl() {
+      if (door?.httpUrl === undefined) throw new Error('only our own door has an API');
+      return door.httpUrl;
     },
     connect: async (fields = {}) => {
       const client = await TestClient.connect(fixture.url, fields);

@@ -121,6 +121,27 @@ export const PING: BenchOperation = {
   },
 };
 
+const METHOD = 'CUSTOM-JWT';
+
+/** A token as `apus token` makes it, with a filter or two. */
+const TOKEN = Buffer.from('t'.repeat(300));
+
+/** As the transport of this repository does it ahead of the token's end (text-frames.md, section 11). */
+export const RENEWAL: BenchOperation = {
+  name: 'AUTH with a new token, one filter',
+  deliveries: NO_DELIVERY,
+  floor: EXCHANGE,
+  async prepare(world, topic) {
+    const shown = { authenticationMethod: METHOD, authenticationData: TOKEN };
+    const client = await connected(world, { properties: shown });
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return async () => {
+      const { packets } = await client.exchange({ cmd: 'auth', reasonCode: 0x19, properties: shown });
+      if (packets[0]?.cmd !== 'auth') throw new Error(`expected AUTH, ${packets[0]?.cmd} came`);
+    };
+  },
+};
+
 /** `$disconnect` is a part of it, as of every end of a connection. */
 export const DISCONNECT_CLEAN: BenchOperation = {
   name: 'DISCONNECT, clean, one filter',
@@ -198,7 +219,7 @@ export async function enterShapes(world: World): Promise<BenchClient> {
   return client;
 }
 
-/** What an environment reads once in a while it has read: shapes, numbers, and how much waits in the queue. */
+/** What an environment reads once in a while it has read: shapes, numbers, bans, and how much waits in the queue. */
 export async function warm(world: World, client: BenchClient): Promise<void> {
   const other = await connected(world);
   await other.exchange(subscribe('shapes/literal'));

@@ -1,4 +1,4 @@
-import { claimsAuthorizer } from '@apus/cloud';
+import { rulesAuthorizer } from '@apus/broker';
 import { type Environment, type InvokedFunction, startInProcess } from '@apus/emulator';
 import { functionsOf, logInto } from '../../cloud/functions.ts';
 import { FAN_OUT, FAN_OUT_DEAD, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
@@ -39,7 +39,7 @@ export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promis
       seed,
       inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
       authenticator: AUTHENTICATOR,
-      authorizer: claimsAuthorizer,
+      authorizer: rulesAuthorizer,
       onFrame: (environmentId, bytes) => traceFrame(trace, environmentId, bytes),
     });
   const worker = (functionName: string, trigger: 'fanOut' | 'timers'): InvokedFunction => ({

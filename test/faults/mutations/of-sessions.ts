@@ -1,5 +1,6 @@
+import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import { bursts, MORTALS } from './directed-steps.ts';
-import { LATE, LOST_ANSWERS, type Mutation, unconditionally } from './mutation.ts';
+import { LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
 
 /** Whose session it is, and what becomes of it. */
 export const OF_SESSIONS: readonly Mutation[] = [
@@ -9,6 +10,32 @@ export const OF_SESSIONS: readonly Mutation[] = [
     alterations: unconditionally('S', 'session'),
     rates: LOST_ANSWERS,
     finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
+  },
+  {
+    name: 'a session is opened without asking whose it is',
+    section: '§5 Sessions',
+    alterations: {
+      dynamo: alteredWrites((input) =>
+        isWriteOf(input, 'S', 'session')
+          ? input.ConditionExpression?.replaceAll('y = :owner', 'attribute_exists(p)')
+          : input.ConditionExpression,
+      ),
+    },
+    finds: ['stolen'],
+  },
+  {
+    name: 'a connection is sent messages after its identity has expired',
+    section: '§6 Identity',
+    alterations: {
+      cloud: ({ stores: { sessions } }) => {
+        const open = sessions.open.bind(sessions);
+        sessions.open = async ({ attachment: { expiresAtMs: _, ...attachment }, ...request }) =>
+          await open({ ...request, attachment });
+      },
+    },
+    durationMs: 12_000,
+    rates: UNBROKEN,
+    finds: ['expired'],
   },
   {
     name: 'the end of a connection leaves no tombstone',

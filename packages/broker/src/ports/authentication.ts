@@ -1,12 +1,40 @@
+import type { PublishPacket, QoS } from '@apus/mqtt';
 import type { Awaitable } from '../flow.ts';
+import type { Quotas } from '../quotas.ts';
+import type { Rule } from '../rules.ts';
+import type { Subscription } from '../session.ts';
 
-/** Who a client is, and what it may do. Decided once, at CONNECT; stored with the session. */
+/**
+ * Who a client is, and what it may do. An authenticator makes it at CONNECT or in the handshake, and AUTH may renew it.
+ * It is stored with the connection and with the session, and survives JSON.
+ */
 export interface Identity {
   readonly tenant: string;
-  /** The authenticated name; the empty string for an anonymous client. */
+  /** The authenticated name, which owns sessions; the empty string for an anonymous client. */
   readonly name: string;
-  /** What an authorizer wants to remember of the client; must survive JSON. */
-  readonly claims?: unknown;
+  /**
+   * Patterns of the client identifiers that it may use: `%u` is its name, `+` stands for one or more characters.
+   * @default its own name and `%u-+`, and any other for sessions that end with their connection; anonymous: any
+   */
+  readonly clientIds?: readonly string[];
+  /** The first that applies decides, and none denies. @default everything for an anonymous client, nothing for a name */
+  readonly rules?: readonly Rule[];
+  /** When it ends, in ms since the epoch, and every connection with it. @default never */
+  readonly expiresAtMs?: number;
+  /** When it was issued, in ms since the epoch, where its credential says so. */
+  readonly issuedAtMs?: number;
+  /** Which credential showed it: the `jti` of a token, the name of an API key. */
+  readonly tokenId?: string;
+  /** Which key signed the credential: the `kid` of a token. */
+  readonly keyId?: string;
+  /** Which authenticator made it, for an authorizer that asks there. */
+  readonly source?: string;
+  /** Where they differ from what every identity of this broker has (`quotas.ts`). */
+  readonly quotas?: Partial<Quotas>;
+  /** Of an anonymous client: its IP address, or its network of IPv6, which tells it from others. The broker sets it. */
+  readonly address?: string;
+  /** IP address from which its client connected, where the authorizer asks for that. The broker sets it. */
+  readonly host?: string;
 }
 
 export interface Credentials {
@@ -22,6 +50,8 @@ export interface Credentials {
 export interface Peer {
   /** IP address and port, for the log. */
   readonly address: string;
+  /** IP address alone, for bans; undefined where the door does not know it. */
+  readonly host?: string;
   /** An identity that the door has verified in the handshake (a token, a certificate). */
   readonly identity?: Identity;
 }
@@ -51,9 +81,35 @@ export interface AuthenticationMethod {
   continue(data: Uint8Array | undefined, state: unknown): Awaitable<AuthenticationStep>;
 }
 
+/** What of a PUBLISH, or of a will, rules may ask for. */
+export type PublishTerms = Pick<PublishPacket, 'qos' | 'retain'>;
+
+/** What of a subscription rules may ask for. */
+export interface SubscribeTerms extends Pick<Subscription, 'shareGroup'> {
+  /** Undefined for a message that a subscription has brought: at whichever QoS. */
+  readonly qos: QoS | undefined;
+}
+
 /** What an identity may do. The same topic matcher decides here and in routing. */
 export interface Authorizer {
-  mayPublish(identity: Identity, clientId: string, topicName: string): Awaitable<boolean>;
-  /** `topicFilter` is without `$share/{group}/`. May be asked again for retained messages. */
-  maySubscribe(identity: Identity, clientId: string, topicFilter: string): Awaitable<boolean>;
+  /** Set where it forbids nothing: then subscriptions need not be looked at again. */
+  readonly allowsEverything?: boolean;
+  /** Set where it looks at `Identity.host`, which is not stored otherwise. */
+  readonly asksForHost?: boolean;
+  mayPublish(
+    identity: Identity,
+    clientId: string,
+    topicName: string,
+    terms: PublishTerms,
+  ): Awaitable<boolean>;
+  /**
+   * `topicFilter` is without `$share/{group}/`. Asked for SUBSCRIBE, for each subscription of a session that is resumed,
+   * and with a topic name and no QoS for each message that leaves a queue.
+   */
+  maySubscribe(
+    identity: Identity,
+    clientId: string,
+    topicFilter: string,
+    terms: SubscribeTerms,
+  ): Awaitable<boolean>;
 }

@@ -2,9 +2,9 @@ import type { Awaitable } from '../flow.ts';
 import type { Identity } from './authentication.ts';
 import type { WideFilter } from './fan-out.ts';
 
-/** Who is charged for a message: a client, by its identity or, where that has no name, by its client identifier. */
+/** The client that is charged for a message, as `quotaHolderOf` says. */
 export interface Publisher {
-  readonly identity: Pick<Identity, 'tenant' | 'name'>;
+  readonly identity: Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas'>;
   readonly clientId: string;
 }
 
@@ -15,4 +15,13 @@ export interface DeliveryQuota {
    * the publisher's deliveries are used up for now: then the message goes to nobody.
    */
   take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): Awaitable<boolean>;
+}
+
+/** Bounds what one client has written to a store that is paid for by the write. */
+export interface WriteQuota {
+  /**
+   * Charges a client: a write for each filter of a SUBSCRIBE or UNSUBSCRIBE, and for each kilobyte begun of a message
+   * that is to be retained. False when its writes are used up for now: then nothing is written.
+   */
+  take(client: Publisher, writes: number): Awaitable<boolean>;
 }

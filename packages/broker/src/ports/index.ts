@@ -1,8 +1,12 @@
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
+import type { Bans } from './bans.ts';
 import type { Connections } from './connections.ts';
-import type { DeliveryQuota } from './delivery-quota.ts';
+import type { DeliveryQuota, WriteQuota } from './delivery-quota.ts';
+import type { Drops } from './drops.ts';
 import type { FanOut } from './fan-out.ts';
+import type { HoldingQuota } from './holding-quota.ts';
 import type { Log } from './log.ts';
+import type { Memory } from './memory.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
 import type { SessionStore } from './sessions.ts';
@@ -25,6 +29,14 @@ export interface Ports extends Stores {
   readonly fanOut?: FanOut;
   /** Absent where a publisher may cause any number of deliveries. */
   readonly deliveryQuota?: DeliveryQuota;
+  /** Absent where drops are not counted. */
+  readonly drops?: Drops;
+  /** Absent where writes cost nothing. */
+  readonly writeQuota?: WriteQuota;
+  /** Absent where an identity may have any number of connections, sessions and subscriptions. */
+  readonly holdingQuota?: HoldingQuota;
+  /** Absent where the stores are elsewhere. */
+  readonly memory?: Memory;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,16 +44,22 @@ export interface Ports extends Stores {
   /** By Authentication Method name. */
   readonly authenticationMethods: ReadonlyMap<string, AuthenticationMethod>;
   readonly authorizer: Authorizer;
+  /** Absent where there are no bans. */
+  readonly bans?: Bans;
   /** A short random identifier, unique for all practical purposes. */
   readonly randomId: () => string;
 }
 
 export type * from './authentication.ts';
+export type * from './bans.ts';
 export type * from './connections.ts';
 export type * from './delivery-quota.ts';
+export type * from './drops.ts';
 export type * from './fan-out.ts';
+export type * from './holding-quota.ts';
 export type * from './links.ts';
 export type * from './log.ts';
+export type * from './memory.ts';
 export type * from './page.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';

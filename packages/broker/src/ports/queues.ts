@@ -31,7 +31,7 @@ export interface QueueStore {
    * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery whose session is
    * attached, has nothing waiting (nor to be sent again), and has room in its window gets a `packetId` that is not in
    * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
-   * many messages were dropped because a queue was full.
+   * many messages were dropped because a queue was full, and each delivery says it of its own (`dropped`).
    *
    * A fan-out may be repeated under the same message id, after a crash or beside the first. At QoS 2 a copy
    * (`Delivery.copy`) is taken once all the same, at least until the receipt of its message is settled

@@ -8,13 +8,21 @@ export interface RetainedPage {
   readonly next: string | undefined;
 }
 
+/** How much may be retained for one tenant. */
+export interface RetainedLimits {
+  readonly messagesMax: number;
+  /** As `retainedBytes` counts them. */
+  readonly bytesMax: number;
+}
+
 export interface RetainedStore {
   /**
-   * Keeps the message for its topic, unless one with a later id is there; true either way. False when the store
-   * holds `maximum` messages of the tenant already and this topic has none. The payload is never empty
-   * [MQTT-3.3.1-7]. The maximum need not be exact in the cloud.
+   * Keeps the message for its topic, unless one with a later id is there; true either way. False, and nothing changed,
+   * when the tenant would have more messages or bytes than the limits then, and more than it has now: a topic's message
+   * may always be replaced by one that is no larger. The payload is never empty [MQTT-3.3.1-7]. In the cloud the limits
+   * need not be exact.
    */
-  put(tenant: string, message: Message, maximum: number): Awaitable<boolean>;
+  put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
 
   /** Removes the retained message of a topic, unless one with a later id than `before` is there. */
   delete(tenant: string, topicName: string, before: string): Awaitable<void>;

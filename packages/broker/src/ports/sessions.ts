@@ -1,4 +1,5 @@
 import type { Will } from '@apus/mqtt';
+import type { BindingRank } from '../client-ids.ts';
 import type { Awaitable } from '../flow.ts';
 import type { MessageId } from '../message.ts';
 import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
@@ -17,7 +18,10 @@ export interface SessionRecord {
   /** When that connection began, in ms since the epoch. */
   readonly attachedAtMs: number;
   readonly expirySeconds: number;
+  /** The owner. */
   readonly identity: Identity;
+  /** Undefined for a session that was stored before sessions had owners: it does not continue. */
+  readonly bindingRank: BindingRank | undefined;
   /** The will of that connection, until it has been published or discarded. */
   readonly will: Will | undefined;
   /** Set when the connection has ended and left its will. */
@@ -40,7 +44,10 @@ export interface OpenSession {
   readonly cleanStart: boolean;
   readonly expirySeconds: number;
   readonly attachment: Attachment;
+  /** The owner, from now on. */
   readonly identity: Identity;
+  /** How firmly the client identifier is bound to that identity. */
+  readonly bindingRank: BindingRank;
   readonly will: Will | undefined;
   readonly nowMs: number;
   /**
@@ -83,6 +90,8 @@ export type WillClaim =
   | {
       readonly state: 'begun';
       readonly will: Will;
+      /** Of the connection that brought it. */
+      readonly identity: Identity;
       /** That of the first call. */
       readonly messageId: MessageId;
       /** Not the first call: some recipients may have it already. */
@@ -101,6 +110,12 @@ export interface SessionStore {
    * Makes `attachment` the connection of the session. The session continues when `cleanStart` is false and one is
    * there that outlives its connection (expiry above 0) and has not expired; otherwise it begins as a new incarnation
    * in the place of the previous one, and what that one owns in the other ports is for the caller to clear.
+   *
+   * A session that has a connection, or outlives the last one, belongs to the name of its identity. To another name
+   * the answer is 'owned-by-another', and nothing is changed, unless the request's `bindingRank` is above the
+   * session's: then the session ends as with `cleanStart`. A record without a rank belongs to no name and does not
+   * continue.
+   *
    * A session expires when its last connection ended `expirySeconds` ago, to the millisecond; NEVER_EXPIRES does not.
    *
    * From this call on the window of a session that continues is empty and all that was inflight has to be sent again,
@@ -109,7 +124,7 @@ export interface SessionStore {
    * Expiry, identity and will become the request's either way. A will that stood there and has been begun is owed; of
    * any other the request decides.
    */
-  open(request: OpenSession): Awaitable<OpenedSession>;
+  open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'>;
 
   get(tenant: string, clientId: string): Awaitable<SessionRecord | undefined>;
 
@@ -118,6 +133,12 @@ export interface SessionStore {
    * connection no longer owns the session: it was taken over, or this call was made before.
    */
   detach(request: DetachSession): Awaitable<SessionRecord | undefined>;
+
+  /**
+   * The client has shown who it is once more: identity and attachment of its connection are replaced. Undefined, and
+   * nothing changed, when the connection no longer owns the session.
+   */
+  renew(session: SessionRef, attachment: Attachment, identity: Identity): Awaitable<SessionRef | undefined>;
 
   /**
    * The will that this connection has left is about to be published, as the message `messageId`. It stays until

@@ -19,8 +19,8 @@ export interface MatchedFilter {
 export interface SubscriptionStore {
   /**
    * Stores subscriptions of one session, each atomically; one with the same filter (and share group) is replaced
-   * [MQTT-3.8.4-3]. After the answer every `match` finds them. A session holds at most `maximum`; further new
-   * filters are answered 'over-limit'. Answers in the order of the argument.
+   * [MQTT-3.8.4-3]. After the answer every `match` finds them. A session holds at most `maximum`, each
+   * counted by its weight (`subscriptionWeight`); further new filters are answered 'over-limit'. Answers in the order of the argument.
    */
   put(
     session: SessionRef,

@@ -14,6 +14,7 @@ import {
   type Authenticator,
   type Authorizer,
   type Awaitable,
+  type Bans,
   type Broker,
   type BrokerLimits,
   type BrokerOptions,
@@ -36,7 +37,7 @@ import {
 /** A network connection that exists only as the list of what was sent on it. */
 export class FakeLink implements Link {
   readonly id: string;
-  readonly peer = { address: '127.0.0.1:1' };
+  readonly peer = { address: '127.0.0.1:1', host: '127.0.0.1' };
   readonly topicAliases = new Map<number, string>();
   state: LinkState = { phase: 'new' };
   isOpen = true;
@@ -98,6 +99,7 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly authorizer?: Authorizer;
   readonly methods?: readonly AuthenticationMethod[];
   readonly deliveryQuota?: DeliveryQuota;
+  readonly bans?: Bans;
   /** What the broker sees of the stores: to fail in the middle of a call. */
   readonly wrap?: (stores: Stores) => Stores;
   /** Every port answers with a promise, as in the cloud. */
@@ -124,6 +126,7 @@ export class FakeDoor {
       authorizer,
       methods,
       deliveryQuota,
+      bans,
       wrap,
       isAsync = false,
       ...choices
@@ -150,6 +153,7 @@ export class FakeDoor {
         authenticationMethods: new Map((methods ?? []).map((method) => [method.name, method])),
         randomId: () => `id${++this.#ids}`,
         ...(deliveryQuota !== undefined && { deliveryQuota }),
+        ...(bans !== undefined && { bans }),
       },
       {
         overlapping: 'one',

@@ -148,7 +148,7 @@ export async function makeWorker(endpoints: Endpoints, scheme: Scheme): Promise<
 /** Subscribers at QoS 1 of sessions that end with their connections. The first stands in the head. */
 async function fillShard({ stores }: Cloud, connectionIds: readonly string[]): Promise<void> {
   for (const connectionId of ['head', ...connectionIds]) {
-    const { session } = await stores.sessions.open({
+    const opened = await stores.sessions.open({
       tenant: TENANT,
       clientId: connectionId,
       cleanStart: true,
@@ -161,10 +161,12 @@ async function fillShard({ stores }: Cloud, connectionIds: readonly string[]): P
         keepsNothing: true,
       },
       identity: { tenant: TENANT, name: '' },
+      bindingRank: 0,
       will: undefined,
       nowMs: Date.now(),
       isWillOwed: () => false,
     });
+    if (opened === 'owned-by-another') throw new Error('the session belongs to somebody else');
     const subscription = {
       topicFilter: FILTER,
       shareGroup: undefined,
@@ -173,7 +175,7 @@ async function fillShard({ stores }: Cloud, connectionIds: readonly string[]): P
       retainAsPublished: false,
       subscriptionIdentifier: undefined,
     };
-    await stores.subscriptions.put(session, [subscription], 100);
+    await stores.subscriptions.put(opened.session, [subscription], 100);
   }
 }
 

@@ -1,11 +1,19 @@
 import type { Authenticator, Authorizer } from '@apus/broker';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { DEFAULT_TENANT } from '../handlers.ts';
-import { claimsAuthorizer, tokenAuthenticator } from '../tokens/claims.ts';
-import { JwtVerifier, keySetCheck, secretCheck } from '../tokens/jwt-verifier.ts';
-import { secretReader } from '../tokens/secret.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
-import { defaultRulesOf, required, type Variables } from './settings.ts';
+import {
+  createChain,
+  DEFAULT_TENANT,
+  GuessLimiter,
+  Handshakes,
+  handshakeAuthenticator,
+  parseIdentity,
+  type ReadUser,
+  type TokenCheck,
+} from '@apus/identity';
+import type { HandshakeCheck } from '../handshake-check.ts';
+import { SignedHandshakes } from '../iam/signed-handshakes.ts';
+import { authorizerOf, hookContextOf, type InvocationOptions } from './authorizer.ts';
+import { secretReader } from './secret.ts';
+import { required, type Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
 /** Who may connect to this deployment, and who may do what. */
@@ -13,41 +21,51 @@ export interface Authentication {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   /** For `$connect`; undefined where everybody may. */
-  readonly tokens: TokenVerifier | undefined;
+  readonly handshakes: HandshakeCheck | undefined;
+  /** For AUTH. */
+  readonly tokens: TokenCheck | undefined;
+}
+
+/** What the chain has at hand. */
+export interface AuthenticationContext extends InvocationOptions {
+  /** @default a client of AWS Secrets Manager */
+  readonly readSecret?: (arn: string) => Promise<string>;
+  /** Reads a user of the table. */
+  readonly readUser?: ReadUser | undefined;
 }
 
 /** Everybody may do everything: the owner has asked for it in so many words. */
 const ANONYMOUS: Authentication = {
   authenticator: { authenticate: () => ({ tenant: DEFAULT_TENANT, name: '' }) },
-  authorizer: { mayPublish: () => true, maySubscribe: () => true },
+  authorizer: { allowsEverything: true, mayPublish: () => true, maySubscribe: () => true },
+  handshakes: undefined,
   tokens: undefined,
 };
 
-export function authenticationOf(variables: Variables): Authentication {
+export function authenticationOf(variables: Variables, context: AuthenticationContext): Authentication {
   if (variables[VARIABLES.authentication] === 'anonymous') return ANONYMOUS;
-  const rules = defaultRulesOf(variables);
-  const tokens = new JwtVerifier({
-    tenant: DEFAULT_TENANT,
-    check: checkOf(variables),
-    ...(rules !== undefined && { rules }),
-  });
-  return { authenticator: tokenAuthenticator, authorizer: claimsAuthorizer, tokens };
-}
-
-function checkOf(variables: Variables) {
-  const url = variables[VARIABLES.tokenJwksUrl];
-  if (url === undefined) {
-    return secretCheck(
-      secretReader(new SecretsManagerClient({}), required(variables, VARIABLES.tokenSecretArn)),
-    );
-  }
-  const audience = variables[VARIABLES.tokenAudience];
-  const issuer = required(variables, VARIABLES.tokenIssuer);
-  return keySetCheck({ url, issuer, ...(audience !== undefined && { audience }) });
+  const identity = parseIdentity(required(variables, VARIABLES.identity), VARIABLES.identity);
+  const { iam, cookie, mqttPassword } = identity;
+  const hooks = hookContextOf(variables, context);
+  const authorizer = authorizerOf(variables, hooks);
+  if (iam !== undefined) return byHandshake(authorizer, new SignedHandshakes(iam));
+  const { clock, readSecret = secretReader(), readUser } = context;
+  const chain = createChain(identity, { ...hooks, readSecret, readUser, limiter: new GuessLimiter(clock) });
+  return {
+    authenticator: mqttPassword ? chain : handshakeAuthenticator,
+    authorizer,
+    handshakes: new Handshakes({ chain, cookie, allowsPassword: mqttPassword }),
+    tokens: chain,
+  };
 }
 
 /** For functions that no client speaks to: who may do what is asked there too, of the identities that sessions keep. */
-export function authorizationOf(variables: Variables): Authentication {
+export function authorizationOf(variables: Variables, context: AuthenticationContext): Authentication {
   if (variables[VARIABLES.authentication] === 'anonymous') return ANONYMOUS;
-  return { authenticator: tokenAuthenticator, authorizer: claimsAuthorizer, tokens: undefined };
+  return byHandshake(authorizerOf(variables, hookContextOf(variables, context)), undefined);
+}
+
+/** Without AUTH: there are no tokens. */
+function byHandshake(authorizer: Authorizer, handshakes: HandshakeCheck | undefined): Authentication {
+  return { authenticator: handshakeAuthenticator, authorizer, handshakes, tokens: undefined };
 }

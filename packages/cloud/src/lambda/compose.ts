@@ -7,22 +7,30 @@ import {
   createBroker,
   DEFAULT_LIMITS,
   type Log,
+  type QuotaScopes,
   type Timers,
 } from '@apus/broker';
+import { type TokenCheck, tokenMethods } from '@apus/identity';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
 import { endNow, sendAhead } from '../after.ts';
-import { SharedDeliveryQuota } from '../delivery-quota.ts';
+import type { AllowedOrigins } from '../allowed-origins.ts';
+import { ConnectDeadline } from '../connect-deadline.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
+import type { HandshakeCheck } from '../handshake-check.ts';
 import { Liveness } from '../liveness.ts';
 import { LivenessSessions } from '../liveness-sessions.ts';
 import { type Meter, NO_METER } from '../meter.ts';
 import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
 import type { Poster } from '../poster.ts';
 import type { QueuedFanOut } from '../queued-fan-out.ts';
+import { SharedDeliveryQuota } from '../quotas/delivery-quota.ts';
+import { SharedFrameQuota } from '../quotas/frame-quota.ts';
+import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
+import { SharedMessageQuota } from '../quotas/message-quota.ts';
+import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import { ReceivedAfterFlush } from '../received-after-flush.ts';
 import type { SqsTimers } from '../sqs-timers.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { WillsAfterFlush } from '../wills-after-flush.ts';
 
 /** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
@@ -41,10 +49,15 @@ export interface CloudOptions {
   readonly log: Log;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  readonly tokens?: TokenVerifier;
+  /** Finds out whose a handshake is. Absent: anybody's is taken. */
+  readonly handshakes?: HandshakeCheck | undefined;
+  /** Checks the tokens that AUTH brings. Absent: there is no AUTH. */
+  readonly tokens?: TokenCheck | undefined;
+  /** Web pages that may connect. @default 'any' */
+  readonly allowedOrigins?: AllowedOrigins | undefined;
   readonly limits?: Partial<BrokerLimits>;
-  /** Deliveries that one publisher may cause; above 0. @default any number */
-  readonly deliveriesPerMinuteMax?: number | undefined;
+  /** Quotas of one identity, one tenant, and all together. @default any amount */
+  readonly quotas?: QuotaScopes | undefined;
   /** @default nobody counts */
   readonly meter?: Meter;
   /** @default 'one' */
@@ -63,7 +76,8 @@ export interface Cloud {
 
 /** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
 export function composeCloud(options: CloudOptions): Cloud {
-  const { clock, sleep, random, randomId, poster, fanOut, log, tokens } = options;
+  const { clock, sleep, random, randomId, poster, fanOut, log, handshakes, allowedOrigins = 'any' } = options;
+  const { tokens } = options;
   const stores = createDynamoStores({
     client: options.dynamo,
     tableName: options.tableName,
@@ -83,13 +97,20 @@ export function composeCloud(options: CloudOptions): Cloud {
       await endNow(environment, attachment.connectionId);
       return true;
     },
+    ...(options.quotas !== undefined && { onHeld: async (change) => await holding?.held(change) }),
     ...options.stores,
   });
   const received = new ReceivedAfterFlush(stores.received);
   const wills = new WillsAfterFlush(stores.sessions);
-  const { livenessTimers, deliveriesPerMinuteMax, meter = NO_METER } = options;
+  const { livenessTimers, quotas, meter = NO_METER } = options;
   const liveness =
     livenessTimers && new Liveness({ environment: () => environment, timers: livenessTimers, clock, log });
+  const connectDeadline =
+    livenessTimers &&
+    new ConnectDeadline({
+      environment: () => environment,
+      ...{ timers: livenessTimers, isAsked: handshakes !== undefined, clock, log },
+    });
   const sessions = liveness === undefined ? wills : new LivenessSessions(wills, liveness);
   const brokerOptions = gatewayBrokerOptions({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -98,16 +119,11 @@ export function composeCloud(options: CloudOptions): Cloud {
     ephemeralSessionsKeep: 'nothing',
     lossGraceSeconds: 0,
   });
-  const deliveryQuota =
-    deliveriesPerMinuteMax &&
-    new SharedDeliveryQuota({
-      deliveriesPerMinuteMax,
-      accounts: stores.deliveryAccounts,
-      shards: stores.subscriptions,
-      clock,
-      log,
-      meter,
-    });
+  const methods = tokens === undefined ? [] : tokenMethods(tokens);
+  const authenticationMethods = new Map(methods.map((method) => [method.name, method]));
+  const shared = quotas && { quotas, accounts: stores.quotaAccounts, clock, log, meter };
+  const holding = quotas && new SharedHoldingQuota({ quotas, holdings: stores.quotaHoldings, clock });
+  const messages = shared && new SharedMessageQuota(shared);
   const makeBroker = (connections: Connections) =>
     createBroker(
       {
@@ -115,15 +131,21 @@ export function composeCloud(options: CloudOptions): Cloud {
         sessions,
         received,
         fanOut,
-        ...(deliveryQuota && { deliveryQuota }),
+        ...(shared &&
+          messages && {
+            deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),
+            writeQuota: new SharedWriteQuota(shared),
+          }),
+        ...(holding && { holdingQuota: holding }),
         connections,
         timers: options.timers,
         clock,
         log,
         randomId,
         authenticator: options.authenticator,
-        authenticationMethods: new Map(),
+        authenticationMethods,
         authorizer: options.authorizer,
+        bans: stores.bans,
       },
       brokerOptions,
     );
@@ -138,8 +160,12 @@ export function composeCloud(options: CloudOptions): Cloud {
     fanOut,
     doneAfterFlush: [received, wills],
     frameReader: stores,
-    ...(tokens !== undefined && { tokens }),
+    handshakes,
+    connectDeadline,
+    frameQuota: shared && messages && new SharedFrameQuota(shared, messages),
+    allowedOrigins,
+    bans: stores.bans,
   };
   const environment: Environment = createEnvironment(handlerOptions);
-  return { stores, environment, routes: createRouteHandlers(environment, tokens), liveness };
+  return { stores, environment, routes: createRouteHandlers(environment, handlerOptions), liveness };
 }

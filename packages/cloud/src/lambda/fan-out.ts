@@ -7,7 +7,7 @@ import { createRuntime, withMetrics } from './runtime.ts';
 import { numberOr, required } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
-const runtime = createRuntime(process.env, authorizationOf(process.env));
+const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, poster, sqs, clock, log, metrics, sleep, random, randomId } = runtime;
 const postsPerSecond = numberOr(process.env, VARIABLES.postsPerSecond, undefined);
 

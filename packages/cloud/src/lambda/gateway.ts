@@ -2,7 +2,7 @@ import type { ConnectEvent, InvocationContext, MessageEvent, ProxyResult } from 
 import { authenticationOf } from './authentication.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
 
-const runtime = createRuntime(process.env, authenticationOf(process.env));
+const runtime = createRuntime(process.env, authenticationOf);
 const { routes } = runtime.cloud;
 
 /** `$connect` and `$default`: one function, so that a handshake warms the environment that CONNECT meets. */

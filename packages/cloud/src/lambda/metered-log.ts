@@ -13,6 +13,7 @@ const COUNTED: Readonly<Record<string, (fields: Fields) => Counted | undefined>>
     if (outcome === 'gone') return [METRICS.postsGone, 1];
     return isLoss === true ? undefined : [METRICS.messagesDropped, Number(packets)];
   },
+  'connect-timeout': () => [METRICS.connectTimeouts, 1],
   unavailable: () => [METRICS.unavailable, 1],
   'frame-unavailable': () => [METRICS.unavailable, 1],
 };

@@ -20,6 +20,8 @@ export const METRICS = {
   messagesDropped: 'MessagesDropped',
   /** Handshakes refused for their token. */
   tokensRefused: 'TokensRefused',
+  /** Requests of backends refused for their key (401), or since too many came (429). */
+  publishesRefused: 'PublishesRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
   /** Packets and frames refused since a store or a queue did not answer, most often for being throttled (0x97). */

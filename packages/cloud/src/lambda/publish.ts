@@ -1,15 +1,16 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createPublishFunction } from '../publish/create-publish-function.ts';
 import { authorizationOf } from './authentication.ts';
 import { METRICS } from './metric-names.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
-import { limitsOf } from './settings.ts';
+import { secretReader } from './secret.ts';
+import { limitsOf, publishTenantsOf } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
-const runtime = createRuntime(process.env, authorizationOf(process.env));
+const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, clock, metrics } = runtime;
 const { topicLevelsMax } = limitsOf(process.env);
 const secretId = process.env[VARIABLES.publishKeysSecretArn];
+const readSecret = secretReader();
 
 /** Publishes for backends. With a secret of keys requests carry one; without, Lambda has checked their signature. */
 export const handler = withMetrics(
@@ -17,16 +18,10 @@ export const handler = withMetrics(
   createPublishFunction({
     environment: cloud.environment,
     clock,
-    readKeys: secretId === undefined ? undefined : keyReader(secretId),
+    readKeys: secretId === undefined ? undefined : () => readSecret(secretId),
+    tenants: publishTenantsOf(process.env),
     ...(topicLevelsMax !== undefined && { topicLevelsMax }),
     count: (messages) => metrics.add(METRICS.messagesIn, messages),
+    countRefused: () => metrics.add(METRICS.publishesRefused, 1),
   }),
 );
-
-function keyReader(id: string): () => Promise<string> {
-  const client = new SecretsManagerClient({});
-  return async () => {
-    const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId: id }));
-    return SecretString;
-  };
-}

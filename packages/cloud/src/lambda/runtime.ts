@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { Clock, Log } from '@apus/broker';
+import { type Clock, type Log, SparingLog } from '@apus/broker';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../job-queue.ts';
@@ -9,12 +9,13 @@ import { QueueBacklog } from '../queue-backlog.ts';
 import { QueuedFanOut } from '../queued-fan-out.ts';
 import { SignedPoster } from '../signed-poster.ts';
 import { SqsTimers } from '../sqs-timers.ts';
-import type { Authentication } from './authentication.ts';
+import type { Authentication, AuthenticationContext } from './authentication.ts';
 import { type Cloud, composeCloud } from './compose.ts';
 import { functionLog } from './function-log.ts';
 import { FunctionMetrics } from './function-metrics.ts';
+import { InvocationDeadline } from './invocation-deadline.ts';
 import { meteredLog } from './metered-log.ts';
-import { deliveriesPerMinuteMaxOf, limitsOf, required, type Variables } from './settings.ts';
+import { allowedOriginsOf, credentialsOf, limitsOf, quotasOf, required, type Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
 /** A call that takes longer is tried again: a handler has five seconds in all. */
@@ -35,6 +36,7 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: FunctionMetrics;
+  readonly deadline: InvocationDeadline;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
   readonly randomId: () => string;
@@ -42,18 +44,28 @@ export interface Runtime {
   queue(queueUrl: string): SqsQueue;
 }
 
-export function createRuntime(variables: Variables, authentication: Authentication): Runtime {
+export function createRuntime(
+  variables: Variables,
+  authenticationOf: (variables: Variables, context: AuthenticationContext) => Authentication,
+): Runtime {
   const clock: Clock = { now: () => Date.now() };
   const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock);
-  const log = meteredLog(functionLog(variables), metrics);
+  const log = meteredLog(new SparingLog(functionLog(variables), clock), metrics);
+  const deadline = new InvocationDeadline();
+  const authentication = authenticationOf(variables, {
+    clock,
+    log,
+    remainingMs: deadline.remainingMs,
+    // Not before the first event: the stores are made below.
+    readUser: (tenant, name) => cloud.stores.users.get(tenant, name),
+  });
   const sqs = new SQSClient(CLIENT);
   const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });
   const poster = createPoster(variables, clock, metrics);
   const fanOutQueueUrl = required(variables, VARIABLES.fanOutQueueUrl);
   const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
-  const { tokens } = authentication;
-  const cloud = composeCloud({
+  const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
     fanOut: new QueuedFanOut(queue(fanOutQueueUrl), backlog),
@@ -67,9 +79,11 @@ export function createRuntime(variables: Variables, authentication: Authenticati
     log,
     authenticator: authentication.authenticator,
     authorizer: authentication.authorizer,
-    ...(tokens !== undefined && { tokens }),
+    handshakes: authentication.handshakes,
+    tokens: authentication.tokens,
+    allowedOrigins: allowedOriginsOf(variables),
     limits: limitsOf(variables),
-    deliveriesPerMinuteMax: deliveriesPerMinuteMaxOf(variables),
+    quotas: quotasOf(variables),
     meter: metrics,
   });
   return {
@@ -81,6 +95,7 @@ export function createRuntime(variables: Variables, authentication: Authenticati
     clock,
     log,
     metrics,
+    deadline,
     sleep,
     random: Math.random,
     randomId,
@@ -88,12 +103,13 @@ export function createRuntime(variables: Variables, authentication: Authenticati
   };
 }
 
-/** A handler that writes its metrics when it is time. */
+/** A handler that knows how long it may take, and writes its metrics when it is time. */
 export function withMetrics<Call extends unknown[], Result>(
-  { metrics }: Runtime,
+  { metrics, deadline }: Runtime,
   handle: (...call: Call) => Promise<Result>,
 ): (...call: Call) => Promise<Result> {
   return async (...call) => {
+    deadline.begin(call[1]);
     try {
       return await handle(...call);
     } finally {
@@ -103,15 +119,10 @@ export function withMetrics<Call extends unknown[], Result>(
 }
 
 function createPoster(variables: Variables, clock: Clock, meter: Meter): SignedPoster {
-  const { AWS_SESSION_TOKEN: sessionToken } = variables;
   return new SignedPoster({
     endpoint: required(variables, VARIABLES.managementEndpoint),
     region: required(variables, 'AWS_REGION'),
-    credentials: {
-      accessKeyId: required(variables, 'AWS_ACCESS_KEY_ID'),
-      secretAccessKey: required(variables, 'AWS_SECRET_ACCESS_KEY'),
-      sessionToken,
-    },
+    credentials: credentialsOf(variables),
     clock,
     sleep,
     meter,

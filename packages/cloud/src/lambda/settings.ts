@@ -1,4 +1,13 @@
-import type { BrokerLimits, Rules } from '@apus/broker';
+import {
+  type BrokerLimits,
+  GATEWAY_QUOTAS,
+  type GivenQuotaScopes,
+  type QuotaScopes,
+  withQuotas,
+} from '@apus/broker';
+import { isTenant } from '@apus/identity';
+import type { AllowedOrigins } from '../allowed-origins.ts';
+import type { AwsCredentials } from '../sigv4.ts';
 import { VARIABLES } from './variables.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -10,6 +19,15 @@ export function required(variables: Variables, name: string): string {
   return value;
 }
 
+/** Those that Lambda gives to an execution environment, for as long as it lives. */
+export function credentialsOf(variables: Variables): AwsCredentials {
+  return {
+    accessKeyId: required(variables, 'AWS_ACCESS_KEY_ID'),
+    secretAccessKey: required(variables, 'AWS_SECRET_ACCESS_KEY'),
+    sessionToken: variables.AWS_SESSION_TOKEN,
+  };
+}
+
 /** A positive number, or the default where the variable is not set. */
 export function numberOr<T>(variables: Variables, name: string, fallback: T): number | T {
   const value = variables[name];
@@ -19,10 +37,10 @@ export function numberOr<T>(variables: Variables, name: string, fallback: T): nu
   return number;
 }
 
-/** Undefined where the owner has lifted the limit, by 0. */
-export function deliveriesPerMinuteMaxOf(variables: Variables): number | undefined {
-  if (variables[VARIABLES.deliveriesPerMinuteMax] === '0') return undefined;
-  return numberOr(variables, VARIABLES.deliveriesPerMinuteMax, undefined);
+/** The quotas of the gateway door, with those of the deployment in their place. */
+export function quotasOf(variables: Variables): QuotaScopes {
+  const json = variables[VARIABLES.quotas];
+  return withQuotas(GATEWAY_QUOTAS, json === undefined ? {} : (JSON.parse(json) as GivenQuotaScopes));
 }
 
 export function limitsOf(variables: Variables): Partial<BrokerLimits> {
@@ -30,8 +48,17 @@ export function limitsOf(variables: Variables): Partial<BrokerLimits> {
   return json === undefined ? {} : (JSON.parse(json) as Partial<BrokerLimits>);
 }
 
-/** What a token allows that has no filters in it. */
-export function defaultRulesOf(variables: Variables): Rules | undefined {
-  const json = variables[VARIABLES.tokenDefaultRules];
-  return json === undefined ? undefined : (JSON.parse(json) as Rules);
+/** Web pages that may connect. Without the variable those of every site may. */
+export function allowedOriginsOf(variables: Variables): AllowedOrigins {
+  const list = variables[VARIABLES.allowedOrigins];
+  return list === undefined ? 'any' : list.split(',');
+}
+
+/** Tenants that a backend may speak for that signs its requests; undefined: the default one. */
+export function publishTenantsOf(variables: Variables): readonly [string, ...string[]] | undefined {
+  const [first, ...others] = variables[VARIABLES.publishTenants]?.split(',') ?? [];
+  if (first === undefined) return undefined;
+  const wrong = [first, ...others].find((each) => !isTenant(each));
+  if (wrong === undefined) return [first, ...others];
+  throw new Error(`the environment variable ${VARIABLES.publishTenants} has "${wrong}", which is no tenant`);
 }

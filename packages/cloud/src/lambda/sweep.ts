@@ -6,13 +6,16 @@ import { createRuntime } from './runtime.ts';
 import { numberOr } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
-const runtime = createRuntime(process.env, authorizationOf(process.env));
+const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, clock, log, metrics } = runtime;
 const connectTimeoutSeconds = numberOr(process.env, VARIABLES.connectTimeoutSeconds, undefined);
 const sweep = createSweep({
   environment: cloud.environment,
   scan: cloud.stores.sweepScan,
   sessions: cloud.stores.sessions,
+  retained: cloud.stores.retained,
+  holdings: cloud.stores.quotaHoldings,
+  bans: cloud.stores.bans,
   clock,
   log,
   ...(connectTimeoutSeconds !== undefined && { connectTimeoutSeconds }),

@@ -4,7 +4,7 @@ import { createRuntime, withMetrics } from './runtime.ts';
 import { required } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
-const runtime = createRuntime(process.env, authorizationOf(process.env));
+const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, timers, clock, log } = runtime;
 const { liveness } = cloud;
 if (liveness === undefined) throw new Error('a function with timers looks after connections');

@@ -6,26 +6,26 @@ export const VARIABLES = {
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',
   /** `https://{api}.execute-api.{region}.amazonaws.com/{stage}`; never the custom domain. */
   managementEndpoint: 'APUS_MANAGEMENT_ENDPOINT',
-  /** Secret that signs tokens: its ARN in Secrets Manager. */
-  tokenSecretArn: 'APUS_TOKEN_SECRET_ARN',
-  /** Key set of an identity provider, as a URL; with the issuer and the audience that its tokens must name. */
-  tokenJwksUrl: 'APUS_TOKEN_JWKS_URL',
-  tokenIssuer: 'APUS_TOKEN_ISSUER',
-  tokenAudience: 'APUS_TOKEN_AUDIENCE',
-  /** JSON of the filters that a token without any allows: `{"publish": [], "subscribe": []}`. */
-  tokenDefaultRules: 'APUS_TOKEN_DEFAULT_RULES',
+  /** Who may connect: JSON, as the file of `apus serve --identity`. */
+  identity: 'APUS_IDENTITY',
+  /** The hook that is asked where an identity's own rules do not say: JSON, as `authorization` in that file. Not set: nothing. */
+  authorization: 'APUS_AUTHORIZATION',
   /** `anonymous`: no token is asked for. Only ever set by the owner's explicit choice. */
   authentication: 'APUS_AUTHENTICATION',
+  /** Origins of the web pages that may connect, with commas between. Not set: any. */
+  allowedOrigins: 'APUS_ALLOWED_ORIGINS',
   /** JSON of the broker limits that differ from the defaults. */
   limits: 'APUS_LIMITS',
   /** Seconds from the handshake to CONNECT; then the connection is cut. */
   connectTimeoutSeconds: 'APUS_CONNECT_TIMEOUT_SECONDS',
-  /** Deliveries a minute that the publishes of one identity may cause. `0`, or not set: any number. */
-  deliveriesPerMinuteMax: 'APUS_DELIVERIES_PER_MINUTE_MAX',
+  /** JSON of the quotas that differ from the defaults, by scope: `{"identity": {"framesPerSecondMax": 50}}`. */
+  quotas: 'APUS_QUOTAS',
   /** Posts a second that one worker may make. */
   postsPerSecond: 'APUS_POSTS_PER_SECOND',
   /** Secret that holds the keys of backends that publish over HTTP: its ARN. Not set: requests are signed. */
   publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
+  /** Tenants that backends may speak for that sign their requests, with commas between. Not set: the default one. */
+  publishTenants: 'APUS_PUBLISH_TENANTS',
   /** The least that is logged: `debug`, `info`, `warn` or `error`. */
   logLevel: 'APUS_LOG_LEVEL',
   metricsNamespace: 'APUS_METRICS_NAMESPACE',

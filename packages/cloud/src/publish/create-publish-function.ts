@@ -1,25 +1,32 @@
-import { type Clock, DEFAULT_LIMITS } from '@apus/broker';
+import { type Clock, DEFAULT_LIMITS, rulesAuthorizer } from '@apus/broker';
+import { DEFAULT_TENANT, StoredApiKeys } from '@apus/identity';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events.ts';
-import { DEFAULT_TENANT } from '../handlers.ts';
-import { claimsAuthorizer } from '../tokens/claims.ts';
-import { byKeys, byPlatform, CachedKeys } from './callers.ts';
+import { type Authenticate, byKeys, byPlatform } from './callers.ts';
 import { createPublishEndpoint } from './endpoint.ts';
 import { type FunctionUrlEvent, type FunctionUrlResult, requestOf, resultOf } from './function-url.ts';
-import { parsePublishKeys } from './keys.ts';
+import { tooManyRequests } from './http.ts';
 import { PUBLISH_BYTES_MAX } from './limits.ts';
 import type { PublishOutcome } from './outcomes.ts';
 import { publishAll } from './publish-all.ts';
+import { RequestLimiter, type RequestRates } from './request-limiter.ts';
+import { unbanned } from './unbanned.ts';
 
 export interface PublishFunctionOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   /** Reads the secret that holds the keys. Absent: callers are whom Lambda has verified by their signature. */
   readonly readKeys?: (() => Promise<string>) | undefined;
+  /** Whom a caller may speak for that Lambda has verified; the first where its request names none. @default the default tenant */
+  readonly tenants?: readonly [string, ...string[]] | undefined;
   /** @default the broker's own default */
   readonly topicLevelsMax?: number;
   /** Is told how many messages each request has published. */
   readonly count?: (messages: number) => void;
+  /** Is told of each request that is refused for its key (401), or since too many came (429). */
+  readonly countRefused?: () => void;
+  /** Requests that this environment takes. @default those of `limits.ts` */
+  readonly rates?: RequestRates;
 }
 
 export type PublishFunction = (
@@ -34,18 +41,18 @@ export type PublishFunction = (
  */
 export function createPublishFunction(options: PublishFunctionOptions): PublishFunction {
   const { environment, clock, readKeys, topicLevelsMax = DEFAULT_LIMITS.topicLevelsMax } = options;
-  const authenticate =
+  const { tenants = [DEFAULT_TENANT] } = options;
+  const { log } = environment;
+  const limiter = new RequestLimiter(clock, options.rates);
+  const identify =
     readKeys === undefined
-      ? byPlatform(DEFAULT_TENANT)
-      : byKeys(
-          new CachedKeys(async () => parsePublishKeys(await readKeys()), clock),
-          DEFAULT_TENANT,
-          environment.log,
-        );
+      ? byPlatform(tenants)
+      : byKeys(new StoredApiKeys({ what: 'The secret with the keys', read: readKeys, clock }), log, limiter);
+  const authenticate = limited(unbanned(identify, environment), limiter, options.countRefused);
   return async (event, context) => {
     const endpoint = createPublishEndpoint({
       authenticate,
-      authorizer: claimsAuthorizer,
+      authorizer: rulesAuthorizer,
       limits: { topicLevelsMax, publishBytesMax: PUBLISH_BYTES_MAX },
       messageClock: environment.broker.messageClock,
       publish: async (requests) => {
@@ -55,6 +62,26 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
       },
     });
     return resultOf(await endpoint(requestOf(event)));
+  };
+}
+
+/** Counts requests: the refused ones for their address, and the others for their caller. */
+function limited(
+  identify: Authenticate,
+  limiter: RequestLimiter,
+  countRefused: () => void = () => {},
+): Authenticate {
+  return async (request) => {
+    const caller = await identify(request);
+    if ('status' in caller) {
+      if (caller.status === 401) limiter.unauthorized(request.address ?? '');
+      if (caller.status === 401 || caller.status === 429) countRefused();
+      return caller;
+    }
+    const waitSeconds = limiter.take(caller.name);
+    if (waitSeconds === 0) return caller;
+    countRefused();
+    return tooManyRequests(waitSeconds);
   };
 }
 

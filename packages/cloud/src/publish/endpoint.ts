@@ -49,6 +49,8 @@ export function createPublishEndpoint(
   return async (request) => {
     const caller = wrongRequest(request) ?? (await options.authenticate(request));
     if ('status' in caller) return caller;
+    const tooLarge = wrongSize(request);
+    if (tooLarge !== undefined) return tooLarge;
     const value = parseBody(request);
     if (value instanceof Unreadable) return problem('BAD_REQUEST', value.reason);
     const { messageClock } = options;
@@ -63,7 +65,7 @@ export function createPublishEndpoint(
 }
 
 /** What can be seen without knowing who calls, and without reading the body. */
-function wrongRequest({ method, path, headers, body }: HttpRequest): HttpAnswer | undefined {
+function wrongRequest({ method, path, headers }: HttpRequest): HttpAnswer | undefined {
   if (path !== PUBLISH_PATH && path !== BULK_PATH)
     return problem('NOT_FOUND', `There is nothing at ${path}: it is ${PUBLISH_PATH} or ${BULK_PATH}.`);
   if (method !== 'POST')
@@ -71,12 +73,14 @@ function wrongRequest({ method, path, headers, body }: HttpRequest): HttpAnswer 
   // Web pages of others cannot send this type without asking first, and nobody answers them.
   if (!/^application\/json *(;|$)/i.test(headers['content-type'] ?? ''))
     return problem('UNSUPPORTED_MEDIA_TYPE', 'The body is JSON: Content-Type: application/json.');
-  if (body.length > REQUEST_BYTES_MAX)
-    return problem(
-      'PAYLOAD_TOO_LARGE',
-      `The body has ${body.length} bytes; at most ${REQUEST_BYTES_MAX} are taken.`,
-    );
   return undefined;
+}
+
+/** Looked at once it is known who calls: to have the body may cost time. */
+function wrongSize({ body }: HttpRequest): HttpAnswer | undefined {
+  if (body.length <= REQUEST_BYTES_MAX) return undefined;
+  const message = `The body has ${body.length} bytes; at most ${REQUEST_BYTES_MAX} are taken.`;
+  return problem('PAYLOAD_TOO_LARGE', message);
 }
 
 class Unreadable {
@@ -135,7 +139,7 @@ async function readRequest(
 ): Promise<PublishRequest | Violation> {
   const draft: MessageDraft | Violation = readMessage(value, limits);
   if (draft instanceof Violation) return draft;
-  if (await mayPublish({ ports: { authorizer } }, caller, '', draft.topic))
+  if (await mayPublish({ ports: { authorizer } }, caller, '', draft.topic, draft))
     return { ...draft, tenant: caller.tenant, publisher: { identity: caller, clientId: '' } };
   const reason = `publishing to ${JSON.stringify(draft.topic)} is not allowed`;
   return new Violation(ReasonCode.NotAuthorized, reason);

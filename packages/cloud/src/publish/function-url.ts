@@ -8,7 +8,7 @@ export interface FunctionUrlEvent {
   readonly body?: string | null;
   readonly isBase64Encoded?: boolean;
   readonly requestContext: {
-    readonly http: { readonly method: string };
+    readonly http: { readonly method: string; readonly sourceIp?: string };
     /** With the auth type AWS_IAM: whose signature was checked. */
     readonly authorizer?: { readonly iam?: { readonly userArn?: string | null } | null } | null;
   };
@@ -22,11 +22,17 @@ export interface FunctionUrlResult {
 
 export function requestOf(event: FunctionUrlEvent): HttpRequest {
   const { rawPath, headers = {}, body, isBase64Encoded = false, requestContext } = event;
+  let decoded: Buffer | undefined;
   return {
     method: requestContext.http.method,
     path: rawPath,
     headers,
-    body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+    // Up to 6 MB, which are not decoded for a request that is refused for its key.
+    get body() {
+      decoded ??= Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+      return decoded;
+    },
+    address: requestContext.http.sourceIp ?? '',
     caller: requestContext.authorizer?.iam?.userArn ?? undefined,
   };
 }

@@ -5,7 +5,10 @@ export interface HttpRequest {
   readonly path: string;
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Made when it is first asked for, where that costs time. */
   readonly body: Uint8Array;
+  /** IP address of the caller; empty where nobody asks for it. */
+  readonly address?: string;
   /** Who calls, where the platform in front has verified it. */
   readonly caller?: string | undefined;
 }
@@ -26,6 +29,7 @@ export type ProblemCode =
   | 'METHOD_NOT_ALLOWED'
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'TOO_MANY_REQUESTS'
   | 'SERVICE_UNAVAILABLE';
 
 const STATUSES: Readonly<Record<ProblemCode, number>> = {
@@ -36,6 +40,7 @@ const STATUSES: Readonly<Record<ProblemCode, number>> = {
   METHOD_NOT_ALLOWED: 405,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  TOO_MANY_REQUESTS: 429,
   SERVICE_UNAVAILABLE: 503,
 };
 
@@ -45,6 +50,12 @@ export function problem(
   headers: Readonly<Record<string, string>> = {},
 ): HttpAnswer {
   return jsonAnswer(STATUSES[code], { code, message }, headers);
+}
+
+/** A caller, or an address, has to wait. */
+export function tooManyRequests(seconds: number): HttpAnswer {
+  const message = `Too many requests; come again in ${seconds} s.`;
+  return problem('TOO_MANY_REQUESTS', message, { 'retry-after': String(seconds) });
 }
 
 export function jsonAnswer(

@@ -3,8 +3,6 @@ export {
   type Authenticate,
   byKeys,
   byPlatform,
-  CachedKeys,
-  type KeySource,
   unauthorized,
 } from './callers.ts';
 export {
@@ -21,7 +19,6 @@ export {
 } from './endpoint.ts';
 export type { FunctionUrlEvent, FunctionUrlResult } from './function-url.ts';
 export { type HttpAnswer, type HttpRequest, problem } from './http.ts';
-export { findKey, type PublishKey, parsePublishKeys, shownKey } from './keys.ts';
-export { BULK_MESSAGES_MAX, KEY_LENGTH_MIN, PUBLISH_BYTES_MAX, REQUEST_BYTES_MAX } from './limits.ts';
+export { BULK_MESSAGES_MAX, PUBLISH_BYTES_MAX, REQUEST_BYTES_MAX } from './limits.ts';
 export { NotReached, type PublishOutcome } from './outcomes.ts';
 export { publishAll } from './publish-all.ts';

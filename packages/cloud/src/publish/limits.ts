@@ -12,11 +12,23 @@ const SUBSCRIBER_BYTES = 64;
 /** Bytes of the PUBLISH that a message becomes at the gateway door, where a packet is never split over two posts. */
 export const PUBLISH_BYTES_MAX = SERVER_FRAME_BYTES_MAX - SUBSCRIBER_BYTES;
 
-/** Characters of a key. 32 of letters and digits hold 190 bits. */
-export const KEY_LENGTH_MIN = 32;
+/** A token bucket: `burst` requests at once, and `perSecond` from then on. */
+export interface RequestRate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
 
-/** Keys of one deployment: all are looked at for each request. */
-export const KEYS_MAX = 100;
+/** Requests of one caller. A backend that waits for each answer sends 50 to 100 a second; more belong into bulks. */
+export const CALLER_RATE: RequestRate = { perSecond: 100, burst: 200 };
+
+/** Requests of all callers that one environment takes. Twice one caller's, so that no caller uses up all of it. */
+export const ENVIRONMENT_RATE: RequestRate = { perSecond: 200, burst: 400 };
+
+/** Requests of one address that are refused for their key with 401. A backend whose key was replaced sends a few. */
+export const UNAUTHORIZED_RATE: RequestRate = { perSecond: 1, burst: 30 };
+
+/** Addresses, and callers, whose requests are counted; some 100 bytes each. */
+export const LIMITED_KEYS_MAX = 10_000;
 
 /** Seconds after which a request that met a busy broker may come again. */
 export const RETRY_AFTER_SECONDS = 1;

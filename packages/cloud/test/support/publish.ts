@@ -23,6 +23,10 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** As it is: text, or what its JSON is made of. */
   readonly body?: unknown;
+  /** What Lambda hands over as the body, in the place of `body`. */
+  readonly rawBody?: string;
+  /** Address of the caller. */
+  readonly sourceIp?: string;
   /** ARN of whoever has signed. */
   readonly signedBy?: string;
   readonly remainingMs?: () => number;
@@ -61,14 +65,16 @@ function eventOf({
   method = 'POST',
   headers,
   body,
+  rawBody,
+  sourceIp,
   signedBy,
 }: Call): FunctionUrlEvent {
   return {
     rawPath: path,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}`, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: rawBody ?? (typeof body === 'string' ? body : JSON.stringify(body)),
     requestContext: {
-      http: { method },
+      http: { method, ...(sourceIp !== undefined && { sourceIp }) },
       ...(signedBy !== undefined && { authorizer: { iam: { userArn: signedBy } } }),
     },
   };

@@ -1,3 +1,4 @@
+import { type GivenQuotaScopes, NO_QUOTAS, withQuotas } from '@apus/broker';
 import { createDynamoDb } from '@apus/emulator';
 import { type DynamoOptions, defineTable } from '@apus/store-dynamodb';
 import {
@@ -125,6 +126,8 @@ export interface ProcessOptions {
   /** How far this process' clock is ahead of the world's. */
   readonly aheadMs?: number;
   readonly stores?: Partial<DynamoOptions>;
+  /** @default any amount */
+  readonly quotas?: GivenQuotaScopes;
   /** Of the sweep's scan. @default 1 */
   readonly segments?: number;
 }
@@ -156,7 +159,13 @@ export class TimersWorld {
     return world;
   }
 
-  process({ kill = new Kill(), aheadMs = 0, stores = {}, segments = 1 }: ProcessOptions = {}): Process {
+  process({
+    kill = new Kill(),
+    aheadMs = 0,
+    stores = {},
+    quotas,
+    segments = 1,
+  }: ProcessOptions = {}): Process {
     const log: Process['log'] = [];
     const logAt = (level: string) => (event: string, fields?: unknown) =>
       void log.push({ level, event, fields });
@@ -183,6 +192,7 @@ export class TimersWorld {
       authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
       stores,
+      ...(quotas && { quotas: withQuotas(NO_QUOTAS, quotas) }),
     });
     const { environment, liveness } = cloud;
     if (liveness === undefined) throw new Error('expected liveness');
@@ -199,6 +209,9 @@ export class TimersWorld {
       environment,
       scan: cloud.stores.sweepScan,
       sessions: cloud.stores.sessions,
+      retained: cloud.stores.retained,
+      holdings: cloud.stores.quotaHoldings,
+      bans: cloud.stores.bans,
       segments,
       clock,
       log: logger,

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackHost, isLoopbackOrigin, isLoopbackPeer } from '../auth/loopback.ts';
+import { isFromThisMachine } from '../auth/loopback.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 
 /**
@@ -23,6 +23,12 @@ export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: bool
   return { mode: isOpenToThisMachineOnly ? 'local' : 'closed' };
 }
 
+const NOT_LOCAL = refusal(
+  403,
+  'NOT_LOCAL',
+  'Without a key the API answers programs and pages of this machine alone.',
+);
+
 /** Why a request is not answered, or undefined where it is. */
 export function refusalOf(request: IncomingMessage, access: ApiAccess): ApiAnswer | undefined {
   switch (access.mode) {
@@ -31,7 +37,7 @@ export function refusalOf(request: IncomingMessage, access: ApiAccess): ApiAnswe
     case 'key':
       return refusalOfKey(request.headers.authorization, access.key);
     case 'local':
-      return refusalOfStranger(request);
+      return isFromThisMachine(request) ? undefined : NOT_LOCAL;
   }
 }
 
@@ -57,15 +63,4 @@ function isSame(one: string, other: string): boolean {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-/**
- * A page of elsewhere may send requests to this machine from its reader's browser: it is told by its Origin or,
- * where a name of its own was made to lead here (DNS rebinding), by the Host that it asks for.
- */
-function refusalOfStranger({ headers, socket }: IncomingMessage): ApiAnswer | undefined {
-  const { origin, host = '' } = headers;
-  const isHere = isLoopbackPeer(socket.remoteAddress) && isLoopbackHost(host.replace(/:\d+$/, ''));
-  if (isHere && (origin === undefined || isLoopbackOrigin(origin))) return undefined;
-  return refusal(403, 'NOT_LOCAL', 'Without a key the API answers programs and pages of this machine alone.');
 }

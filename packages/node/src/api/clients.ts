@@ -1,13 +1,11 @@
-import type { Attachment, SessionRecord } from '@apus/broker';
-import { type DisconnectPacket, ReasonCode } from '@apus/mqtt';
+import { KICK, type SessionRecord } from '@apus/broker';
 import { TENANT } from '../auth/anonymous.ts';
 import { CONNECTION_ID_PREFIX } from '../connections.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, NODE_NAME, rfc3339 } from './context.ts';
+import { dropFigures } from './drops.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
-
-const REASON = 'An administrator has ended this connection';
 
 /** Clients that are connected, and sessions that wait for theirs. */
 export function clientRoutes(context: ApiContext): readonly ApiRoute[] {
@@ -46,36 +44,13 @@ function* fitting(records: Iterable<SessionRecord>, query: URLSearchParams): Gen
 async function one(context: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
   const record = await context.stores.sessions.get(TENANT, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
-  return { status: 200, body: await describe(context, record) };
+  return { status: 200, body: { ...(await describe(context, record)), ...detailsOf(context, record) } };
 }
 
-/** DISCONNECT 0x98 where the version has it, and the close. The session stays as long as its client asked for. */
-async function end(context: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
-  const record = await context.stores.sessions.get(TENANT, parameters.clientid ?? '');
-  if (record?.attachment === undefined) return notFound(parameters.clientid);
-  const link = context.links.get(record.attachment.connectionId);
-  if (link !== undefined) link.disconnect(ReasonCode.AdministrativeAction, REASON);
-  else await endAtGateway(context, record.session.clientId, record.attachment);
-  return { status: 204 };
-}
-
-/** The gateway forgets a connection that it was told to close, so nobody else would tell the session. */
-async function endAtGateway(
-  { connections, broker }: ApiContext,
-  clientId: string,
-  { connectionId, protocolVersion }: Attachment,
-): Promise<void> {
-  const disconnect: DisconnectPacket = {
-    type: 'disconnect',
-    reasonCode: ReasonCode.AdministrativeAction,
-    properties: { reasonString: REASON },
-  };
-  try {
-    // Before MQTT 5 no server sends DISCONNECT.
-    await connections.close(connectionId, protocolVersion === 5 ? disconnect : undefined);
-  } finally {
-    await broker.lostUnnoticed(TENANT, clientId, connectionId);
-  }
+/** The session stays as long as its client asked for. */
+async function end({ broker }: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
+  const isEnded = await broker.expel(TENANT, parameters.clientid ?? '', KICK);
+  return isEnded ? { status: 204 } : notFound(parameters.clientid);
 }
 
 export function notFound(clientId: string | undefined): ApiAnswer {
@@ -86,11 +61,12 @@ export function notFound(clientId: string | undefined): ApiAnswer {
   );
 }
 
-/** EMQX's names. `door`, `will` and `expires_at` are ours. */
-async function describe({ stores, links, clock }: ApiContext, record: SessionRecord): Promise<object> {
+/** EMQX's names. `door` and `will` are ours. */
+async function describe({ stores, links, drops, clock }: ApiContext, record: SessionRecord): Promise<object> {
   const { session, attachment, identity, expirySeconds, attachedAtMs, detachedAtMs } = record;
   const link = attachment && links.get(attachment.connectionId);
   const connection = link?.state.phase === 'connected' ? link.state.connection : undefined;
+  const dropped = drops.of(session);
   const { ip, port } = addressOf(link?.peer.address);
   return {
     node: NODE_NAME,
@@ -110,8 +86,39 @@ async function describe({ stores, links, clock }: ApiContext, record: SessionRec
     expiry_interval: expirySeconds,
     subscriptions_cnt: (await stores.subscriptions.list(session)).length,
     mqueue_len: await stores.queues.length(session),
+    mqueue_dropped: dropped['queue-full'] ?? 0,
+    ...dropFigures('send_msg.dropped', dropped),
     will: record.will?.topic ?? null,
   };
+}
+
+/** Fields that a look at one client adds. The node door's connections alone count what they carry. */
+function detailsOf(
+  { stores, links, quotas }: ApiContext,
+  { session, attachment, identity }: SessionRecord,
+): object {
+  const traffic = attachment && links.get(attachment.connectionId)?.traffic;
+  return {
+    inflight_cnt: stores.queues.inflight(session),
+    recv_msg: traffic?.receivedMessages ?? null,
+    recv_oct: traffic?.receivedBytes ?? null,
+    send_msg: traffic?.sentMessages ?? null,
+    send_oct: traffic?.sentBytes ?? null,
+    identity: {
+      source: identity.source ?? null,
+      client_ids: identity.clientIds ?? null,
+      rules: identity.rules ?? null,
+      issued_at: timeOf(identity.issuedAtMs),
+      expires_at: timeOf(identity.expiresAtMs),
+      token_id: identity.tokenId ?? null,
+      key_id: identity.keyId ?? null,
+    },
+    quotas: { ...quotas.identity, ...identity.quotas },
+  };
+}
+
+function timeOf(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : rfc3339(atMs);
 }
 
 export function doorOf(connectionId: string): 'node' | 'gateway' {
@@ -122,7 +129,7 @@ function addressOf(address: string | undefined): {
   readonly ip: string | null;
   readonly port: number | null;
 } {
-  const colon = address?.lastIndexOf(':') ?? -1;
-  if (address === undefined || colon === -1) return { ip: null, port: null };
-  return { ip: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
+  if (address === undefined) return { ip: null, port: null };
+  const [, bracketed, plain, port] = /^(?:\[(.*)\]|([^:]*)):(\d+)$/.exec(address) ?? [];
+  return { ip: bracketed ?? plain ?? address, port: port === undefined ? null : Number(port) };
 }

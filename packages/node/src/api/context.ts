@@ -1,4 +1,6 @@
-import type { Broker, Clock, Connections } from '@apus/broker';
+import type { Broker, Clock, Connections, QuotaScopes } from '@apus/broker';
+import type { BanKeeper } from '../ban-keeper.ts';
+import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
@@ -6,14 +8,18 @@ import type { TrafficMeter } from '../traffic-meter.ts';
 /** What the routes look at, and what they do it with. */
 export interface ApiContext {
   readonly stores: LocalStores;
+  readonly bans: BanKeeper;
   readonly broker: Broker;
   /** Both doors. */
   readonly connections: Connections;
   /** The node door's. */
   readonly links: Links;
   readonly meter: TrafficMeter;
+  readonly drops: DropMeter;
   readonly clock: Clock;
   readonly startedAtMs: number;
+  /** Quotas of identities, but for the exceptions of each. */
+  readonly quotas: QuotaScopes;
   readonly limits: {
     readonly connectionsMax: number;
     readonly retainedMessagesMax: number;

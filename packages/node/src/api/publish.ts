@@ -3,6 +3,7 @@ import type { Identity } from '@apus/broker';
 import { createPublishEndpoint, type HttpRequest, REQUEST_BYTES_MAX } from '@apus/cloud';
 import { everythingAllowed, TENANT } from '../auth/anonymous.ts';
 import type { ApiAnswer } from './answer.ts';
+import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
 import { API_PATH, type ApiRoute } from './router.ts';
 
@@ -36,17 +37,10 @@ export function publishRoutes({ broker, limits }: ApiContext): readonly ApiRoute
 
 async function requestOf(http: IncomingMessage, path: string): Promise<HttpRequest> {
   const headers = Object.entries(http.headers).map(([name, value]) => [name, value?.toString()] as const);
-  return { method: 'POST', path, headers: Object.fromEntries(headers), body: await bodyOf(http) };
-}
-
-/** What is beyond the limit is not read: the length alone is refused. */
-async function bodyOf(http: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of http) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > REQUEST_BYTES_MAX) break;
-  }
-  return Buffer.concat(chunks);
+  return {
+    method: 'POST',
+    path,
+    headers: Object.fromEntries(headers),
+    body: await bodyOf(http, REQUEST_BYTES_MAX),
+  };
 }

@@ -1,3 +1,4 @@
+import { bannedRoutes } from './banned.ts';
 import { clientRoutes } from './clients.ts';
 import type { ApiContext } from './context.ts';
 import { publishRoutes } from './publish.ts';
@@ -11,6 +12,7 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
     ...statsRoutes(context),
     ...clientRoutes(context),
+    ...bannedRoutes(context),
     ...subscriptionRoutes(context),
     ...retainedRoutes(context),
     ...publishRoutes(context),

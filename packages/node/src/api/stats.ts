@@ -2,6 +2,7 @@ import { TENANT } from '../auth/anonymous.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 import type { ApiAnswer } from './answer.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
+import { dropFigures } from './drops.ts';
 import type { ApiRoute } from './router.ts';
 
 /** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list of one node each. */
@@ -41,12 +42,13 @@ async function stats(context: ApiContext): Promise<ApiAnswer> {
   return { status: 200, body: [figures] };
 }
 
-function metrics({ meter, clock, startedAtMs }: ApiContext): ApiAnswer {
+function metrics({ meter, drops, clock, startedAtMs }: ApiContext): ApiAnswer {
   const figures = {
     node: NODE_NAME,
     uptime_seconds: Math.floor((clock.now() - startedAtMs) / 1000),
     ...figuresOf('received', meter.received),
     ...figuresOf('sent', meter.sent),
+    ...dropFigures('delivery.dropped', drops.total),
   };
   return { status: 200, body: [figures] };
 }

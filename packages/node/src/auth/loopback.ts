@@ -1,18 +1,20 @@
-import { isIPv4 } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost, isLoopbackOrigin } from '@apus/cloud';
 
-/** Whether only this machine can reach the host, or is it. `localhost` is taken at its word (RFC 6761). */
-export function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
-  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true;
-  return isIPv4(name) && name.startsWith('127.');
-}
-
-/** Whether a web page of this origin was served by this machine. */
-export function isLoopbackOrigin(origin: string): boolean {
-  return URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
-}
+export { isLoopbackHost };
 
 /** Whether the other end of a socket is this machine. One that listens for both families sees `::ffff:127.0.0.1`. */
 export function isLoopbackPeer(address: string | undefined): boolean {
   return address !== undefined && isLoopbackHost(address.replace(/^::ffff:/, ''));
+}
+
+/**
+ * Whether a program of this machine asks, or a page that this machine served. A page of elsewhere may send requests to
+ * this machine from its reader's browser: its Origin tells, or the Host that it asks for, where a name of its own was
+ * made to lead here (DNS rebinding) [SEC-ORIGIN-2].
+ */
+export function isFromThisMachine({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
+  const { origin, host = '' } = headers;
+  if (!isLoopbackPeer(socket.remoteAddress) || !isLoopbackHost(host.replace(/:\d+$/, ''))) return false;
+  return origin === undefined || isLoopbackOrigin(origin);
 }

@@ -1,19 +1,12 @@
-import { type Authorizer, type Identity, isCovered } from '@apus/broker';
-import type { Users } from './users-file.ts';
+import { RulesAuthorizer } from '@apus/broker';
+import type { UserLookup } from '@apus/identity';
 
-/** Lets users publish and subscribe where the filters of the users file say. */
-export class UsersAuthorizer implements Authorizer {
-  readonly #users: Users;
-
-  constructor(users: Users) {
-    this.#users = users;
-  }
-
-  mayPublish(identity: Identity, clientId: string, topicName: string): boolean {
-    return isCovered(this.#users.get(identity.name)?.publish ?? [], identity, clientId, topicName);
-  }
-
-  maySubscribe(identity: Identity, clientId: string, topicFilter: string): boolean {
-    return isCovered(this.#users.get(identity.name)?.subscribe ?? [], identity, clientId, topicFilter);
+/**
+ * Lets users do what the users file says. A user is looked up by name each time, so that a file which is read anew
+ * counts at once; an identity that brings rules of its own keeps to them.
+ */
+export class UsersAuthorizer extends RulesAuthorizer {
+  constructor(users: UserLookup) {
+    super(({ name, rules }) => rules ?? users.get(name)?.rules);
   }
 }

@@ -1,4 +1,5 @@
 import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import { shownUrl } from '../shown-url.ts';
 import { type Command, CommandError } from './command.ts';
 import { explainingWebSocket } from './explaining-web-socket.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
@@ -45,7 +46,9 @@ export async function connectClient(
     return client;
   } catch (error) {
     client.end(true);
-    throw new CommandError(`Cannot connect to ${url}: ${refusal ?? reasonOf(error)}`, { cause: error });
+    throw new CommandError(`Cannot connect to ${shownUrl(url)}: ${refusal ?? reasonOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

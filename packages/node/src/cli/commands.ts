@@ -1,12 +1,35 @@
+import { ban } from './ban.ts';
+import { bans } from './bans.ts';
+import { clients } from './clients.ts';
 import type { Command } from './command.ts';
 import { cost } from './cost.ts';
 import { doctor } from './doctor.ts';
+import { identity } from './identity.ts';
+import { kick } from './kick.ts';
 import { passwd } from './passwd.ts';
 import { probe } from './probe.ts';
 import { pub } from './pub.ts';
 import { serve } from './serve.ts';
 import { sub } from './sub.ts';
 import { token } from './token.ts';
+import { unban } from './unban.ts';
+import { user } from './user.ts';
 
 /** The commands of `apus`, in the order of its help. */
-export const COMMANDS: readonly Command[] = [serve, pub, sub, passwd, token, cost, probe, doctor];
+export const COMMANDS: readonly Command[] = [
+  serve,
+  pub,
+  sub,
+  passwd,
+  user,
+  token,
+  identity,
+  cost,
+  probe,
+  doctor,
+  clients,
+  kick,
+  ban,
+  unban,
+  bans,
+];

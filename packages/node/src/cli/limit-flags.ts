@@ -17,17 +17,35 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
     'BYTES',
     'Size of one WebSocket message, which may hold many packets. Beyond it: close 1009.',
   ],
+  connectBytesMax: ['BYTES', 'What one client may send before CONNACK. Beyond it: 0x95.'],
   inboundBufferBytesMax: [
     'BYTES',
     'What one client has sent and the broker has not taken; beyond it the client has to wait.',
+  ],
+  inboundTotalBytesMax: [
+    'BYTES',
+    'What all clients together have begun to send; beyond it those that hold most for longest are ended with 0x97.',
   ],
   outboundBufferBytesMax: [
     'BYTES',
     'What one client has been sent and does not read; beyond it QoS 0 is dropped, QoS 1 and 2 wait in its queue, and it is not read from.',
   ],
+  overdraftSecondsMax: [
+    'SECONDS',
+    'How long a client may send more than its quotas allow; it is slowed down at once, and then disconnected with 0x96. 0: for ever.',
+  ],
+  memoryBytesMax: [
+    'BYTES',
+    'What the process keeps for all clients: messages, subscriptions, sessions. Beyond it: 0x97. 0: half of what the heap may have, or of the memory if that is less.',
+  ],
+  tenantQueueBytesMax: [
+    'BYTES',
+    'What messages that wait for the clients of one tenant, or are not acknowledged, take of it. Beyond it: 0x97. 0: half of it.',
+  ],
   closeTimeoutSeconds: ['SECONDS', 'Time for a client to answer a WebSocket close before it is cut off.'],
   shutdownTimeoutSeconds: ['SECONDS', 'Time for all clients to go when the broker stops.'],
   maximumPacketSize: ['BYTES', 'Largest MQTT packet that is accepted. Beyond it: 0x95.'],
+  willPayloadBytesMax: ['BYTES', 'Payload of a will. Beyond it: 0x95.'],
   receiveMaximum: [
     'COUNT',
     'QoS 1 and 2 messages that a client may have unacknowledged towards the broker. Beyond it: 0x93.',
@@ -40,9 +58,13 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
   queueLengthMax: ['COUNT', 'Messages that wait for one session.'],
   queueBytesMax: ['BYTES', 'The same in bytes of topic and payload.'],
   queueWhenFull: ['drop-oldest|drop-newest', 'Which message gives way in a full queue.'],
-  subscriptionsPerSessionMax: ['COUNT', 'Subscriptions of one session. Beyond it: 0x97.'],
+  subscriptionsPerSessionMax: [
+    'COUNT',
+    'Subscriptions of one session; one counts for each 16 levels, or 1,024 characters, that it begins. Beyond it: 0x97.',
+  ],
   topicLevelsMax: ['COUNT', 'Levels of a topic name or filter. Beyond it: 0x90 or 0x8F.'],
-  retainedMessagesMax: ['COUNT', 'Retained messages. Beyond it: 0x97.'],
+  retainedMessagesMax: ['COUNT', 'Retained messages of one tenant. Beyond it: 0x97.'],
+  retainedBytesMax: ['BYTES', 'The same in bytes of topics, payloads and properties, and 256 for each.'],
   sessionsMax: ['COUNT', 'Sessions, connected or not. Beyond it: 0x97.'],
   sessionExpirySecondsMax: ['SECONDS', 'Longest Session Expiry Interval; a longer one is shortened.'],
   serverKeepAliveSecondsMax: ['SECONDS', 'Longest Keep Alive; 0 leaves the choice to the clients.'],
@@ -55,6 +77,7 @@ const NAMES = Object.keys(TEXTS) as (keyof Limits)[];
 /** What the protocol, or the timers, can carry of some limits. */
 const MAXIMA: { readonly [K in keyof Limits]?: number } = {
   maximumPacketSize: 268_435_460,
+  willPayloadBytesMax: 65_535,
   receiveMaximum: 65_535,
   topicAliasMaximum: 65_535,
   inflightMessagesMax: 65_535,
@@ -88,7 +111,9 @@ const MUST_BE_POSITIVE: ReadonlySet<keyof Limits> = new Set([
   'handshakeTimeoutSeconds',
   'handshakeBytesMax',
   'webSocketMessageBytesMax',
+  'connectBytesMax',
   'inboundBufferBytesMax',
+  'inboundTotalBytesMax',
   'outboundBufferBytesMax',
   'maximumPacketSize',
   'receiveMaximum',

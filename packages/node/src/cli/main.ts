@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@apus/identity';
 import manifest from '../../package.json' with { type: 'json' };
 import { StartError } from '../start-error.ts';
 import { type Command, CommandError } from './command.ts';
@@ -29,7 +30,8 @@ function say(text: string): number {
 }
 
 function overview(): string {
-  const commands = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`);
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const commands = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
     'Apus: an MQTT 5 and 3.1.1 broker over WebSocket.',
     '',
@@ -55,8 +57,8 @@ function explain(error: unknown, help = 'apus --help'): number {
     console.error(`apus: ${error.message} See \`${help}\`.`);
     return EXIT_USAGE;
   }
-  if (error instanceof CommandError || error instanceof StartError) {
-    console.error(`apus: ${error.message}`);
+  if ([CommandError, StartError, ConfigurationError].some((kind) => error instanceof kind)) {
+    console.error(`apus: ${(error as Error).message}`);
     return EXIT_FAILURE;
   }
   // A bug: whoever reports it needs all of it.

@@ -1,7 +1,6 @@
-import { hashPassword } from '../auth/password-hash.ts';
-import { type Command, CommandError } from './command.ts';
+import type { Command } from './command.ts';
 import { UsageError } from './flags.ts';
-import { readPassword } from './read-password.ts';
+import { readNewPassword } from './new-password.ts';
 
 export const passwd: Command = {
   name: 'passwd',
@@ -17,15 +16,13 @@ export const passwd: Command = {
     '    "subscribe": ["%u/#", "news/+"]',
     '  }]}',
     '',
-    'In a topic filter %u is the user name and %c the client identifier.',
+    'In a topic filter %u is the user name, and %c a client identifier that only this user may have (docs/rules.md).',
   ].join('\n'),
   flags: {},
   async run(values) {
     // On the command line a password would be seen in the list of processes.
     if (values.positionals.length > 0) throw new UsageError('`apus passwd` asks for the password.');
-    const password = await readPassword('Password: ');
-    if (password === '') throw new CommandError('The password is empty.');
-    console.log(await hashPassword(Buffer.from(password)));
+    console.log(await readNewPassword());
     return 0;
   },
 };

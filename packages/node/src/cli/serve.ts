@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { UsersAuthenticator } from '../auth/users-authenticator.ts';
-import { UsersAuthorizer } from '../auth/users-authorizer.ts';
-import { readUsersFile } from '../auth/users-file.ts';
+import { type IdentityConfiguration, readIdentity } from '@apus/identity';
 import { LOG_LEVELS } from '../log.ts';
 import type { NodeOptions } from '../options.ts';
 import { type RunningNode, startNode } from '../start-node.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
+import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
 
 const PORT_MAX = 65_535;
@@ -35,11 +35,20 @@ const LISTENING: Flags = {
 };
 
 const ACCESS: Flags = {
+  identity: {
+    value: 'FILE',
+    help: 'Who may connect: a chain of authenticators for tokens, API keys and users, at both doors (docs/identity.md).',
+  },
   users: {
     value: 'FILE',
-    help: 'Users, their passwords and what they may do. Without it anybody may do anything, from this machine only.',
+    help: 'Users, their passwords and what they may do; read again when it changes. Without it anybody may do anything, from this machine only.',
   },
   'allow-anonymous': { help: 'Lets anybody in, from other machines too.' },
+  'trusted-proxy': {
+    value: 'ADDRESS',
+    multiple: true,
+    help: 'A proxy before the node door, as 192.0.2.1 or 10.0.0.0/8: its X-Forwarded-For says where clients come from.',
+  },
   'allow-origin': {
     value: 'ORIGIN',
     multiple: true,
@@ -76,11 +85,18 @@ export const serve: Command = {
   summary: 'Runs the broker.',
   usage: '[FLAGS]',
   description: '',
-  flags: { Listening: LISTENING, Access: ACCESS, Behaviour: BEHAVIOUR, Limits: LIMIT_FLAGS },
+  flags: {
+    Listening: LISTENING,
+    Access: ACCESS,
+    Behaviour: BEHAVIOUR,
+    Limits: LIMIT_FLAGS,
+    Quotas: QUOTA_FLAGS,
+  },
   async run(values) {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
     const node = await startNode(optionsFrom(values));
+    readAgainWhenAsked(node);
     console.log(welcome(node));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
     if (failure === undefined) return 0;
@@ -93,6 +109,7 @@ function optionsFrom(values: Values): NodeOptions {
   const origins = values.all('allow-origin');
   return {
     ...limitsFrom(values),
+    quotas: quotasFrom(values),
     ...accessFrom(values),
     host: values.text('host'),
     port: values.count('port', PORT_MAX) ?? PORT,
@@ -100,6 +117,7 @@ function optionsFrom(values: Values): NodeOptions {
       ? undefined
       : (values.count('gateway-port', PORT_MAX) ?? GATEWAY_PORT),
     allowedOrigins: origins.length > 0 ? origins : undefined,
+    trustedProxies: values.all('trusted-proxy'),
     dataDirectory: values.text('data'),
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
@@ -110,12 +128,22 @@ function optionsFrom(values: Values): NodeOptions {
 }
 
 function accessFrom(values: Values): NodeOptions {
-  const path = values.text('users');
-  const allowAnonymous = values.isSet('allow-anonymous');
-  if (path === undefined) return { allowAnonymous };
-  if (allowAnonymous) throw new UsageError('--users and --allow-anonymous exclude each other.');
-  const users = readUsersFile(path);
-  return { authenticator: new UsersAuthenticator(users), authorizer: new UsersAuthorizer(users) };
+  const [given, ...others] = ['identity', 'users', 'allow-anonymous'].filter((name) => values.isSet(name));
+  if (others.length > 0) throw new UsageError(`--${given} and --${others[0]} exclude each other.`);
+  return { allowAnonymous: values.isSet('allow-anonymous'), identity: identityFrom(values) };
+}
+
+/** `--users FILE` is short for a chain of one. */
+function identityFrom(values: Values): IdentityConfiguration | undefined {
+  const users = values.text('users');
+  if (users !== undefined) return readIdentity({ authenticators: [{ users: { file: users } }] }, '--users');
+  const path = values.text('identity');
+  return path === undefined ? undefined : readConfiguration(path);
+}
+
+/** SIGHUP, unless it says that the terminal was closed: then it ends the process, as it does by itself. */
+function readAgainWhenAsked(node: RunningNode): void {
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.rereadUsers());
 }
 
 function keyFrom(path: string | undefined): string | undefined {

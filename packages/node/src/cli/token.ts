@@ -1,65 +1,68 @@
-import { mintToken } from '@apus/cloud';
-import { validateTopicFilter } from '@apus/mqtt';
+import { randomBytes } from 'node:crypto';
+import { kidOf, mintToken, parseSigningSecrets, type SigningSecret, secretKeys } from '@apus/identity';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
-import { readPassword } from './read-password.ts';
+import { operating } from './operate-flags.ts';
+import { RULE_FLAGS, rulesFrom } from './rule-flags.ts';
+import { SECRET_FLAGS, secretPlaceFrom } from './secret-place.ts';
+import { ROTATE_FLAGS, rotateToken } from './token-rotate.ts';
 
-const SECRET_BYTES_MIN = 32;
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 /** A token travels in URLs, which are logged: none lives longer. */
 const EXPIRES_SECONDS_MAX = 30 * 86_400;
 
+/** Of a token's name: no two are alike. */
+const JTI_BYTES = 8;
+
 const TOKEN: Flags = {
   sub: { value: 'NAME', help: 'Who the token stands for; %u in topic filters. Required.' },
-  publish: { value: 'FILTER', multiple: true, help: 'A topic filter that may be published to.' },
-  subscribe: { value: 'FILTER', multiple: true, help: 'A topic filter that may be subscribed to.' },
+  ...RULE_FLAGS,
   expires: { value: 'TIME', help: 'How long it is valid: 30s, 15m, 12h, 7d.', default: '1h' },
   tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
-};
-
-const SECRET: Flags = {
-  'secret-id': {
+  jti: {
     value: 'ID',
-    help: 'Reads the secret from AWS Secrets Manager, by name or ARN. Otherwise it is asked for, or read from standard input.',
+    help: 'The name of this one token, by which it can be revoked: `apus ban --token ID`.',
+    default: 'one by chance',
   },
-  region: { value: 'REGION', help: 'Region of the secret.', default: 'that of your AWS profile' },
 };
 
 export const token: Command = {
   name: 'token',
   summary: 'Makes a token for a deployment.',
-  usage: '--sub NAME [--publish FILTER]… [--subscribe FILTER]… [--secret-id ID]',
+  usage:
+    '--sub NAME [--publish FILTER]… [--subscribe FILTER]… [--rule JSON]…\n       apus token rotate [--finish]',
   description: [
-    'Prints a JSON Web Token, signed (HS256) with the secret of the deployment, whose name `npm run deploy` has printed.',
-    'It allows what its filters say and nothing else: --publish and --subscribe may be given several times.',
+    'Prints a JSON Web Token, signed (HS256) with the secret of a deployment or of a node, and named: `kid` is the key that',
+    'has signed it, `jti` the token itself. It allows what its filters and rules say and nothing else: each of these flags',
+    'may be given several times.',
+    '',
+    '`apus token rotate` makes a new secret, which signs from then on, and keeps the former one for the tokens that it has',
+    'signed, until it is rotated again or with --finish.',
   ].join('\n'),
-  flags: { Token: TOKEN, Secret: SECRET },
+  flags: { Token: TOKEN, 'The secret': SECRET_FLAGS, Rotate: ROTATE_FLAGS },
   async run(values) {
+    const [verb, ...others] = values.positionals;
+    if (verb === 'rotate' && others.length === 0) return await rotateToken(values);
+    if (verb !== undefined) throw new UsageError('It is `apus token --sub NAME` or `apus token rotate`.');
+    if (values.isSet('finish')) throw new UsageError('--finish is for `apus token rotate`.');
     const sub = values.text('sub');
     if (sub === undefined || sub === '') throw new UsageError('`apus token` needs a name: --sub NAME.');
     const tenant = values.text('tenant');
+    const jti = values.text('jti') ?? randomBytes(JTI_BYTES).toString('hex');
     const claims = {
       sub,
-      publish: filtersOf(values, 'publish'),
-      subscribe: filtersOf(values, 'subscribe'),
+      ...rulesFrom(values),
       expiresInSeconds: secondsOf(values.text('expires') ?? '1h'),
       nowMs: Date.now(),
       ...(tenant !== undefined && { tenant }),
+      jti,
     };
-    console.log(await mintToken(await secretFrom(values), claims));
+    const signing = await signingSecretFrom(values);
+    const secret = new TextEncoder().encode(signing.secret);
+    console.log(await mintToken(secret, { ...claims, kid: kidOf(signing) }));
     return 0;
   },
 };
-
-function filtersOf(values: Values, name: 'publish' | 'subscribe'): readonly string[] {
-  const filters = values.all(name);
-  for (const filter of filters) {
-    const invalid = validateTopicFilter(filter);
-    if (invalid !== undefined)
-      throw new UsageError(`--${name} ${JSON.stringify(filter)}: ${invalid.reason}.`);
-  }
-  return filters;
-}
 
 function secondsOf(text: string): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
@@ -68,26 +71,12 @@ function secondsOf(text: string): number {
   throw new UsageError(`--expires takes a time up to 30d, such as 15m or 12h, not "${text}".`);
 }
 
-async function secretFrom(values: Values): Promise<Uint8Array> {
-  const id = values.text('secret-id');
-  const text =
-    id === undefined ? await readPassword('Secret: ') : await fetchSecret(id, values.text('region'));
-  const secret = new TextEncoder().encode(text);
-  if (secret.length >= SECRET_BYTES_MIN) return secret;
-  throw new CommandError(`The secret has ${secret.length} bytes; at least ${SECRET_BYTES_MIN} are needed.`);
-}
-
-/** The SDK is loaded for this alone, and is no part of the command's own file. */
-async function fetchSecret(id: string, region: string | undefined): Promise<string> {
-  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const client = new SecretsManagerClient(region === undefined ? {} : { region });
-  try {
-    const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId: id }));
-    return SecretString;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The secret ${id} could not be read: ${why}`);
-  } finally {
-    client.destroy();
-  }
+/** Of a list of secrets the first signs. */
+async function signingSecretFrom(values: Values): Promise<SigningSecret> {
+  const place = secretPlaceFrom(values);
+  const secrets = parseSigningSecrets(await operating(() => place.read()));
+  secretKeys(secrets);
+  const [first] = secrets;
+  if (first === undefined) throw new CommandError('There is no secret.');
+  return first;
 }

@@ -1,3 +1,5 @@
+import { awsSentenceOf } from '../aws-errors.ts';
+
 /** What AWS allows the account in one Region. */
 export interface AccountQuotas {
   /** Lambda: executions at the same time, of all functions. */
@@ -101,34 +103,8 @@ function present(value: number | undefined, what: string): number {
   return value;
 }
 
-const EXPIRED = 'Your credentials have expired: log in again.';
-const SENTENCES: Readonly<Record<string, string>> = {
-  CredentialsProviderError:
-    'No credentials for AWS were found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.',
-  ExpiredTokenException: EXPIRED,
-  ExpiredToken: EXPIRED,
-  UnrecognizedClientException: 'AWS does not know the access key: look at AWS_ACCESS_KEY_ID or the profile.',
-  InvalidSignatureException: 'The secret does not belong to the access key: look at AWS_SECRET_ACCESS_KEY.',
-};
-
-const DENIED = new Set([
-  'AccessDeniedException',
-  'AccessDenied',
-  'ForbiddenException',
-  'UnauthorizedException',
-]);
-const UNREACHED = new Set(['ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN']);
-
 function sentenceOf(error: unknown, region: string | undefined, service: string): string {
   if (error instanceof QuotasError) return error.message;
-  const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
-  if (DENIED.has(name))
-    return `Your credentials may not read the quotas. They need ${PERMISSIONS.join(', ')}.`;
-  if (/Region is missing/.test(message))
-    return 'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
-  if (code !== undefined && UNREACHED.has(code)) {
-    const where = region === undefined ? 'your Region' : `"${region}"`;
-    return `AWS cannot be reached in ${where} (${code}). Is that a Region of AWS, and enabled for the account?`;
-  }
-  return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
+  const denied = `Your credentials may not read the quotas. They need ${PERMISSIONS.join(', ')}.`;
+  return awsSentenceOf(error, { service, region, denied });
 }

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { SUBPROTOCOL } from '@apus/cloud';
 import { encodePacket, type Packet, PacketDecoder, type PublishPacket, type Will } from '@apus/mqtt';
 import { WebSocket } from 'ws';
+import { shownUrl } from '../shown-url.ts';
 import { readServerFrame, type ServerFrame } from './server-frame.ts';
 
 /** An answer that takes longer than the transport would wait is none. */
@@ -188,11 +189,15 @@ async function openSocket({ url, token }: ProbeTarget): Promise<WebSocket> {
   const socket = new WebSocket(address, [SUBPROTOCOL], { handshakeTimeout: HANDSHAKE_MS_MAX });
   await new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve());
-    socket.once('error', (error) => reject(new ProbeError(`Cannot connect to ${url}: ${error.message}`)));
+    socket.once('error', (error) =>
+      reject(new ProbeError(`Cannot connect to ${shownUrl(url)}: ${error.message}`)),
+    );
     socket.once('unexpected-response', async (_request, response) => {
       const body = await text(response).catch(() => '');
       const why = body.slice(0, EXPLANATION_LENGTH_MAX);
-      reject(new ProbeError(`${url} refuses the handshake: HTTP ${response.statusCode} ${why}`.trim()));
+      reject(
+        new ProbeError(`${shownUrl(url)} refuses the handshake: HTTP ${response.statusCode} ${why}`.trim()),
+      );
       socket.terminate();
     });
   });

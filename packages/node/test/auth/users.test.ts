@@ -1,10 +1,21 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Identity, Refusal } from '@apus/broker';
-import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  hashPassword,
+  parseUsers,
+  readUsersFile,
+  type Users,
+  UsersAuthenticator,
+  WatchedUsersFile,
+} from '@apus/identity';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../../test/support/raw-client.ts';
-import { hashPassword } from '../../src/auth/password-hash.ts';
-import { UsersAuthenticator } from '../../src/auth/users-authenticator.ts';
+import { TENANT } from '../../src/auth/anonymous.ts';
 import { UsersAuthorizer } from '../../src/auth/users-authorizer.ts';
-import { parseUsers, readUsersFile, type Users } from '../../src/auth/users-file.ts';
+import type { LogEntry } from '../../src/log.ts';
+import { FakeScheduler } from '../support/fake-scheduler.ts';
 import { nodeForTest } from '../support/nodes.ts';
 
 const ADA: Identity = { tenant: 'default', name: 'ada' };
@@ -26,8 +37,16 @@ describe('a users file', () => {
     [{ password: 'scrypt:16385:8:1:c2FsdHNhbHQ:a2V5a2V5a2V5a2V5' }, /users\[0\]\.password/],
     [{ password: 'scrypt:67108864:8:1:c2FsdHNhbHQ:a2V5a2V5a2V5a2V5' }, /users\[0\]\.password/],
     [{ publish: undefined }, /users\[0\]\.publish.*list of topic filters/],
-    [{ subscribe: ['a/#/b'] }, /users\[0\]\.subscribe: "a\/#\/b"/],
+    [{ subscribe: ['a/#/b'] }, /users\[0\]\.subscribe\[0\]: .*"a\/#\/b"/],
     [{ subscribe: [1] }, /has to be a string/],
+    [
+      { rules: [{ effect: 'allow', action: 'all' }] },
+      /users\[0\]\.rules\[0\]\.topicFilters has to be a list/,
+    ],
+    [{ quotas: { connections: 1 } }, /users\[0\]\.quotas: There is no quota "connections"/],
+    [{ quotas: { connectionsMax: 1.5 } }, /users\[0\]\.quotas: "connectionsMax" has to be a whole number/],
+    [{ clientIds: [] }, /users\[0\]\.clientIds has to be a list/],
+    [{ client_ids: ['a'] }, /users\[0\] has no field "client_ids": it has name, password/],
   ])('with %j is refused with a sentence', (fields, sentence) => {
     expect(() => usersWith(fields)).toThrow(sentence);
   });
@@ -54,7 +73,11 @@ describe('a users file', () => {
 
 describe('a user', () => {
   const answer = async (username?: string, password?: string): Promise<Identity | Refusal> => {
-    const authenticator = new UsersAuthenticator(usersWith({}));
+    const authenticator = new UsersAuthenticator({
+      users: usersWith({}),
+      tenant: TENANT,
+      clock: { now: () => 0 },
+    });
     const credentials = {
       clientId: 'c',
       username,
@@ -85,22 +108,24 @@ describe('a user', () => {
   });
 });
 
+const TERMS = { qos: 0, retain: false, shareGroup: undefined } as const;
+
 describe('what a user may do', () => {
   test('is what the filters cover, `a/b` not `a/b/c`', () => {
     const authorizer = new UsersAuthorizer(usersWith({ publish: ['a/b', 'c/+'], subscribe: ['news/#'] }));
-    expect(authorizer.mayPublish(ADA, 'c', 'a/b')).toBe(true);
-    expect(authorizer.mayPublish(ADA, 'c', 'a/b/c')).toBe(false);
-    expect(authorizer.mayPublish(ADA, 'c', 'c/1')).toBe(true);
-    expect(authorizer.maySubscribe(ADA, 'c', 'news/+/today')).toBe(true);
-    expect(authorizer.maySubscribe(ADA, 'c', '#')).toBe(false);
-    expect(authorizer.mayPublish({ tenant: 'default', name: 'bob' }, 'c', 'a/b')).toBe(false);
+    expect(authorizer.mayPublish(ADA, 'c', 'a/b', TERMS)).toBe(true);
+    expect(authorizer.mayPublish(ADA, 'c', 'a/b/c', TERMS)).toBe(false);
+    expect(authorizer.mayPublish(ADA, 'c', 'c/1', TERMS)).toBe(true);
+    expect(authorizer.maySubscribe(ADA, 'c', 'news/+/today', TERMS)).toBe(true);
+    expect(authorizer.maySubscribe(ADA, 'c', '#', TERMS)).toBe(false);
+    expect(authorizer.mayPublish({ tenant: 'default', name: 'bob' }, 'c', 'a/b', TERMS)).toBe(false);
   });
 
   test('may depend on the client identifier and the user name', () => {
     const authorizer = new UsersAuthorizer(usersWith({ publish: ['u/%u/c/%c'], subscribe: ['c/%c/#'] }));
-    expect(authorizer.mayPublish(ADA, 'tablet', 'u/ada/c/tablet')).toBe(true);
-    expect(authorizer.mayPublish(ADA, 'tablet', 'u/ada/c/phone')).toBe(false);
-    expect(authorizer.maySubscribe(ADA, 'tablet', 'c/tablet/#')).toBe(true);
+    expect(authorizer.mayPublish(ADA, 'ada-tablet', 'u/ada/c/ada-tablet', TERMS)).toBe(true);
+    expect(authorizer.mayPublish(ADA, 'ada-tablet', 'u/ada/c/ada-phone', TERMS)).toBe(false);
+    expect(authorizer.maySubscribe(ADA, 'ada-tablet', 'c/ada-tablet/#', TERMS)).toBe(true);
   });
 
   test.each(['+', '#', 'tablet/#', 'a/b', ''])(
@@ -108,15 +133,65 @@ describe('what a user may do', () => {
     (clientId) => {
       const authorizer = new UsersAuthorizer(usersWith({ publish: [], subscribe: ['c/%c/data', 'c/%c/#'] }));
       for (const filter of ['c/+/data', 'c/#', 'c/+/#', 'c/tablet/data', 'c//data', 'c/tablet/#/data']) {
-        expect(authorizer.maySubscribe(ADA, clientId, filter)).toBe(false);
+        expect(authorizer.maySubscribe(ADA, clientId, filter, TERMS)).toBe(false);
       }
     },
   );
 });
 
+test('a node reads its users file again, and says in its log who has changed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-users-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'users.json');
+  const write = (name: string) => {
+    const users = [{ name, password: hash, publish: [], subscribe: [] }];
+    writeFileSync(path, JSON.stringify({ users }));
+  };
+  write('ada');
+  const usersFile = new WatchedUsersFile(path);
+  const authenticator = new UsersAuthenticator({ users: usersFile, tenant: TENANT, clock: { now: () => 0 } });
+  const clock = new FakeScheduler();
+  const entries: LogEntry[] = [];
+  const log = { logLevel: 'info', logSink: (entry: LogEntry) => entries.push(entry) } as const;
+  const node = await nodeForTest({ authenticator, usersFile, clock, ...log });
+  const answer = async (username: string) => {
+    const { connack } = await RawClient.connect(node.url, { username, password: 'correct horse' });
+    return connack.reasonCode;
+  };
+  expect([await answer('ada'), await answer('bob')]).toEqual([0, 0x86]);
+  write('bob');
+  clock.advance(2_000);
+  await expect.poll(() => entries.filter(({ event }) => event === 'users-changed')).toHaveLength(1);
+  expect(entries.find(({ event }) => event === 'users-changed')?.fields).toEqual({
+    count: 2,
+    names: ['ada', 'bob'],
+  });
+  expect([await answer('ada'), await answer('bob')]).toEqual([0x86, 0]);
+});
+
+test('what a user may do is asked each time: users that are read anew count at once', () => {
+  let users = usersWith({ publish: ['a'] });
+  const authorizer = new UsersAuthorizer({ get: (name) => users.get(name) });
+  expect(authorizer.mayPublish(ADA, 'c', 'a', TERMS)).toBe(true);
+  users = usersWith({ publish: ['b'] });
+  expect(authorizer.mayPublish(ADA, 'c', 'a', TERMS)).toBe(false);
+  expect(authorizer.mayPublish(ADA, 'c', 'b', TERMS)).toBe(true);
+  users = new Map();
+  expect(authorizer.mayPublish(ADA, 'c', 'b', TERMS)).toBe(false);
+});
+
+test('a user may have rules instead of the lists, or before them', () => {
+  const deny = { effect: 'deny', action: 'all', topicFilters: ['a/secret'] };
+  const users = usersWith({ publish: ['a/#'], subscribe: undefined, rules: [deny] });
+  const authorizer = new UsersAuthorizer(users);
+  expect(authorizer.mayPublish(ADA, 'c', 'a/x', TERMS)).toBe(true);
+  expect(authorizer.mayPublish(ADA, 'c', 'a/secret', TERMS)).toBe(false);
+  expect(authorizer.maySubscribe(ADA, 'c', 'a/x', TERMS)).toBe(false);
+});
+
 test('a node with users lets them in and keeps them to their topics', async () => {
   const users = usersWith({ publish: ['mine/#'], subscribe: ['mine/#'] });
-  const authenticator = new UsersAuthenticator(users);
+  const authenticator = new UsersAuthenticator({ users, tenant: TENANT, clock: { now: () => 0 } });
   const node = await nodeForTest({ authenticator, authorizer: new UsersAuthorizer(users) });
   const { connack: refused } = await RawClient.connect(node.url, { username: 'ada', password: 'wrong' });
   expect(refused.reasonCode).toBe(0x86);
@@ -124,5 +199,20 @@ test('a node with users lets them in and keeps them to their topics', async () =
   client.send({ cmd: 'publish', topic: 'mine/1', payload: 'x', qos: 1, messageId: 1 });
   expect((await client.expect('puback')).reasonCode).toBe(0x10);
   client.send({ cmd: 'publish', topic: 'yours/1', payload: 'x', qos: 1, messageId: 2 });
+  expect((await client.expect('puback')).reasonCode).toBe(0x87);
+});
+
+test('a node keeps users to the client identifiers that the file names for them', async () => {
+  const users = usersWith({ publish: ['dev/%c/#'], subscribe: [], clientIds: ['sensor-+'] });
+  const authenticator = new UsersAuthenticator({ users, tenant: TENANT, clock: { now: () => 0 } });
+  const node = await nodeForTest({ authenticator, authorizer: new UsersAuthorizer(users) });
+  const ada = { username: 'ada', password: 'correct horse' };
+  const { connack: refused } = await RawClient.connect(node.url, { ...ada, clientId: 'ada' });
+  expect(refused.reasonCode).toBe(0x85);
+  const { client, connack } = await RawClient.connect(node.url, { ...ada, clientId: 'sensor-1' });
+  expect(connack.reasonCode).toBe(0);
+  client.send({ cmd: 'publish', topic: 'dev/sensor-1/t', payload: 'x', qos: 1, messageId: 1 });
+  expect((await client.expect('puback')).reasonCode).toBe(0x10);
+  client.send({ cmd: 'publish', topic: 'dev/sensor-2/t', payload: 'x', qos: 1, messageId: 2 });
   expect((await client.expect('puback')).reasonCode).toBe(0x87);
 });

@@ -1,4 +1,4 @@
-import type { OpenSession } from '@apus/broker';
+import { type OpenSession, rulesOfLists } from '@apus/broker';
 import { openOf as openOfTenant } from '@apus/broker/samples';
 
 export {
@@ -8,14 +8,15 @@ export {
   messageId,
   NOW_MS,
   numberedMessage as messageOf,
+  openedOf,
   ROOMY,
 } from '@apus/broker/samples';
 
 export const TENANT = 'tenant';
 export const PAGE = { messages: 1000, bytes: Number.POSITIVE_INFINITY };
 
-/** By somebody whose identity has claims: they have to come back from the disk. */
+/** By somebody whose identity has rules: they have to come back from the disk. */
 export function openOf(clientId: string, fields: Partial<OpenSession> = {}): OpenSession {
-  const identity = { tenant: TENANT, name: 'somebody', claims: { may: ['a/#'] } };
+  const identity = { tenant: TENANT, name: 'somebody', rules: rulesOfLists(['a/#'], []) };
   return openOfTenant(clientId, { tenant: TENANT, identity, ...fields });
 }

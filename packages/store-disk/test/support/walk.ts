@@ -8,6 +8,7 @@ import type {
   Stores,
   Subscription,
 } from '@apus/broker';
+import { upTo } from '@apus/broker/samples';
 import type { QoS, Will } from '@apus/mqtt';
 import fc from 'fast-check';
 import {
@@ -17,6 +18,7 @@ import {
   messageId,
   messageOf,
   NOW_MS,
+  openedOf,
   openOf,
   PAGE,
   ROOMY,
@@ -177,7 +179,7 @@ export class Walk {
       case 'retain': {
         this.#messages += 1;
         const message = messageOf(this.#messages, { topic: each.topic, qos: each.qos, retain: true });
-        await this.stores.retained.put(TENANT, message, 1000);
+        await this.stores.retained.put(TENANT, message, upTo(1000));
         return;
       }
       case 'unretain':
@@ -272,10 +274,10 @@ export class Walk {
     await this.#clear(previous.session);
   }
 
-  #connect(clientId: string, fields: Partial<OpenSession>): Promise<OpenedSession> {
+  async #connect(clientId: string, fields: Partial<OpenSession>): Promise<OpenedSession> {
     this.#connections += 1;
     const attachment = attachmentOf(`connection-${this.#connections}`);
-    return Promise.resolve(this.stores.sessions.open(openOf(clientId, { ...fields, attachment })));
+    return openedOf(await this.stores.sessions.open(openOf(clientId, { ...fields, attachment })));
   }
 
   async #detach({ session, will: held }: SessionRecord, expiry: number, nowMs: number): Promise<void> {

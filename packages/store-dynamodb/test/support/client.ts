@@ -1,5 +1,5 @@
 import type { Attachment, OpenedSession, SessionRecord, SessionRef, Stores } from '@apus/broker';
-import { attachmentOf, detachOf, openOf } from '@apus/broker/samples';
+import { attachmentOf, detachOf, openedOf, openOf } from '@apus/broker/samples';
 
 export {
   attachmentOf,
@@ -30,9 +30,8 @@ export async function open(
 ): Promise<OpenedSession> {
   const { connectionId = `${clientId}:1`, cleanStart = false } = fields;
   const attachment = attachmentOf(connectionId, fields.attachment);
-  return await stores.sessions.open(
-    openOf(clientId, { tenant, cleanStart, attachment, expirySeconds: EXPIRY_SECONDS }),
-  );
+  const request = openOf(clientId, { tenant, cleanStart, attachment, expirySeconds: EXPIRY_SECONDS });
+  return openedOf(await stores.sessions.open(request));
 }
 
 /** The connection ends, and brought no will. */

@@ -122,7 +122,7 @@ export class Door {
       },
       timers: { set: () => {}, cancel: () => {} },
       clock: { now },
-      authenticator: { authenticate: () => ({ tenant: this.tenant, name: 'somebody' }) },
+      authenticator: { authenticate: ({ clientId }) => ({ tenant: this.tenant, name: clientId }) },
       authenticationMethods: new Map(),
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
       randomId: () => Math.random().toString(36).slice(2),

@@ -1,0 +1,65 @@
+import { FRAMES_PER_SECOND, POSTS_PER_SECOND } from './defaults.ts';
+import type { ApusBrokerProps } from './props.ts';
+
+/** A new table takes 12,000 reads and 4,000 writes a second, and is warmed in that proportion. */
+export const READS_PER_WRITE = 3;
+
+/** Units a second that an account's quota allows each table, of reads as well as of writes. */
+const UNITS_QUOTA = 40_000;
+
+/** Units that are set aside for one frame of a client, or for one post of a worker. */
+interface Units {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/**
+ * Twice the dearest frame that clients send all day (docs/costs.md): SUBSCRIBE and DISCONNECT write 4 units, SUBSCRIBE
+ * with 50 retained messages reads 9.
+ *
+ * The dearest frame of all is above every bound that would help. 96 KB hold one retained message of 97 write units, or
+ * thousands of small ones and of filters at 1 and 2 units each (docs/data-model.md). Such frames are what the maximum
+ * stops.
+ */
+const FRAME: Units = { reads: 16, writes: 8 };
+
+/**
+ * A copy of QoS 2 for a persistent session takes 4 writes and 4 reads, one of QoS 1 takes 1 write and 3 reads. The
+ * reads left over are the sweep's, which scans the table: 128 units a page.
+ */
+const POST: Units = { reads: 8, writes: 4 };
+
+/** The on-demand maximum of a table; undefined: none but the account's quota. */
+export interface TableMaximum {
+  readonly maxReadRequestUnits?: number;
+  readonly maxWriteRequestUnits?: number;
+}
+
+/**
+ * What DynamoDB may serve in a second. It is the last stop of a bill: it throttles everybody, so that it stands well
+ * above what the throttles of frames and posts let ordinary traffic use. [SEC-COST-1]
+ */
+export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps): TableMaximum {
+  const frames = throttle?.framesPerSecond ?? FRAMES_PER_SECOND;
+  const posts = fanOut?.maxPostsPerSecond ?? POSTS_PER_SECOND;
+  const warmWrites = table.warmWriteUnitsPerSecond ?? 0;
+  const reads = unitsOf(table.maxReadRequestUnits, [
+    frames * FRAME.reads + posts * POST.reads,
+    warmWrites * READS_PER_WRITE,
+  ]);
+  const writes = unitsOf(table.maxWriteRequestUnits, [
+    frames * FRAME.writes + posts * POST.writes,
+    warmWrites,
+  ]);
+  return {
+    ...(reads !== undefined && { maxReadRequestUnits: reads }),
+    ...(writes !== undefined && { maxWriteRequestUnits: writes }),
+  };
+}
+
+/** What the owner has said, or else the most of what is needed. 0, or more than the quota, is no maximum. */
+function unitsOf(given: number | undefined, needed: readonly number[]): number | undefined {
+  if (given !== undefined) return given === 0 ? undefined : given;
+  const units = Math.max(...needed);
+  return units < UNITS_QUOTA ? units : undefined;
+}

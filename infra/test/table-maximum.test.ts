@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { billOf, type Usage } from '@apus/cost';
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import type { ApusBrokerProps } from '../lib/props.ts';
+import { tableMaximumOf } from '../lib/table-maximum.ts';
+import { synthApp, synthBroker } from './support/synth.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+const GUIDE = read('deploy.md');
+const COSTS = read('costs.md');
+const SECONDS_PER_DAY = 24 * 60 * 60;
+/** What an account allows each table, where the table itself has no maximum. */
+const UNITS_QUOTA = 40_000;
+
+/** The table's maximum, as it stands in the template. */
+function maximumIn(props: ApusBrokerProps): object | undefined {
+  const [table] = Object.values(synthBroker(props).template.findResources('AWS::DynamoDB::Table'));
+  return table?.Properties.OnDemandThroughput;
+}
+
+/** Dollars of a day in which so many units are used in each second, by the price book. */
+function dollarsPerDay(reads: number, writes: number): string {
+  return dollarsOf({
+    dynamodbReadUnits: reads * SECONDS_PER_DAY,
+    dynamodbWriteUnits: writes * SECONDS_PER_DAY,
+  });
+}
+
+/** Dollars of a day of requests that are refused within 2 ms: Lambda lets ten a second through for each environment. */
+function refusalsPerDay(environments: number): string {
+  const requests = 10 * environments * SECONDS_PER_DAY;
+  return dollarsOf({ lambdaRequests: requests, lambdaGigabyteSeconds: requests * 0.002 * 0.5 });
+}
+
+function dollarsOf(used: Partial<Usage>): string {
+  return `$${Math.round(billOf(used).usd).toLocaleString('en-US')}`;
+}
+
+describe('the on-demand maximum of the table', () => {
+  it('is there by default, and follows the throttles of frames and posts [SEC-COST-1]', () => {
+    expect(maximumIn({})).toEqual({ MaxReadRequestUnits: 16_000, MaxWriteRequestUnits: 8_000 });
+    const less = { throttle: { framesPerSecond: 50 }, fanOut: { maxPostsPerSecond: 100 } };
+    expect(maximumIn(less)).toEqual({ MaxReadRequestUnits: 1_600, MaxWriteRequestUnits: 800 });
+  });
+
+  it('is what the owner says, by a prop or a flag; 0 lifts it', () => {
+    const context = { maxReadRequestUnits: '700', maxWriteRequestUnits: '300' };
+    synthApp(context).hasResourceProperties('AWS::DynamoDB::Table', {
+      OnDemandThroughput: { MaxReadRequestUnits: 700, MaxWriteRequestUnits: 300 },
+    });
+    synthApp({ maxReadRequestUnits: '0', maxWriteRequestUnits: '0' }).hasResourceProperties(
+      'AWS::DynamoDB::Table',
+      { OnDemandThroughput: Match.absent() },
+    );
+    expect(tableMaximumOf({ table: { maxReadRequestUnits: 0 } })).toEqual({ maxWriteRequestUnits: 8_000 });
+  });
+
+  it('is never below what the table is warmed for', () => {
+    expect(tableMaximumOf({ table: { warmWriteUnitsPerSecond: 10_000 } })).toEqual({
+      maxReadRequestUnits: 30_000,
+      maxWriteRequestUnits: 10_000,
+    });
+  });
+
+  it('is left to the quota of the account where the throttles allow as much as that', () => {
+    const throttle = { framesPerSecond: 5_000 };
+    expect(tableMaximumOf({ throttle })).toEqual({});
+    expect(tableMaximumOf({ throttle, table: { maxWriteRequestUnits: 50_000 } })).toEqual({
+      maxWriteRequestUnits: 50_000,
+    });
+  });
+
+  it('lets clients send twice the dearest frame that docs/costs.md has of one client doing one thing', () => {
+    const rows = ['SUBSCRIBE, filter with 12 subscribers', 'DISCONNECT, clean, one filter'];
+    const lines = rows.map((row) => COSTS.split('\n').find((line) => line.startsWith(`| ${row} |`)) ?? '');
+    const writes = lines.map((line) => Number(line.split('|')[5]));
+    expect(writes).toEqual([4, 4]);
+    const { maxWriteRequestUnits = 0 } = tableMaximumOf({ fanOut: { maxPostsPerSecond: 0 } });
+    expect(maxWriteRequestUnits).toBe(500 * 2 * 4);
+  });
+});
+
+describe('docs/deploy.md', () => {
+  it('says what a day at the maximum costs, and a day without one [SEC-COST-1]', () => {
+    const { maxReadRequestUnits = 0, maxWriteRequestUnits = 0 } = tableMaximumOf({});
+    expect(GUIDE).toContain(`| ${dollarsPerDay(maxReadRequestUnits, maxWriteRequestUnits)} a day |`);
+    expect(GUIDE).toContain(`| ${dollarsPerDay(UNITS_QUOTA, UNITS_QUOTA)} a day |`);
+  });
+
+  it('says what a day of refused requests costs, with concurrency reserved and without', () => {
+    const [reserved, account] = [20, 1_000].map((environments) => refusalsPerDay(environments));
+    expect(GUIDE).toContain(`| ${reserved} a day | ${account} a day |`);
+  });
+});

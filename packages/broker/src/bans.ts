@@ -1,0 +1,194 @@
+import { ReasonCode } from '@apus/mqtt';
+import type { Bans, Clock, Identity } from './ports/index.ts';
+
+/** What a ban names. EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
+export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
+
+export type BanKind = (typeof BAN_KINDS)[number];
+
+/**
+ * Bans at a time. A list is for single clients; an authenticator refuses many. In the cloud the whole list is read
+ * every half minute, in one item.
+ */
+export const BANS_MAX = 1_000;
+
+/** Characters of `who`: as many as a client identifier may have. */
+export const BAN_WHO_LENGTH_MAX = 1_024;
+
+/** Characters of `by`, and of `reason`: they are for people. */
+export const BAN_TEXT_LENGTH_MAX = 200;
+
+/** One entry of the list. It survives JSON. */
+export interface Ban {
+  readonly as: BanKind;
+  /** A client identifier, the name of an identity, an IP address, or the id of a token. Not empty. */
+  readonly who: string;
+  /** Whose; the empty string for an address, which is banned for every tenant. */
+  readonly tenant: string;
+  /** For people: the operator that has banned it. */
+  readonly by: string;
+  /** For people. The client is not told. */
+  readonly reason: string;
+  /** In ms since the epoch. */
+  readonly atMs: number;
+  /** When it ends, in ms since the epoch. @default never */
+  readonly untilMs?: number | undefined;
+  /**
+   * Of a name: only credentials that were issued before, in ms since the epoch, or do not say when, are refused.
+   * @default all
+   */
+  readonly issuedBeforeMs?: number | undefined;
+}
+
+/** Which entry of the list. */
+export type BanName = Pick<Ban, 'as' | 'who' | 'tenant'>;
+
+/** What becomes of a client that is found banned. */
+export interface Expulsion {
+  /** For DISCONNECT. */
+  readonly reasonCode: number;
+  readonly reason: string;
+  /** The session ends with its subscriptions and messages; otherwise it stays as long as its client asked for. */
+  readonly endsSession: boolean;
+  readonly publishesWill: boolean;
+}
+
+/** The operator ends a connection, and its client may come back. */
+export const KICK: Expulsion = {
+  reasonCode: ReasonCode.AdministrativeAction,
+  reason: 'An administrator has ended this connection',
+  endsSession: false,
+  publishesWill: true,
+};
+
+/** A credential that was taken back: the same client may come with another one. */
+export function isRevocation({ as, issuedBeforeMs }: Ban): boolean {
+  return as === 'token' || issuedBeforeMs !== undefined;
+}
+
+/** For CONNACK. */
+export function refusalCodeOf(ban: Ban): number {
+  return isRevocation(ban) ? ReasonCode.NotAuthorized : ReasonCode.Banned;
+}
+
+export function sentenceOf(ban: Ban): string {
+  return isRevocation(ban) ? 'this credential has been revoked' : 'this client has been banned';
+}
+
+/**
+ * DISCONNECT has no 0x8A Banned (section 3.14.2.1). The session of a client that is banned for its address
+ * stays: it may come from another one.
+ */
+export function expulsionOf(ban: Ban): Expulsion {
+  return {
+    reasonCode: isRevocation(ban) ? ReasonCode.NotAuthorized : ReasonCode.AdministrativeAction,
+    reason: sentenceOf(ban),
+    endsSession: ban.as !== 'peerhost',
+    publishesWill: false,
+  };
+}
+
+/** Whether a ban names this client. Whether it has ended is not asked. */
+export function isBanOn(
+  { as, who, tenant, issuedBeforeMs }: Ban,
+  identity: Identity,
+  clientId: string,
+  host?: string,
+): boolean {
+  if (as === 'peerhost') return who === host;
+  if (tenant !== identity.tenant) return false;
+  if (as === 'clientid') return who === clientId;
+  if (as === 'token') return who === identity.tokenId;
+  return who === identity.name && (issuedBeforeMs ?? Infinity) > (identity.issuedAtMs ?? 0);
+}
+
+/** The list in memory. */
+export class BanList implements Bans {
+  readonly #clock: Clock;
+  readonly #bans: Readonly<Record<BanKind, Map<string, Ban[]>>> = {
+    clientid: new Map(),
+    username: new Map(),
+    peerhost: new Map(),
+    token: new Map(),
+  };
+  #size = 0;
+
+  constructor(clock: Clock, bans: Iterable<Ban> = []) {
+    this.#clock = clock;
+    this.replace(bans);
+  }
+
+  /** Those that have not ended. */
+  all(): Ban[] {
+    this.#dropEnded();
+    return BAN_KINDS.flatMap((as) => [...this.#bans[as].values()].flat());
+  }
+
+  get({ as, who, tenant }: BanName): Ban | undefined {
+    return this.#find(as, who, tenant);
+  }
+
+  /** In the place of one with the same name. False when the list is full. */
+  add(ban: Ban): boolean {
+    this.remove(ban);
+    if (this.#size >= BANS_MAX) this.#dropEnded();
+    if (this.#size >= BANS_MAX) return false;
+    const bans = this.#bans[ban.as];
+    bans.set(ban.who, [...(bans.get(ban.who) ?? []), ban]);
+    this.#size += 1;
+    return true;
+  }
+
+  /** False when there was none. */
+  remove({ as, who, tenant }: BanName): boolean {
+    const before = this.#bans[as].get(who) ?? [];
+    const left = before.filter((ban) => ban.tenant !== tenant);
+    if (left.length > 0) this.#bans[as].set(who, left);
+    else this.#bans[as].delete(who);
+    this.#size -= before.length - left.length;
+    return left.length < before.length;
+  }
+
+  replace(bans: Iterable<Ban>): void {
+    for (const as of BAN_KINDS) this.#bans[as].clear();
+    this.#size = 0;
+    for (const ban of bans) this.add(ban);
+  }
+
+  banOn(identity: Identity, clientId: string, host: string | undefined): Ban | undefined {
+    // For each packet: the list is nearly always empty.
+    if (this.#size === 0) return undefined;
+    const { tenant, name, tokenId } = identity;
+    const byName = this.#find('username', name, tenant);
+    return (
+      this.#find('clientid', clientId, tenant) ??
+      (byName !== undefined && isBanOn(byName, identity, clientId) ? byName : undefined) ??
+      (tokenId === undefined ? undefined : this.#find('token', tokenId, tenant)) ??
+      this.banOnHost(host)
+    );
+  }
+
+  /** Names and tokens are found in sessions: what they do not say is the address. */
+  holderOf(_identity: Identity, host: string | undefined): string | undefined {
+    return host;
+  }
+
+  banOnHost(host: string | undefined): Ban | undefined {
+    return host === undefined ? undefined : this.#find('peerhost', host, '');
+  }
+
+  #find(as: BanKind, who: string, tenant: string): Ban | undefined {
+    const ban = this.#bans[as].get(who)?.find((each) => each.tenant === tenant);
+    return ban !== undefined && this.#hasEnded(ban) ? undefined : ban;
+  }
+
+  #hasEnded({ untilMs }: Ban): boolean {
+    return untilMs !== undefined && untilMs <= this.#clock.now();
+  }
+
+  #dropEnded(): void {
+    for (const as of BAN_KINDS)
+      for (const bans of this.#bans[as].values())
+        for (const ban of bans) if (this.#hasEnded(ban)) this.remove(ban);
+  }
+}

@@ -1,0 +1,117 @@
+import { type DisconnectPacket, Violation } from '@apus/mqtt';
+import { type Ban, type Expulsion, expulsionOf, refusalCodeOf, sentenceOf } from './bans.ts';
+import type { Context } from './context.ts';
+import { endSession } from './end-session.ts';
+import { type Flow, waitFor } from './flow.ts';
+import { leave } from './leave.ts';
+import type { Connection, Link } from './link.ts';
+import { NO_GRACE } from './loss.ts';
+import type { Identity, SessionRecord } from './ports/index.ts';
+import { because, fitted, sayDisconnect } from './reply.ts';
+import type { Attachment } from './session.ts';
+import { willDelaySecondsOf } from './will.ts';
+
+/** Why CONNECT of this client is refused; undefined where no ban keeps it out [SEC-BAN-1]. */
+export function banViolation(
+  { ports: { bans } }: Context,
+  link: Link,
+  identity: Identity,
+  clientId: string,
+): Violation | undefined {
+  const ban = bans?.banOn(identity, clientId, link.peer.host);
+  return ban && new Violation(refusalCodeOf(ban), sentenceOf(ban));
+}
+
+/** A packet has come on a connection of a client that was banned meanwhile: it is not handled. */
+export function* expelLink(context: Context, link: Link, connection: Connection, ban: Ban): Flow<void> {
+  const { session, connectedAtMs, willDelaySeconds } = connection;
+  const expulsion = expulsionOf(ban);
+  noteExpelled(context, session.clientId, expulsion);
+  sayDisconnect(link, connection, expulsion.reasonCode, expulsion.reason);
+  link.close('server');
+  link.state = { phase: 'closed' };
+  const departure = { session, connectionId: link.id, connectedAtMs, willDelaySeconds };
+  yield* leave(context, departure, endingOf(context, connection.expirySeconds, expulsion));
+}
+
+/**
+ * Ends the connection of a client for the operator: DISCONNECT, then the close. With `endsSession` its session as well,
+ * also one that waits for its client. False when there was nothing to end.
+ */
+export function* expel(
+  context: Context,
+  tenant: string,
+  clientId: string,
+  expulsion: Expulsion,
+  isMeant: (record: SessionRecord) => boolean,
+): Flow<boolean> {
+  const record = yield* waitFor(context.ports.sessions.get(tenant, clientId));
+  if (record === undefined || !isMeant(record)) return false;
+  if (record.attachment === undefined) {
+    if (expulsion.endsSession) yield* endWaiting(context, record);
+    return expulsion.endsSession;
+  }
+  noteExpelled(context, clientId, expulsion);
+  yield* endAttached(context, record, record.attachment, expulsion);
+  return true;
+}
+
+/** The session goes although its client may still be told: the store gives it up to nobody but its last connection. */
+function* endAttached(
+  context: Context,
+  { session, attachment, attachedAtMs, expirySeconds, will }: SessionRecord,
+  { connectionId }: Attachment,
+  expulsion: Expulsion,
+): Flow<void> {
+  const departure = {
+    session,
+    connectionId,
+    connectedAtMs: attachedAtMs,
+    willDelaySeconds: willDelaySecondsOf(will),
+  };
+  try {
+    yield* waitFor(context.ports.connections.close(connectionId, goodbyeOf(attachment, expulsion)));
+  } finally {
+    // A gateway forgets a connection that it was told to close: nobody else would tell the session.
+    yield* leave(context, departure, endingOf(context, expirySeconds, expulsion));
+  }
+}
+
+function* endWaiting(context: Context, { session, lastConnectionId }: SessionRecord): Flow<void> {
+  const { sessions, timers } = context.ports;
+  yield* waitFor(sessions.discardWill(session, lastConnectionId));
+  for (const kind of ['will', 'session-expiry'] as const)
+    yield* waitFor(timers.cancel({ kind, session, connectionId: lastConnectionId }));
+  yield* endSession(context, session, lastConnectionId);
+}
+
+function endingOf(
+  { ports: { clock } }: Context,
+  expirySeconds: number,
+  { endsSession, publishesWill }: Expulsion,
+) {
+  return {
+    atMs: clock.now(),
+    expirySeconds: endsSession ? 0 : expirySeconds,
+    will: publishesWill ? NO_GRACE : ('discarded' as const),
+  };
+}
+
+/** Before MQTT 5 no server sends DISCONNECT. */
+function goodbyeOf(
+  attachment: Attachment | undefined,
+  { reasonCode, reason }: Expulsion,
+): DisconnectPacket | undefined {
+  if (attachment === undefined || attachment.protocolVersion < 5) return undefined;
+  const { protocolVersion, maximumPacketSize } = attachment;
+  const packet: DisconnectPacket = { type: 'disconnect', reasonCode, properties: because(reason) };
+  return fitted(packet, protocolVersion, maximumPacketSize);
+}
+
+function noteExpelled(
+  { ports: { log } }: Context,
+  clientId: string,
+  { reasonCode, reason }: Expulsion,
+): void {
+  log.info('client-expelled', { clientId, reasonCode, reason });
+}

@@ -1,0 +1,56 @@
+import type { ConnectPacket } from '@apus/mqtt';
+import type { Context } from './context.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import type { ExceededHolding, Identity, SessionRecord } from './ports/index.ts';
+import { isSameHolder } from './quota-holder.ts';
+
+/**
+ * The quota of a client's identity, or of its tenant, that has no room for this CONNECT. One that takes the place of a connection,
+ * or comes back to a session, of the same identity needs none.
+ */
+export function* exceededHolding(
+  { ports: { holdingQuota, sessions } }: Context,
+  identity: Identity,
+  clientId: string,
+): Flow<ExceededHolding | undefined> {
+  if (holdingQuota === undefined) return undefined;
+  const exceeded = yield* waitFor(holdingQuota.exceededBy({ identity, clientId }));
+  if (exceeded === undefined) return undefined;
+  const standing = yield* waitFor(sessions.get(identity.tenant, clientId));
+  return takesPlace(exceeded, identity, clientId, standing) ? undefined : exceeded;
+}
+
+function takesPlace(
+  exceeded: ExceededHolding,
+  identity: Identity,
+  clientId: string,
+  standing: SessionRecord | undefined,
+): boolean {
+  if (standing === undefined) return false;
+  if (exceeded.scope === 'identity' && !isSameHolder(standing.identity, identity, clientId)) return false;
+  return exceeded.of === 'sessions' || standing.detachedAtMs === undefined;
+}
+
+/** Closes without CONNACK: after one that refuses, a client (mqtt.js above all) does not come back by itself. */
+export function turnAway(
+  { ports: { log } }: Context,
+  link: Link,
+  { packet: { clientId }, identity }: { readonly packet: ConnectPacket; readonly identity: Identity },
+  { of, scope }: ExceededHolding,
+): void {
+  const { tenant, name } = identity;
+  log.warn('holding-quota-exceeded', { connectionId: link.id, tenant, name, clientId, of, scope });
+  link.state = { phase: 'closed' };
+  link.close('server', `too many ${of} of this ${scope}`);
+}
+
+/** As many subscriptions, by weight, as the session may hold now. */
+export function subscriptionsMax(
+  { ports: { holdingQuota }, limits: { subscriptionsPerSessionMax } }: Context,
+  { identity, session }: Connection,
+): number {
+  if (holdingQuota === undefined) return subscriptionsPerSessionMax;
+  const client = { identity, clientId: session.clientId };
+  return holdingQuota.subscriptionsMax(client, session, subscriptionsPerSessionMax);
+}

@@ -1,0 +1,20 @@
+import type { Awaitable } from '../flow.ts';
+import type { SessionRef } from '../session.ts';
+import type { Publisher } from './delivery-quota.ts';
+
+/** A quota that has no room for one more. */
+export interface ExceededHolding {
+  readonly of: 'connections' | 'sessions';
+  readonly scope: 'identity' | 'tenant';
+}
+
+/** Bounds what clients of one identity, and of one tenant, hold. All of it is free again when they let it go. */
+export interface HoldingQuota {
+  /** Asked before a client's session is opened: what has no room for a further connection, or session, of the client. */
+  exceededBy(client: Publisher): Awaitable<ExceededHolding | undefined>;
+  /**
+   * As many subscriptions, counted by weight, as this session may hold together with the others of its identity and
+   * tenant; `maximum` where no quota is tighter. Valid until the caller next waits for a port.
+   */
+  subscriptionsMax(client: Publisher, session: SessionRef, maximum: number): number;
+}

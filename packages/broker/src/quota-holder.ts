@@ -1,0 +1,64 @@
+import type { Identity, Peer } from './ports/index.ts';
+
+/** In whose name something is counted. */
+export interface QuotaHolder {
+  readonly tenant: string;
+  /** An identity; or, of clients that have no name, an address or a client identifier. Never the same holder. */
+  readonly kind: 'identity' | 'address' | 'client';
+  readonly name: string;
+}
+
+/**
+ * An anonymous client is counted by its address: it may choose any client identifier. The addresses of this machine
+ * tell no clients apart, as whatever a proxy lets through comes from there: these are counted by client identifier.
+ */
+export function quotaHolderOf(
+  { tenant, name, address }: Pick<Identity, 'tenant' | 'name' | 'address'>,
+  clientId: string,
+): QuotaHolder {
+  if (name !== '') return { tenant, kind: 'identity', name };
+  if (address === undefined || isLoopback(address)) return { tenant, kind: 'client', name: clientId };
+  return { tenant, kind: 'address', name: address };
+}
+
+/** Both are counted together. */
+export function isSameHolder(
+  one: Pick<Identity, 'tenant' | 'name' | 'address'>,
+  other: Pick<Identity, 'tenant' | 'name' | 'address'>,
+  clientId: string,
+): boolean {
+  const [a, b] = [quotaHolderOf(one, clientId), quotaHolderOf(other, clientId)];
+  return a.tenant === b.tenant && a.kind === b.kind && a.name === b.name;
+}
+
+/** The identity, with the address of a client that has no name. */
+export function withAddress(identity: Identity, peer: Pick<Peer, 'address' | 'host'>): Identity {
+  if (identity.name !== '') return identity;
+  const address = networkOf(peer.host ?? peer.address);
+  return address === undefined || identity.address === address ? identity : { ...identity, address };
+}
+
+const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$/i;
+const IPV6_LOOPBACK = /^::1(?::\d+)?$/;
+
+/** Half of an IPv6 address: a customer is given at least so many, and may choose among them for each connection. */
+const IPV6_GROUPS = 4;
+
+function networkOf(peerAddress: string): string | undefined {
+  const [, ipv4] = IPV4.exec(peerAddress) ?? [];
+  if (ipv4 !== undefined) return ipv4;
+  if (!peerAddress.includes(':')) return undefined;
+  return IPV6_LOOPBACK.test(peerAddress) ? '::1' : ipv6NetworkOf(peerAddress);
+}
+
+/** A port behind the address changes nothing of its first half. */
+function ipv6NetworkOf(address: string): string {
+  const [head = '', tail] = address.split('::', 2);
+  const groups = head === '' ? [] : head.split(':');
+  if (tail !== undefined) while (groups.length < IPV6_GROUPS) groups.push('0');
+  return groups.slice(0, IPV6_GROUPS).join(':').toLowerCase();
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.');
+}

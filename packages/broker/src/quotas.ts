@@ -1,0 +1,153 @@
+/** Rates. What they bound comes again by itself as time passes. */
+export interface RateQuotas {
+  /** MQTT packets a second; a SUBSCRIBE or UNSUBSCRIBE counts once for each filter in it. At the node door. */
+  readonly packetsPerSecondMax: number;
+  /** Frames a second. At the gateway door, which pays for each. */
+  readonly framesPerSecondMax: number;
+  /** PUBLISH packets a second. */
+  readonly publishesPerSecondMax: number;
+  /** Bytes of MQTT packets a second, from clients. */
+  readonly bytesPerSecondMax: number;
+  /**
+   * Writes a minute: one for each filter of a SUBSCRIBE or UNSUBSCRIBE, and for each kilobyte begun of a message that is
+   * to be retained. At the gateway door, which pays for each.
+   */
+  readonly writesPerMinuteMax: number;
+  /** Copies of messages a minute that publishes cause. */
+  readonly deliveriesPerMinuteMax: number;
+  /**
+   * Messages a minute as the gateway counts them, and the breaker: two for a frame, which has a reply, and one for each
+   * delivery. At the gateway door.
+   */
+  readonly messagesPerMinuteMax: number;
+}
+
+/** Things that are held, and are free again when they are let go. */
+export interface HoldingQuotas {
+  /** Connections at a time. */
+  readonly connectionsMax: number;
+  /** Sessions, connected or not. */
+  readonly sessionsMax: number;
+  /** Subscriptions of all its sessions; a filter counts as `subscriptionWeight` says. At the node door. */
+  readonly subscriptionsMax: number;
+}
+
+/** What one identity, or all of one tenant together, may take. 0 stands for any number. */
+export type Quotas = RateQuotas & HoldingQuotas;
+
+/** Quotas by who they are for. Whoever takes too much meets its own first, then its tenant's, then everybody's. */
+export interface QuotaScopes {
+  /** Of each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
+  readonly identity: Quotas;
+  readonly tenant: Quotas;
+  /** Of all together. Limits bound the things that all hold: `sessionsMax`, and of the node door `connectionsMax`. */
+  readonly broker: RateQuotas;
+}
+
+/** Part of them; the others keep their defaults. */
+export interface GivenQuotaScopes {
+  readonly identity?: Partial<Quotas>;
+  readonly tenant?: Partial<Quotas>;
+  readonly broker?: Partial<RateQuotas>;
+}
+
+const ANY_RATE: RateQuotas = {
+  packetsPerSecondMax: 0,
+  framesPerSecondMax: 0,
+  publishesPerSecondMax: 0,
+  bytesPerSecondMax: 0,
+  writesPerMinuteMax: 0,
+  deliveriesPerMinuteMax: 0,
+  messagesPerMinuteMax: 0,
+};
+
+const ANY: Quotas = { ...ANY_RATE, connectionsMax: 0, sessionsMax: 0, subscriptionsMax: 0 };
+
+/** Any number of anything. */
+export const NO_QUOTAS: QuotaScopes = { identity: ANY, tenant: ANY, broker: ANY_RATE };
+
+/**
+ * Of the node door. One processor takes some 80,000 publishes a second, and makes some 300,000 deliveries
+ * (docs/benchmarks.md): an identity has a quarter of the former and a third of the latter. A tenant, and all together,
+ * may have the whole machine: clients take turns, and the machine is not billed by use.
+ *
+ * Held things are not shared by turns: an identity may hold half of what the door has (`connectionsMax`, `sessionsMax`),
+ * as many anonymous clients may stand behind one address, and a tenant nine tenths.
+ */
+export const NODE_QUOTAS: QuotaScopes = {
+  identity: {
+    ...ANY,
+    packetsPerSecondMax: 20_000,
+    publishesPerSecondMax: 20_000,
+    // What a gigabit link carries, halved.
+    bytesPerSecondMax: 64 * 1024 * 1024,
+    deliveriesPerMinuteMax: 6_000_000,
+    connectionsMax: 9_000,
+    sessionsMax: 500_000,
+    // Some 150 MB, of which a single session may have 10,000.
+    subscriptionsMax: 250_000,
+  },
+  tenant: { ...ANY, connectionsMax: 16_200, sessionsMax: 900_000, subscriptionsMax: 1_000_000 },
+  broker: ANY_RATE,
+};
+
+/**
+ * Of the gateway door, which is billed by use. One identity has a fifth of the stage's frames (500 a second), and cannot
+ * trip the breaker (100,000 messages a minute) alone: 6,000 frames, as many replies, and in its first minute twice
+ * 30,000 deliveries. Each rate, used up all day, costs some $5 to $45 by the price book.
+ *
+ * A tenant, and all together, stay below the breaker, which stops everybody for some twenty minutes: ten seconds' worth
+ * may come at once, and each environment lets a little through by itself.
+ */
+export const GATEWAY_QUOTAS: QuotaScopes = {
+  identity: {
+    ...ANY,
+    // A client waits for each reply, some 25 to 50 ms: two to five clients that are busy all the time.
+    framesPerSecondMax: 100,
+    // Ten packed into each frame.
+    publishesPerSecondMax: 1_000,
+    // Ten full frames, 256 write units where all of it is kept for clients that are away.
+    bytesPerSecondMax: 256 * 1024,
+    // 6,000 write units, as a subscription takes two.
+    writesPerMinuteMax: 3_000,
+    deliveriesPerMinuteMax: 30_000,
+    // Ten thousand that are idle cost some $5 a day.
+    connectionsMax: 10_000,
+    sessionsMax: 50_000,
+  },
+  // Nine tenths of `sessionsMax`.
+  tenant: { ...ANY, messagesPerMinuteMax: 60_000, connectionsMax: 900_000, sessionsMax: 900_000 },
+  broker: { ...ANY_RATE, messagesPerMinuteMax: 70_000 },
+};
+
+/** @returns the defaults, with what was given in their place */
+export function withQuotas(defaults: QuotaScopes, given: GivenQuotaScopes = {}): QuotaScopes {
+  return {
+    identity: { ...defaults.identity, ...given.identity },
+    tenant: { ...defaults.tenant, ...given.tenant },
+    broker: { ...defaults.broker, ...given.broker },
+  };
+}
+
+export const QUOTA_NAMES = Object.keys(ANY) as readonly (keyof Quotas)[];
+
+/**
+ * The exceptions of one identity, as a token, a users file or a hook names them.
+ *
+ * @returns a sentence where it is no object of such names with whole numbers from 0 up
+ */
+export function parseQuotas(value: unknown): Partial<Quotas> | string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'Quotas have to be an object, as {"publishesPerSecondMax": 10}.';
+  }
+  for (const [name, quota] of Object.entries(value)) {
+    if (!isQuotaName(name)) return `There is no quota "${name}": there are ${QUOTA_NAMES.join(', ')}.`;
+    if (!Number.isSafeInteger(quota) || quota < 0)
+      return `"${name}" has to be a whole number from 0 up; 0 stands for any number.`;
+  }
+  return value;
+}
+
+function isQuotaName(name: string): name is keyof Quotas {
+  return QUOTA_NAMES.includes(name as keyof Quotas);
+}

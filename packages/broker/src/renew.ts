@@ -1,0 +1,115 @@
+import { ReasonCode, Violation } from '@apus/mqtt';
+import { withHost } from './authorize.ts';
+import { bindingRank } from './client-ids.ts';
+import type { Context } from './context.ts';
+import { drain } from './drain.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link, LinkState } from './link.ts';
+import type { Identity } from './ports/index.ts';
+import type { Attachment, SessionRef, Subscription } from './session.ts';
+import { isSameOwner } from './session-owner.ts';
+
+/** What a client is told whose identity has expired. */
+export const IDENTITY_EXPIRED = 'the identity of this connection has expired';
+
+type Connected = Extract<LinkState, { phase: 'connected' }>;
+
+/**
+ * A connected client has shown who it is once more, or its rules have changed: from now on it is who it has `shown`
+ * [SEC-EXPIRY-4]. A `Violation` where that may not be, and nothing is changed.
+ */
+export function* renew(context: Context, link: Link, shown: Identity): Flow<Violation | undefined> {
+  const { state } = link;
+  if (state.phase !== 'connected') return undefined;
+  const identity = withHost(context, shown, link.peer);
+  const refusal = refusalOf(state.connection, identity);
+  if (refusal !== undefined) return refusal;
+  const { connection } = state;
+  const attachment = attachmentFor(context, link, identity);
+  const session =
+    attachment && (yield* waitFor(context.ports.sessions.renew(connection.session, attachment, identity)));
+  // Taken over: what closes this connection is on its way.
+  if (session === undefined) return undefined;
+  const kept = yield* endForbidden(context, session, identity);
+  if (attachment?.keepsNothing === true) yield* dateAgain(context, session, kept);
+  link.state = withIdentity(link.state as Connected, { ...connection, session, identity }, kept);
+  return undefined;
+}
+
+/** Ends the subscriptions of a session that its identity may not have any more. */
+export function* recheck(context: Context, session: SessionRef, identity: Identity): Flow<void> {
+  yield* endForbidden(context, session, identity);
+}
+
+/** Sends what waited for the renewal. */
+export function* drainRenewed(context: Context, link: Link): Flow<void> {
+  if (link.state.phase === 'connected') yield* drain(context, link, link.state.connection);
+}
+
+/** [SEC-EXPIRY-3] */
+function refusalOf({ identity: before, session }: Connection, identity: Identity): Violation | undefined {
+  if (!isSameOwner(before, identity)) {
+    return new Violation(ReasonCode.NotAuthorized, 'a renewed identity has to be that of CONNECT');
+  }
+  if (bindingRank(identity, session.clientId) !== undefined) return undefined;
+  return new Violation(ReasonCode.NotAuthorized, 'the renewed identity may not use this client identifier');
+}
+
+function attachmentFor(context: Context, link: Link, identity: Identity): Attachment | undefined {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.connection.session.attachment === undefined) return undefined;
+  const { expiresAtMs: _, holder: __, ...lasting } = state.connection.session.attachment;
+  return { ...lasting, ...credentialOf(context, link, identity) };
+}
+
+/** The fields of an attachment that come from the credential. */
+export function credentialOf(
+  { ports: { bans } }: Context,
+  { peer }: Link,
+  identity: Identity,
+): Pick<Attachment, 'expiresAtMs' | 'holder'> {
+  const { expiresAtMs } = identity;
+  const holder = bans?.holderOf(identity, peer.host);
+  return { ...(expiresAtMs !== undefined && { expiresAtMs }), ...(holder !== undefined && { holder }) };
+}
+
+/** Removes the subscriptions that the identity may not have (any more), and answers the others [SEC-RULES-4]. */
+export function* endForbidden(
+  context: Context,
+  session: SessionRef,
+  identity: Identity,
+): Flow<readonly Subscription[]> {
+  const { subscriptions, authorizer, log } = context.ports;
+  const held = yield* waitFor(subscriptions.list(session));
+  const kept: Subscription[] = [];
+  const forbidden: Subscription[] = [];
+  for (const subscription of held) {
+    const { topicFilter } = subscription;
+    const isAllowed = yield* waitFor(
+      authorizer.maySubscribe(identity, session.clientId, topicFilter, subscription),
+    );
+    (isAllowed ? kept : forbidden).push(subscription);
+  }
+  if (forbidden.length === 0) return held;
+  yield* waitFor(subscriptions.remove(session, forbidden));
+  log.warn('subscriptions-ended', { clientId: session.clientId, count: forbidden.length });
+  return kept;
+}
+
+/** Subscriptions of a session that keeps nothing carry its attachment, and the expiry in it. */
+function* dateAgain(context: Context, session: SessionRef, kept: readonly Subscription[]): Flow<void> {
+  if (kept.length === 0) return;
+  yield* waitFor(context.ports.subscriptions.put(session, kept, context.limits.subscriptionsPerSessionMax));
+}
+
+function withIdentity(state: Connected, connection: Connection, kept: readonly Subscription[]): Connected {
+  const { isDraining, replays } = state;
+  const isKept = ({ topicFilter, shareGroup }: Subscription) =>
+    kept.some((each) => each.topicFilter === topicFilter && each.shareGroup === shareGroup);
+  return {
+    phase: 'connected',
+    connection,
+    isDraining,
+    replays: replays.filter(({ subscription }) => isKept(subscription)),
+  };
+}

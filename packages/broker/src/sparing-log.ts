@@ -1,0 +1,160 @@
+import type { Clock, Log } from './ports/index.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Level = 'info' | 'warn' | 'error';
+
+/** Characters of a text in the log: a topic, a client identifier, or a sentence that holds one. Clients send 64 KB. */
+const TEXT_LENGTH_MAX = 100;
+
+/** Characters of the field `error`: a stack trace of ours, or what a service of AWS has said. */
+const ERROR_LENGTH_MAX = 4_000;
+
+/** Entries of a list in the log. */
+const LIST_LENGTH_MAX = 10;
+
+const WINDOW_MS = 60_000;
+
+/** Lines of one kind in that time where they are ours, as errors and those that name no sender: their causes differ. */
+const OWN_LINES_MAX = 10;
+
+/** Senders that are told apart, some 500 bytes each. All others share one count for each kind of line. */
+const SENDERS_MAX = 1_000;
+
+/** What one sender has caused of one kind since its first line. */
+interface Window {
+  readonly level: Level;
+  readonly event: string;
+  readonly sender: Fields;
+  readonly linesMax: number;
+  readonly endsAtMs: number;
+  lines: number;
+  /** What was not written. */
+  repeated: number;
+  /** The sum of their own field `count`, where they have one. */
+  count: number | undefined;
+}
+
+/**
+ * A log that no peer can fill. Of what one sender (an identity; without a name an address, or a client identifier)
+ * causes of one kind, it writes the first line in a minute, and their number when the minute is over. Of what is ours
+ * it writes ten. Texts are cut at 100 characters. The number is written with the next line of any kind, or when `tell` is called: a function between
+ * two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2]
+ */
+export class SparingLog implements Log {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  /** In the order in which they end. */
+  readonly #windows = new Map<string, Window>();
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Every line, since it is off until somebody looks for something. */
+  debug(event: string, fields?: Fields): void {
+    this.#log.debug(event, fields && shortened(fields));
+  }
+
+  info(event: string, fields?: Fields): void {
+    this.#write('info', event, fields);
+  }
+
+  warn(event: string, fields?: Fields): void {
+    this.#write('warn', event, fields);
+  }
+
+  error(event: string, fields?: Fields): void {
+    this.#write('error', event, fields);
+  }
+
+  /** Writes the numbers of the minutes that are over. Costs one comparison while none is. */
+  tell(): void {
+    const nowMs = this.#clock.now();
+    for (const [key, window] of this.#windows) {
+      if (window.endsAtMs > nowMs) return;
+      this.#windows.delete(key);
+      this.#tellOf(window);
+    }
+  }
+
+  /** Writes all numbers: the process ends. */
+  end(): void {
+    for (const window of this.#windows.values()) this.#tellOf(window);
+    this.#windows.clear();
+  }
+
+  #write(level: Level, event: string, fields: Fields = {}): void {
+    this.tell();
+    const window = this.#windowOf(level, event, fields);
+    if (window.lines < window.linesMax) {
+      window.lines++;
+      this.#log[level](event, shortened(fields));
+      return;
+    }
+    window.repeated++;
+    if (typeof fields.count === 'number') window.count = (window.count ?? 0) + fields.count;
+  }
+
+  #windowOf(level: Level, event: string, fields: Fields): Window {
+    const kind = `${event} ${fields.reasonCode ?? fields.status ?? ''}`;
+    const sender = senderOf(fields).slice(0, TEXT_LENGTH_MAX);
+    const key = `${kind} ${sender}`;
+    const linesMax = level === 'error' || sender === '' ? OWN_LINES_MAX : 1;
+    const known = this.#windows.get(key);
+    if (known !== undefined) return known;
+    return this.#windows.size < SENDERS_MAX
+      ? this.#begin(key, { level, event, linesMax }, fields)
+      : (this.#windows.get(kind) ?? this.#begin(kind, { level, event, linesMax }, { name: 'others' }));
+  }
+
+  #begin(key: string, kind: Pick<Window, 'level' | 'event' | 'linesMax'>, fields: Fields): Window {
+    const { tenant, name, address, clientId, reasonCode, status } = fields;
+    const window: Window = {
+      ...kind,
+      sender: shortened({ tenant, name, address, clientId, reasonCode, status }),
+      endsAtMs: this.#clock.now() + WINDOW_MS,
+      lines: 0,
+      repeated: 0,
+      count: undefined,
+    };
+    this.#windows.set(key, window);
+    return window;
+  }
+
+  #tellOf({ level, event, sender, repeated, count }: Window): void {
+    if (repeated === 0) return;
+    const numbers = { repeated, count, withinSeconds: WINDOW_MS / 1000 };
+    this.#log[level](event, { ...sender, ...numbers });
+  }
+}
+
+/** An address without its port: each connection has another. */
+function senderOf({ tenant, name, address, clientId }: Fields): string {
+  if (typeof name === 'string' && name !== '') return `${tenant} ${name}`;
+  if (typeof address === 'string') return address.replace(/:\d+$/, '');
+  return typeof clientId === 'string' ? clientId : '';
+}
+
+/** The fields as they are, unless something in them is too long. */
+function shortened(fields: Fields): Fields {
+  let short: Record<string, unknown> | undefined;
+  for (const name in fields) {
+    const value = fields[name];
+    const lengthMax = name === 'error' ? ERROR_LENGTH_MAX : TEXT_LENGTH_MAX;
+    const shorter = shortenedValue(value, lengthMax);
+    if (shorter === value) continue;
+    short ??= { ...fields };
+    short[name] = shorter;
+  }
+  return short ?? fields;
+}
+
+function shortenedValue(value: unknown, lengthMax: number): unknown {
+  if (typeof value === 'string')
+    return value.length <= lengthMax ? value : `${value.slice(0, lengthMax)}… (${value.length} characters)`;
+  if (Array.isArray(value))
+    return value.slice(0, LIST_LENGTH_MAX).map((entry) => shortenedValue(entry, lengthMax));
+  if (typeof value === 'object' && value !== null) return shortened(value as Fields);
+  return value;
+}

@@ -1,0 +1,35 @@
+/** A longer one fits into no URL, and AUTH with it perhaps into no frame. */
+const TOKEN_CHARACTERS_MAX = 20_000;
+
+/** A JSON Web Token, as far as a client has to know it. */
+export interface Token {
+  readonly text: string;
+  /** Its `exp`, in seconds since 1970 by the clock of its issuer. */
+  readonly exp: number;
+  /** When it ends by the clock of this machine, in milliseconds since 1970. */
+  readonly endsAtMs: number;
+}
+
+/**
+ * Reads when a token ends, and verifies nothing: the server does. Undefined for what is no JSON Web Token, or never ends.
+ *
+ * The clock of this machine may be wrong. A token that is new here cannot have ended, and none lives longer than it was
+ * given: where the clock says so, the token's own lifetime counts.
+ */
+export function readToken(text: string, nowMs: number): Token | undefined {
+  const { exp, iat } = claimsOf(text);
+  if (typeof exp !== 'number' || text.length > TOKEN_CHARACTERS_MAX) return undefined;
+  const lifeMs = typeof iat === 'number' ? (exp - iat) * 1_000 : 0;
+  let leftMs = exp * 1_000 - nowMs;
+  if (lifeMs > 0 && (leftMs <= 0 || leftMs > lifeMs)) leftMs = lifeMs;
+  return leftMs > 0 ? { text, exp, endsAtMs: nowMs + leftMs } : undefined;
+}
+
+function claimsOf(text: string): { readonly exp?: unknown; readonly iat?: unknown } {
+  try {
+    const payload = text.split('.')[1] ?? '';
+    return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,21 @@
+import { createOperator } from '../operator/create-operator.ts';
+import { authorizationOf } from './authentication.ts';
+import { createRuntime, withMetrics } from './runtime.ts';
+
+const runtime = createRuntime(process.env, authorizationOf);
+const { cloud, clock, log, sleep } = runtime;
+
+/** What the operator asks for, by hand or by `apus`. */
+export const handler = withMetrics(
+  runtime,
+  createOperator({
+    environment: cloud.environment,
+    scan: cloud.stores.sweepScan,
+    sessions: cloud.stores.sessions,
+    bans: cloud.stores.bans,
+    users: cloud.stores.users,
+    clock,
+    sleep,
+    log,
+  }),
+);

@@ -1,0 +1,129 @@
+import { BANS_MAX, type Ban, type Clock, type Identity, KICK, type SessionStore } from '@apus/broker';
+import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
+import type { DynamoBans, DynamoUsers } from '@apus/store-dynamodb';
+import type { InvocationContext } from '../events.ts';
+import { type ClientListing, listClients, oneClient } from './clients.ts';
+import { type Enforced, Enforcement, type EnforcementOptions } from './enforcement.ts';
+import { type OperatorRequest, readRequest } from './request.ts';
+import { OperatorRequestError } from './request-error.ts';
+import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
+
+/**
+ * After a ban a process goes by the list that it has for 30 s, and then its handler may live for 5 s and clocks may
+ * disagree. When all that is over, nobody who is banned is let in any more, and those who were meanwhile are ended.
+ */
+const SETTLING_MS = 40_000;
+
+/** With less left nothing further is begun. */
+const RESERVE_MS = 15_000;
+
+export interface OperatorOptions extends EnforcementOptions {
+  readonly bans: DynamoBans;
+  readonly users: DynamoUsers;
+  readonly sessions: Pick<SessionStore, 'get'>;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** A ban, with the tenant that it is for: empty for an address. */
+export type OperatorBan = BanEntry & { readonly tenant: string };
+
+export type OperatorAnswer =
+  | ClientListing
+  | { readonly kicked: boolean }
+  | ({ readonly ban: OperatorBan } & Enforced)
+  | { readonly unbanned: boolean }
+  | { readonly bans: readonly OperatorBan[] }
+  | UserListing
+  | { readonly added: boolean }
+  | { readonly changed: boolean }
+  | ({ readonly removed: boolean } & Enforced)
+  /** What was wrong with the request, or stands in its way, in a sentence. */
+  | { readonly error: string };
+
+export type Operator = (request: unknown, context: InvocationContext) => Promise<OperatorAnswer>;
+
+/**
+ * The function of whoever runs the deployment, invoked with credentials of AWS: lists clients, ends connections, keeps
+ * clients out. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
+ *
+ *     {"action": "clients", "username": "anna"}
+ *     {"action": "kick", "clientId": "phone"}
+ *     {"action": "ban", "as": "username", "who": "anna", "until": "2026-01-31T12:00:00Z", "reason": "spam"}
+ *     {"action": "revoke", "token": "8f14e45f"}
+ *     {"action": "unban", "as": "username", "who": "anna"}
+ *     {"action": "bans"}
+ *     {"action": "add-user", "user": {"name": "anna", "password": "scrypt:…", "publish": [], "subscribe": ["#"]}}
+ *     {"action": "remove-user", "name": "anna"}
+ */
+export function createOperator(options: OperatorOptions): Operator {
+  const enforcement = new Enforcement(options);
+  return async (value, context) => {
+    const hasTime = () => context.getRemainingTimeInMillis() > RESERVE_MS;
+    try {
+      const request = readRequest(value, { presetTenant: DEFAULT_TENANT, nowMs: options.clock.now() });
+      return await answer(options, enforcement, request, hasTime);
+    } catch (error) {
+      if (error instanceof OperatorRequestError || error instanceof BanEntryError)
+        return { error: error.message };
+      throw error;
+    }
+  };
+}
+
+async function answer(
+  options: OperatorOptions,
+  enforcement: Enforcement,
+  request: OperatorRequest,
+  hasTime: () => boolean,
+): Promise<OperatorAnswer> {
+  const { bans, scan, sessions, users } = options;
+  switch (request.action) {
+    case 'clients':
+      return request.clientId === undefined
+        ? await listClients(scan, request, hasTime)
+        : await oneClient(sessions, request.tenant ?? DEFAULT_TENANT, request.clientId);
+    case 'kick':
+      return { kicked: await enforcement.expel(request, KICK) };
+    case 'ban':
+      return await ban(options, enforcement, request.ban, hasTime);
+    case 'unban':
+      return { unbanned: await bans.remove(request.ban) };
+    case 'bans':
+      return { bans: (await bans.all()).map(described) };
+    case 'users':
+      return await listUsers(users, request);
+    case 'add-user':
+      return { added: await users.add(request.tenant, request.user.name, JSON.stringify(request.user)) };
+    case 'set-password':
+      return { changed: await setPassword(users, request) };
+    case 'remove-user': {
+      const removed = await users.remove(request.tenant, request.name);
+      const isMeant = ({ identity }: { readonly identity: Identity }) =>
+        isOfUser(identity, request.tenant, request.name);
+      return { removed, ...(await enforcement.search(isMeant, REMOVED, hasTime)) };
+    }
+  }
+}
+
+/** The list first: from then on each end is for good, but for processes that have not read it yet. */
+async function ban(
+  { bans, sleep, log }: OperatorOptions,
+  enforcement: Enforcement,
+  wanted: Ban,
+  hasTime: () => boolean,
+): Promise<OperatorAnswer> {
+  if (!(await bans.add(wanted)))
+    return { error: `The list is full: it has ${BANS_MAX} bans, or 200 KB. Take some back.` };
+  log.info('banned', { ...wanted });
+  const first = await enforcement.of(wanted, hasTime);
+  await sleep(SETTLING_MS);
+  if (!hasTime()) return { ban: described(wanted), ...first, isComplete: false };
+  const second = await enforcement.of(wanted, hasTime);
+  const expelled = first.expelled + second.expelled;
+  return { ban: described(wanted), expelled, isComplete: second.isComplete };
+}
+
+function described(each: Ban): OperatorBan {
+  return { ...banEntryOf(each), tenant: each.tenant };
+}

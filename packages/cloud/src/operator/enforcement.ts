@@ -1,0 +1,101 @@
+import {
+  type Ban,
+  type Expulsion,
+  expulsionOf,
+  type Identity,
+  type Log,
+  type SessionRecord,
+} from '@apus/broker';
+import { type DynamoSweepScan, isBanOnSession, type SessionName } from '@apus/store-dynamodb';
+import { flush, forsake } from '../after.ts';
+import type { Environment } from '../environment.ts';
+import { sessionsOf } from './table-walk.ts';
+
+export interface EnforcementOptions {
+  /** Of this function. */
+  readonly environment: Environment;
+  readonly scan: DynamoSweepScan;
+  readonly log: Log;
+}
+
+/** Whether a session is to end; `holder`: of its connection, where it has one. */
+export type IsMeant = (session: {
+  readonly identity: Identity;
+  readonly clientId: string;
+  readonly holder: string | undefined;
+}) => boolean;
+
+/** What came of it. */
+export interface Enforced {
+  /** Clients whose connection or session was ended. */
+  readonly expelled: number;
+  /** False: the time was not enough for the table, or some client could not be dealt with. */
+  readonly isComplete: boolean;
+}
+
+/** Ends what stands of a client, or of all that a ban names. */
+export class Enforcement {
+  readonly #options: EnforcementOptions;
+
+  constructor(options: EnforcementOptions) {
+    this.#options = options;
+  }
+
+  /** `hasTime` is asked before each round of the table. */
+  async of(ban: Ban, hasTime: () => boolean): Promise<Enforced> {
+    const isMeant: IsMeant = ({ identity, clientId, holder }) =>
+      isBanOnSession(ban, identity, clientId, holder);
+    if (ban.as !== 'clientid') return await this.search(isMeant, expulsionOf(ban), hasTime);
+    return await this.#expelAll([{ tenant: ban.tenant, clientId: ban.who }], isMeant, expulsionOf(ban));
+  }
+
+  /** Goes over the whole table. */
+  async search(isMeant: IsMeant, expulsion: Expulsion, hasTime: () => boolean): Promise<Enforced> {
+    let expelled = 0;
+    let isComplete = true;
+    for await (const sessions of sessionsOf(this.#options.scan)) {
+      const meant = sessions.filter(
+        ({ identity, clientId, holder }) => identity !== undefined && isMeant({ identity, clientId, holder }),
+      );
+      const round = await this.#expelAll(meant, isMeant, expulsion);
+      expelled += round.expelled;
+      isComplete &&= round.isComplete;
+      if (!hasTime()) return { expelled, isComplete: false };
+    }
+    return { expelled, isComplete };
+  }
+
+  /** False when there was nothing to end. Rejects when it is not known whether it has ended. */
+  async expel(
+    { tenant, clientId }: SessionName,
+    expulsion: Expulsion,
+    isMeant?: (record: SessionRecord) => boolean,
+  ): Promise<boolean> {
+    const { environment } = this.#options;
+    try {
+      const isEnded = await environment.broker.expel(tenant, clientId, expulsion, isMeant);
+      await flush(environment);
+      return isEnded;
+    } catch (error) {
+      forsake(environment);
+      throw error;
+    }
+  }
+
+  /** One that fails keeps no other. */
+  async #expelAll(names: readonly SessionName[], isMeant: IsMeant, expulsion: Expulsion): Promise<Enforced> {
+    let expelled = 0;
+    let failed = 0;
+    for (const name of names) {
+      try {
+        const isStillMeant = ({ identity, attachment }: SessionRecord) =>
+          isMeant({ identity, clientId: name.clientId, holder: attachment?.holder });
+        if (await this.expel(name, expulsion, isStillMeant)) expelled += 1;
+      } catch (error) {
+        failed += 1;
+        this.#options.log.error('expel-failed', { clientId: name.clientId, error: String(error) });
+      }
+    }
+    return { expelled, isComplete: failed === 0 };
+  }
+}

@@ -1,0 +1,100 @@
+import type { Ban, BanName } from '@apus/broker';
+import { isTenant, readBan, readBanName } from '@apus/identity';
+import { OperatorRequestError } from './request-error.ts';
+import { readPassword, readUserEntry, type UsersRequest } from './users-request.ts';
+
+/** Clients that one answer lists at most, but for the rest of a page of the table. */
+const CLIENTS_MAX = 1_000;
+const CLIENTS_DEFAULT = 100;
+
+/** What the operator's function is asked. */
+export type OperatorRequest =
+  /** Sessions, connected or not: of one client identifier, or of one name, or all. */
+  | {
+      readonly action: 'clients';
+      readonly tenant: string | undefined;
+      readonly clientId: string | undefined;
+      readonly username: string | undefined;
+      /** An answer has about so many. */
+      readonly limit: number;
+      /** The `next` of the answer before. */
+      readonly after: unknown;
+    }
+  | { readonly action: 'kick'; readonly tenant: string; readonly clientId: string }
+  | { readonly action: 'ban'; readonly ban: Ban }
+  | { readonly action: 'unban'; readonly ban: BanName }
+  | { readonly action: 'bans' }
+  | UsersRequest;
+
+const ACTIONS = 'clients, kick, ban, revoke, unban, bans, users, add-user, set-password and remove-user';
+
+/** Whose list it is, and who asks, where a request does not say. */
+interface RequestContext {
+  readonly presetTenant: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Reads the JSON that the function is invoked with.
+ *
+ * @throws {OperatorRequestError | BanEntryError}
+ */
+export function readRequest(value: unknown, { presetTenant, nowMs }: RequestContext): OperatorRequest {
+  if (typeof value !== 'object' || value === null)
+    throw new OperatorRequestError('A request is a JSON object.');
+  const { action, tenant: asked, ...fields } = value as Readonly<Record<string, unknown>>;
+  if (asked !== undefined && !isTenant(asked))
+    throw new OperatorRequestError('"tenant" has up to 64 letters, digits, ".", "_" and "-".');
+  const tenant = asked ?? presetTenant;
+  switch (action) {
+    case 'clients':
+      return { action, tenant: asked, ...listingOf(fields) };
+    case 'kick':
+      return { action, tenant, clientId: textOf(fields, 'clientId') ?? missing('clientId') };
+    case 'ban':
+      return { action, ban: readBan(fields, { tenant, by: 'operator', nowMs }) };
+    case 'revoke': {
+      const { token, ...others } = fields;
+      return {
+        action: 'ban',
+        ban: readBan({ as: 'token', who: token, ...others }, { tenant, by: 'operator', nowMs }),
+      };
+    }
+    case 'unban':
+      return { action, ban: readBanName(fields.as, fields.who, tenant) };
+    case 'bans':
+      return { action };
+    case 'users':
+      return { action, tenant, after: textOf(fields, 'after') };
+    case 'add-user':
+      return { action, tenant, user: readUserEntry(fields.user) };
+    case 'set-password':
+      return { action, tenant, ...readPassword(fields) };
+    case 'remove-user':
+      return { action, tenant, name: textOf(fields, 'name') ?? missing('name') };
+    default:
+      throw new OperatorRequestError(`"action" is one of ${ACTIONS}.`);
+  }
+}
+
+function listingOf(fields: Readonly<Record<string, unknown>>) {
+  const { limit = CLIENTS_DEFAULT, after } = fields;
+  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > CLIENTS_MAX)
+    throw new OperatorRequestError(`"limit" is a whole number from 1 to ${CLIENTS_MAX}.`);
+  return {
+    clientId: textOf(fields, 'clientId'),
+    username: textOf(fields, 'username'),
+    limit: Number(limit),
+    after,
+  };
+}
+
+function textOf(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = fields[name];
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value as string | undefined;
+  throw new OperatorRequestError(`"${name}" is a string, and not empty.`);
+}
+
+function missing(name: string): never {
+  throw new OperatorRequestError(`"${name}" is missing.`);
+}

@@ -1,0 +1,24 @@
+import type { DynamoSweepScan, SweepPosition, SweptSession } from '@apus/store-dynamodb';
+
+/** Segments that are read side by side: 4 MB a round. */
+const SEGMENTS = 4;
+
+/** Sessions of the whole table with their identities, a round at a time; some may have changed since. */
+export async function* sessionsOf(scan: DynamoSweepScan): AsyncGenerator<readonly SweptSession[], void> {
+  let positions: (SweepPosition | 'begin' | 'done')[] = Array.from({ length: SEGMENTS }, () => 'begin');
+  while (positions.some((position) => position !== 'done')) {
+    const pages = await Promise.all(
+      positions.map((position, segment) =>
+        position === 'done'
+          ? undefined
+          : scan.page(segment, SEGMENTS, position === 'begin' ? undefined : position, true),
+      ),
+    );
+    positions = pages.map((page) => page?.next ?? 'done');
+    yield pages.flatMap((page) => page?.found ?? []).filter(isSession);
+  }
+}
+
+export function isSession(swept: { readonly kind: string }): swept is SweptSession {
+  return swept.kind === 'session' && (swept as SweptSession).incarnation !== '';
+}

@@ -1,0 +1,30 @@
+import type { LinkState } from '@apus/broker';
+import type { FrameContents } from './frame-quota.ts';
+
+const PUBLISH = 3;
+
+/** The handshake is paid for as a frame, and cannot be charged before its client is known. */
+const FRAMES_OF_A_CONNECTION = 2;
+
+/** The cost of a frame for its sender. A malformed packet ends the connection, and is not looked at here. */
+export function contentsOf(bytes: Uint8Array, { phase }: LinkState): FrameContents {
+  const frames = phase === 'new' ? FRAMES_OF_A_CONNECTION : 1;
+  let packets = 0;
+  let publishes = 0;
+  for (let start = 0; start < bytes.length; start = endOfPacket(bytes, start)) {
+    packets += 1;
+    if ((bytes[start] ?? 0) >> 4 === PUBLISH) publishes += 1;
+  }
+  return { frames, packets, publishes, bytes: bytes.length };
+}
+
+/** The Remaining Length stands behind the first byte, in up to four bytes (section 2.1.4). */
+function endOfPacket(bytes: Uint8Array, start: number): number {
+  let length = 0;
+  for (let index = 0; index < 4; index += 1) {
+    const byte = bytes[start + 1 + index] ?? 0;
+    length += (byte & 0x7f) * 128 ** index;
+    if (byte < 0x80) return start + 2 + index + length;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,87 @@
+import type { Awaitable, Identity } from '@apus/broker';
+import type { SharedQuotasOptions } from './delivery-quota.ts';
+import type { SharedMessageQuota } from './message-quota.ts';
+import { tellExhausted } from './quota-log.ts';
+import { costsOf, perSecond } from './rates.ts';
+import { type Exhausted, firstExhausted, type QuotaScope, SharedQuota } from './shared-quota.ts';
+
+/**
+ * So much may come at once. A client that is cut for exceeding its rate has sent this much and no more, in any way that it
+ * tries: at five times its rate, as much as the stage lets through, that is two and a half seconds.
+ */
+const BURST_MS = 10_000;
+
+/**
+ * An identity that is cut gets nothing for so long: otherwise it would be back at once, for as many frames as its debt
+ * has shrunk by meanwhile, and each way back costs more than they do.
+ */
+const FINE_MS = 10_000;
+
+/** Itself and its reply. */
+const MESSAGES_OF_A_FRAME = 2;
+
+/** The contents of a frame that are charged. */
+export interface FrameContents {
+  readonly frames: number;
+  /** MQTT packets. */
+  readonly packets: number;
+  readonly publishes: number;
+  readonly bytes: number;
+}
+
+/** Bounds what clients send, before anything is done with it. */
+export interface FrameQuota {
+  /** @returns the quota that is used up: the connection is to be cut; undefined: the frame is paid for */
+  take(sender: Identity, clientId: string, contents: FrameContents): Awaitable<QuotaScope | undefined>;
+  /** As far as is known here: a connection would be cut with its first frame. */
+  isOverdrawn(sender: Identity, clientId: string): boolean;
+}
+
+/**
+ * Frames, publishes and bytes of one identity, over all environments together. They are charged to one account: half of
+ * one rate and half of another are all [SEC-QUOTA-2] [SEC-QUOTA-3].
+ */
+export class SharedFrameQuota implements FrameQuota {
+  readonly #options: SharedQuotasOptions;
+  readonly #messages: SharedMessageQuota;
+  readonly #quota: SharedQuota;
+
+  constructor(options: SharedQuotasOptions, messages: SharedMessageQuota) {
+    const { accounts, clock } = options;
+    this.#options = options;
+    this.#messages = messages;
+    this.#quota = new SharedQuota({ of: 'frames', debtMsMax: BURST_MS, accounts, clock });
+  }
+
+  take(sender: Identity, clientId: string, contents: FrameContents): Awaitable<QuotaScope | undefined> {
+    const { frames, publishes, bytes } = contents;
+    const costs = costsOf(
+      this.#options.quotas,
+      sender,
+      (rates) =>
+        perSecond(frames, rates.framesPerSecondMax) +
+        perSecond(publishes, rates.publishesPerSecondMax) +
+        perSecond(bytes, rates.bytesPerSecondMax),
+    );
+    const takeMessages = () =>
+      this.#messages.take({ identity: sender, clientId }, frames * MESSAGES_OF_A_FRAME, this.#quota);
+    const exhausted = firstExhausted(this.#quota.take(sender, clientId, costs), takeMessages);
+    if (exhausted instanceof Promise) return exhausted.then((each) => this.#answer(each));
+    return exhausted === undefined ? undefined : this.#answer(exhausted);
+  }
+
+  isOverdrawn(sender: Identity, clientId: string): boolean {
+    return (
+      this.#quota.isOverdrawn(sender, clientId) ||
+      this.#messages.isOverdrawn({ identity: sender, clientId }, this.#quota)
+    );
+  }
+
+  async #answer(exhausted: Exhausted | undefined): Promise<QuotaScope | undefined> {
+    if (exhausted === undefined) return undefined;
+    tellExhausted(this.#options.log, this.#options.meter, exhausted);
+    if (exhausted.scope === 'identity' && exhausted.isNews)
+      await this.#quota.fine(exhausted.account, FINE_MS);
+    return exhausted.scope;
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  type Clock,
+  type ExceededHolding,
+  type HoldingQuota,
+  type HoldingQuotas,
+  type Identity,
+  type Publisher,
+  type QuotaScopes,
+  quotaHolderOf,
+  type SessionRef,
+} from '@apus/broker';
+import type { HeldChange, HoldingAccount, QuotaHoldings } from '@apus/store-dynamodb';
+import { isSampled, sampleFor } from './held-sample.ts';
+
+/** A holder that has no room is asked about again after so long; until then it is turned away without asking. */
+const FULL_MS = 10_000;
+
+/** The sweep is asked to count a holder that is full at most so often. */
+const COUNT_EVERY_MS = 600_000;
+
+/** Holders that an environment remembers as full; beyond it all are forgotten, and found out anew. */
+const FULL_MAX = 10_000;
+
+/** Connections and sessions that one write stands for, at most. */
+const SAMPLE_MAX = { identity: 64, tenant: 1_024 } as const;
+
+type Scope = ExceededHolding['scope'];
+
+/** A holder that had no room when it was seen last. */
+interface Full {
+  readonly of: ExceededHolding['of'];
+  untilMs: number;
+  countAskedAtMs: number;
+}
+
+export interface SharedHoldingQuotaOptions {
+  readonly quotas: QuotaScopes;
+  readonly holdings: Pick<QuotaHoldings, 'change' | 'read' | 'askForCount'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Counts connections and sessions of identities and tenants, over all environments together, near enough: one connection in so many is written
+ * down, as that many, and with its end as many are taken away again. Which ones is drawn from their identifiers, so the
+ * number does not drift with those that come and go. An environment learns that a holder has no room when it writes,
+ * and remembers it for ten seconds; the sweep counts those anew that have turned somebody away (docs/fan-out.md, "What
+ * one identity may hold") [SEC-QUOTA-6].
+ */
+export class SharedHoldingQuota implements HoldingQuota {
+  readonly #options: SharedHoldingQuotaOptions;
+  readonly #full = new Map<string, Full>();
+
+  constructor(options: SharedHoldingQuotaOptions) {
+    this.#options = options;
+  }
+
+  /** Answers at once, unless a holder may have room again, or every connection of it is counted. */
+  exceededBy(client: Publisher): ExceededHolding | undefined | Promise<ExceededHolding | undefined> {
+    const isToBeAsked = (['identity', 'tenant'] as const).some((scope) => this.#hasToAsk(scope, client));
+    if (isToBeAsked) return this.#ask(client);
+    for (const scope of ['identity', 'tenant'] as const) {
+      const full = this.#full.get(keyOf(accountOf(scope, client)));
+      if (full !== undefined) return { of: full.of, scope };
+    }
+    return undefined;
+  }
+
+  /** Filters are bounded for each session, and by the writes of a minute: to add up sessions would take a write each. */
+  subscriptionsMax(_client: Publisher, _session: SessionRef, maximum: number): number {
+    return maximum;
+  }
+
+  /** A connection or a session has begun or ended. */
+  async held({ of, id, by, identity, clientId }: HeldChange): Promise<void> {
+    const client = { identity, clientId };
+    for (const scope of ['identity', 'tenant'] as const) {
+      const maximum = this.#maximum(scope, identity, of);
+      const sample = sampleFor(maximum, SAMPLE_MAX[scope]);
+      if (maximum === 0 || !isSampled(id, sample)) continue;
+      const account = accountOf(scope, client);
+      const count = await this.#options.holdings.change(account, of, by * sample);
+      if (count !== undefined && count >= maximum) this.#note(account, of);
+    }
+  }
+
+  #hasToAsk(scope: Scope, client: Publisher): boolean {
+    const full = this.#full.get(keyOf(accountOf(scope, client)));
+    if (full !== undefined) return full.untilMs <= this.#options.clock.now();
+    const { identity } = client;
+    return (['connections', 'sessions'] as const).some((of) => {
+      const maximum = this.#maximum(scope, identity, of);
+      return maximum > 0 && sampleFor(maximum, SAMPLE_MAX[scope]) === 1;
+    });
+  }
+
+  async #ask(client: Publisher): Promise<ExceededHolding | undefined> {
+    for (const scope of ['identity', 'tenant'] as const) {
+      const of = await this.#exceeded(scope, client);
+      if (of !== undefined) return { of, scope };
+    }
+    return undefined;
+  }
+
+  async #exceeded(scope: Scope, client: Publisher): Promise<ExceededHolding['of'] | undefined> {
+    const account = accountOf(scope, client);
+    const key = keyOf(account);
+    const known = this.#full.get(key);
+    if (!this.#hasToAsk(scope, client)) return known?.of;
+    const counts = await this.#options.holdings.read(account);
+    for (const of of ['connections', 'sessions'] as const) {
+      const maximum = this.#maximum(scope, client.identity, of);
+      if (maximum === 0 || counts[of] < maximum) continue;
+      await this.#wantCount(account, this.#note(account, of));
+      return of;
+    }
+    this.#full.delete(key);
+    return undefined;
+  }
+
+  #note(account: HoldingAccount, of: ExceededHolding['of']): Full {
+    const key = keyOf(account);
+    if (this.#full.size >= FULL_MAX) this.#full.clear();
+    const countAskedAtMs = this.#full.get(key)?.countAskedAtMs ?? Number.NEGATIVE_INFINITY;
+    const full = { of, untilMs: this.#options.clock.now() + FULL_MS, countAskedAtMs };
+    this.#full.set(key, full);
+    return full;
+  }
+
+  async #wantCount(account: HoldingAccount, full: Full): Promise<void> {
+    const nowMs = this.#options.clock.now();
+    if (nowMs - full.countAskedAtMs < COUNT_EVERY_MS) return;
+    full.countAskedAtMs = nowMs;
+    await this.#options.holdings.askForCount(account);
+  }
+
+  #maximum(scope: Scope, { quotas }: Pick<Identity, 'quotas'>, of: ExceededHolding['of']): number {
+    const scopes = this.#options.quotas;
+    const own: HoldingQuotas = scope === 'tenant' ? scopes.tenant : { ...scopes.identity, ...quotas };
+    return of === 'connections' ? own.connectionsMax : own.sessionsMax;
+  }
+}
+
+function accountOf(scope: Scope, { identity, clientId }: Publisher): HoldingAccount {
+  if (scope === 'identity') return quotaHolderOf(identity, clientId);
+  return { tenant: identity.tenant, kind: 'tenant', name: '' };
+}
+
+export function keyOf({ tenant, kind, name }: HoldingAccount): string {
+  return `${kind}\0${tenant}\0${name}`;
+}

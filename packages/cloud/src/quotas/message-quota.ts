@@ -1,0 +1,46 @@
+import type { Awaitable, Publisher } from '@apus/broker';
+import type { SharedQuotasOptions } from './delivery-quota.ts';
+import { costsOf, perMinute } from './rates.ts';
+import { type Exhausted, SharedQuota } from './shared-quota.ts';
+
+/**
+ * So much may come at once, of the minute over which the breaker counts: the rate and this burst stay below what trips
+ * it.
+ */
+const BURST_MS = 10_000;
+
+/**
+ * Messages as the breaker counts them, of each tenant and of all together: frames and deliveries are charged to one
+ * account. When it is used up busy clients are refused, also within their own quotas; a client that sends
+ * once a second goes on, and comes to no harm by the others [SEC-QUOTA-3].
+ */
+export class SharedMessageQuota {
+  readonly #options: SharedQuotasOptions;
+  readonly #quota: SharedQuota;
+
+  constructor(options: SharedQuotasOptions) {
+    const { accounts, clock } = options;
+    this.#options = options;
+    this.#quota = new SharedQuota({ of: 'messages', debtMsMax: BURST_MS, accounts, clock });
+  }
+
+  /** As far as is known here, the client would be refused. */
+  isOverdrawn({ identity, clientId }: Publisher, own: SharedQuota): boolean {
+    return this.#quota.isSharedOverdrawn(identity, clientId) && !own.isLight(identity, clientId);
+  }
+
+  /** @param own what the client has been charged to before: it says whether the client is busy */
+  take(
+    { identity, clientId }: Publisher,
+    messages: number,
+    own: SharedQuota,
+  ): Awaitable<Exhausted | undefined> {
+    const costs = costsOf(this.#options.quotas, identity, ({ messagesPerMinuteMax }) =>
+      perMinute(messages, messagesPerMinuteMax),
+    );
+    const exhausted = this.#quota.take(identity, clientId, costs);
+    const unlessLight = (each: Exhausted | undefined) =>
+      each !== undefined && own.isLight(identity, clientId) ? undefined : each;
+    return exhausted instanceof Promise ? exhausted.then(unlessLight) : unlessLight(exhausted);
+  }
+}

@@ -1,0 +1,10 @@
+import type { Log } from '@apus/broker';
+import { METRICS } from '../lambda/metric-names.ts';
+import type { Meter } from '../meter.ts';
+import type { Exhausted } from './shared-quota.ts';
+
+/** Counts a refusal; and says in the log whose quota is used up, when an environment learns of it. */
+export function tellExhausted(log: Log, meter: Meter, { account, isNews, forMs }: Exhausted): void {
+  meter.add(METRICS.identitiesLimited);
+  if (isNews) log.warn('identity-limited', { ...account, forMs });
+}

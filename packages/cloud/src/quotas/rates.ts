@@ -1,0 +1,24 @@
+import type { Identity, QuotaScopes, RateQuotas } from '@apus/broker';
+import type { Costs } from './shared-quota.ts';
+
+const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+
+/** The cost of one thing for each scope, in milliseconds of its account. */
+export function costsOf(
+  quotas: QuotaScopes,
+  identity: Pick<Identity, 'quotas'>,
+  costMs: (rates: RateQuotas) => number,
+): Costs {
+  const own = identity.quotas === undefined ? quotas.identity : { ...quotas.identity, ...identity.quotas };
+  return { identity: costMs(own), tenant: costMs(quotas.tenant), broker: costMs(quotas.broker) };
+}
+
+/** 0 stands for any number, which costs nothing. */
+export function perSecond(count: number, countMax: number): number {
+  return countMax === 0 ? 0 : (count * SECOND_MS) / countMax;
+}
+
+export function perMinute(count: number, countMax: number): number {
+  return countMax === 0 ? 0 : (count * MINUTE_MS) / countMax;
+}

@@ -1,0 +1,178 @@
+import { type Awaitable, type Clock, type Identity, type QuotaHolder, quotaHolderOf } from '@apus/broker';
+import type { QuotaAccount, QuotaAccounts } from '@apus/store-dynamodb';
+import { TimeBalance } from './time-balance.ts';
+
+/** Holders that an environment remembers; beyond it all are forgotten, and each has its free part again. */
+const BALANCES_MAX = 10_000;
+
+/** Where quotas are charged: `stores.quotaAccounts`. */
+export type Accounts = Pick<QuotaAccounts, 'charge'>;
+
+export interface SharedQuotaOptions {
+  readonly of: QuotaAccount['of'];
+  /** An account is overdrawn when it takes so long to work its debt off: so much may come at once. */
+  readonly debtMsMax: number;
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+}
+
+export type QuotaScope = 'identity' | 'tenant' | 'broker';
+
+/** The cost for the account of each scope, in the time that pays for it. */
+export type Costs = Readonly<Record<QuotaScope, number>>;
+
+/** The quota that is used up. */
+export interface Exhausted {
+  readonly scope: QuotaScope;
+  readonly account: QuotaAccount;
+  /** How long the account gives nothing. */
+  readonly forMs: number;
+  /** It was not when this environment asked last. */
+  readonly isNews: boolean;
+}
+
+/**
+ * Rates that hold over all environments together. A rate is kept as time: what something costs is how long it takes at
+ * the rate, and an account is the time until which all has been paid for. What most holders need is free in each
+ * environment, and known there alone; one that needs more takes time in lots from an account in the table, a write
+ * for each lot, and is refused without one while the account is overdrawn (docs/fan-out.md, "What one identity may
+ * cause").
+ *
+ *     environment A                      account (a minute)             environment B
+ *     60 deliveries, 2 ms each: free
+ *     1 more: a lot of 500 ms       →    500 ms
+ *     249 more: of the lot
+ *                                        80.5 s                     ←   a wide message to 40,000
+ *     a lot of 500 ms: refused      ←    overdrawn by 20.5 s
+ *     all else for 20.5 s: refused
+ */
+export class SharedQuota {
+  readonly #options: SharedQuotaOptions;
+  readonly #balances = new Map<string, TimeBalance>();
+
+  constructor(options: SharedQuotaOptions) {
+    this.#options = options;
+  }
+
+  /** Charges the identity, then its tenant, then all together. Answers at once as long as no account has to be asked. */
+  take(
+    identity: Pick<Identity, 'tenant' | 'name' | 'address'>,
+    clientId: string,
+    costs: Costs,
+  ): Exhausted | undefined | Promise<Exhausted | undefined> {
+    const holder = quotaHolderOf(identity, clientId);
+    const nowMs = this.#options.clock.now();
+    if (this.#takeKnown('identity', holder, costs, nowMs)) {
+      if (this.#takeKnown('tenant', holder, costs, nowMs)) {
+        if (this.#takeKnown('broker', holder, costs, nowMs)) return undefined;
+        return this.#takeFrom(['broker'], holder, costs);
+      }
+      return this.#takeFrom(['tenant', 'broker'], holder, costs);
+    }
+    return this.#takeFrom(['identity', 'tenant', 'broker'], holder, costs);
+  }
+
+  /** This environment knows that the identity gets nothing now. */
+  isOverdrawn(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
+    return this.#ownBalance(identity, clientId)?.isOverdrawn(this.#options.clock.now()) ?? false;
+  }
+
+  /** As far as is known here the identity is hardly busy: what all together have used up is not its doing. */
+  isLight(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
+    return this.#ownBalance(identity, clientId)?.isLight(this.#options.clock.now()) ?? true;
+  }
+
+  /** Adds to a debt, once, so that the account stays overdrawn for so long. */
+  async fine(account: QuotaAccount, fineMs: number): Promise<void> {
+    const { accounts, clock, debtMsMax } = this.#options;
+    const charged = await accounts.charge(account, fineMs, debtMsMax + fineMs, true);
+    this.#balanceOf(account).charged(charged.debtEndsAtMs, 0, clock.now());
+  }
+
+  /** This environment knows that the tenant, or all together, get nothing now. */
+  isSharedOverdrawn(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
+    const holder = quotaHolderOf(identity, clientId);
+    const nowMs = this.#options.clock.now();
+    return (['tenant', 'broker'] as const).some((scope) =>
+      this.#balances.get(keyOf(this.#account(scope, holder)))?.isOverdrawn(nowMs),
+    );
+  }
+
+  #ownBalance(
+    identity: Pick<Identity, 'tenant' | 'name' | 'address'>,
+    clientId: string,
+  ): TimeBalance | undefined {
+    return this.#balances.get(keyOf(this.#account('identity', quotaHolderOf(identity, clientId))));
+  }
+
+  #takeKnown(scope: QuotaScope, holder: QuotaHolder, costs: Costs, nowMs: number): boolean {
+    const costMs = costs[scope];
+    return costMs === 0 || this.#balanceOf(this.#account(scope, holder)).take(costMs, nowMs);
+  }
+
+  async #takeFrom(
+    scopes: readonly QuotaScope[],
+    holder: QuotaHolder,
+    costs: Costs,
+  ): Promise<Exhausted | undefined> {
+    for (const scope of scopes) {
+      if (costs[scope] === 0) continue;
+      const exhausted = await this.#takeLot(scope, this.#account(scope, holder), costs[scope]);
+      if (exhausted !== undefined) return exhausted;
+    }
+    return undefined;
+  }
+
+  async #takeLot(scope: QuotaScope, account: QuotaAccount, costMs: number): Promise<Exhausted | undefined> {
+    const { accounts, clock, debtMsMax } = this.#options;
+    const balance = this.#balanceOf(account);
+    if (balance.take(costMs, clock.now())) return undefined;
+    const exhausted = (): Exhausted => {
+      return { scope, account, isNews: balance.refuse(), forMs: balance.debtMs(clock.now()) - debtMsMax };
+    };
+    if (balance.isOverdrawn(clock.now())) return exhausted();
+    const lotMs = balance.lotMsFor(costMs);
+    const charged = await accounts.charge(account, lotMs, debtMsMax, balance.isInDebt(clock.now()));
+    const nowMs = clock.now();
+    balance.charged(charged.debtEndsAtMs, charged.isTaken ? lotMs : 0, nowMs);
+    // All of what it was charged is there now, for this above all.
+    if (charged.isTaken && balance.take(costMs, nowMs)) return undefined;
+    return exhausted();
+  }
+
+  #account(scope: QuotaScope, { tenant, kind, name }: QuotaHolder): QuotaAccount {
+    const { of } = this.#options;
+    switch (scope) {
+      case 'identity':
+        return { tenant, kind, name, of };
+      case 'tenant':
+        return { tenant, kind: 'tenant', name: '', of };
+      case 'broker':
+        return { tenant: '', kind: 'broker', name: '', of };
+    }
+  }
+
+  #balanceOf(account: QuotaAccount): TimeBalance {
+    const key = keyOf(account);
+    let balance = this.#balances.get(key);
+    if (balance === undefined) {
+      if (this.#balances.size >= BALANCES_MAX) this.#balances.clear();
+      balance = new TimeBalance(this.#options.debtMsMax);
+      this.#balances.set(key, balance);
+    }
+    return balance;
+  }
+}
+
+/** Asks the second only where the first has taken it. Answers at once where both do. */
+export function firstExhausted(
+  first: Awaitable<Exhausted | undefined>,
+  second: () => Awaitable<Exhausted | undefined>,
+): Awaitable<Exhausted | undefined> {
+  if (first instanceof Promise) return first.then((exhausted) => exhausted ?? second());
+  return first ?? second();
+}
+
+function keyOf({ tenant, kind, name }: QuotaAccount): string {
+  return `${kind}\0${tenant}\0${name}`;
+}

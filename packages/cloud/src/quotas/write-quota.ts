@@ -1,0 +1,32 @@
+import type { Publisher, WriteQuota } from '@apus/broker';
+import type { SharedQuotasOptions } from './delivery-quota.ts';
+import { tellExhausted } from './quota-log.ts';
+import { costsOf, MINUTE_MS, perMinute } from './rates.ts';
+import { type Exhausted, SharedQuota } from './shared-quota.ts';
+
+/** Bounds what one client has written to the table: a burst of a minute's, then as many as the minute has room for [SEC-QUOTA-4]. */
+export class SharedWriteQuota implements WriteQuota {
+  readonly #options: SharedQuotasOptions;
+  readonly #quota: SharedQuota;
+
+  constructor(options: SharedQuotasOptions) {
+    const { accounts, clock } = options;
+    this.#options = options;
+    this.#quota = new SharedQuota({ of: 'writes', debtMsMax: MINUTE_MS, accounts, clock });
+  }
+
+  take({ identity, clientId }: Publisher, writes: number): boolean | Promise<boolean> {
+    const costs = costsOf(this.#options.quotas, identity, ({ writesPerMinuteMax }) =>
+      perMinute(writes, writesPerMinuteMax),
+    );
+    const exhausted = this.#quota.take(identity, clientId, costs);
+    if (exhausted instanceof Promise) return exhausted.then((each) => this.#isTaken(each));
+    return this.#isTaken(exhausted);
+  }
+
+  #isTaken(exhausted: Exhausted | undefined): boolean {
+    if (exhausted === undefined) return true;
+    tellExhausted(this.#options.log, this.#options.meter, exhausted);
+    return false;
+  }
+}

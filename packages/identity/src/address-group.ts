@@ -1,0 +1,41 @@
+import { isIPv6 } from 'node:net';
+
+/** Bits of an IPv6 address that one customer has at least: guesses from any address below them are one guesser's. */
+const IPV6_GROUPS = 4;
+
+const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/**
+ * Who a guess is counted for: an IPv4 address, or the /64 of an IPv6 address. `address` is a `Peer.address`: an IP
+ * address, or one with a port (`192.0.2.1:5000`, `[2001:db8::1]:5000`).
+ */
+export function addressGroup(address: string): string {
+  const ip = ipOf(address);
+  return isIPv6(ip) ? `${expand(ip).slice(0, IPV6_GROUPS).join(':')}::/64` : ip;
+}
+
+/** The IP address in a `Peer.address`. A socket that listens for both families calls an IPv4 address `::ffff:192.0.2.1`. */
+export function ipOf(address: string): string {
+  const ip = withoutPort(address);
+  return IPV4_IN_IPV6.exec(ip)?.[1] ?? ip;
+}
+
+function withoutPort(address: string): string {
+  const [, bracketed] = /^\[([^\]]*)\]/.exec(address) ?? [];
+  if (bracketed !== undefined) return bracketed;
+  return isIPv6(address) ? address : address.replace(/:\d*$/, '');
+}
+
+/** The eight groups of an IPv6 address, `::` filled with zeros. A zone (`%eth0`) is of this machine, and left out. */
+function expand(ip: string): string[] {
+  const [head = '', tail] = ip.replace(/%.*$/, '').toLowerCase().split('::', 2);
+  const before = groupsOf(head);
+  if (tail === undefined) return before;
+  const after = groupsOf(tail);
+  const zeros = new Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  return [...before, ...zeros, ...after];
+}
+
+function groupsOf(text: string): string[] {
+  return text === '' ? [] : text.split(':').map((group) => group.replace(/^0+(?=.)/, ''));
+}

@@ -1,0 +1,144 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ruleFilterProblem } from '@apus/broker';
+import { ConfigurationError } from '../configuration-error.ts';
+import { DEFAULT_TENANT, isTenant } from '../tenant.ts';
+
+/** Characters of a key. 32 of letters and digits hold 190 bits: nobody guesses one, and SHA-256 is enough to keep it. */
+export const KEY_LENGTH_MIN = 32;
+
+/** Keys of one list: all are looked at for each request. */
+export const KEYS_MAX = 100;
+
+/** Name of the identity that shows a key without a name. */
+const NAMELESS_KEY = 'backend';
+
+/** One key of a backend or of a device, and what it opens. */
+export interface ApiKey {
+  /** Name of the identity; undefined where the list is one key and nothing else. */
+  readonly name: string | undefined;
+  /** SHA-256 of the key. */
+  readonly digest: Buffer;
+  readonly tenant: string;
+  /** Topic filters that it may publish to. */
+  readonly publish: readonly string[];
+  /** Topic filters that it may subscribe to. */
+  readonly subscribe: readonly string[];
+}
+
+/** What was shown: a key, and with Basic or in CONNECT a name too. */
+export interface ShownKey {
+  readonly name: string | undefined;
+  readonly key: string;
+}
+
+const EXAMPLE = '{"keys": [{"name": "orders", "key": "…", "publish": ["orders/#"], "tenant": "default"}]}';
+
+/**
+ * Reads a list of keys, or one key alone, which may publish everywhere in the default tenant.
+ *
+ *     {"keys": [{"name": "orders", "key": "…", "publish": ["orders/#"], "subscribe": [], "tenant": "shop"}]}
+ *
+ * `sha256` in the place of `key` is its hash in hexadecimal. Without `publish` a key may publish to all topics, without
+ * `subscribe` it may not subscribe, and without `tenant` it is for the default tenant.
+ *
+ * @throws {ConfigurationError} that says what is wrong, and never what a key is
+ */
+export function parseApiKeys(text: string): readonly ApiKey[] {
+  if (text.trimStart().startsWith('{')) return readApiKeys(keysIn(text), '');
+  const digest = digestOf(checkedKey(text.trim(), 'the key'));
+  return [{ name: undefined, digest, tenant: DEFAULT_TENANT, publish: ['#'], subscribe: [] }];
+}
+
+/** @throws {ConfigurationError} */
+export function readApiKeys(keys: unknown, where: string): readonly ApiKey[] {
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > KEYS_MAX)
+    throw new ConfigurationError(`there should be 1 to ${KEYS_MAX} keys, as ${EXAMPLE}; or one key alone`);
+  return keys.map((entry, index) => readKey(entry, `${where}keys[${index}]`));
+}
+
+function keysIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { readonly keys?: unknown }).keys;
+  } catch {
+    // What JSON.parse says quotes the text.
+    throw new ConfigurationError(`the list of keys is not JSON; it should look like ${EXAMPLE}`);
+  }
+}
+
+function readKey(entry: unknown, where: string): ApiKey {
+  if (typeof entry !== 'object' || entry === null)
+    throw new ConfigurationError(`${where} should be an object, as in ${EXAMPLE}`);
+  const fields = entry as Readonly<Record<string, unknown>>;
+  const { name, tenant = DEFAULT_TENANT, publish = ['#'], subscribe = [] } = fields;
+  if (typeof name !== 'string' || name === '' || name.includes(':'))
+    throw new ConfigurationError(`${where}.name should be a name without a colon`);
+  if (!isTenant(tenant))
+    throw new ConfigurationError(`${where}.tenant should have up to 64 letters, digits, ".", "_" and "-"`);
+  return {
+    name,
+    digest: readDigest(fields, where),
+    tenant,
+    publish: readFilters(publish, `${where}.publish`),
+    subscribe: readFilters(subscribe, `${where}.subscribe`),
+  };
+}
+
+function readDigest({ key, sha256 }: Readonly<Record<string, unknown>>, where: string): Buffer {
+  if (typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256)) return Buffer.from(sha256, 'hex');
+  if (sha256 !== undefined) throw new ConfigurationError(`${where}.sha256 should have 64 hexadecimal digits`);
+  return digestOf(checkedKey(typeof key === 'string' ? key : '', `${where}.key`));
+}
+
+function checkedKey(key: string, where: string): string {
+  // It travels in a header.
+  if (/[^!-~]/.test(key))
+    throw new ConfigurationError(`${where} should have no spaces and no characters beyond ASCII`);
+  if (key.length >= KEY_LENGTH_MIN) return key;
+  throw new ConfigurationError(
+    `${where} should have at least ${KEY_LENGTH_MIN} characters, not ${key.length}`,
+  );
+}
+
+function readFilters(filters: unknown, where: string): readonly string[] {
+  const isList = Array.isArray(filters) && filters.every((each) => typeof each === 'string');
+  if (!isList) throw new ConfigurationError(`${where} should be a list of topic filters`);
+  for (const filter of filters) {
+    const problem = ruleFilterProblem(filter);
+    if (problem !== undefined) throw new ConfigurationError(`${where}: ${problem}`);
+  }
+  return filters;
+}
+
+/**
+ * The key that was shown, or undefined. All are compared, each in constant time, so that the time of an answer says
+ * nothing about any of them.
+ */
+export function findApiKey(keys: readonly ApiKey[], { name, key }: ShownKey): ApiKey | undefined {
+  const digest = digestOf(key);
+  let found: ApiKey | undefined;
+  for (const each of keys) {
+    const isSame = timingSafeEqual(each.digest, digest);
+    const isName = name === undefined || each.name === undefined || each.name === name;
+    if (isSame && isName) found = each;
+  }
+  return found;
+}
+
+/** The name of whoever shows the key. Not the name that is shown with it: what it causes is charged to the key. */
+export function nameOfKey({ name }: ApiKey): string {
+  return name ?? NAMELESS_KEY;
+}
+
+/** The key of an `Authorization` header: `Bearer KEY`, or `Basic` with `NAME:KEY` in base64. */
+export function shownKey(authorization: string | undefined): ShownKey | undefined {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization ?? '') ?? [];
+  if (value === '') return undefined;
+  if (scheme.toLowerCase() === 'bearer') return { name: undefined, key: value };
+  const credentials = Buffer.from(value, 'base64').toString();
+  const colon = credentials.indexOf(':');
+  return colon < 0 ? undefined : { name: credentials.slice(0, colon), key: credentials.slice(colon + 1) };
+}
+
+function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

@@ -1,0 +1,19 @@
+import { isIP, isIPv6 } from 'node:net';
+
+const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** An IP address as bans name it: one spelling for each. Undefined for what is none. */
+export function peerHostOf(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const [, ipv4] = IPV4_IN_IPV6.exec(address) ?? [];
+  if (ipv4 !== undefined) return ipv4;
+  // A zone (`%eth0`) is of this machine.
+  const [ip = ''] = address.split('%', 1);
+  if (isIP(ip) === 0) return undefined;
+  return isIPv6(ip) ? shortest(ip) : ip;
+}
+
+/** URLs have one way to write an IPv6 address (RFC 5952), in brackets. */
+function shortest(ip: string): string {
+  return new URL(`http://[${ip}]`).hostname.slice(1, -1);
+}

@@ -1,0 +1,87 @@
+import {
+  type Authenticator,
+  type Awaitable,
+  type Credentials,
+  type Identity,
+  type Refusal,
+  type Rule,
+  RulesAuthorizer,
+} from '@apus/broker';
+import { ReasonCode } from '@apus/mqtt';
+import type { ChainAuthenticator, Shown } from './answer.ts';
+
+/** Characters of all the reasons together for which nobody took a credential. */
+const REASONS_LENGTH_MAX = 300;
+
+/**
+ * Everything that may say who a client is, asked in order: an authenticator answers with an identity or a refusal, or
+ * leaves the client to the next one. Both doors ask the same chain [SEC-TOKEN-5].
+ */
+export class Chain implements Authenticator {
+  /** Lets identities do what their rules say, which some authenticators keep and may change. */
+  readonly authorizer = new RulesAuthorizer((identity) => this.#rulesOf(identity));
+  readonly #authenticators: readonly ChainAuthenticator[];
+
+  constructor(authenticators: readonly ChainAuthenticator[]) {
+    this.#authenticators = authenticators;
+  }
+
+  /** For CONNECT. An identity that the handshake has verified stands, whatever CONNECT says. */
+  authenticate({ peer, clientId, username, password }: Credentials): Awaitable<Identity | Refusal> {
+    return peer.identity ?? this.ask({ clientId, username, password, address: peer.address });
+  }
+
+  /** For a token, of a handshake or of AUTH. */
+  verify(token: string, address: string): Promise<Identity | Refusal> {
+    return this.ask({ token, address });
+  }
+
+  /** Authenticators whose keys or users cannot be read, by their names. */
+  async probe(): Promise<ReadonlyMap<string, Error | undefined>> {
+    const found = new Map<string, Error | undefined>();
+    for (const each of this.#authenticators) {
+      found.set(
+        each.source,
+        await each.probe?.().then(
+          () => undefined,
+          (error: Error) => error,
+        ),
+      );
+    }
+    return found;
+  }
+
+  async ask(shown: Shown): Promise<Identity | Refusal> {
+    const hasShown = shown.token !== undefined || shown.password !== undefined;
+    const reasons = new Set<string>();
+    for (const authenticator of this.#authenticators) {
+      if (!hasShown && authenticator.isAskedAlways !== true) continue;
+      const answer = await authenticator.authenticate(shown);
+      if (!('notMine' in answer)) return answer;
+      reasons.add(answer.notMine);
+    }
+    if (!hasShown) return NOTHING_SHOWN;
+    return notTaken(shown, [...reasons].join('; ').slice(0, REASONS_LENGTH_MAX));
+  }
+
+  #rulesOf(identity: Identity): readonly Rule[] | undefined {
+    if (identity.rules !== undefined) return identity.rules;
+    return this.#authenticators.find(({ source }) => source === identity.source)?.rulesOf?.(identity);
+  }
+}
+
+const NOTHING_SHOWN: Refusal = {
+  refused: ReasonCode.NotAuthorized,
+  reason: 'This broker asks for a token, or for a user name and a password',
+};
+
+/** For a name and a password no reason is given: it would say which names there are. */
+function notTaken({ token }: Shown, reasons: string): Refusal {
+  if (token !== undefined) {
+    return { refused: ReasonCode.NotAuthorized, reason: `The token is not accepted: ${reasons}.` };
+  }
+  return {
+    refused: ReasonCode.BadUserNameOrPassword,
+    reason: 'The user name or the password is wrong',
+  };
+}

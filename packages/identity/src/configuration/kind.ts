@@ -1,0 +1,67 @@
+import type { Clock, Log } from '@apus/broker';
+import type { ChainAuthenticator } from '../answer.ts';
+import type { Fetch } from '../fetch-text.ts';
+import type { GuessLimiter } from '../guess-limiter.ts';
+import type { HookSender, HookTimers } from '../hook/hook-client.ts';
+import type { ReadUser } from '../stored-users.ts';
+import type { UserLookup } from '../users-file.ts';
+import type { Fields } from './fields.ts';
+
+/** Services that hooks need of the process that asks them. A hook that needs an absent one says so. */
+export interface HookContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default the one of the platform */
+  readonly fetch?: Fetch | undefined;
+  /** Carries what a hook asks to a Lambda function. Absent outside of AWS. */
+  readonly functionSender?: ((functionArn: string, answerBytesMax: number) => HookSender) | undefined;
+  /** The most that a hook may be given for its answer, in ms. @default what the configuration says */
+  readonly hookTimeoutMsMax?: number | undefined;
+  /** Time that is left for an answer, in ms, where the process has a deadline. @default any time */
+  readonly remainingMs?: (() => number) | undefined;
+  /** For the timeouts of hooks. @default the machine's */
+  readonly timers?: HookTimers | undefined;
+}
+
+/** Services of the process that asks the chain. */
+export interface ChainContext extends HookContext {
+  /** Of all authenticators that take what can be guessed. */
+  readonly limiter: GuessLimiter;
+  /** Reads a file. Absent in the cloud. */
+  readonly readFile?: ((path: string) => string) | undefined;
+  /** Users in a file, which may be read again when it changes; whose they are is said with it. Absent in the cloud. */
+  readonly usersFile?: ((path: string, owner: UsersOwner) => UserLookup) | undefined;
+  /** Reads a user of the deployment's table. Absent outside of it. */
+  readonly readUser?: ReadUser | undefined;
+  /** Reads a secret of AWS Secrets Manager. */
+  readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
+}
+
+/** Whose identities the users of a file are. */
+export interface UsersOwner {
+  readonly source: string;
+  readonly tenant: string;
+}
+
+/** Where in the chain an authenticator stands. */
+export interface Position {
+  /** Stands in `Identity.source`. */
+  readonly source: string;
+  /** No later authenticator looks at names and passwords. */
+  readonly isLastForPasswords: boolean;
+}
+
+/** A kind of authenticator: how it is configured, and how it is made. */
+export interface AuthenticatorKind<C = unknown> {
+  /** The field that names it: `{"jwt": {…}}`. */
+  readonly name: string;
+  /** It looks at tokens of the handshake. */
+  readonly takesTokens: boolean;
+  /** It looks at user names and passwords. */
+  readonly takesPasswords: boolean;
+  readonly fields: readonly string[];
+  /** @throws {ConfigurationError} in a sentence for the operator */
+  parse(fields: Fields): C;
+  /** @throws {ConfigurationError} when something that the configuration names is not there */
+  create(configuration: C, context: ChainContext, position: Position): ChainAuthenticator;
+}

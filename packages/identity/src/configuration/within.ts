@@ -1,0 +1,11 @@
+import { ConfigurationError } from '../configuration-error.ts';
+
+/** Puts the place in front of what is wrong there. */
+export function within<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || error.message.startsWith(where)) throw error;
+    throw new ConfigurationError(`${where}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import type { Clock, Refusal } from '@apus/broker';
+import { ReasonCode } from '@apus/mqtt';
+import { addressGroup } from './address-group.ts';
+import { KnownPlaces } from './known-places.ts';
+import { LeakyCounts } from './leaky-counts.ts';
+
+/** Wrong passwords for one name from one address that are answered at once: a person mistypes. */
+const FREE_PER_NAME = 5;
+
+/**
+ * Wrong ones from one address, for any names: an office has one address, and many people who mistype. Beyond it each
+ * name has one try there. Secrets that name nobody then have to wait.
+ */
+const FREE_PER_ADDRESS = 30;
+
+/** Wrong ones for one name from all addresses together. Beyond it each address has one try. */
+const BESIEGED_FROM = 50;
+
+/** The wait after the free ones; each further wrong one doubles it. */
+const FIRST_WAIT_MS = 1_000;
+
+/** The first wait after that one try: its guesser has names or addresses enough, and a user who mistypes can bear it. */
+const SUSPECT_FIRST_WAIT_MS = 30_000;
+
+/** No wait is longer: 288 guesses a day, and a client whose password was mended is not kept out for long. */
+const WAIT_MS_MAX = 300_000;
+
+/** One wrong password is forgiven in the time of the longest wait, so that patience gains nothing over it. */
+const FORGIVEN_MS = WAIT_MS_MAX;
+
+/** A besieged name is an ordinary one again 50 minutes after the last guess. */
+const NAME_FORGIVEN_MS = 60_000;
+const NAME_COUNT_MAX = 2 * BESIEGED_FROM;
+
+/** Doublings from the first wait to the longest. More wrong ones than these are not remembered. */
+const DOUBLINGS_MAX = Math.ceil(Math.log2(WAIT_MS_MAX / FIRST_WAIT_MS));
+
+/** What is remembered of each kind; some 200 bytes each. */
+const KEYS_MAX = 20_000;
+
+/** A longer name is remembered as its hash: clients may send 64 KB. */
+const NAME_LENGTH_MAX = 100;
+
+/**
+ * Slows those who guess passwords, API keys or tokens. It counts wrong ones for a name from an address, for an address
+ * and for a name, in memory, and says how long the next try has to wait. A right password waits only where the same
+ * address had wrong ones for the same name: no guesser keeps out another name, or another address. Of a name that is
+ * guessed from many addresses, and at an address that guesses many names, there is one try instead of five; but five
+ * where that name has logged in from that address before. [SEC-GUESS-1] [SEC-GUESS-2] [SEC-GUESS-3]
+ */
+export class GuessLimiter {
+  readonly #clock: Clock;
+  readonly #pairs = new LeakyCounts({
+    leakMs: FORGIVEN_MS,
+    countMax: FREE_PER_NAME + DOUBLINGS_MAX,
+    keysMax: KEYS_MAX,
+  });
+  readonly #addresses = new LeakyCounts({
+    leakMs: FORGIVEN_MS,
+    countMax: FREE_PER_ADDRESS + DOUBLINGS_MAX,
+    keysMax: KEYS_MAX,
+  });
+  readonly #names = new LeakyCounts({
+    leakMs: NAME_FORGIVEN_MS,
+    countMax: NAME_COUNT_MAX,
+    keysMax: KEYS_MAX,
+  });
+  readonly #known = new KnownPlaces();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Asked before a secret is looked at: a try that has to wait is answered with this, also a right one.
+   *
+   * @param name undefined where the secret alone says whose it is, as an API key does
+   * @param address a `Peer.address`
+   */
+  refusal(name: string | undefined, address: string): Refusal | undefined {
+    const waitMs = this.waitMs(name, address);
+    if (waitMs === 0) return undefined;
+    const seconds = Math.ceil(waitMs / 1000);
+    const reason = `Too many wrong passwords came from this address; the next is looked at in ${seconds} s`;
+    return { refused: ReasonCode.ConnectionRateExceeded, reason };
+  }
+
+  /** 0: the next try is looked at. */
+  waitMs(name: string | undefined, address: string): number {
+    const nowMs = this.#clock.now();
+    const group = addressGroup(address);
+    if (name === undefined) return this.#addressWaitMs(group, nowMs);
+    const key = keyOf(name);
+    const last = this.#pairs.last(pairOf(key, group), nowMs);
+    if (last === undefined) return 0;
+    const waitMs = this.#isSuspect(key, group, nowMs)
+      ? waitAfter(last.count, 1, SUSPECT_FIRST_WAIT_MS)
+      : waitAfter(last.count, FREE_PER_NAME, FIRST_WAIT_MS);
+    return Math.max(0, last.atMs + waitMs - nowMs);
+  }
+
+  wrong(name: string | undefined, address: string): void {
+    const nowMs = this.#clock.now();
+    const group = addressGroup(address);
+    this.#addresses.add(group, nowMs);
+    if (name === undefined) return;
+    const key = keyOf(name);
+    this.#names.add(key, nowMs);
+    this.#pairs.add(pairOf(key, group), nowMs);
+  }
+
+  /** Forgives what this address had wrong for this name, and nothing else: a guesser may have a password of its own. */
+  right(name: string, address: string): void {
+    const key = keyOf(name);
+    const group = addressGroup(address);
+    this.#pairs.delete(pairOf(key, group));
+    this.#known.add(key, group);
+  }
+
+  #isSuspect(name: string, group: string, nowMs: number): boolean {
+    if (this.#known.has(name, group)) return false;
+    return (
+      this.#names.count(name, nowMs) > BESIEGED_FROM || this.#addresses.count(group, nowMs) > FREE_PER_ADDRESS
+    );
+  }
+
+  #addressWaitMs(group: string, nowMs: number): number {
+    const last = this.#addresses.last(group, nowMs);
+    if (last === undefined) return 0;
+    return Math.max(0, last.atMs + waitAfter(last.count, FREE_PER_ADDRESS, FIRST_WAIT_MS) - nowMs);
+  }
+}
+
+/** The wait after the `count`-th wrong one, of which the first `free` cost none. */
+function waitAfter(count: number, free: number, firstMs: number): number {
+  const doublings = Math.ceil(count) - free;
+  return doublings < 0 ? 0 : Math.min(firstMs * 2 ** doublings, WAIT_MS_MAX);
+}
+
+function pairOf(name: string, group: string): string {
+  return `${group} ${name}`;
+}
+
+function keyOf(name: string): string {
+  if (name.length <= NAME_LENGTH_MAX) return name;
+  return createHash('sha256').update(name).digest('base64url');
+}

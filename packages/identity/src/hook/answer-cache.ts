@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '@apus/broker';
+import { matches } from '@apus/mqtt';
+
+export interface AnswerCacheOptions {
+  readonly clock: Clock;
+  readonly ttlMs: number;
+  readonly entriesPerClientMax: number;
+  /** Of all clients together. */
+  readonly entriesMax: number;
+}
+
+/** A longer key is kept as its hash: topics may have 64 KB. */
+const KEY_LENGTH_MAX = 256;
+
+interface Entry {
+  readonly isAllowed: boolean;
+  readonly endsAtMs: number;
+  /** The filter of a subscription. */
+  readonly topicFilter: string | undefined;
+}
+
+/**
+ * What a hook has allowed and denied. Each client has a few entries, so that one that publishes to ever new topics
+ * pushes out its own; of all clients the one that asked longest ago goes first.
+ */
+export class AnswerCache {
+  readonly #options: AnswerCacheOptions;
+  readonly #clients = new Map<string, Map<string, Entry>>();
+  #entries = 0;
+
+  constructor(options: AnswerCacheOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries;
+  }
+
+  get(client: string, question: string): boolean | undefined {
+    const clientKey = keyOf(client);
+    const answers = this.#clients.get(clientKey);
+    const key = keyOf(question);
+    const entry = answers?.get(key);
+    if (answers === undefined || entry === undefined) return undefined;
+    if (entry.endsAtMs <= this.#options.clock.now()) return undefined;
+    touch(this.#clients, clientKey, answers);
+    touch(answers, key, entry);
+    return entry.isAllowed;
+  }
+
+  /** Whether the client has been allowed a filter that matches the topic name. */
+  hasFilterFor(client: string, topicName: string): boolean {
+    const nowMs = this.#options.clock.now();
+    for (const { isAllowed, endsAtMs, topicFilter } of this.#clients.get(keyOf(client))?.values() ?? []) {
+      if (!isAllowed || topicFilter === undefined || endsAtMs <= nowMs) continue;
+      if (matches(topicFilter, topicName)) return true;
+    }
+    return false;
+  }
+
+  /** `topicFilter`: where the question is about a subscription. */
+  set(client: string, question: string, isAllowed: boolean, topicFilter?: string): void {
+    const { clock, ttlMs, entriesPerClientMax, entriesMax } = this.#options;
+    const clientKey = keyOf(client);
+    const answers = this.#clients.get(clientKey) ?? new Map<string, Entry>();
+    const key = keyOf(question);
+    if (!answers.has(key)) this.#entries += 1;
+    const isKept = topicFilter !== undefined && topicFilter.length <= KEY_LENGTH_MAX;
+    touch(answers, key, {
+      isAllowed,
+      endsAtMs: clock.now() + ttlMs,
+      topicFilter: isKept ? topicFilter : undefined,
+    });
+    if (answers.size > entriesPerClientMax && dropOldest(answers) !== undefined) this.#entries -= 1;
+    touch(this.#clients, clientKey, answers);
+    while (this.#entries > entriesMax) this.#entries -= dropOldest(this.#clients)?.size ?? this.#entries;
+  }
+}
+
+/** Behind all others: a Map keeps the order of insertion. */
+function touch<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+}
+
+function dropOldest<T>(map: Map<string, T>): T | undefined {
+  for (const [key, value] of map) {
+    map.delete(key);
+    return value;
+  }
+  return undefined;
+}
+
+function keyOf(text: string): string {
+  return text.length <= KEY_LENGTH_MAX ? text : createHash('sha256').update(text).digest('base64');
+}

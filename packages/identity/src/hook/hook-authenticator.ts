@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import type { Clock, Identity, Log, Refusal } from '@apus/broker';
+import { ReasonCode } from '@apus/mqtt';
+import { ipOf } from '../address-group.ts';
+import type { Answer, ChainAuthenticator, Shown } from '../answer.ts';
+import type { GuessLimiter } from '../guess-limiter.ts';
+import { AnswerError, type HookIdentityDefaults, readAuthentication } from './authentication-answer.ts';
+import type { HookAnswer, HookClient } from './hook-client.ts';
+import type { RequestTemplate } from './request-template.ts';
+
+/** What the request of an authentication may name. Neither door has certificates of clients: those are empty. */
+export const AUTHENTICATION_PLACEHOLDERS = [
+  'clientid',
+  'username',
+  'password',
+  'peerhost',
+  'cert_subject',
+  'cert_common_name',
+] as const;
+
+/** Fail closed: the client may come again, and who it is remains to be seen [SEC-HOOK-1]. */
+const UNAVAILABLE: Refusal = {
+  refused: ReasonCode.ServerUnavailable,
+  reason: 'The server that knows who may connect does not answer; try again later',
+};
+
+const WRONG_ANSWER: Refusal = {
+  refused: ReasonCode.BadUserNameOrPassword,
+  reason: 'The user name or the password is wrong',
+};
+
+export interface HookAuthenticatorOptions {
+  /** Stands in `Identity.source`. */
+  readonly source: string;
+  readonly client: HookClient;
+  readonly request: RequestTemplate;
+  readonly defaults: HookIdentityDefaults;
+  readonly limiter: GuessLimiter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Asks a server of the operator's who a client is, with the requests and answers of EMQX's HTTP authentication. */
+export class HookAuthenticator implements ChainAuthenticator {
+  readonly source: string;
+  /** As EMQX: whether a client may come without a password is for the hook to say. */
+  readonly isAskedAlways = true;
+  readonly #options: HookAuthenticatorOptions;
+
+  constructor(options: HookAuthenticatorOptions) {
+    this.source = options.source;
+    this.#options = options;
+  }
+
+  async authenticate(shown: Shown): Promise<Answer> {
+    const { client, request, limiter } = this.#options;
+    const { username, address } = shown;
+    if (shown.token !== undefined) return { notMine: 'hooks are asked about names and passwords' };
+    const refusal = limiter.refusal(username, address);
+    if (refusal !== undefined) return refusal;
+    const values = valuesOf(shown);
+    const rendered = values && request.render(values);
+    if (rendered === undefined) return { notMine: 'the hook cannot be asked with these characters' };
+    const answer = await client.ask(rendered);
+    if (answer === undefined) return UNAVAILABLE;
+    const read = this.#read(answer, username);
+    if (read === undefined) return { notMine: 'the hook does not know this client' };
+    if ('refused' in read) limiter.wrong(username, address);
+    else if (username !== undefined) limiter.right(username, address);
+    return read;
+  }
+
+  #read(answer: HookAnswer, username: string | undefined): Identity | Refusal | undefined {
+    const { source, defaults, clock, log } = this.#options;
+    try {
+      return readAuthentication(answer, username, { ...defaults, source }, clock.now());
+    } catch (error) {
+      if (!(error instanceof AnswerError)) throw error;
+      log.warn('hook-answer-wrong', { hook: source, reason: error.message });
+      return WRONG_ANSWER;
+    }
+  }
+}
+
+/** Undefined for a password that is no text: JSON cannot carry it, and EMQX then asks the next authenticator. */
+function valuesOf(shown: Shown): Record<string, string> | undefined {
+  const { clientId = '', username = '', password = new Uint8Array(), address } = shown;
+  if (!isUtf8(password)) return undefined;
+  return {
+    clientid: clientId,
+    username,
+    password: Buffer.from(password).toString('utf8'),
+    peerhost: ipOf(address),
+  };
+}

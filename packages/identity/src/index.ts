@@ -1,0 +1,84 @@
+export { addressGroup, ipOf } from './address-group.ts';
+export type { Answer, ChainAuthenticator, NotMine, Shown } from './answer.ts';
+export {
+  type ApiKey,
+  findApiKey,
+  KEY_LENGTH_MIN,
+  KEYS_MAX,
+  nameOfKey,
+  parseApiKeys,
+  type ShownKey,
+  shownKey,
+} from './api-keys/api-key.ts';
+export { type ApiKeySource, FixedApiKeys, StoredApiKeys } from './api-keys/api-key-source.ts';
+export {
+  type BanEntry,
+  type BanEntryContext,
+  BanEntryError,
+  banEntryOf,
+  readBan,
+  readBanName,
+} from './bans/ban-entry.ts';
+export { peerHostOf } from './bans/peer-host.ts';
+export { Chain } from './chain.ts';
+export { createAuthorizer, readAuthorization } from './configuration/authorization.ts';
+export {
+  checkCookieOrigins,
+  createChain,
+  type IdentityConfiguration,
+  parseIdentity,
+  readIdentity,
+  takesTokens,
+} from './configuration/configuration.ts';
+export type { IamConfiguration } from './configuration/iam.ts';
+export type { ChainContext, HookContext, UsersOwner } from './configuration/kind.ts';
+export { ConfigurationError } from './configuration-error.ts';
+export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+export { GuessLimiter } from './guess-limiter.ts';
+export { handshakeAuthenticator } from './handshake-identity.ts';
+export {
+  type HandshakeRefused,
+  type HandshakeRequest,
+  Handshakes,
+  type HandshakesOptions,
+  type HandshakeTaken,
+  tokenOf,
+} from './handshakes.ts';
+export * from './hook/index.ts';
+export { type DefaultRules, type IdentityDefaults, identityOf, type TokenClaims } from './jwt/claims.ts';
+export { JwtAuthenticator, type JwtAuthenticatorOptions } from './jwt/jwt-authenticator.ts';
+export { FixedKeys, type KeyRing } from './jwt/key-ring.ts';
+export { remoteKeySet } from './jwt/key-set.ts';
+export { type MintOptions, mintToken } from './jwt/mint-token.ts';
+export { finishRotation, kidOf, type Rotation, rotateSecrets } from './jwt/rotate-secrets.ts';
+export {
+  parseSigningSecrets,
+  SECRETS_MAX,
+  type SigningSecret,
+  secretKeys,
+  storedSecrets,
+} from './jwt/signing-secrets.ts';
+export { jwkKey, pemKey, secretKey, type VerificationKey } from './jwt/verification-key.ts';
+export { LeakyCounts, type LeakyCountsOptions } from './leaky-counts.ts';
+export { hashPassword, isPassword, type PasswordHash, parsePasswordHash } from './password-hash.ts';
+export { readClientIds } from './read-client-ids.ts';
+export { Refreshed, SourceUnavailable } from './refreshed.ts';
+export * from './rules/limits.ts';
+export { type RuleSources, readRules } from './rules/read-rules.ts';
+export { type ReadUser, StoredUsers } from './stored-users.ts';
+export { DEFAULT_TENANT, isTenant } from './tenant.ts';
+export { type TokenCheck, tokenMethods } from './token-methods.ts';
+export {
+  PASSWORD_BYTES_MAX,
+  UsersAuthenticator,
+  type UsersAuthenticatorOptions,
+} from './users-authenticator.ts';
+export {
+  parseUsers,
+  readUsersFile,
+  type User,
+  type UserEntry,
+  type UserLookup,
+  type Users,
+} from './users-file.ts';
+export { type Scheduler, WatchedUsersFile, type WatchOptions } from './watched-users-file.ts';

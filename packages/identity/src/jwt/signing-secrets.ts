@@ -1,0 +1,99 @@
+import type { Clock } from '@apus/broker';
+import { ConfigurationError } from '../configuration-error.ts';
+import { Refreshed } from '../refreshed.ts';
+import { RefreshedKeys } from './key-ring.ts';
+import { SECRET_ALGORITHMS, secretKey, type VerificationKey } from './verification-key.ts';
+
+/** A secret that tokens are signed with. */
+export interface SigningSecret {
+  /** Undefined where the text is one secret and nothing else. */
+  readonly kid: string | undefined;
+  readonly secret: string;
+}
+
+/** Secrets at a time: one that signs, and those that tokens still in use were signed with. */
+export const SECRETS_MAX = 10;
+
+/** Characters of a `kid`: it stands in the header of each token. */
+const KID_LENGTH_MAX = 64;
+
+const EXAMPLE = '[{"kid": "2", "secret": "…"}, {"kid": "1", "secret": "…"}]';
+
+/**
+ * Reads a text that holds one secret, or a list of them of which the first signs:
+ *
+ *     [{"kid": "2", "secret": "…"}, {"kid": "1", "secret": "…"}]
+ *
+ * @throws {ConfigurationError} that never says what a secret is
+ */
+export function parseSigningSecrets(text: string): readonly SigningSecret[] {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('[')) return [{ kid: undefined, secret: trimmed }];
+  const list = parseList(trimmed);
+  if (list.length === 0 || list.length > SECRETS_MAX) {
+    throw new ConfigurationError(`A list of secrets has 1 to ${SECRETS_MAX} of them, as ${EXAMPLE}.`);
+  }
+  const secrets = list.map(readSecret);
+  if (new Set(secrets.map(({ kid }) => kid)).size < secrets.length) {
+    throw new ConfigurationError('Two secrets of a list have the same "kid".');
+  }
+  return secrets;
+}
+
+/** @throws {ConfigurationError} when one is too short */
+export function secretKeys(secrets: readonly SigningSecret[]): readonly VerificationKey[] {
+  return secrets.map(({ kid, secret }) => secretKey(Buffer.from(secret), kid));
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (Array.isArray(parsed)) return parsed;
+  } catch {
+    // What JSON.parse says quotes the text.
+  }
+  throw new ConfigurationError(`A secret that begins with "[" has to be a list as ${EXAMPLE}.`);
+}
+
+function readSecret(entry: unknown, index: number): SigningSecret {
+  const { kid, secret } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof kid !== 'string' || kid === '' || kid.length > KID_LENGTH_MAX) {
+    throw new ConfigurationError(
+      `Secret ${index} of the list needs a "kid" of up to ${KID_LENGTH_MAX} characters.`,
+    );
+  }
+  if (typeof secret !== 'string')
+    throw new ConfigurationError(`Secret ${index} of the list has no "secret".`);
+  return { kid, secret };
+}
+
+/** A secret that was taken out of the list is refused after this [SEC-TOKEN-7]. */
+const FRESH_MS = 5 * 60_000;
+
+/** While the store of secrets is away clients can still connect for so long. */
+const STALE_MS = 24 * 3_600_000;
+
+/** A secret that was added is known after this. */
+const AGAIN_MS = 10_000;
+
+export interface SecretSource {
+  /** Stands in errors; never the secret. */
+  readonly what: string;
+  readonly read: () => Promise<string>;
+  readonly clock: Clock;
+  readonly failed?: ((error: Error) => void) | undefined;
+}
+
+/** Secrets that are kept elsewhere. Rotating them needs no restart: an unknown `kid` has them read again. */
+export function storedSecrets({ what, read, clock, failed }: SecretSource): RefreshedKeys {
+  const source = new Refreshed({
+    what,
+    read: async () => secretKeys(parseSigningSecrets(await read())),
+    clock,
+    failed,
+    freshMs: FRESH_MS,
+    staleMs: STALE_MS,
+    againMs: AGAIN_MS,
+  });
+  return new RefreshedKeys(source, SECRET_ALGORITHMS);
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '@apus/broker';
+
+export interface RefreshedOptions<T> {
+  /** Stands in errors, such as "the keys at https://id.example/jwks.json". */
+  readonly what: string;
+  /** Has a bound of its own in time and in size. */
+  readonly read: () => Promise<T>;
+  readonly clock: Clock;
+  /** Told of each read that failed. */
+  readonly failed?: ((error: Error) => void) | undefined;
+  /** Milliseconds after which the value is read again. */
+  readonly freshMs: number;
+  /** Milliseconds for which an old value serves while it cannot be read. */
+  readonly staleMs: number;
+  /** A look for something unknown reads again so much later at the earliest: anybody can make up a `kid` [SEC-TOKEN-2]. */
+  readonly againMs: number;
+}
+
+/** A read that failed is tried again so much later at the earliest. */
+const RETRY_MS = 2_000;
+
+/** What is kept elsewhere cannot be read now, and nothing that was read before is young enough. */
+export class SourceUnavailable extends Error {
+  override readonly name = 'SourceUnavailable';
+}
+
+/** A value that is kept elsewhere and may change there: keys of an identity provider, a secret, a list of users. */
+export class Refreshed<T> {
+  readonly #options: RefreshedOptions<T>;
+  #value: { readonly is: T; readonly readAtMs: number } | undefined;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #error: Error | undefined;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: RefreshedOptions<T>) {
+    this.#options = options;
+  }
+
+  /** @throws {SourceUnavailable} */
+  async current(): Promise<T> {
+    const { freshMs, staleMs, what } = this.#options;
+    if (this.#ageMs() >= freshMs && !this.#isPaused()) await this.#read();
+    if (this.#value !== undefined && this.#ageMs() < staleMs) return this.#value.is;
+    throw new SourceUnavailable(`${what} cannot be read now`, { cause: this.#error });
+  }
+
+  /** Reads again, as something was looked for and not found. False: nothing newer is there. */
+  async again(): Promise<boolean> {
+    if (this.#isPaused()) return false;
+    const before = this.#value;
+    await this.#read();
+    return this.#value !== before;
+  }
+
+  #isPaused(): boolean {
+    if (this.#reading !== undefined) return false;
+    const pauseMs = this.#error === undefined ? this.#options.againMs : RETRY_MS;
+    return this.#options.clock.now() - this.#triedAtMs < pauseMs;
+  }
+
+  #ageMs(): number {
+    return this.#options.clock.now() - (this.#value?.readAtMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** One read at a time: clients that come together wait for the same. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { read, clock, failed } = this.#options;
+    this.#triedAtMs = clock.now();
+    try {
+      this.#value = { is: await read(), readAtMs: clock.now() };
+      this.#error = undefined;
+    } catch (error) {
+      this.#error = error instanceof Error ? error : new Error(String(error));
+      failed?.(this.#error);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { BAN_KINDS, BANS_MAX, type Ban } from '@apus/broker';
+import { BanEntryError, banEntryOf, readBan, readBanName } from '@apus/identity';
+import { TENANT } from '../auth/anonymous.ts';
+import { type ApiAnswer, badRequest, refusal } from './answer.ts';
+import { bodyOf } from './body.ts';
+import type { ApiContext } from './context.ts';
+import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
+import type { ApiRequest, ApiRoute } from './router.ts';
+
+/** A ban is a few hundred characters. */
+const BODY_BYTES_MAX = 16 * 1_024;
+
+/** Who bans where a request does not say: EMQX's word. */
+const BY = 'mgmt_api';
+
+/** Clients, names, addresses and tokens that are kept out. */
+export function bannedRoutes(context: ApiContext): readonly ApiRoute[] {
+  return [
+    { method: 'GET', path: '/banned', handle: ({ query }) => list(context, query) },
+    { method: 'POST', path: '/banned', handle: (request) => explained(() => ban(context, request)) },
+    { method: 'DELETE', path: '/banned', handle: () => clear(context) },
+    {
+      method: 'DELETE',
+      path: '/banned/:as/:who',
+      handle: (request) => explained(() => unban(context, request)),
+    },
+  ];
+}
+
+function list({ bans }: ApiContext, query: URLSearchParams): ApiAnswer {
+  const paging = pagingOf(query);
+  if (isAnswer(paging)) return paging;
+  const { entries, count } = pageOf(fitting(bans.all(), query), paging);
+  return pageAnswer(entries.map(banEntryOf), paging, count);
+}
+
+/** By `clientid`, `username`, `peerhost` or `token`, as in EMQX. */
+function* fitting(bans: Iterable<Ban>, query: URLSearchParams): Generator<Ban> {
+  const asked = BAN_KINDS.filter((as) => query.has(as));
+  for (const each of bans)
+    if (asked.length === 0 || asked.some((as) => each.as === as && each.who === query.get(as))) yield each;
+}
+
+/** Those whom it names are gone when it is answered. */
+async function ban({ bans, clock }: ApiContext, { http }: ApiRequest): Promise<ApiAnswer> {
+  const body = await jsonOf(http);
+  const made = readBan(body, { tenant: TENANT, by: BY, nowMs: clock.now() });
+  if (bans.get(made) !== undefined)
+    return refusal(400, 'ALREADY_EXISTS', `There is a ban of this ${made.as} already: delete it first.`);
+  if (await bans.ban(made)) return { status: 200, body: banEntryOf(made) };
+  return refusal(400, 'TOO_MANY', `There are ${BANS_MAX} bans already, which is as many as there may be.`);
+}
+
+async function unban({ bans }: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
+  const name = readBanName(parameters.as, parameters.who, TENANT);
+  if (await bans.unban(name)) return { status: 204 };
+  return refusal(404, 'NOT_FOUND', `There is no ban of the ${name.as} ${JSON.stringify(name.who)}.`);
+}
+
+async function clear({ bans }: ApiContext): Promise<ApiAnswer> {
+  for (const each of bans.all()) await bans.unban(each);
+  return { status: 204 };
+}
+
+async function explained(answer: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof BanEntryError) return badRequest(error.message);
+    throw error;
+  }
+}
+
+async function jsonOf(http: IncomingMessage): Promise<unknown> {
+  const body = await bodyOf(http, BODY_BYTES_MAX);
+  if (body.length > BODY_BYTES_MAX) throw new BanEntryError(`A ban has at most ${BODY_BYTES_MAX} bytes.`);
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new BanEntryError('The body is not JSON.');
+  }
+}

@@ -1,0 +1,38 @@
+const EXPIRED = 'Your credentials have expired: log in again.';
+const SENTENCES: Readonly<Record<string, string>> = {
+  CredentialsProviderError:
+    'No credentials for AWS were found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.',
+  ExpiredTokenException: EXPIRED,
+  ExpiredToken: EXPIRED,
+  UnrecognizedClientException: 'AWS does not know the access key: look at AWS_ACCESS_KEY_ID or the profile.',
+  InvalidSignatureException: 'The secret does not belong to the access key: look at AWS_SECRET_ACCESS_KEY.',
+};
+
+const DENIED = new Set([
+  'AccessDeniedException',
+  'AccessDenied',
+  'ForbiddenException',
+  'UnauthorizedException',
+]);
+const UNREACHED = new Set(['ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN']);
+
+export interface AwsCall {
+  readonly service: string;
+  /** @default that of the AWS profile */
+  readonly region: string | undefined;
+  /** What to say where the credentials do not allow it. */
+  readonly denied: string;
+}
+
+/** What went wrong with a call to AWS, in a sentence that says what to do. */
+export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCall): string {
+  const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
+  if (DENIED.has(name)) return denied;
+  if (/Region is missing/.test(message))
+    return 'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
+  if (code !== undefined && UNREACHED.has(code)) {
+    const where = region === undefined ? 'your Region' : `"${region}"`;
+    return `AWS cannot be reached in ${where} (${code}). Is that a Region of AWS, and enabled for the account?`;
+  }
+  return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
+}

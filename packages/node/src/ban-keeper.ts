@@ -1,0 +1,98 @@
+import {
+  type Ban,
+  type BanList,
+  type BanName,
+  type BanStore,
+  type Broker,
+  expulsionOf,
+  isBanOn,
+  type Log,
+  type SessionRecord,
+} from '@apus/broker';
+import { CloseCode } from './close-code.ts';
+import type { Links } from './links.ts';
+import type { LocalStores } from './stores.ts';
+
+export interface BanKeeperOptions {
+  /** The broker's. */
+  readonly list: BanList;
+  readonly store: BanStore;
+  readonly stores: Pick<LocalStores, 'sessions'>;
+  readonly broker: Broker;
+  /** The node door's. */
+  readonly links: Links;
+  readonly log: Log;
+}
+
+/** Bans of a node: in force in the broker's list, kept in the store, and enforced on those who are there [SEC-BAN-4]. */
+export class BanKeeper {
+  readonly #options: BanKeeperOptions;
+
+  constructor(options: BanKeeperOptions) {
+    this.#options = options;
+  }
+
+  all(): readonly Ban[] {
+    return this.#options.list.all();
+  }
+
+  get(name: BanName): Ban | undefined {
+    return this.#options.list.get(name);
+  }
+
+  /** Kept, and all that it names has ended, when this settles. False when the list is full. */
+  async ban(ban: Ban): Promise<boolean> {
+    const { list, store, log } = this.#options;
+    if (!list.add(ban)) return false;
+    await this.#forgetEnded();
+    await store.put(ban);
+    log.info('banned', { ...ban });
+    await this.#enforce(ban);
+    return true;
+  }
+
+  /** False when there was none. */
+  async unban(name: BanName): Promise<boolean> {
+    const { list, store, log } = this.#options;
+    if (!list.remove(name)) return false;
+    await store.remove(name);
+    log.info('unbanned', { ...name });
+    return true;
+  }
+
+  /** At the start: a crash may have come between a ban and the end of what it names. */
+  async enforceAll(): Promise<void> {
+    await this.#forgetEnded();
+    for (const ban of this.all()) await this.#enforce(ban);
+  }
+
+  /** Bans that are over have left the list by themselves. */
+  async #forgetEnded(): Promise<void> {
+    const { list, store } = this.#options;
+    for (const ban of [...store.all()]) if (list.get(ban) === undefined) await store.remove(ban);
+  }
+
+  async #enforce(ban: Ban): Promise<void> {
+    const { stores, links } = this.#options;
+    // The broker's list is known to say the address of a connection, at both doors.
+    const banned = [...stores.sessions.all()].filter(({ session, identity, attachment }) =>
+      isBanOn(ban, identity, session.clientId, attachment?.holder),
+    );
+    for (const record of banned) await this.#expel(ban, record);
+    for (const link of links.all()) {
+      const isUnconnected = link.state.phase !== 'connected';
+      if (isUnconnected && ban.as === 'peerhost' && link.peer.host === ban.who)
+        link.closeWith(CloseCode.PolicyViolation, 'This address has been banned');
+    }
+  }
+
+  /** One that cannot be told, at the gateway door, keeps no other. */
+  async #expel(ban: Ban, { session: { tenant, clientId }, identity: meant }: SessionRecord): Promise<void> {
+    const { broker, log } = this.#options;
+    try {
+      await broker.expel(tenant, clientId, expulsionOf(ban), ({ identity }) => identity.name === meant.name);
+    } catch (error) {
+      log.error('expel-failed', { clientId, error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Banned } from '../operate/operator.ts';
+import type { Command } from './command.ts';
+import { durationFrom } from './duration.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './operate-flags.ts';
+
+/** Longer than that is for ever. */
+const FOR_MAX = '3650d';
+
+const BAN: Flags = {
+  for: { value: 'TIME', help: 'How long: 30s, 15m, 12h, 7d.', default: 'until `apus unban`' },
+  reason: { value: 'TEXT', help: 'Why, for those who look at the list. The client is not told.' },
+  by: { value: 'NAME', help: 'Who bans, for the same.' },
+  'issued-before': {
+    value: 'TIME',
+    help: 'With --user: refuses only the credentials that were issued before (2026-01-31T12:00:00Z, or `now`), and those that do not say when they were.',
+  },
+};
+
+export const ban: Command = {
+  name: 'ban',
+  summary: 'Keeps a client, a name, a token or an address out.',
+  usage:
+    '(--client-id ID | --user NAME | --token JTI | --address IP) [--for TIME] [--url URL | --stack NAME]',
+  description: [
+    'What is connected ends at once, and so does every session that waits for its client, with its messages and its will.',
+    'A ban of an address ends connections of the node door; at the gateway, and in a deployment, it refuses handshakes and',
+    'the next packet of what stands, and sessions stay. In a deployment it takes most of a minute.',
+    '',
+    'Examples: apus ban --user eve --for 12h --reason spam',
+    '          apus ban --token 8f14e45f --stack apus',
+    '          apus ban --user anna --issued-before now       # every token that anna has: she fetches a new one',
+  ].join('\n'),
+  flags: { Whom: WHO_FLAGS, Ban: BAN, Broker: BROKER_FLAGS },
+  async run(values) {
+    const { as, who } = whoFrom(values, 'ban');
+    const request = { as, who, ...termsFrom(values) };
+    const operator = operatorFrom(values);
+    console.log(sentenceOf(await operating(() => operator.ban(request))));
+    return 0;
+  },
+};
+
+function termsFrom(values: Values) {
+  const [duration, reason, by] = [values.text('for'), values.text('reason'), values.text('by')];
+  const issuedBefore = values.text('issued-before');
+  if (issuedBefore !== undefined && !values.isSet('user'))
+    throw new UsageError('--issued-before goes with --user.');
+  return {
+    ...(duration !== undefined && { until: timeIn(durationFrom('for', duration, FOR_MAX)) }),
+    ...(reason !== undefined && { reason }),
+    ...(by !== undefined && { by }),
+    ...(issuedBefore !== undefined && { issued_before: issuedBefore === 'now' ? timeIn(0) : issuedBefore }),
+  };
+}
+
+function timeIn(seconds: number): string {
+  return new Date(Date.now() + seconds * 1_000).toISOString();
+}
+
+function sentenceOf({ ban: { as, who, until }, expelled, isComplete }: Banned): string {
+  const end = until === 'infinity' ? 'until it is taken back' : `until ${until}`;
+  const ended = expelled === undefined ? '' : ` Clients that were ended: ${expelled}.`;
+  const left = isComplete
+    ? ''
+    : ' Some may be left: the same command looks again, and the sweep within ten minutes.';
+  return `Banned: ${as} "${who}", ${end}.${ended}${left}`;
+}

@@ -1,0 +1,30 @@
+import type { BanEntry } from '@apus/identity';
+import type { Command } from './command.ts';
+import { UsageError } from './flags.ts';
+import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+
+export const bans: Command = {
+  name: 'bans',
+  summary: 'Lists the bans.',
+  usage: '[--json] [--url URL | --stack NAME]',
+  description: '',
+  flags: {
+    List: { json: { help: 'A line of JSON for each, with the names that EMQX has for them.' } },
+    Broker: BROKER_FLAGS,
+  },
+  async run(values) {
+    if (values.positionals.length > 0) throw new UsageError('`apus bans` takes only flags.');
+    const operator = operatorFrom(values);
+    const line = values.isSet('json') ? JSON.stringify : lineOf;
+    await operating(async () => {
+      for await (const each of operator.bans()) console.log(line(each));
+    });
+    return 0;
+  },
+};
+
+function lineOf({ as, who, until, reason, issued_before: before }: BanEntry): string {
+  const end = until === 'infinity' ? '' : `until ${until}`;
+  const issued = before === undefined ? '' : `issued before ${before}`;
+  return [as.padEnd(8), who, issued, end, reason].filter((part) => part !== '').join('  ');
+}

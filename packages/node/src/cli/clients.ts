@@ -1,0 +1,42 @@
+import type { ClientLine } from '../operate/operator.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './flags.ts';
+import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+
+const COUNT_DEFAULT = 100;
+
+export const clients: Command = {
+  name: 'clients',
+  summary: 'Lists clients: those that are connected, and sessions that wait for theirs.',
+  usage: '[--user NAME] [--count COUNT] [--json] [--url URL | --stack NAME]',
+  description:
+    'The token of a client is shown by its `jti`, for `apus ban --token`. A deployment goes over its table.',
+  flags: {
+    List: {
+      user: { value: 'NAME', help: 'Only the clients of one name.' },
+      count: { value: 'COUNT', help: 'How many at most.', default: String(COUNT_DEFAULT) },
+      json: { help: 'A line of JSON for each.' },
+    },
+    Broker: BROKER_FLAGS,
+  },
+  async run(values) {
+    if (values.positionals.length > 0) throw new UsageError('`apus clients` takes only flags.');
+    const operator = operatorFrom(values);
+    const line = values.isSet('json') ? JSON.stringify : lineOf;
+    let left = values.count('count') ?? COUNT_DEFAULT;
+    await operating(async () => {
+      for await (const each of operator.clients(values.text('user'))) {
+        if (left === 0) return;
+        left -= 1;
+        console.log(line(each));
+      }
+    });
+    return 0;
+  },
+};
+
+function lineOf({ clientId, username, token, isConnected, connectedAt }: ClientLine): string {
+  const since = isConnected ? `connected since ${connectedAt}` : 'away';
+  const by = token === undefined || token === null ? '' : `token ${token}`;
+  return [clientId, username ?? 'anonymous', by, since].filter((part) => part !== '').join('  ');
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { NodeOperator } from '../operate/node-operator.ts';
+import { OperateError, type Operator } from '../operate/operator.ts';
+import { StackOperator } from '../operate/stack-operator.ts';
+import { CommandError } from './command.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
+
+const URL_DEFAULT = 'http://127.0.0.1:8083';
+
+/** Which deployment. */
+export const STACK_FLAGS: Flags = {
+  stack: {
+    value: 'NAME',
+    help: 'A deployment instead, by the name of its stack: its function is called with your credentials of AWS.',
+  },
+  function: {
+    value: 'NAME',
+    help: 'The same by the name or the ARN of the function, its output OperatorName.',
+  },
+  region: { value: 'REGION', help: 'Where the deployment is.', default: 'that of your AWS profile' },
+  tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
+};
+
+/** Which broker. */
+export const BROKER_FLAGS: Flags = {
+  url: { value: 'URL', short: 'u', help: 'A node, by the address of its page.', default: URL_DEFAULT },
+  'api-key-file': {
+    value: 'FILE',
+    help: 'The key of its API: the file that it was started with. Not needed on the machine of a node that anybody there may use.',
+  },
+  ...STACK_FLAGS,
+};
+
+/** Whom a ban names. */
+export const WHO_FLAGS: Flags = {
+  'client-id': { value: 'ID', short: 'i', help: 'A client identifier.' },
+  user: { value: 'NAME', help: 'A name: all clients that have shown to be it.' },
+  token: {
+    value: 'JTI',
+    help: 'A token, by its `jti`; or the name of an API key. Other tokens of the same name stay.',
+  },
+  address: { value: 'IP', help: 'An IP address.' },
+};
+
+const KIND_OF_FLAG = {
+  'client-id': 'clientid',
+  user: 'username',
+  token: 'token',
+  address: 'peerhost',
+} as const;
+
+/** The one of the flags above that was given. */
+export function whoFrom(values: Values, command: string) {
+  const names = Object.keys(KIND_OF_FLAG) as (keyof typeof KIND_OF_FLAG)[];
+  const given = names.filter((name) => values.isSet(name));
+  const [name] = given;
+  const who = name && values.text(name);
+  if (given.length !== 1 || name === undefined || who === undefined || values.positionals.length > 0)
+    throw new UsageError(`\`apus ${command}\` takes one of --client-id, --user, --token and --address.`);
+  return { as: KIND_OF_FLAG[name], who, flag: name };
+}
+
+/** @throws {UsageError} */
+export function operatorFrom(values: Values): Operator {
+  const [stack, name, url] = [values.text('stack'), values.text('function'), values.text('url')];
+  if ([stack, name, url].filter((each) => each !== undefined).length > 1)
+    throw new UsageError('--url, --stack and --function exclude each other.');
+  const deployment = stackOperatorFrom(values);
+  if (deployment !== undefined) return deployment;
+  const tenant = values.text('tenant');
+  if (tenant !== undefined) throw new UsageError('A node has one tenant: --tenant is for a deployment.');
+  return nodeFrom(url ?? URL_DEFAULT, values.text('api-key-file'));
+}
+
+/** Undefined where the flags name no deployment. */
+export function stackOperatorFrom(values: Values): StackOperator | undefined {
+  const [stack, name] = [values.text('stack'), values.text('function')];
+  const region = values.text('region');
+  const tenant = values.text('tenant');
+  if (stack !== undefined) return new StackOperator({ function: { stack }, region, tenant });
+  return name === undefined ? undefined : new StackOperator({ function: name, region, tenant });
+}
+
+/** What the broker refuses is a sentence for the user. */
+export async function operating<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OperateError) throw new CommandError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function nodeFrom(url: string, keyFile: string | undefined): Operator {
+  // Clients of MQTT know the same address as `ws:`.
+  const address = url.replace(/^ws/, 'http');
+  if (!URL.canParse(address)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
+  return new NodeOperator(address, keyFile === undefined ? undefined : keyFrom(keyFile));
+}
+
+function keyFrom(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`The file of the API's key cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,19 @@
+import { type Command, CommandError } from './command.ts';
+import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './operate-flags.ts';
+
+export const unban: Command = {
+  name: 'unban',
+  summary: 'Takes a ban back.',
+  usage: '(--client-id ID | --user NAME | --token JTI | --address IP) [--url URL | --stack NAME]',
+  description:
+    'Whom it named may connect again; in a deployment within half a minute. Sessions that it ended are gone.',
+  flags: { Whom: WHO_FLAGS, Broker: BROKER_FLAGS },
+  async run(values) {
+    const { as, who } = whoFrom(values, 'unban');
+    const operator = operatorFrom(values);
+    if (!(await operating(() => operator.unban(as, who))))
+      throw new CommandError(`There is no ban of the ${as} "${who}".`);
+    console.log(`The ban of the ${as} "${who}" has been taken back.`);
+    return 0;
+  },
+};

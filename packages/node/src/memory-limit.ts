@@ -1,0 +1,26 @@
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import { MemoryBudget } from '@apus/store-memory';
+
+/** Beside the budget the process needs room for what is under way, for buffers of sockets and for garbage. */
+const SHARE = 1 / 2;
+
+/** Of all that is kept, the queues of one tenant may be so much: others have room for theirs, and for all else. */
+const TENANT_QUEUES_SHARE = 1 / 2;
+
+/**
+ * @param bytesMax 0: a share of what this process can have
+ * @param tenantQueueBytesMax 0: a share of that
+ */
+export function createMemoryBudget(bytesMax: number, tenantQueueBytesMax: number): MemoryBudget {
+  const all = bytesMax > 0 ? bytesMax : Math.floor(availableBytes() * SHARE);
+  const queues = tenantQueueBytesMax > 0 ? tenantQueueBytesMax : Math.floor(all * TENANT_QUEUES_SHARE);
+  return new MemoryBudget(all, queues);
+}
+
+function availableBytes(): number {
+  // In a container its limit, on the machine's own its memory; 0 or a huge number where there is none.
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(getHeapStatistics().heap_size_limit, memory);
+}

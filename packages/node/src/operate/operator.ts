@@ -1,0 +1,40 @@
+import type { BanEntry } from '@apus/identity';
+
+/** What a ban is asked with: the fields of `POST /api/v5/banned`. */
+export type BanRequest = Pick<BanEntry, 'as' | 'who'> & Partial<Omit<BanEntry, 'at'>>;
+
+/** A client, connected or waiting for. */
+export interface ClientLine {
+  readonly clientId: string;
+  readonly username: string | null;
+  /** Undefined where the broker does not say. */
+  readonly token?: string | null;
+  readonly isConnected: boolean;
+  readonly connectedAt: string | null;
+}
+
+/** What became of a ban. */
+export interface Banned {
+  readonly ban: BanEntry;
+  /** Clients that were ended; undefined where the broker does not say. */
+  readonly expelled?: number;
+  /** False: some may be left, until the next sweep finds them. */
+  readonly isComplete: boolean;
+}
+
+/** A broker, as its operator speaks to it: a node over HTTP, or a deployment through its function. */
+export interface Operator {
+  /** All of them, or those of one name; as many as the caller takes. */
+  clients(username: string | undefined): AsyncIterable<ClientLine>;
+  /** False when no such client is connected. */
+  kick(clientId: string): Promise<boolean>;
+  ban(request: BanRequest): Promise<Banned>;
+  /** False when there was no such ban. */
+  unban(as: string, who: string): Promise<boolean>;
+  bans(): AsyncIterable<BanEntry>;
+}
+
+/** The broker does not do what it is asked. The message is a sentence. */
+export class OperateError extends Error {
+  override readonly name = 'OperateError';
+}

@@ -1,0 +1,86 @@
+import type { Identity } from '@apus/broker';
+import type { Packet } from '@apus/mqtt';
+import { BURST_MS, type Charges, type RateQuota } from './rate-quota.ts';
+import type { Throttle, Waiting } from './throttle.ts';
+
+/** A client that has not had to wait for so long has come down to its rate. */
+const CALM_MS = 1_000;
+
+export interface LinkRateOptions {
+  readonly quota: RateQuota;
+  readonly throttle: Throttle;
+  /** The client may go on. */
+  readonly resumed: () => void;
+}
+
+/** Charges one connection's packets to its identity, and says whether it has to wait [SEC-QUOTA-1]. */
+export class LinkRate implements Waiting {
+  readonly #options: LinkRateOptions;
+  #identity: Identity | undefined;
+  #charges: Charges | undefined;
+  #isWaiting = false;
+  #waitsSinceMs = 0;
+  #wentOnAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LinkRateOptions) {
+    this.#options = options;
+  }
+
+  /** No further packet may be taken; `resumed` is called when that changes. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** The client is known, or has shown itself anew: from now on it pays. */
+  identify(identity: Identity, clientId: string): void {
+    if (identity === this.#identity) return;
+    this.#identity = identity;
+    this.#charges = this.#options.quota.chargesOf(identity, clientId);
+  }
+
+  /** A packet is about to be handled. */
+  packet(packet: Packet, nowMs: number): void {
+    this.#charges?.packet(packet, nowMs);
+    this.#look(nowMs);
+  }
+
+  /** Bytes have been read. */
+  bytes(bytes: number, nowMs: number): void {
+    this.#charges?.bytes(bytes, nowMs);
+    this.#look(nowMs);
+  }
+
+  /**
+   * How long the client has been at its identity's limit without coming down to it: 0 while it does not have to wait, or
+   * for what others of its tenant do.
+   */
+  overdraftMs(nowMs: number): number {
+    if (!this.#isWaiting || this.#charges?.isOwnDebt(nowMs) !== true) return 0;
+    return nowMs - this.#waitsSinceMs;
+  }
+
+  mayGoOn(nowMs: number): boolean {
+    return this.#debtMs(nowMs) <= BURST_MS;
+  }
+
+  goOn(nowMs: number): void {
+    this.#isWaiting = false;
+    this.#wentOnAtMs = nowMs;
+    this.#options.resumed();
+  }
+
+  end(): void {
+    this.#options.throttle.delete(this);
+  }
+
+  #look(nowMs: number): void {
+    if (this.#isWaiting || this.#debtMs(nowMs) <= BURST_MS) return;
+    this.#isWaiting = true;
+    if (nowMs - this.#wentOnAtMs > CALM_MS) this.#waitsSinceMs = nowMs;
+    this.#options.throttle.add(this);
+  }
+
+  #debtMs(nowMs: number): number {
+    return this.#charges?.debtMs(nowMs) ?? 0;
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  type Clock,
+  type DeliveryQuota,
+  type Identity,
+  type Publisher,
+  type QuotaHolder,
+  type QuotaScopes,
+  quotaHolderOf,
+} from '@apus/broker';
+import type { Packet } from '@apus/mqtt';
+import { RateAccount } from './rate-account.ts';
+
+/**
+ * So much debt is a burst, and stops nobody. A second of it: a client that comes back may send what it has kept, and an
+ * identity that uses all of its burst at once holds up others for no longer than its share of a second.
+ */
+export const BURST_MS = 1_000;
+
+/** Accounts that are kept. Beyond it those without a debt are forgotten, which changes nothing for their holders. */
+const ACCOUNTS_MAX = 20_000;
+
+/** The accounts that one client is charged to: its identity's, its tenant's, and that of all together. */
+export class Charges {
+  readonly #identity: RateAccount;
+  readonly #tenant: RateAccount;
+  readonly #all: RateAccount;
+
+  constructor(identity: RateAccount, tenant: RateAccount, all: RateAccount) {
+    this.#identity = identity;
+    this.#tenant = tenant;
+    this.#all = all;
+  }
+
+  packet(packet: Packet, nowMs: number): void {
+    if (packet.type === 'publish') {
+      this.#identity.chargePublishes(1, nowMs);
+      this.#tenant.chargePublishes(1, nowMs);
+      this.#all.chargePublishes(1, nowMs);
+      return;
+    }
+    const count = weightOf(packet);
+    this.#identity.chargePackets(count, nowMs);
+    this.#tenant.chargePackets(count, nowMs);
+    this.#all.chargePackets(count, nowMs);
+  }
+
+  /** Several packets that came together. */
+  frame(publishes: number, others: number, bytes: number, nowMs: number): void {
+    for (const account of [this.#identity, this.#tenant, this.#all]) {
+      account.chargePublishes(publishes, nowMs);
+      account.chargePackets(others, nowMs);
+      account.chargeBytes(bytes, nowMs);
+    }
+  }
+
+  bytes(bytes: number, nowMs: number): void {
+    this.#identity.chargeBytes(bytes, nowMs);
+    this.#tenant.chargeBytes(bytes, nowMs);
+    this.#all.chargeBytes(bytes, nowMs);
+  }
+
+  deliveries(count: number, nowMs: number): void {
+    this.#identity.chargeDeliveries(count, nowMs);
+    this.#tenant.chargeDeliveries(count, nowMs);
+    this.#all.chargeDeliveries(count, nowMs);
+  }
+
+  /** The longest of the debts. */
+  debtMs(nowMs: number): number {
+    return Math.max(this.#identity.debtMs(nowMs), this.#tenant.debtMs(nowMs), this.#all.debtMs(nowMs));
+  }
+
+  /** The debt is the identity's own doing. */
+  isOwnDebt(nowMs: number): boolean {
+    return this.#identity.debtMs(nowMs) > BURST_MS;
+  }
+}
+
+/** Each filter is a walk through the tree of all of them. */
+function weightOf(packet: Packet): number {
+  if (packet.type === 'subscribe') return packet.subscriptions.length;
+  return packet.type === 'unsubscribe' ? packet.topicFilters.length : 1;
+}
+
+/** The rates of identities, tenants and all together at this node. */
+export class RateQuota implements DeliveryQuota {
+  readonly #quotas: QuotaScopes;
+  readonly #clock: Clock;
+  readonly #all: RateAccount;
+  readonly #accounts = new Map<string, RateAccount>();
+  /** Those of the identities of connections that stand: what each message asks for is found without a string. */
+  readonly #charges = new WeakMap<Pick<Identity, 'tenant' | 'name'>, Charges>();
+
+  constructor(quotas: QuotaScopes, clock: Clock) {
+    this.#quotas = quotas;
+    this.#clock = clock;
+    this.#all = new RateAccount(quotas.broker);
+  }
+
+  /** `identity` is an object of this connection's own. */
+  chargesOf(identity: Identity, clientId: string): Charges {
+    const known = this.#charges.get(identity);
+    if (known !== undefined) return known;
+    const charges = this.#chargesTo(quotaHolderOf(identity, clientId), identity.quotas);
+    this.#charges.set(identity, charges);
+    return charges;
+  }
+
+  /** What publishes cause is charged and never refused: the publisher waits instead. */
+  take({ identity, clientId }: Publisher, deliveries: number): boolean {
+    this.chargesOf(identity, clientId).deliveries(deliveries, this.#clock.now());
+    return true;
+  }
+
+  #chargesTo(holder: QuotaHolder, exceptions: Identity['quotas']): Charges {
+    const { tenant, kind, name } = holder;
+    const quotas = { ...this.#quotas.identity, ...exceptions };
+    const own = this.#account(`${kind}\0${tenant}\0${name}`, () => new RateAccount(quotas));
+    // The last credential that was shown counts: an older one may have brought others.
+    own.setRates(quotas);
+    return new Charges(
+      own,
+      this.#account(`tenant\0${tenant}`, () => new RateAccount(this.#quotas.tenant)),
+      this.#all,
+    );
+  }
+
+  #account(key: string, make: () => RateAccount): RateAccount {
+    let account = this.#accounts.get(key);
+    if (account === undefined) {
+      if (this.#accounts.size >= ACCOUNTS_MAX) this.#forgetIdle();
+      account = make();
+      this.#accounts.set(key, account);
+    }
+    return account;
+  }
+
+  /** Connections keep the accounts that they have: a holder whose account was forgotten may get a second one. */
+  #forgetIdle(): void {
+    const nowMs = this.#clock.now();
+    for (const [key, account] of this.#accounts) if (account.debtMs(nowMs) <= 0) this.#accounts.delete(key);
+    if (this.#accounts.size >= ACCOUNTS_MAX) this.#accounts.clear();
+  }
+}

@@ -1,0 +1,48 @@
+import type { Scheduler } from '../scheduler.ts';
+
+/** How often those that wait are looked at: a client at its limit is served in steps of so much time. */
+const TICK_MS = 50;
+
+/** Something that waits until a debt is worked off. */
+export interface Waiting {
+  mayGoOn(nowMs: number): boolean;
+  /** It waits no longer, but may have to wait again before this call has returned. */
+  goOn(nowMs: number): void;
+}
+
+/** One timer for all that wait, and none while nothing does. They go on in the order in which they came. */
+export class Throttle {
+  readonly #scheduler: Scheduler;
+  readonly #waiting = new Set<Waiting>();
+  #cancel: (() => void) | undefined;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  add(waiting: Waiting): void {
+    this.#waiting.add(waiting);
+    this.#cancel ??= this.#scheduler.after(TICK_MS, () => this.#tick());
+  }
+
+  delete(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+  }
+
+  stop(): void {
+    this.#waiting.clear();
+    this.#cancel?.();
+  }
+
+  #tick(): void {
+    this.#cancel = undefined;
+    const nowMs = this.#scheduler.now();
+    // A copy: one that has to wait again comes behind all others, and is not asked twice.
+    for (const each of [...this.#waiting]) {
+      if (!each.mayGoOn(nowMs)) continue;
+      this.#waiting.delete(each);
+      each.goOn(nowMs);
+    }
+    if (this.#waiting.size > 0) this.#cancel ??= this.#scheduler.after(TICK_MS, () => this.#tick());
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+
+/** Of a file that is not there yet: it holds a secret, or hashes of passwords. */
+const MODE = 0o600;
+
+/**
+ * Replaces the content of a file at once: a process that reads it finds the old content or the new one, also after a
+ * crash of the machine. The file keeps its mode. `change` is given what stands there, undefined where there is no file;
+ * what it throws leaves the file as it is.
+ *
+ * The new content is gathered in a file beside it, which no other process can make at the same time: of two commands none
+ * undoes what the other has done.
+ */
+export function replaceFile(path: string, change: (before: string | undefined) => string): void {
+  const beside = `${path}.new`;
+  const file = openNew(beside);
+  try {
+    try {
+      writeSync(file, change(readIfThere(path)));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    chmodSync(beside, modeOf(path));
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', MODE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error(`${path} is there: another command writes it now, or has died. Then remove it.`, {
+      cause: error,
+    });
+  }
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function modeOf(path: string): number {
+  return (statSync(path, { throwIfNoEntry: false })?.mode ?? MODE) & 0o777;
+}

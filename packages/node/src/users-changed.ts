@@ -1,0 +1,55 @@
+import type { Broker, Expulsion, Log, SessionRecord } from '@apus/broker';
+import type { UserLookup, UsersOwner } from '@apus/identity';
+import { ReasonCode } from '@apus/mqtt';
+import type { LocalStores } from './stores.ts';
+
+/** A user that was taken out of the file. */
+const REMOVED: Expulsion = {
+  reasonCode: ReasonCode.NotAuthorized,
+  reason: 'this user is not known here any more',
+  endsSession: true,
+  publishesWill: false,
+};
+
+export interface UsersChangedContext extends UsersOwner {
+  readonly users: UserLookup;
+  readonly sessions: LocalStores['sessions'];
+  readonly broker: Broker;
+  readonly log: Log;
+}
+
+/**
+ * Users have come, gone or been given other rules: at both doors the subscriptions that they may not have any more end,
+ * and so do the sessions of those who are gone [SEC-RULES-6]. Other sessions are looked at when they are resumed.
+ */
+export async function usersChanged(context: UsersChangedContext, names: readonly string[]): Promise<void> {
+  const { sessions, log } = context;
+  log.info('users-changed', { count: names.length, names });
+  const changed = new Set(names);
+  // A list of its own: sessions end on the way.
+  const concerned = [...sessions.all()].filter(({ identity }) => isUser(context, identity, changed));
+  for (const record of concerned) {
+    try {
+      await applyTo(context, record);
+    } catch (error) {
+      log.error('users-change-failed', { clientId: record.session.clientId, error: String(error) });
+    }
+  }
+}
+
+/** One that brings rules of its own, as from a token, keeps to them. */
+function isUser(
+  owner: UsersOwner,
+  { tenant, name, rules, source = owner.source }: SessionRecord['identity'],
+  names: ReadonlySet<string>,
+): boolean {
+  return tenant === owner.tenant && source === owner.source && rules === undefined && names.has(name);
+}
+
+async function applyTo(
+  { users, broker }: UsersChangedContext,
+  { session, identity }: SessionRecord,
+): Promise<void> {
+  if (users.get(identity.name) === undefined) await broker.expel(session.tenant, session.clientId, REMOVED);
+  else await broker.recheck(session, identity);
+}

@@ -1,0 +1,50 @@
+import type { Authenticator } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { publish, TextClient } from '../../../test/support/text-client.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
+import { nodeForTest } from './support/nodes.ts';
+
+const PER_SECOND = 10;
+const BURST = PER_SECOND;
+
+const byUserName: Authenticator = {
+  authenticate: ({ username = '' }) => ({ tenant: 't', name: username }),
+};
+
+describe('a client of the gateway door beside a node that sends more than its identity may', () => {
+  async function start() {
+    const clock = new FakeScheduler();
+    const quotas = { identity: { publishesPerSecondMax: PER_SECOND } };
+    const node = await nodeForTest({ clock, quotas, authenticator: byUserName, gatewayPort: 0 });
+    const url = node.gateway?.url ?? '';
+    const connect = async (username: string) => (await TextClient.connect(url, { username })).client;
+    return { clock, node, connect };
+  }
+
+  const message = (messageId: number) => publish('t', 'x', { qos: 1, messageId });
+  const messages = (count: number) => Array.from({ length: count }, (_, index) => message(index + 1));
+
+  it('waits for its replies, and loses nothing [SEC-QUOTA-1]', async () => {
+    const { clock, connect } = await start();
+    const [busy, honest] = [await connect('busy'), await connect('honest')];
+    expect((await busy.exchange(...messages(BURST - 1))).packets).toHaveLength(BURST - 1);
+    busy.send(messages(PER_SECOND));
+    // Another identity does not wait: when it has been answered the busy one would have been.
+    await honest.exchange(message(1));
+    expect(busy.replies.size).toBe(0);
+    clock.advance(1_000);
+    expect((await busy.replies.next()).packets).toHaveLength(PER_SECOND);
+  });
+
+  it('is cut where it would have to wait for more than two seconds, with 0x96, and comes back by itself [SEC-QUOTA-2]', async () => {
+    const { clock, connect } = await start();
+    const runaway = await connect('runaway');
+    runaway.send(messages(4 * PER_SECOND));
+    const { packets } = await runaway.pushes.next();
+    expect(packets).toMatchObject([{ cmd: 'disconnect', reasonCode: 0x96 }]);
+    await runaway.expectClose();
+    clock.advance(4_000);
+    const again = await connect('runaway');
+    expect((await again.exchange(message(1))).packets).toMatchObject([{ cmd: 'puback' }]);
+  });
+});

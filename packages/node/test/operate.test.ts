@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RawClient } from '../../../test/support/raw-client.ts';
+import { ban } from '../src/cli/ban.ts';
+import { bans } from '../src/cli/bans.ts';
+import { clients } from '../src/cli/clients.ts';
+import { type Command, CommandError } from '../src/cli/command.ts';
+import { parseFlags, UsageError } from '../src/cli/flags.ts';
+import { kick } from '../src/cli/kick.ts';
+import { unban } from '../src/cli/unban.ts';
+import { nodeForTest } from './support/nodes.ts';
+import { type OperatedStack, startOperatorServices } from './support/operator-services.ts';
+
+const KEY = 'a-key-of-more-than-22-characters';
+const lines: string[] = [];
+
+beforeEach(() => {
+  lines.length = 0;
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+async function run(command: Command, ...args: string[]): Promise<string[]> {
+  const from = lines.length;
+  expect(await command.run(parseFlags(Object.assign({}, ...Object.values(command.flags)), args))).toBe(0);
+  return lines.slice(from);
+}
+
+function fileWith(content: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-key-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'key'), content);
+  return join(directory, 'key');
+}
+
+describe('the commands of the operator, at a node', () => {
+  async function nodeWithKey() {
+    const { url, httpUrl } = await nodeForTest({
+      apiKey: KEY,
+      authenticator: { authenticate: ({ username = '' }) => ({ tenant: 'default', name: username }) },
+    });
+    const broker = ['--url', httpUrl, '--api-key-file', fileWith(`${KEY}\n`)];
+    return { url, broker };
+  }
+
+  it('kick a client, and say so when there is none', async () => {
+    const { url, broker } = await nodeWithKey();
+    const { client } = await RawClient.connect(url, { clientId: 'a/b' });
+    expect(await run(kick, 'a/b', ...broker)).toEqual(['The connection of "a/b" has been ended.']);
+    expect((await client.expect('disconnect')).reasonCode).toBe(0x98);
+    await expect(run(kick, 'a/b', ...broker)).rejects.toThrow('No client "a/b" is connected.');
+  });
+
+  it('list clients, ban one of them, list the ban and take it back', async () => {
+    const { url, broker } = await nodeWithKey();
+    const eve = await RawClient.connect(url, { clientId: 'eve', username: 'eve' });
+    await RawClient.connect(url, { clientId: 'ada', username: 'ada' });
+    expect(await run(clients, '--user', 'eve', ...broker)).toEqual([
+      expect.stringMatching(/^eve {2}eve {2}connected since 20/),
+    ]);
+    expect(await run(clients, '--count', '1', ...broker)).toHaveLength(1);
+    expect(await run(ban, '--user', 'eve', '--for', '12h', '--reason', 'spam', ...broker)).toEqual([
+      expect.stringMatching(/^Banned: username "eve", until 20.*Z\.$/),
+    ]);
+    await eve.client.expect('disconnect');
+    expect(await run(bans, ...broker)).toEqual([
+      expect.stringMatching(/^username {2}eve {2}until .* {2}spam$/),
+    ]);
+    const [json = ''] = await run(bans, '--json', ...broker);
+    expect(JSON.parse(json)).toMatchObject({ as: 'username', who: 'eve', reason: 'spam' });
+    await run(unban, '--user', 'eve', ...broker);
+    expect(await run(bans, ...broker)).toEqual([]);
+    await expect(run(unban, '--user', 'eve', ...broker)).rejects.toThrow('no ban of the username "eve"');
+  });
+
+  it('say why the node refuses, or does not answer', async () => {
+    const { broker } = await nodeWithKey();
+    const [, address = ''] = broker;
+    await expect(run(bans, '--url', address)).rejects.toThrow('Send the key');
+    await run(ban, '--client-id', 'x', ...broker);
+    await expect(run(ban, '--client-id', 'x', ...broker)).rejects.toThrow('delete it first');
+    await expect(run(ban, '--address', 'localhost', ...broker)).rejects.toThrow(CommandError);
+    await expect(run(bans, '--url', 'http://127.0.0.1:9')).rejects.toThrow('Cannot reach http://127.0.0.1:9');
+  });
+});
+
+describe('the commands of the operator, at a deployment', () => {
+  async function stackThatAnswers(
+    answer: OperatedStack['answer'],
+  ): Promise<readonly Record<string, unknown>[]> {
+    const asked: Record<string, unknown>[] = [];
+    const endpoint = await startOperatorServices({
+      stack: 'apus',
+      functionName: 'apus-Operator-1',
+      answer: (request) => {
+        asked.push(request);
+        return answer(request);
+      },
+    });
+    vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIA');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    vi.stubEnv('AWS_CONFIG_FILE', '/nonexistent');
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nonexistent');
+    return asked;
+  }
+
+  it('find the function by the stack, and say how many were ended', async () => {
+    const entry = { as: 'token', who: 'jti-1', by: 'me', reason: '', at: '', until: 'infinity' };
+    const asked = await stackThatAnswers(() => ({ ban: entry, expelled: 3, isComplete: true }));
+    expect(await run(ban, '--token', 'jti-1', '--by', 'me', '--stack', 'apus')).toEqual([
+      'Banned: token "jti-1", until it is taken back. Clients that were ended: 3.',
+    ]);
+    expect(asked).toEqual([{ action: 'ban', as: 'token', who: 'jti-1', by: 'me' }]);
+  });
+
+  it('call the function by its name, for a tenant, page by page', async () => {
+    const lineOf = (clientId: string) => ({
+      clientId,
+      username: 'eve',
+      token: 'jti-1',
+      isConnected: false,
+      connectedAt: null,
+    });
+    const asked = await stackThatAnswers(({ after }) =>
+      after === undefined ? { clients: [lineOf('a')], next: { p: 'p', s: 's' } } : { clients: [lineOf('b')] },
+    );
+    const args = ['--function', 'apus-Operator-1', '--tenant', 'north'];
+    expect(await run(clients, ...args)).toEqual(['a  eve  token jti-1  away', 'b  eve  token jti-1  away']);
+    expect(asked).toMatchObject([
+      { action: 'clients', tenant: 'north' },
+      { action: 'clients', tenant: 'north', after: { p: 'p', s: 's' } },
+    ]);
+  });
+
+  it('say what is wrong: a request, the function, the stack', async () => {
+    await stackThatAnswers(({ action }) =>
+      action === 'bans' ? new Error('out of memory') : { error: 'The list is full.' },
+    );
+    await expect(run(unban, '--user', 'eve', '--stack', 'apus')).rejects.toThrow('The list is full.');
+    await expect(run(bans, '--stack', 'apus')).rejects.toThrow(
+      'has failed: {"errorMessage":"out of memory"}',
+    );
+    await expect(run(bans, '--stack', 'other')).rejects.toThrow(/Stack with id other does not exist/);
+    await expect(run(bans, '--function', 'none')).rejects.toThrow(/Function not found/);
+  });
+});
+
+describe('what the commands of the operator take', () => {
+  it.each<[Command, string[], RegExp]>([
+    [kick, [], /takes one client identifier/],
+    [kick, ['a', 'b'], /takes one client identifier/],
+    [ban, [], /takes one of --client-id/],
+    [ban, ['--user', 'a', '--token', 'b'], /takes one of --client-id/],
+    [ban, ['--user', 'a', '--for', '1y'], /--for takes a time up to 3650d/],
+    [ban, ['--token', 'a', '--issued-before', 'now'], /goes with --user/],
+    [unban, ['--user', 'a', 'b'], /takes one of --client-id/],
+    [bans, ['a'], /only flags/],
+    [bans, ['--stack', 'a', '--url', 'http://b'], /exclude each other/],
+    [bans, ['--tenant', 'a'], /for a deployment/],
+    [bans, ['--url', 'nowhere'], /takes a URL/],
+    [bans, ['--api-key-file', '/nonexistent'], /cannot be read/],
+  ])('%j %j', async (command, args, message) => {
+    const running = run(command, ...args);
+    await expect(running).rejects.toThrow(UsageError);
+    await expect(running).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,41 @@
+import { NODE_QUOTAS } from '@apus/broker';
+import type { PublishPacket } from '@apus/mqtt';
+import { bench, describe } from 'vitest';
+import { LinkRate } from '../src/quotas/link-rate.ts';
+import { RateQuota } from '../src/quotas/rate-quota.ts';
+import { Throttle } from '../src/quotas/throttle.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
+
+const PUBLISHES = 1_000;
+/** At which a client stays within its quota, and never waits. */
+const SPACING_MS = 1;
+const PACKET_BYTES = 100;
+const PUBLISH: PublishPacket = {
+  type: 'publish',
+  topic: 't',
+  payload: new Uint8Array(),
+  qos: 0,
+  retain: false,
+  dup: false,
+  packetId: 0,
+  properties: {},
+};
+
+// npx vitest bench --run --project node packages/node/test/quota-cost.bench.ts
+describe('what quotas cost a PUBLISH to one recipient, a thousand times', () => {
+  const scheduler = new FakeScheduler();
+  const quota = new RateQuota(NODE_QUOTAS, scheduler);
+  const rate = new LinkRate({ quota, throttle: new Throttle(scheduler), resumed: () => {} });
+  const client = { identity: { tenant: 't', name: 'ada' }, clientId: 'ada' };
+  rate.identify(client.identity, client.clientId);
+  let nowMs = scheduler.now();
+
+  bench('bytes, packet and delivery are charged', () => {
+    for (let count = 0; count < PUBLISHES; count += 1) {
+      nowMs += SPACING_MS;
+      rate.bytes(PACKET_BYTES, nowMs);
+      rate.packet(PUBLISH, nowMs);
+      quota.take(client, 1);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { type Identity, NODE_QUOTAS, withAddress, withQuotas } from '@apus/broker';
+import { expect, test } from 'vitest';
+import { BURST_MS, RateQuota } from '../src/quotas/rate-quota.ts';
+
+const PUBLISH = {
+  type: 'publish',
+  topic: 't',
+  payload: new Uint8Array(),
+  qos: 0,
+  retain: false,
+  dup: false,
+  packetId: 0,
+  properties: {},
+} as const;
+
+const identity = (tenant: string, name: string): Identity => ({ tenant, name });
+
+test('the quota of all together is charged by every tenant', () => {
+  const quota = new RateQuota(withQuotas(NODE_QUOTAS, { broker: { publishesPerSecondMax: 10 } }), {
+    now: () => 0,
+  });
+  for (let count = 0; count < 11; count += 1)
+    quota.chargesOf(identity(`tenant ${count}`, 'n'), '').packet(PUBLISH, 0);
+  const stranger = quota.chargesOf(identity('another', 'n'), '');
+  expect(stranger.debtMs(0)).toBeGreaterThan(BURST_MS);
+  expect(stranger.isOwnDebt(0)).toBe(false);
+  expect(stranger.debtMs(1_000)).toBeLessThanOrEqual(BURST_MS);
+});
+
+test.each([
+  ['of one address share a quota, whatever their client identifiers', '192.0.2.7:50', '192.0.2.7:51', true],
+  ['of two addresses have one each', '192.0.2.7:50', '192.0.2.8:50', false],
+  ['of one network of IPv6 share one', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2:ffff::9', true],
+  ['of one network of IPv6 share one where its address is short', '2001:db8::1', '2001:db8:0:0:5::', true],
+  ['of two networks of IPv6 have one each', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
+  ['of an IPv4 address share one in whatever form it comes', '192.0.2.7', '::ffff:192.0.2.7:80', true],
+  ['of this machine have one each, as a proxy may be before them', '127.0.0.1:50', '127.0.0.1:51', false],
+  ['of this machine over IPv6 as well', '::1:50', '::1:51', false],
+])('anonymous clients %s', (_, one, other, isShared) => {
+  const quota = new RateQuota(NODE_QUOTAS, { now: () => 0 });
+  const anonymous = { tenant: 't', name: '' };
+  const charges = quota.chargesOf(withAddress(anonymous, { address: one }), 'one');
+  const others = quota.chargesOf(withAddress(anonymous, { address: other }), 'other');
+  charges.packet(PUBLISH, 0);
+  expect(others.isOwnDebt(0) || others.debtMs(0) > 0).toBe(isShared);
+});
+
+test('accounts without a debt are forgotten when there are too many, and those with one are kept', () => {
+  const time = { nowMs: 0 };
+  const quota = new RateQuota(NODE_QUOTAS, { now: () => time.nowMs });
+  const bytes = 10 * NODE_QUOTAS.identity.bytesPerSecondMax;
+  quota.chargesOf(identity('t', 'runaway'), '').bytes(bytes, 0);
+  time.nowMs = 5_000;
+  for (let count = 0; count < 30_000; count += 1) quota.chargesOf(identity('t', `n${count}`), '');
+  expect(quota.chargesOf(identity('t', 'runaway'), '').debtMs(5_000)).toBeGreaterThan(4_000);
+});
+
+test('the quotas of the credential that was shown last count, and a debt stays', () => {
+  const quota = new RateQuota(NODE_QUOTAS, { now: () => 0 });
+  const shownFirst = { ...identity('t', 'ada'), quotas: { publishesPerSecondMax: 1 } };
+  quota.chargesOf(shownFirst, '').packet(PUBLISH, 0);
+  const charges = quota.chargesOf({ ...identity('t', 'ada'), quotas: { publishesPerSecondMax: 10 } }, '');
+  expect(charges.debtMs(0)).toBe(1_000);
+  charges.packet(PUBLISH, 0);
+  expect(charges.debtMs(0)).toBe(1_100);
+});

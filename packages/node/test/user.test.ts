@@ -1,0 +1,201 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseUsers, readIdentity } from '@apus/identity';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RawClient } from '../../../test/support/raw-client.ts';
+import { CommandError } from '../src/cli/command.ts';
+import { parseFlags, UsageError } from '../src/cli/flags.ts';
+import { user } from '../src/cli/user.ts';
+import { nodeForTest } from './support/nodes.ts';
+import { startOperatorServices } from './support/operator-services.ts';
+
+let typed = '';
+vi.mock('../src/cli/read-password.ts', () => ({ readPassword: async () => typed }));
+
+const lines: string[] = [];
+
+beforeEach(() => {
+  lines.length = 0;
+  typed = 'secret';
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+});
+afterEach(() => vi.restoreAllMocks());
+
+async function run(...args: string[]): Promise<string> {
+  const from = lines.length;
+  expect(await user.run(parseFlags(Object.assign({}, ...Object.values(user.flags)), args))).toBe(0);
+  return lines.slice(from).join('\n');
+}
+
+function usersFile(): { path: string; directory: string; file: readonly string[] } {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-users-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'users.json');
+  return { path, directory, file: ['--users', path] };
+}
+
+describe('apus user, at the users file of a node', () => {
+  it('makes the file, which only its owner reads, and no password is in it', async () => {
+    const { path, directory, file } = usersFile();
+    expect(await run('add', 'ada', '--publish', '%u/#', '--subscribe', 'news/+', ...file)).toContain(
+      '"ada" may connect. It has: publish %u/#; subscribe news/+.',
+    );
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, 'utf8')).not.toContain('secret');
+    expect(parseUsers(readFileSync(path, 'utf8'), path).get('ada')).toMatchObject({
+      rules: [
+        { action: 'publish', topicFilters: ['%u/#'] },
+        { action: 'subscribe', topicFilters: ['news/+'] },
+      ],
+    });
+    expect(readdirSync(directory)).toEqual(['users.json']);
+  });
+
+  it('takes rules, client identifiers and quotas, as flags or as JSON, and lists them without hashes', async () => {
+    const { file } = usersFile();
+    const rule = { effect: 'deny', action: 'all', topicFilters: ['a/b'] };
+    const flags = ['--rule', JSON.stringify(rule), '--client-id', '%u-+', '--quota', 'connectionsMax=1'];
+    await run('add', 'ada', '--publish', 'a/#', ...flags, ...file);
+    const entry = { publish: ['b/#'], subscribe: [], quotas: { connectionsMax: 2 } };
+    await run('add', 'bob', '--json', JSON.stringify(entry), ...file);
+    const listed = (await run('list', ...file)).split('\n');
+    expect(listed.map((line) => [line.slice(0, 3), JSON.parse(line.slice(5))])).toEqual([
+      [
+        'ada',
+        {
+          rules: [rule],
+          publish: ['a/#'],
+          subscribe: [],
+          clientIds: ['%u-+'],
+          quotas: { connectionsMax: 1 },
+        },
+      ],
+      ['bob', entry],
+    ]);
+    expect(listed.join()).not.toContain('scrypt');
+  });
+
+  it('changes the password of one user, and takes one away; the others stay as they are', async () => {
+    const { path, file } = usersFile();
+    for (const name of ['ada', 'bob']) await run('add', name, '--publish', '#', ...file);
+    const before = parseUsers(readFileSync(path, 'utf8'), path);
+    await run('passwd', 'bob', ...file);
+    const after = parseUsers(readFileSync(path, 'utf8'), path);
+    expect(after.get('ada')).toEqual(before.get('ada'));
+    expect(after.get('bob')?.password).not.toEqual(before.get('bob')?.password);
+    await run('remove', 'ada', ...file);
+    expect([...parseUsers(readFileSync(path, 'utf8'), path).keys()]).toEqual(['bob']);
+  });
+
+  it('is noticed by a node that is running: a user comes, has another password, and goes', async () => {
+    const { path, file } = usersFile();
+    await run('add', 'ada', '--subscribe', '#', ...file);
+    const identity = readIdentity({ authenticators: [{ users: { file: path } }] }, 'test');
+    const { url, rereadUsers } = await nodeForTest({ identity });
+    const connect = async (username: string, password: string) =>
+      await RawClient.connect(url, { clientId: username, username, password: Buffer.from(password) });
+    await run('add', 'bob', '--subscribe', '#', ...file);
+    await rereadUsers();
+    const { client, connack } = await connect('bob', 'secret');
+    expect(connack.reasonCode).toBe(0);
+    typed = 'another';
+    await run('passwd', 'bob', ...file);
+    await rereadUsers();
+    expect((await connect('bob', 'secret')).connack.reasonCode).toBe(0x86);
+    await run('remove', 'bob', ...file);
+    await rereadUsers();
+    expect((await client.expect('disconnect')).reasonCode).toBe(0x87);
+    expect((await connect('bob', 'another')).connack.reasonCode).toBe(0x86);
+    expect((await connect('ada', 'secret')).connack.reasonCode).toBe(0);
+  });
+
+  it('leaves the file alone where it can do nothing, and says why', async () => {
+    const { path, file, directory } = usersFile();
+    await run('add', 'ada', '--publish', '#', ...file);
+    const before = readFileSync(path, 'utf8');
+    await expect(run('add', 'ada', ...file)).rejects.toThrow('There is a user "ada" already');
+    await expect(run('remove', 'eve', ...file)).rejects.toThrow(new CommandError('There is no user "eve".'));
+    await expect(run('passwd', 'eve', ...file)).rejects.toThrow('There is no user "eve".');
+    typed = '';
+    await expect(run('add', 'bob', ...file)).rejects.toThrow('The password is empty.');
+    typed = 'secret';
+    writeFileSync(join(directory, 'users.json.new'), '');
+    await expect(run('add', 'bob', ...file)).rejects.toThrow('another command writes it now, or has died');
+    rmSync(join(directory, 'users.json.new'));
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    writeFileSync(path, '{"users": [{}]}');
+    await expect(run('add', 'bob', ...file)).rejects.toThrow('users[0].name has to be');
+    expect(readFileSync(path, 'utf8')).toBe('{"users": [{}]}');
+  });
+
+  it('of two at the same time loses none', async () => {
+    const { path, file } = usersFile();
+    await run('add', 'first', ...file);
+    const names = Array.from({ length: 8 }, (_, index) => `user-${index}`);
+    await Promise.all(names.map((name) => run('add', name, ...file)));
+    expect([...parseUsers(readFileSync(path, 'utf8'), path).keys()].sort()).toEqual(['first', ...names]);
+  });
+
+  it.each<[string[], string | RegExp]>([
+    [['add', 'ada', '--stack', 'Mine'], '--users FILE, for a node, or --stack NAME'],
+    [[], 'It is `apus user add NAME`'],
+    [['add'], 'It is `apus user add NAME`'],
+    [['add', 'ada', 'secret'], 'It is `apus user add NAME`'],
+    [['list', 'ada'], 'It is `apus user add NAME`'],
+    [['toString', 'ada'], 'It is `apus user add NAME`'],
+    [['passwd', 'ada', '--publish', '#'], '--publish is for `apus user add`'],
+    [['add', 'ada', '--publish', 'a/#/b'], /--publish\[0\]/],
+    [['add', 'ada', '--quota', 'x=1'], 'There is no quota "x"'],
+    [['add', 'ada', '--quota', 'many'], 'connectionsMax=1'],
+    [['add', 'ada', '--json', '{'], '--json takes JSON'],
+    [['add', 'ada', '--json', '{"password": "x"}'], 'without "name" and "password"'],
+    [['add', 'ada', '--json', '{}', '--publish', '#'], '--json says all'],
+  ])('%j is answered with a sentence', async (args, sentence) => {
+    const { file } = usersFile();
+    const running = run(...args, ...file);
+    await expect(running).rejects.toThrow(UsageError);
+    await expect(running).rejects.toThrow(sentence);
+  });
+});
+
+describe('apus user, at a deployment', () => {
+  it('asks the operator’s function, which is sent a hash and no password', async () => {
+    const asked: Readonly<Record<string, unknown>>[] = [];
+    const answers: Readonly<Record<string, object>> = {
+      'add-user': { added: true },
+      'set-password': { changed: true },
+      'remove-user': { removed: false, expelled: 0, isComplete: true },
+      users: { users: [{ name: 'ada', publish: ['#'], subscribe: [] }] },
+    };
+    const operated = {
+      stack: 'Mine',
+      functionName: 'Mine-Operator',
+      answer: (request: Readonly<Record<string, unknown>>) => {
+        asked.push(request);
+        return answers[String(request.action)] ?? {};
+      },
+    };
+    vi.stubEnv('AWS_ENDPOINT_URL', await startOperatorServices(operated));
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const stack = ['--stack', 'Mine', '--tenant', 'shop'];
+    await run('add', 'ada', '--publish', '#', ...stack);
+    await run('passwd', 'ada', ...stack);
+    expect(await run('list', ...stack)).toBe('ada  {"publish":["#"],"subscribe":[]}');
+    await expect(run('remove', 'eve', ...stack)).rejects.toThrow('There is no user "eve".');
+    const hash = expect.stringMatching(/^scrypt:/);
+    expect(asked).toEqual([
+      {
+        action: 'add-user',
+        tenant: 'shop',
+        user: { name: 'ada', password: hash, publish: ['#'], subscribe: [] },
+      },
+      { action: 'set-password', tenant: 'shop', name: 'ada', password: hash },
+      { action: 'users', tenant: 'shop' },
+      { action: 'remove-user', tenant: 'shop', name: 'eve' },
+    ]);
+  });
+});

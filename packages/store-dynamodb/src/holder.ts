@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { Ban, BanKind, Identity } from '@apus/broker';
+
+/*
+ * A connection's name, credential, address and time of issue, as short as bans need them: the holder stands in each entry
+ * of a session that keeps nothing, and eight of those share a write unit.
+ *
+ *     NNNNNNNNN.TTTTTT.HHHHHHHHH.IIIIII     what is missing at the end is left out
+ */
+
+/**
+ * Characters of base64 of the hash of a name, and of an address. A client may choose these: to find one that is taken
+ * for somebody else's takes 2^54 attempts.
+ */
+const CHOSEN_LENGTH = 9;
+
+/** The same of a token's id, which its issuer chooses. A thousand bans take one connection in 60 million for another. */
+const ISSUED_LENGTH = 6;
+
+const SEPARATOR = '.';
+
+/** Undefined where nothing is known of it that a ban could name. */
+export function holderOf(
+  { name, tokenId, issuedAtMs }: Identity,
+  host: string | undefined,
+): string | undefined {
+  const parts = [
+    name === '' ? '' : fingerprintOf('username', name),
+    tokenId === undefined ? '' : fingerprintOf('token', tokenId),
+    host === undefined ? '' : fingerprintOf('peerhost', host),
+    name === '' || issuedAtMs === undefined ? '' : Math.floor(issuedAtMs / 1_000).toString(36),
+  ];
+  while (parts.at(-1) === '') parts.pop();
+  return parts.length === 0 ? undefined : parts.join(SEPARATOR);
+}
+
+export interface Holder {
+  readonly username: string;
+  readonly token: string;
+  readonly peerhost: string;
+  /** 0: not known. */
+  readonly issuedAtMs: number;
+}
+
+export function readHolder(holder: string): Holder {
+  const [username = '', token = '', peerhost = '', issued = ''] = holder.split(SEPARATOR);
+  return { username, token, peerhost, issuedAtMs: issued === '' ? 0 : Number.parseInt(issued, 36) * 1_000 };
+}
+
+/** The part of a holder that a ban names. Not for one of a client identifier, which is known in full. */
+export function fingerprintOfBan({ as, who }: Pick<Ban, 'as' | 'who'>): string {
+  return fingerprintOf(as, who);
+}
+
+function fingerprintOf(kind: BanKind, text: string): string {
+  const length = kind === 'token' ? ISSUED_LENGTH : CHOSEN_LENGTH;
+  return createHash('sha256').update(text).digest('base64url').slice(0, length);
+}

@@ -1,0 +1,91 @@
+import { ThrottledError } from './errors.ts';
+import { type Key, quotaAccountKey } from './keys.ts';
+import type { QuotaAccount } from './quota-accounts.ts';
+import type { Table } from './table.ts';
+import { type Item, number, numberOf, VERSION } from './values.ts';
+
+/** Whose holdings. */
+export type HoldingAccount = Pick<QuotaAccount, 'tenant' | 'kind' | 'name'>;
+
+/** The things that are counted of a holder. */
+export interface HeldCounts {
+  readonly connections: number;
+  readonly sessions: number;
+}
+
+/** The sort key of their items. */
+export const HOLDINGS = 'holdings';
+
+/** `hc` connections, `hs` sessions; `hw` somebody wants them counted anew. */
+const ATTRIBUTES = { connections: 'hc', sessions: 'hs' } as const;
+
+/** About how many connections and sessions identities and tenants hold; an item each, of those that are written. */
+export class QuotaHoldings {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Answers how many there are then; undefined where that is not known, as the table is busy. */
+  async change(account: HoldingAccount, of: keyof HeldCounts, by: number): Promise<number | undefined> {
+    try {
+      const { old } = await this.#table.update(
+        keyOf(account),
+        `SET v = :v, t = :ttl ADD ${ATTRIBUTES[of]} :by`,
+        {
+          values: { ':v': number(VERSION), ':ttl': number(this.#ttl()), ':by': number(by) },
+          returnsOld: true,
+        },
+      );
+      return (numberOf(old, ATTRIBUTES[of]) ?? 0) + by;
+    } catch (error) {
+      // The write has been made, and must not be taken for refused.
+      if (error instanceof ThrottledError) return undefined;
+      throw error;
+    }
+  }
+
+  async read(account: HoldingAccount): Promise<HeldCounts> {
+    return countsOf(await this.#table.get(keyOf(account)));
+  }
+
+  /** Asks the sweep to count: somebody is refused, and the numbers may be wrong. */
+  async askForCount(account: HoldingAccount): Promise<void> {
+    await this.#table.update(keyOf(account), 'SET v = :v, t = :ttl, hw = :one', {
+      values: { ':v': number(VERSION), ':ttl': number(this.#ttl()), ':one': number(1) },
+    });
+  }
+
+  /** Somebody has counted: what changed meanwhile may be missing. */
+  async set(account: HoldingAccount, { connections, sessions }: HeldCounts): Promise<void> {
+    await this.#table.update(
+      keyOf(account),
+      'SET v = :v, t = :ttl, hc = :connections, hs = :sessions REMOVE hw',
+      {
+        values: {
+          ':v': number(VERSION),
+          ':ttl': number(this.#ttl()),
+          ':connections': number(connections),
+          ':sessions': number(sessions),
+        },
+      },
+    );
+  }
+
+  /** Longer than any session lasts whose client stays away. */
+  #ttl(): number {
+    return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
+  }
+}
+
+function countsOf(item: Item | undefined): HeldCounts {
+  return {
+    connections: Math.max(0, numberOf(item, ATTRIBUTES.connections) ?? 0),
+    sessions: Math.max(0, numberOf(item, ATTRIBUTES.sessions) ?? 0),
+  };
+}
+
+function keyOf(account: HoldingAccount): Key {
+  return quotaAccountKey({ ...account, of: HOLDINGS });
+}

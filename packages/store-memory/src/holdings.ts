@@ -1,0 +1,82 @@
+import { type Identity, quotaHolderOf } from '@apus/broker';
+
+/** A holder, as `quotaHolderOf` needs it. */
+type Holder = Pick<Identity, 'tenant' | 'name' | 'address'>;
+
+/** The things that are counted of a holder. */
+export type HeldKind = 'connections' | 'sessions' | 'subscriptions';
+
+/** Counts for the sessions of one identity, or of one tenant; subscriptions by their weight. */
+export class Holding {
+  readonly #tenant: Holding | undefined;
+  readonly #emptied: () => void;
+  #connections = 0;
+  #sessions = 0;
+  #subscriptions = 0;
+
+  /** @param tenant is changed with it */
+  constructor(tenant: Holding | undefined, emptied: () => void) {
+    this.#tenant = tenant;
+    this.#emptied = emptied;
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  get sessions(): number {
+    return this.#sessions;
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions;
+  }
+
+  change(kind: HeldKind, by: number): void {
+    if (kind === 'connections') this.#connections += by;
+    else if (kind === 'sessions') this.#sessions += by;
+    else this.#subscriptions += by;
+    this.#tenant?.change(kind, by);
+    // A session that has ended holds its subscriptions until they are cleared.
+    if (this.#sessions === 0 && this.#subscriptions === 0) this.#emptied();
+  }
+}
+
+/** The counts of all: by holder, as `quotaHolderOf` says, and by tenant. A holder of nothing is forgotten. */
+export class Holdings {
+  readonly #holders = new Map<string, Holding>();
+  readonly #tenants = new Map<string, Holding>();
+
+  /** For a session that is about to be counted. */
+  of(identity: Holder, clientId: string): Holding {
+    const key = keyOf(identity, clientId);
+    const known = this.#holders.get(key);
+    if (known !== undefined) return known;
+    const holding = new Holding(this.#tenantOf(identity.tenant), () => this.#holders.delete(key));
+    this.#holders.set(key, holding);
+    return holding;
+  }
+
+  /** Undefined where the holder holds nothing. */
+  find(identity: Holder, clientId: string): Holding | undefined {
+    return this.#holders.get(keyOf(identity, clientId));
+  }
+
+  findTenant(tenant: string): Holding | undefined {
+    return this.#tenants.get(tenant);
+  }
+
+  #tenantOf(tenant: string): Holding {
+    let holding = this.#tenants.get(tenant);
+    if (holding === undefined) {
+      holding = new Holding(undefined, () => this.#tenants.delete(tenant));
+      this.#tenants.set(tenant, holding);
+    }
+    return holding;
+  }
+}
+
+function keyOf(identity: Holder, clientId: string): string {
+  const { tenant, kind, name } = quotaHolderOf(identity, clientId);
+  return `${kind}\0${tenant}\0${name}`;
+}

@@ -1,0 +1,149 @@
+import {
+  type FilterName,
+  type Identity,
+  type Memory,
+  type Message,
+  messageBytes,
+  type SessionRef,
+} from '@apus/broker';
+import { levelCount, type Will } from '@apus/mqtt';
+
+/**
+ * Memory that things take beside the bytes of clients in them: objects, and their places in maps. Rounded up;
+ * counted-memory.test.ts measures that none takes more.
+ */
+export const RECEIPT_BYTES = 256;
+const SESSION_BYTES = 1024;
+const RULE_BYTES = 512;
+const TEXT_BYTES = 64;
+const HELD_MESSAGE_BYTES = 768;
+const HOLDER_BYTES = 256;
+const RETAINED_MESSAGE_BYTES = 1024;
+const USER_PROPERTY_BYTES = 96;
+const SUBSCRIPTION_BYTES = 512;
+const LEVEL_BYTES = 48;
+
+/** Beyond its limit a node keeps so much more for what it cannot refuse: the wills of clients that resume a session. */
+const RESERVE_SHARE = 1 / 8;
+
+/** Bytes that all stores of a process keep for clients, and their limit [SEC-MEMORY-5]. */
+export class MemoryBudget implements Memory {
+  readonly #bytesMax: number;
+  readonly #queuedPerTenantMax: number;
+  /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
+  readonly #queued = new Map<string, number>();
+  #bytes = 0;
+  #isRestoring = false;
+
+  /** No limit, where one is not given. */
+  constructor(bytesMax = Number.POSITIVE_INFINITY, queuedPerTenantMax = Number.POSITIVE_INFINITY) {
+    this.#bytesMax = bytesMax;
+    this.#queuedPerTenantMax = queuedPerTenantMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax && !this.#isRestoring;
+  }
+
+  get isReserveUsed(): boolean {
+    return this.#bytes >= this.#bytesMax * (1 + RESERVE_SHARE) && !this.#isRestoring;
+  }
+
+  isQueueFull(tenant: string): boolean {
+    return this.queuedBytes(tenant) >= this.#queuedPerTenantMax;
+  }
+
+  queuedBytes(tenant: string): number {
+    return this.#queued.get(tenant) ?? 0;
+  }
+
+  /** Everything from before is kept, also where the limit is lower now. */
+  restoring<T>(restore: () => T): T {
+    this.#isRestoring = true;
+    try {
+      return restore();
+    } finally {
+      this.#isRestoring = false;
+    }
+  }
+
+  /** So many bytes more are kept, or fewer. */
+  change(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** The same of what a tenant's queues hold. */
+  changeQueued(tenant: string, bytes: number): void {
+    this.change(bytes);
+    const queued = this.queuedBytes(tenant) + bytes;
+    if (queued === 0) this.#queued.delete(tenant);
+    else this.#queued.set(tenant, queued);
+  }
+}
+
+/** A message that queues hold. Its bytes count once, however many do. */
+export class HeldMessage {
+  readonly #budget: MemoryBudget;
+  readonly #tenant: string;
+  readonly #bytes: number;
+  #holders = 0;
+
+  constructor(budget: MemoryBudget, message: Message, tenant: string) {
+    this.#budget = budget;
+    this.#tenant = tenant;
+    this.#bytes = HELD_MESSAGE_BYTES + contentBytes(message);
+  }
+
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  hold(): void {
+    this.#change(this.#holders === 0 ? this.#bytes + HOLDER_BYTES : HOLDER_BYTES);
+    this.#holders += 1;
+  }
+
+  release(): void {
+    this.#holders -= 1;
+    this.#change(this.#holders === 0 ? -this.#bytes - HOLDER_BYTES : -HOLDER_BYTES);
+  }
+
+  #change(bytes: number): void {
+    this.#budget.changeQueued(this.#tenant, bytes);
+  }
+}
+
+/** The rules that a token, or the answer of a hook, has brought are kept with each session. */
+export function sessionBytes(
+  { clientId }: Pick<SessionRef, 'clientId'>,
+  { rules, clientIds }: Identity,
+): number {
+  let bytes = SESSION_BYTES + clientId.length + textsBytes(clientIds);
+  for (const { topicFilters, share } of rules ?? [])
+    bytes += RULE_BYTES + textsBytes(topicFilters) + (Array.isArray(share) ? textsBytes(share) : 0);
+  return bytes;
+}
+
+export function subscriptionBytes({ topicFilter, shareGroup = '' }: FilterName): number {
+  return SUBSCRIPTION_BYTES + topicFilter.length + shareGroup.length + levelCount(topicFilter) * LEVEL_BYTES;
+}
+
+export function retainedMemoryBytes(message: Message): number {
+  return RETAINED_MESSAGE_BYTES + contentBytes(message) + levelCount(message.topic) * LEVEL_BYTES;
+}
+
+export function willBytes(will: Will): number {
+  return contentBytes(will);
+}
+
+function contentBytes(message: Pick<Message, 'topic' | 'payload' | 'properties'>): number {
+  return messageBytes(message) + (message.properties.userProperties?.length ?? 0) * USER_PROPERTY_BYTES;
+}
+
+function textsBytes(texts: readonly string[] = []): number {
+  return texts.reduce((bytes, text) => bytes + TEXT_BYTES + text.length, 0);
+}

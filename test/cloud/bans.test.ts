@@ -1,0 +1,368 @@
+import { type Ban, type Identity, rulesAuthorizer, rulesOfLists } from '@apus/broker';
+import { connect as connectInTextFrames } from '@apus/client';
+import { Handshakes, handshakeAuthenticator } from '@apus/identity';
+import { createDynamoStores } from '@apus/store-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import { TABLE } from './names.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+/** A machine that is busy may take its time; in virtual time it takes none. */
+const TIMEOUT_MS = 240_000;
+
+/** What the issue of a ban may take. */
+const MINUTE_MS = 60_000;
+
+/** A filter with more is served by workers. */
+const INLINE_SUBSCRIBERS_MAX = 3;
+
+/** Of all tokens. */
+const ISSUED_AT_MS = Date.UTC(2025, 11, 31);
+
+/** A token is its name and its id: `anna.1`. What signs tokens is tested elsewhere. */
+const tokens = {
+  async verify(token: string): Promise<Identity> {
+    const [name = '', tokenId = ''] = token.split('.');
+    return { tenant: 'default', name, tokenId, rules: rulesOfLists(['#'], ['#']), issuedAtMs: ISSUED_AT_MS };
+  },
+};
+
+/** A program with mqtt.js, which comes back by itself. */
+class Program {
+  readonly mqtt: mqtt.MqttClient;
+  /** What it was sent, and when. */
+  readonly received: { readonly text: string; readonly atMs: number }[] = [];
+  /** When its PUBLISH packets were acknowledged. */
+  readonly acceptedAtMs: number[] = [];
+  readonly disconnects: (number | undefined)[] = [];
+
+  constructor(token: string, options: mqtt.IClientOptions = {}, address = '127.0.0.1') {
+    this.mqtt = connectInTextFrames(
+      mqtt,
+      world.url,
+      { protocolVersion: 5, reconnectPeriod: 1_000, ...options },
+      { WebSocket: world.emulator.webSocketFrom(address), page: {}, token: () => token },
+    );
+    this.mqtt.on('error', () => {});
+    this.mqtt.on('disconnect', ({ reasonCode }) => this.disconnects.push(reasonCode));
+    this.mqtt.on('message', (_topic, payload) =>
+      this.received.push({ text: payload.toString(), atMs: time.nowMs }),
+    );
+    this.mqtt.on('packetreceive', ({ cmd }) => {
+      if (cmd === 'puback') this.acceptedAtMs.push(time.nowMs);
+    });
+    programs.push(this);
+  }
+
+  /** Subscribes, on each connection. */
+  subscribe(filter: string, qos: 0 | 1 = 1): this {
+    this.mqtt.on('connect', () => this.mqtt.subscribe(filter, { qos }));
+    return this;
+  }
+
+  lastAtMs(): number {
+    return Math.max(0, ...this.acceptedAtMs, ...this.received.map(({ atMs }) => atMs));
+  }
+
+  texts(from: string): string[] {
+    return this.received.map(({ text }) => text).filter((text) => text.startsWith(from));
+  }
+}
+
+let time: VirtualTime;
+let world: InProcessWorld;
+const programs: Program[] = [];
+
+beforeEach(async () => {
+  time = new VirtualTime(7);
+  world = await time.during(
+    startCloudInProcess({
+      seed: 7,
+      tokens,
+      handshakes: new Handshakes({ chain: tokens, allowsPassword: false }),
+      authenticator: handshakeAuthenticator,
+      authorizer: rulesAuthorizer,
+      inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
+    }),
+  );
+});
+afterEach(async () => {
+  for (const program of programs.splice(0)) program.mqtt.end(true);
+  await time.advance(1_000);
+  world.stop();
+  time.restore();
+  expect(world.failures).toEqual([]);
+});
+
+const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+
+/** Publishes a number each second until it is stopped. */
+function publishing(program: Program, topic: string): () => void {
+  let number = 0;
+  const timer = setInterval(
+    () => program.mqtt.publish(topic, `${topic} ${number++}`, { qos: 1 }, () => {}),
+    1_000,
+  );
+  return () => clearInterval(timer);
+}
+
+/** Stays away from now on, with a session that waits. */
+async function leaveSession(token: string, clientId: string): Promise<void> {
+  const away = new Program(token, { clientId, clean: false, properties: { sessionExpiryInterval: 86_400 } });
+  away.subscribe('news');
+  await seconds(5);
+  away.mqtt.end();
+  await seconds(1);
+}
+
+function connections(): number {
+  return world.emulator.connectionIds().length;
+}
+
+describe('a minute after a ban', () => {
+  it(
+    'nothing is accepted from whom it names, or delivered, whatever they try meanwhile; nobody else notices',
+    async () => {
+      const bert = new Program('bert.1', { clientId: 'bert' }).subscribe('#');
+      const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');
+      const spammer = new Program('anna.2');
+      await leaveSession('anna.3', 'anna-away');
+      const stops = [publishing(bert, 'news'), publishing(spammer, 'spam')];
+      await seconds(10);
+      expect(bert.texts('spam').length).toBeGreaterThan(5);
+      expect(idle.texts('news').length).toBeGreaterThan(5);
+      const bannedAtMs = time.nowMs;
+      const banning = world.operate({ action: 'ban', as: 'username', who: 'anna', reason: 'spam' });
+      // Frames of environments that have not read the list yet let some of them in, until they have.
+      const intruders: Program[] = [];
+      for (let second = 0; second < 60; second += 2) {
+        intruders.push(new Program(`anna.${second + 10}`, { reconnectPeriod: 0 }).subscribe('news'));
+        await seconds(2);
+      }
+      expect(time.nowMs - bannedAtMs).toBe(MINUTE_MS);
+      expect(await banning).toMatchObject({ ban: { as: 'username', who: 'anna' }, isComplete: true });
+      expect(intruders.some(({ received }) => received.length > 0)).toBe(true);
+      await seconds(300);
+      for (const program of [idle, spammer, ...intruders]) {
+        expect(program.lastAtMs() - bannedAtMs).toBeLessThanOrEqual(MINUTE_MS);
+        expect(program.mqtt.connected).toBe(false);
+      }
+      expect(idle.disconnects).toEqual([0x98]);
+      expect(
+        bert.received.filter(({ text, atMs }) => text.startsWith('spam') && atMs > bannedAtMs + MINUTE_MS),
+      ).toEqual([]);
+      for (const stop of stops) stop();
+      expect(bert.mqtt.connected).toBe(true);
+      expect(bert.texts('news').length).toBeGreaterThan(360);
+      expect(connections()).toBe(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a session that waited for its client is gone, with what it was kept',
+    async () => {
+      await leaveSession('anna.1', 'anna-away');
+      await time.during(world.operate({ action: 'ban', as: 'username', who: 'anna' }), 2 * MINUTE_MS);
+      const bert = new Program('bert.1');
+      await seconds(5);
+      bert.mqtt.publish('news', 'kept?', { qos: 1 });
+      await seconds(5);
+      await time.during(world.operate({ action: 'unban', as: 'username', who: 'anna' }));
+      await seconds(35);
+      const back = new Program('anna.1', {
+        clientId: 'anna-away',
+        clean: false,
+        properties: { sessionExpiryInterval: 86_400 },
+      });
+      const connack = new Promise<boolean>((resolve) =>
+        back.mqtt.once('connect', ({ sessionPresent }) => resolve(sessionPresent)),
+      );
+      expect(await time.during(connack)).toBe(false);
+      await seconds(5);
+      expect(back.received).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** The operator's function has died once the list was written. */
+async function banWithoutEnforcing(ban: Pick<Ban, 'as' | 'who'> & Partial<Ban>): Promise<void> {
+  const client = new DynamoDBClient(world.dynamoDb.clientConfig());
+  const { bans } = createDynamoStores({ client, tableName: TABLE });
+  const whole: Ban = { tenant: 'default', by: '', reason: '', atMs: time.nowMs, ...ban };
+  expect(await time.during(bans.add(whole))).toBe(true);
+}
+
+describe('a minute after a ban whose operator’s function has died', () => {
+  const ANNA_IP = '192.0.2.1';
+
+  it.each<Pick<Ban, 'as' | 'who'> & Partial<Ban>>([
+    { as: 'username', who: 'anna' },
+    { as: 'username', who: 'anna', issuedBeforeMs: ISSUED_AT_MS + 1_000 },
+    { as: 'token', who: '1' },
+    { as: 'clientid', who: 'anna-1' },
+    { as: 'peerhost', who: ANNA_IP, tenant: '' },
+  ])(
+    'nothing more is posted to an idle connection, and the sweep closes it [SEC-BAN-2]: $as $who $issuedBeforeMs',
+    async (ban) => {
+      const others = ['carl', 'dora', 'emil'].map((name) => new Program(`${name}.9`).subscribe('wide'));
+      await seconds(2);
+      const options = { clientId: 'anna-1', reconnectPeriod: 0 };
+      const idle = new Program('anna.1', options, ANNA_IP).subscribe('news').subscribe('wide');
+      const stored = { clean: false, properties: { sessionExpiryInterval: 600 } };
+      const kept = new Program('anna.1', { ...options, ...stored, clientId: 'anna-2' }, ANNA_IP);
+      kept.subscribe('news', 0);
+      const own = new Program('anna.2', { clientId: 'anna-3' }).subscribe('news');
+      const bert = new Program('bert.2').subscribe('wide');
+      await seconds(3);
+      const stops = [publishing(bert, 'news'), publishing(bert, 'wide')];
+      await seconds(10);
+      for (const texts of [idle.texts('news'), idle.texts('wide'), kept.texts('news')])
+        expect(texts.length).toBeGreaterThan(5);
+      const bannedAtMs = time.nowMs;
+      await banWithoutEnforcing(ban);
+      await seconds(180);
+      const lastAtMs = (program: Program) => program.lastAtMs() - bannedAtMs;
+      expect(lastAtMs(idle)).toBeLessThanOrEqual(MINUTE_MS);
+      if (ban.as !== 'clientid') expect(lastAtMs(kept)).toBeLessThanOrEqual(MINUTE_MS);
+      if (ban.as !== 'username') expect(lastAtMs(own)).toBeGreaterThan(2 * MINUTE_MS);
+      for (const each of [bert, ...others]) expect(lastAtMs(each)).toBeGreaterThan(2 * MINUTE_MS);
+      for (const stop of stops) stop();
+      await seconds(660);
+      expect(idle.mqtt.connected).toBe(false);
+      if (ban.as !== 'username') expect(own.mqtt.connected).toBe(true);
+      expect(bert.mqtt.connected).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('a ban of an address', () => {
+  it(
+    'closes its idle connections, and leaves their sessions, which may come from another address [SEC-BAN-2]',
+    async () => {
+      const stored = { clean: false, properties: { sessionExpiryInterval: 600 }, reconnectPeriod: 0 };
+      const idle = new Program('anna.1', { ...stored, clientId: 'anna-1' }, '192.0.2.1').subscribe('news');
+      const other = new Program('bert.1', {}, '192.0.2.2');
+      await seconds(5);
+      const answer = await time.during(
+        world.operate({ action: 'ban', as: 'peerhost', who: '192.0.2.1' }),
+        2 * MINUTE_MS,
+      );
+      expect(answer).toMatchObject({ expelled: 1, isComplete: true });
+      expect([idle.mqtt.connected, other.mqtt.connected]).toEqual([false, true]);
+      const { clients } = (await time.during(world.operate({ action: 'clients', clientId: 'anna-1' }))) as {
+        clients: readonly object[];
+      };
+      expect(clients).toMatchObject([{ clientId: 'anna-1', isConnected: false }]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('a token that was revoked', () => {
+  it(
+    'ends with its connections, and leaves the other tokens of its name',
+    async () => {
+      const stolen = new Program('anna.stolen', { reconnectPeriod: 0 }).subscribe('news');
+      const own = new Program('anna.own').subscribe('news');
+      await seconds(5);
+      const answer = await time.during(
+        world.operate({ action: 'revoke', token: 'stolen', reason: 'found in a log' }),
+        2 * MINUTE_MS,
+      );
+      expect(answer).toMatchObject({ ban: { as: 'token', who: 'stolen' }, expelled: 1, isComplete: true });
+      expect(stolen.disconnects).toEqual([0x87]);
+      expect(stolen.mqtt.connected).toBe(false);
+      own.mqtt.publish('news', 'mine', { qos: 1 });
+      await seconds(5);
+      expect(own.texts('mine')).toHaveLength(1);
+      const again = new Program('anna.stolen', { reconnectPeriod: 0 });
+      await seconds(5);
+      expect(again.mqtt.connected).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('the operator', () => {
+  it(
+    'lists clients, a page at a time and by name, and kicks one, which comes back',
+    async () => {
+      const anna = new Program('anna.1', { clientId: 'anna' });
+      const bert = new Program('bert.1', { clientId: 'bert' });
+      await seconds(5);
+      const listed = await time.during(world.operate({ action: 'clients', username: 'anna' }));
+      expect(listed).toEqual({
+        clients: [
+          {
+            tenant: 'default',
+            clientId: 'anna',
+            username: 'anna',
+            token: '1',
+            isConnected: true,
+            connectedAt: expect.stringMatching(/^2026-01-01T/),
+          },
+        ],
+      });
+      expect(await time.during(world.operate({ action: 'clients', clientId: 'bert' }))).toMatchObject({
+        clients: [{ clientId: 'bert', username: 'bert' }],
+      });
+      expect(await time.during(world.operate({ action: 'kick', clientId: 'anna' }))).toEqual({
+        kicked: true,
+      });
+      await seconds(1);
+      expect(anna.disconnects).toEqual([0x98]);
+      await seconds(30);
+      expect(anna.mqtt.connected).toBe(true);
+      expect(bert.disconnects).toEqual([]);
+      expect(await time.during(world.operate({ action: 'kick', clientId: 'nobody' }))).toEqual({
+        kicked: false,
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  it('is told in a sentence what is wrong with a request', async () => {
+    for (const request of [
+      {},
+      { action: 'explode' },
+      { action: 'kick' },
+      { action: 'ban', as: 'clientid' },
+      { action: 'revoke' },
+      { action: 'unban', as: 'nobody', who: 'x' },
+      { action: 'clients', limit: 0 },
+      { action: 'clients', after: 'x' },
+      { action: 'bans', tenant: '../other' },
+    ]) {
+      expect(await time.during(world.operate(request))).toEqual({
+        error: expect.stringMatching(/\w \w.*\.$/),
+      });
+    }
+    expect(await time.during(world.operate({ action: 'bans' }))).toEqual({ bans: [] });
+  });
+});
+
+describe('the sweep', () => {
+  it(
+    'ends what an operator’s function that died has left',
+    async () => {
+      const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');
+      await leaveSession('anna.2', 'anna-away');
+      // It has died once the list was written.
+      const client = new DynamoDBClient(world.dynamoDb.clientConfig());
+      const { bans } = createDynamoStores({ client, tableName: TABLE });
+      const ban = { as: 'username', who: 'anna', tenant: 'default', by: '', reason: '', atMs: 0 } as const;
+      expect(await time.during(bans.add(ban))).toBe(true);
+      await seconds(5);
+      expect(idle.mqtt.connected).toBe(true);
+      await seconds(660);
+      expect(idle.mqtt.connected).toBe(false);
+      expect(await time.during(world.operate({ action: 'clients' }))).toEqual({ clients: [] });
+    },
+    TIMEOUT_MS,
+  );
+});

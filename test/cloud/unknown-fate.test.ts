@@ -1,0 +1,142 @@
+import { connect as connectInTextFrames } from '@apus/client';
+import type { ManagementCall } from '@apus/emulator';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+// A deployment with all of its functions, in one process.
+vi.setConfig({ testTimeout: 120_000 });
+
+const RECONNECT_MS = 1_000;
+
+/** A PUBLISH as it came: on which connection of the client, and whether it says that it came before. */
+interface Arrival {
+  readonly connection: number;
+  readonly text: string;
+  readonly dup: boolean;
+}
+
+/**
+ * A post that is answered 500, or not at all, may have arrived, and its client may have acknowledged it and freed the place that it had
+ * in the window. Were it posted again on this connection, it would come on top of what has that place by then.
+ */
+describe('a post to a session that is kept, which arrives and whose answer does not', () => {
+  let time: VirtualTime;
+  let world: InProcessWorld;
+  let failing = 0;
+  let isKilled = false;
+  /** The packets of each. */
+  let posts: string[] = [];
+  const clients: mqtt.MqttClient[] = [];
+
+  beforeEach(() => {
+    time = new VirtualTime(11);
+    failing = 0;
+    isKilled = false;
+    posts = [];
+  });
+
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.end(true);
+    await time.advance(1_000);
+    world.stop();
+    time.restore();
+    expect(world.failures).toEqual([]);
+  });
+
+  async function start(inlineSubscribersMax: number): Promise<void> {
+    const postFailsAfterwards = () => {
+      failing -= 1;
+      return failing >= 0;
+    };
+    const killAfterCall = ({ body = '' }: ManagementCall) => {
+      posts.push(Buffer.from(body, 'base64').toString('latin1'));
+      const isNow = isKilled;
+      isKilled = false;
+      return isNow;
+    };
+    const faults = { shuffle: 0, postFailsAfterwards, killAfterCall };
+    world = await time.during(startCloudInProcess({ seed: 11, inlineSubscribersMax, faults }));
+  }
+
+  function open(clientId: string, more: mqtt.IClientOptions = {}): mqtt.MqttClient {
+    const client = connectInTextFrames(
+      mqtt,
+      world.emulator.url,
+      {
+        protocolVersion: 5,
+        clientId,
+        clean: false,
+        reconnectPeriod: RECONNECT_MS,
+        properties: { sessionExpiryInterval: 3_600, receiveMaximum: 1 },
+        ...more,
+      },
+      { WebSocket: world.emulator.WebSocket, page: {} },
+    );
+    client.on('error', () => {});
+    clients.push(client);
+    return client;
+  }
+
+  /** A client that is subscribed, one that publishes, and what the former is sent from then on. */
+  async function begin(more: mqtt.IClientOptions = {}) {
+    const first = open('first');
+    const reader = open('reader', more);
+    await time.advance(2_000);
+    first.subscribe('t', { qos: 1 });
+    await time.advance(2_000);
+    reader.subscribe('t', { qos: 1 });
+    await time.advance(10_000);
+    first.end(true);
+    const arrivals: Arrival[] = [];
+    let connection = 0;
+    reader.on('connect', () => {
+      connection += 1;
+    });
+    reader.on('packetreceive', (packet) => {
+      if (packet.cmd !== 'publish') return;
+      arrivals.push({ connection, text: packet.payload.toString(), dup: packet.dup });
+    });
+    const publisher = open('publisher');
+    await time.advance(10_000);
+    return { publisher, arrivals };
+  }
+
+  const WAYS = [
+    { by: 'the frame of its publisher', inlineSubscribersMax: 8 },
+    { by: 'a worker', inlineSubscribersMax: 1 },
+  ];
+
+  it.each(WAYS)(
+    'is not made again by $by: the connection ends, and the next one gets the message with DUP [MQTT-3.3.4-9]',
+    async ({ inlineSubscribersMax }) => {
+      await start(inlineSubscribersMax);
+      const { publisher, arrivals } = await begin();
+      failing = 1;
+      publisher.publish('t', 'one', { qos: 1 });
+      await time.advance(10);
+      publisher.publish('t', 'two', { qos: 1 });
+      await time.advance(60_000);
+      const before = arrivals.filter(({ connection }) => connection === 0).map(({ text }) => text);
+      expect(before.filter((text) => text === 'one').length).toBeLessThan(2);
+      expect(arrivals.slice(before.length)).toEqual([
+        { connection: 1, text: 'one', dup: true },
+        { connection: 1, text: 'two', dup: false },
+      ]);
+    },
+  );
+
+  it('is not made again by the worker that follows one which has died behind it [MQTT-3.3.4-9]', async () => {
+    await start(1);
+    // Not acknowledged: it keeps its place in the window.
+    const { publisher, arrivals } = await begin({ customHandleAcks: () => {} });
+    isKilled = true;
+    publisher.publish('t', 'one', { qos: 1 });
+    await time.advance(120_000);
+    expect(world.failures.splice(0)).toEqual([expect.stringContaining('timed out')]);
+    expect(posts.filter((packets) => packets.includes('one'))).toHaveLength(1);
+    // Its connection was ended for that: the next one is sent it.
+    expect(arrivals.at(-1)).toEqual({ connection: 1, text: 'one', dup: true });
+  });
+});
