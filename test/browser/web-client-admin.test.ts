@@ -60,6 +60,108 @@ clientSuite('the web client’s admin view', (suite) => {
     await client.screenshot('admin-retained-light');
   });
 
+  it('shows a client’s session, window, traffic, identity and quotas', async () => {
+    const sensor = await device('detailed/sensor');
+    await sensor.subscribeAsync('detailed/#', { qos: 1 });
+    await sensor.publishAsync('detailed/here', 'x', { qos: 1 });
+    const client = await suite.open('admin');
+    const { page } = client;
+    await page.getByRole('button', { name: 'detailed/sensor', exact: true }).click();
+    const details = page.getByRole('dialog', { name: 'Client detailed/sensor' });
+    await details.getByText(/^0 of [\d,]+ in flight$/).waitFor();
+    await details
+      .getByText(/^1 message \([\d.]+\/s\), \d+ B$/)
+      .first()
+      .waitFor();
+    await details.getByText('anonymous').waitFor();
+    await details.getByText('connectionsMax').waitFor();
+    await details.getByText('detailed/# · QoS 1').waitFor();
+    await details.getByRole('heading', { name: 'Dropped messages' }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('admin-client-light');
+    await sensor.publishAsync('detailed/here', 'x', { qos: 1 });
+    await details
+      .getByText(/^2 messages /)
+      .first()
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(() => details.count()).toBe(0);
+  });
+
+  it('draws the rates, and sorts by a column', async () => {
+    for (const name of ['sorted/b', 'sorted/a', 'sorted/c']) await device(name);
+    const client = await suite.open('admin');
+    const { page } = client;
+    await page.getByRole('img', { name: 'Messages a second over the last 15 minutes' }).waitFor();
+    await page.getByLabel('Part of the client identifier').fill('sorted/');
+    const names = (): Promise<string[]> => page.getByRole('rowheader').allTextContents();
+    const head = page.getByRole('columnheader', { name: 'Client identifier' });
+    await head.getByRole('button').click();
+    await eventually(names).toEqual(['sorted/a', 'sorted/b', 'sorted/c']);
+    await eventually(() => head.getAttribute('aria-sort')).toBe('ascending');
+    await head.getByRole('button').click();
+    await eventually(names).toEqual(['sorted/c', 'sorted/b', 'sorted/a']);
+    expect(await client.accessibilityProblems()).toEqual([]);
+  });
+
+  it('removes many retained messages at once, chosen or by a filter, and no others', async () => {
+    for (const topic of ['bulk/1', 'bulk/2', 'bulk/3', 'bulk/4', 'bulk-beside']) {
+      await suite.other.publishAsync(topic, 'x', { qos: 1, retain: true });
+    }
+    const client = await suite.open('admin');
+    const { page } = client;
+    await page.getByRole('tab', { name: 'Retained messages' }).click();
+    await page.getByLabel('A topic filter').fill('bulk/#');
+    await page.getByText('4 in all').waitFor();
+    await page.getByLabel('Choose bulk/2', { exact: true }).check();
+    await page.getByRole('button', { name: 'Remove chosen (1) …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Remove 1 message' }).click();
+    await dialog.getByText('1 of 1 removed').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('3 in all').waitFor();
+    await page.getByRole('button', { name: 'Remove all that fit (3) …' }).click();
+    await dialog.getByText('All that fit bulk/# now.').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('admin-bulk-light');
+    await dialog.getByRole('button', { name: 'Remove 3 messages' }).click();
+    await dialog.getByText('3 of 3 removed').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('No retained message fits.').waitFor();
+    await page.getByLabel('A topic filter').fill('bulk-beside');
+    await page.getByText('1 in all').waitFor();
+  });
+
+  it('keeps a client out, and lets it in again', async () => {
+    const sensor = await device('banned/sensor');
+    const client = await suite.open('admin');
+    const { page } = client;
+    await page.getByRole('button', { name: 'banned/sensor', exact: true }).click();
+    await page
+      .getByRole('dialog', { name: 'Client banned/sensor' })
+      .getByRole('button', { name: 'Ban …' })
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Keep a client out' });
+    await dialog.getByLabel('Reason').fill('of the test');
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('admin-ban-light');
+    const ended = new Promise((resolve) => sensor.once('close', () => resolve(true)));
+    await dialog.getByRole('button', { name: 'Ban', exact: true }).click();
+    expect(await ended).toBe(true);
+    await eventually(() => page.getByRole('dialog').count()).toBe(0);
+    // A look at a client that is just gone is an error to the console.
+    client.complaints.length = 0;
+    await page.getByRole('tab', { name: 'Bans' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'banned/sensor' });
+    await row.getByText('of the test').waitFor();
+    await expect(device('banned/sensor')).rejects.toThrow(/Banned|banned/);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await row.getByRole('button', { name: 'Lift the ban of banned/sensor' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift', exact: true }).click();
+    await page.getByText('Nobody is kept out.').waitFor();
+    await device('banned/sensor');
+  });
+
   it('asks for the key where the broker wants one, and stores it nowhere', async () => {
     const file = join(suite.built.directory, 'api.key');
     await writeFile(file, `${KEY}\n`);

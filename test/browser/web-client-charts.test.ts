@@ -192,6 +192,53 @@ clientSuite('charts in the web client', (suite) => {
     await eventually(() => numbersOf(series(client, 'ask/+'))).toEqual(['7', '7', '7', '7', '1']);
   });
 
+  it('shows several charts at a time, each with its own axes', async () => {
+    const client = await open('several/#');
+    const { page } = client;
+    await tell('several/1', { a: 1, b: 1_000 });
+    await tell('several/1', { a: 2, b: 3_000 });
+    await client.rows('several/1').first().click();
+    await chartNumber(client, 'a');
+    await chartNumber(client, 'b');
+    await client.openView('Charts');
+    await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
+    await page.getByRole('button', { name: 'A chart for each' }).click();
+    await page.getByRole('img', { name: 'Chart 1: 1 series' }).waitFor();
+    await page.getByRole('img', { name: 'Chart 2: 1 series' }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-several-light');
+    await page.getByLabel('Chart of several/1 $.b').selectOption({ label: '1' });
+    await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
+    await page.getByLabel('Chart of several/1 $.b').selectOption({ label: 'New' });
+    await page.getByRole('img', { name: 'Chart 2: 1 series' }).waitFor();
+    await page.getByRole('button', { name: 'One chart for all' }).click();
+    await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
+  });
+
+  it('tells more of a range that is selected, by key', async () => {
+    const client = await open('range/#');
+    const { page } = client;
+    for (const a of [1, 2, 9]) await tell('range/1', { a });
+    await client.rows('range/1').first().click();
+    await chartNumber(client, 'a');
+    await client.openView('Charts');
+    await lengthenWindow(client);
+    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('3');
+    await page.getByRole('button', { name: 'Select a range' }).click();
+    const range = page.getByRole('group', { name: 'Selected range' });
+    // The middle of the window: nothing came then.
+    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('0');
+    // From three quarters of the window to its end.
+    const end = range.getByRole('slider', { name: 'End of the range' });
+    for (let step = 0; step < 25; step += 1) await end.press('ArrowRight');
+    const cells = async () => (await series(client, '$.a').getByRole('cell').allTextContents()).slice(0, 9);
+    await eventually(cells).toEqual(['9', '1', '4', '9', '3', '2', '9', '3.55903', '8']);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('charts-range-light');
+    await range.getByRole('button', { name: 'All of the window' }).click();
+    await eventually(() => range.count()).toBe(0);
+  });
+
   it('can be read in the dark and on a phone', async () => {
     const client = await open('small/#', { colorScheme: 'dark' });
     await tell('small/1', { a: 1 });

@@ -131,8 +131,8 @@ clientSuite('connections in the web client', (suite) => {
     await dialog.getByRole('button', { name: 'Connect' }).click();
     await client.connected();
     await eventually(() => client.stored()).toContain(PASSWORD);
+    // Nothing has to be asked for: it comes back by itself.
     await page.reload();
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await client.connected();
   });
 
@@ -285,10 +285,12 @@ clientSuite('connections in the web client', (suite) => {
     await client.connectToGateway();
     await client.publish('cost/something', 'x'.repeat(500), 1);
     await client.openView('Costs');
-    await page.getByText(/^API Gateway has billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
+    await page.getByText(/^API Gateway would have billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
     const total = page.getByTestId('costs-total');
     const before = await total.textContent();
+    await page.getByText(/^That is \d+ messages? in [\d.]+ s: too little to say/).waitFor();
     await page.getByRole('button', { name: 'Take it over' }).click();
+    await page.getByText(/^It rests on \d+ messages? in [\d.]+ s/).waitFor();
     await eventually(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
     await eventually(() => total.textContent()).not.toBe(before);
     await page.getByLabel('Clients', { exact: true }).fill('0');

@@ -87,6 +87,13 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => client.topics()).toEqual(['find/hall/light']);
     await query.fill('(');
     await eventually(() => query.getAttribute('aria-invalid')).toBe('true');
+    // A query that fits nothing leaves an empty list, and a wrong one behind it says so.
+    await query.fill('no such thing');
+    await page.getByText('No message fits the filter').waitFor();
+    await kind('JSONPath');
+    await query.fill('$[');
+    await page.getByText('This cannot be searched for').waitFor();
+    await eventually(() => page.getByText('No message yet').count()).toBe(0);
     await kind('Text');
     await query.fill('"unit"');
     await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);

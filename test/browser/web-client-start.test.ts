@@ -28,6 +28,34 @@ clientSuite('the first minute with the web client', (suite) => {
     await client.screenshot('start-light');
   });
 
+  it('shows nothing of one broker under another, and cleans up behind itself once', async () => {
+    const kept: string[] = [];
+    suite.other.on('message', (topic, payload) => {
+      if (topic.endsWith('/kept') && payload.length === 0) kept.push(topic);
+    });
+    await suite.other.subscribeAsync('apus/example/#');
+    const client = await suite.openUrl(suite.served.pageUrl);
+    const { page } = client;
+    await client.connected();
+    const received = page.getByRole('region', { name: 'Received' });
+    const wire = page.getByRole('region', { name: 'What A and the server say' });
+    await received.getByText('retained', { exact: true }).waitFor();
+    await client.newConnection('Elsewhere', 'ws://127.0.0.1:1/mqtt');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await client.openView('Start');
+    await eventually(() => wire.locator('strong').count()).toBe(0);
+    await eventually(() => received.getByText('exactly once').count()).toBe(0);
+    // The topic is known before the example runs.
+    await page
+      .getByText(/apus\/example\/\w+\/#/)
+      .first()
+      .waitFor();
+    await eventually(() => kept.length).toBe(1);
+    await suite.other.publishAsync('apus/example/end', 'x', { qos: 1 });
+    await eventually(() => kept.length).toBe(1);
+    await suite.other.unsubscribeAsync('apus/example/#');
+  });
+
   it('lets its reader publish, and shows what comes of it', async () => {
     const client = await suite.openUrl(suite.served.pageUrl);
     const { page } = client;

@@ -211,4 +211,37 @@ clientSuite('the topic tree of the web client', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('tree-phone-dark');
   });
+
+  it('goes back through the last values of a topic, with what has changed, and follows the newest again', async () => {
+    const client = await open();
+    const { page } = client;
+    await subscribe(client, 'history/#');
+    for (const value of [20, 21, 25]) {
+      await suite.other.publishAsync('history/temperature', JSON.stringify({ value }), { qos: 1 });
+    }
+    await page.getByRole('button', { name: 'Open all' }).click();
+    await line(client, 'temperature').click();
+    const history = page.getByRole('group', { name: 'The last values' });
+    const place = page.getByTestId('history-place');
+    await place.filter({ hasText: /^3 of 3 · / }).waitFor();
+    // The line of the tree and that of the details.
+    await eventually(() => page.locator('svg polyline').count()).toBe(2);
+    const slider = history.getByRole('slider', { name: 'Which of the last values' });
+    await slider.press('ArrowLeft');
+    await place.filter({ hasText: /^2 of 3 · / }).waitFor();
+    await eventually(() => slider.getAttribute('aria-valuetext')).toMatch(/^2 of 3 · /);
+    await page.locator('label', { hasText: 'Changes' }).click();
+    const change = page.getByRole('group', { name: 'What has changed' }).getByRole('listitem');
+    await eventually(() => change.textContent()).toBe('$.valuechanged2021');
+    // Messages that come meanwhile do not move it.
+    await suite.other.publishAsync('history/temperature', '{"value":30}', { qos: 1 });
+    await place.filter({ hasText: /^2 of 4 · / }).waitFor();
+    await history.getByRole('combobox', { name: 'Compare with' }).click();
+    await page.getByRole('option', { name: 'From the newest' }).click();
+    await eventually(() => change.textContent()).toBe('$.valuechanged3021');
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('tree-history-light');
+    await history.getByRole('button', { name: 'Newest' }).click();
+    await place.filter({ hasText: /^4 of 4 · / }).waitFor();
+  });
 });

@@ -65,8 +65,10 @@ export class ClientPage {
   /** Opens the editor for another connection, and fills in what every one has. */
   async newConnection(name: string, url: string): Promise<void> {
     await this.page.getByRole('button', { name: 'New connection', exact: true }).click();
+    const dialog = this.page.getByRole('dialog', { name: 'New connection' });
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByRole('button', { name: 'More …' }).click();
     await this.page.getByLabel('Name', { exact: true }).fill(name);
-    await this.page.getByLabel('URL').fill(url);
   }
 
   async openView(name: string): Promise<void> {

@@ -31,12 +31,12 @@ export class Broker {
   }
 
   /** Builds into a folder of its own: what `npm start` has built stays as it is. */
-  static async start(): Promise<Broker> {
+  static async start(more: readonly string[] = []): Promise<Broker> {
     // Below node_modules, so that it finds the packages that it does not contain.
     const directory = await mkdtemp(join(ROOT, 'node_modules', '.apus-soak-'));
     try {
       await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'node', 'build.mjs'), directory]);
-      const flags = ['serve', '--port', '0', '--gateway-port', '0', '--log-level', 'error'];
+      const flags = ['serve', '--port', '0', '--gateway-port', '0', '--log-level', 'error', ...more];
       const child = spawn(process.execPath, [join(directory, 'apus.js'), ...flags], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });

@@ -1,8 +1,9 @@
-import { Badge, Burger, Group, Text, Tooltip } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconKeyboard } from '@tabler/icons-react';
+import { Badge, Burger, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconCommand, IconKeyboard } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { ConnectionControls } from '../features/connections/connection-controls.tsx';
 import { useActiveProfile, useStatus } from '../state/hooks.ts';
+import { isRecording } from '../state/recording-ids.ts';
 import { useStore } from '../state/store.ts';
 import { formatRate } from '../ui/format.ts';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -36,6 +37,13 @@ export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
       <Group gap={2} wrap="nowrap" ml="auto">
         <Rates />
         <IconButton
+          label={t('app.palette.open')}
+          visibleFrom="sm"
+          onClick={() => useStore.setState({ question: { type: 'palette' } })}
+        >
+          <IconCommand size={18} stroke={1.5} />
+        </IconButton>
+        <IconButton
           label={t('app.shortcuts.label')}
           visibleFrom="sm"
           onClick={() => useStore.setState({ question: { type: 'shortcuts' } })}
@@ -68,7 +76,9 @@ function ActiveConnection() {
         </Badge>
       )}
       <Badge variant="default" visibleFrom="lg">
-        {t(`connections.version.v${profile.protocolVersion}`)}
+        {isRecording(profile.id)
+          ? t('connections.recording')
+          : t(`connections.version.v${profile.protocolVersion}`)}
       </Badge>
       <ConnectionControls profile={profile} />
     </Group>
@@ -84,9 +94,11 @@ function Rates() {
     <Tooltip label={t('app.rates')}>
       <Group gap={6} wrap="nowrap" visibleFrom="sm" className={classes.rates} data-testid="rates">
         <IconArrowDown size={14} stroke={2} aria-hidden />
-        {t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}
+        <VisuallyHidden>{t('app.receiving')}</VisuallyHidden>
+        <span>{t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}</span>
         <IconArrowUp size={14} stroke={2} aria-hidden />
-        {t('app.perSecond', { rate: formatRate(traffic.messagesOutPerSecond) })}
+        <VisuallyHidden>{t('app.sending')}</VisuallyHidden>
+        <span>{t('app.perSecond', { rate: formatRate(traffic.messagesOutPerSecond) })}</span>
       </Group>
     </Tooltip>
   );

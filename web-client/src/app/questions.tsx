@@ -1,21 +1,50 @@
-import { DeleteDialog } from '../features/connections/delete-dialog.tsx';
-import { SecretsDialog } from '../features/connections/secrets-dialog.tsx';
-import { ShareDialog } from '../features/connections/share-dialog.tsx';
-import { SharedDialog } from '../features/connections/shared-dialog.tsx';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { profileOf } from '../state/profiles.ts';
 import { useStore } from '../state/store.ts';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+
+/** Fetch the code of the dialogs. */
+export const DIALOG_LOADS: (() => Promise<unknown>)[] = [];
+
+const DeleteDialog = loaded(() => import('../features/connections/delete-dialog.tsx'), 'DeleteDialog');
+const SecretsDialog = loaded(() => import('../features/connections/secrets-dialog.tsx'), 'SecretsDialog');
+const ShareDialog = loaded(() => import('../features/connections/share-dialog.tsx'), 'ShareDialog');
+const SharedDialog = loaded(() => import('../features/connections/shared-dialog.tsx'), 'SharedDialog');
+const NewConnectionDialog = loaded(
+  () => import('../features/connections/new-connection-dialog.tsx'),
+  'NewConnectionDialog',
+);
+const ShortcutsDialog = loaded(() => import('./shortcuts-dialog.tsx'), 'ShortcutsDialog');
+const CommandPalette = loaded(() => import('./command-palette.tsx'), 'CommandPalette');
 
 /** The dialog that stands over the page, if one does. */
 export function Questions() {
+  return (
+    <Suspense>
+      <Question />
+    </Suspense>
+  );
+}
+
+function Question() {
   const question = useStore((state) => state.question);
   const close = (): void => useStore.setState({ question: undefined });
   if (question === undefined) return null;
   if (question.type === 'shortcuts') return <ShortcutsDialog close={close} />;
+  if (question.type === 'palette') return <CommandPalette close={close} />;
+  if (question.type === 'new') return <NewConnectionDialog close={close} />;
   if (question.type === 'shared') return <SharedDialog profile={question.profile} close={close} />;
   const profile = profileOf(question.id);
   if (profile === undefined) return null;
   if (question.type === 'secrets') return <SecretsDialog profile={profile} close={close} />;
   if (question.type === 'share') return <ShareDialog profile={profile} close={close} />;
   return <DeleteDialog profile={profile} close={close} />;
+}
+
+/** A dialog whose code comes when it is first asked for. Declared as a function: it is used above. */
+function loaded<Name extends string, Props>(
+  load: () => Promise<Record<Name, ComponentType<Props>>>,
+  name: Name,
+) {
+  DIALOG_LOADS.push(load);
+  return lazy(async () => ({ default: (await load())[name] }));
 }

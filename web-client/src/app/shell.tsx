@@ -8,11 +8,11 @@ import { Loading } from '../ui/loading.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { Header } from './header.tsx';
 import { Navigation } from './navigation.tsx';
-import { Questions } from './questions.tsx';
+import { DIALOG_LOADS, Questions } from './questions.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { ViewBoundary } from './view-boundary.tsx';
-import { preloadViews, VIEWS } from './views.ts';
+import { preload, VIEWS } from './views.ts';
 
 const HEADER_HEIGHT = 44;
 const NAVBAR_WIDTH = 216;
@@ -30,7 +30,7 @@ export function Shell() {
   const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
   useShortcuts();
-  useEffect(() => (isReady ? preloadViews() : undefined), [isReady]);
+  useEffect(() => (isReady ? preload(DIALOG_LOADS) : undefined), [isReady]);
   useEffect(() => {
     document.title = t('app.title', {
       view: t(`app.views.${viewId}`),

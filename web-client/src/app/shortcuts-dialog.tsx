@@ -26,6 +26,7 @@ export function ShortcutsDialog({ close }: { readonly close: () => void }) {
             {ACTIONS.map((action) => (
               <Row key={action} keys={[SHORTCUT_KEYS[action]]} text={t(`app.shortcuts.${action}`)} />
             ))}
+            <Row keys={['Ctrl', 'K']} text={t('app.shortcuts.palette')} />
             <Row keys={['1', '…', '9', '0']} text={t('app.shortcuts.views')} />
             <Row keys={['Ctrl', 'Enter']} text={t('app.shortcuts.send')} />
             <Row keys={['↑', '↓', 'Home', 'End']} text={t('app.shortcuts.list')} />

@@ -19,6 +19,13 @@ export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
   return [isEnabled, setEnabled];
 }
 
+/** Not over a question that waits for an answer. */
+function togglePalette(): void {
+  const { question } = useStore.getState();
+  if (question === undefined) useStore.setState({ question: { type: 'palette' } });
+  else if (question.type === 'palette') useStore.setState({ question: undefined });
+}
+
 function showHelp(): void {
   useStore.setState({ question: { type: 'shortcuts' } });
 }
@@ -49,4 +56,6 @@ export function useShortcuts(): void {
     ...VIEW_IDS.slice(0, 10).map((id, index): HotkeyItem => [String((index + 1) % 10), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);
+  // It is no single key, so it is there for those who speak to their computer, too; and in fields of text.
+  useHotkeys([['mod+K', togglePalette]], [], true);
 }

@@ -5,6 +5,7 @@ import {
   Checkbox,
   type CSSVariablesResolver,
   createTheme,
+  DrawerHeader,
   Input,
   InputBase,
   InputWrapper,
@@ -70,6 +71,7 @@ export const theme = createTheme({
       styles: { title: { fontWeight: 650 } },
     }),
     // A header outside of the main part would be a second banner to screen readers.
+    DrawerHeader: DrawerHeader.extend({ defaultProps: { role: 'presentation' } }),
     ModalHeader: ModalHeader.extend({ defaultProps: { role: 'presentation' } }),
     MultiSelect: MultiSelect.extend(small),
     NumberInput: NumberInput.extend(small),

@@ -5,6 +5,7 @@ import {
   IconGauge,
   IconHome,
   IconList,
+  IconPackages,
   IconPlugConnected,
   IconReceipt2,
   IconTransfer,
@@ -63,6 +64,11 @@ export const VIEWS: readonly View[] = [
     ...view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
   },
   {
+    id: 'frames',
+    icon: IconPackages,
+    ...view(() => import('../features/frames/frames-view.tsx'), 'FramesView'),
+  },
+  {
     id: 'costs',
     icon: IconReceipt2,
     ...view(() => import('../features/costs/costs-view.tsx'), 'CostsView'),
@@ -87,11 +93,11 @@ export const VIEWS: readonly View[] = [
 /** How long the page is left alone before the code of the other views is fetched. */
 const PRELOAD_DELAY_MS = 1_500;
 
-/** Fetches the code of all views, so that they open also when the server that they come from has gone. */
-export function preloadViews(): () => void {
+/** Fetches the code of all views and dialogs, so that they open also when the server that they come from has gone. */
+export function preload(dialogs: readonly (() => Promise<unknown>)[]): () => void {
   const timer = setTimeout(() => {
-    // What fails now is tried again when its view is opened.
-    for (const { load } of VIEWS) void load().catch(() => {});
+    // A view that fails to load now is tried again when it is opened.
+    for (const load of [...VIEWS.map((view) => view.load), ...dialogs]) void load().catch(() => {});
   }, PRELOAD_DELAY_MS);
   return () => clearTimeout(timer);
 }

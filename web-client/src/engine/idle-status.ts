@@ -10,6 +10,7 @@ export const NO_TRAFFIC: Traffic = {
   bytesInPerSecond: 0,
   bytesOutPerSecond: 0,
   skipped: 0,
+  dropped: 0,
   gateway: undefined,
 };
 

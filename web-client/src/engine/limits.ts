@@ -4,11 +4,20 @@ export const MESSAGES_MAX = 50_000;
 /** Bytes that they may take, objects included: a browser tab with several connections stays below a few hundred MiB. */
 export const MESSAGES_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Marks of what is missing that a log holds: a broker that drops for minutes sets one a second. */
+export const MARKS_MAX = 200;
+
 /** Packets in the timeline of a connection. */
 export const PACKETS_MAX = 5_000;
 
 /** Bytes of packets in the timeline. */
 export const PACKETS_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Text frames of the gateway door that a connection's log holds: as many as packets. */
+export const FRAMES_MAX = PACKETS_MAX;
+
+/** Bytes of the packets in them. */
+export const FRAMES_BYTES_MAX = PACKETS_BYTES_MAX;
 
 /** How long the worker gathers before it tells the page: one frame. */
 export const BATCH_INTERVAL_MS = 16;

@@ -3,8 +3,11 @@ import type {
   BurstRequest,
   ConnectionProfile,
   ConnectionStatus,
+  FrameKind,
+  LogMark,
   MessageProperties,
   Outcome,
+  PublishFate,
   PublishRequest,
   Secrets,
   Subscription,
@@ -38,6 +41,12 @@ export type Report =
   | { readonly type: 'outcome'; readonly call: number; readonly outcome: Outcome }
   | { readonly type: 'progress'; readonly call: number; readonly progress: BurstProgress };
 
+/** The fate of a published message. */
+export interface PublishOutcome extends PublishFate {
+  /** Undefined: of all that wait for an answer. */
+  readonly packetId: number | undefined;
+}
+
 /**
  * Packets and messages of a moment, in columns: bytes are moved and not copied, and an object for each message is
  * first made on the page. `bytes` holds the packets one behind the other.
@@ -54,10 +63,37 @@ export interface Batch {
   readonly properties: readonly (MessageProperties | undefined)[];
   /** One for each message. */
   readonly subscriptionIds: readonly (readonly string[])[];
+  /** Gateway door: the text frames. They are few beside messages, so each is an object. */
+  readonly frames: readonly FrameRow[];
+  /** Pairs of a packet's id and its frame's number, or a code of `NoFrame`. */
+  readonly links: readonly number[];
+  /** Messages that are missing before that row, or behind the last one. */
+  readonly marks: readonly { readonly row: number; readonly mark: LogMark }[];
+  /** Answers of the server before the message of that row left, or behind the last one. */
+  readonly outcomes: readonly { readonly row: number; readonly outcome: PublishOutcome }[];
 }
 
-export const PACKET_COLUMNS = 4;
-export const PacketColumn = { AtMs: 0, IsOut: 1, Offset: 2, Length: 3 } as const;
+/** Why a packet of the timeline is in no frame: the transport kept it, or it never left. */
+export const NoFrame = { Kept: -1, Unsent: -2 } as const;
+
+/** A text frame of the gateway door; `bytes` of the batch hold its packets. */
+export interface FrameRow {
+  readonly number: number;
+  readonly atMs: number;
+  readonly isOut: boolean;
+  readonly kind: FrameKind;
+  readonly characters: number;
+  readonly billed: number;
+  readonly billedAlone: number;
+  readonly taken: number | undefined;
+  readonly parts: number;
+  readonly more: boolean;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export const PACKET_COLUMNS = 5;
+export const PacketColumn = { AtMs: 0, IsOut: 1, Offset: 2, Length: 3, Id: 4 } as const;
 
 export const MESSAGE_COLUMNS = 9;
 export const MessageColumn = {

@@ -100,6 +100,8 @@ export interface ConnectionProfile {
   /** Whether its owner asked to store the secrets with the profile. */
   readonly storeSecrets: boolean;
   readonly subscriptions: readonly Subscription[];
+  /** False: it does not subscribe to the broker's notices of what it drops. Only for the example, which shows every packet. */
+  readonly hearsOfDrops?: boolean | undefined;
 }
 
 /** What a profile never holds. `authenticationData` is text, sent as UTF-8. */
@@ -107,6 +109,23 @@ export interface Secrets {
   readonly password?: string | undefined;
   readonly token?: string | undefined;
   readonly authenticationData?: string | undefined;
+}
+
+/** The fate of a message that was published here. */
+export interface PublishFate {
+  readonly state: /** It has left; at QoS 1 and 2 no answer has come yet. */
+    | 'sent'
+    /** By PUBACK or PUBCOMP. MQTT 3.1.1 has no other answer, also where the server refuses. */
+    | 'acknowledged'
+    | 'refused'
+    /** The connection was lost before the answer; it is sent again on the next one. */
+    | 'unknown'
+    /** The connection ended before the answer, and it is not sent again. */
+    | 'lost';
+  /** MQTT 5's reason code, where there was an answer. */
+  readonly code: number | undefined;
+  /** The server's Reason String, or ''. */
+  readonly detail: string;
 }
 
 /**
@@ -130,6 +149,8 @@ export interface LoggedMessage {
   readonly properties: MessageProperties;
   /** The `id`s of the subscriptions that it came for; none for a published one. */
   readonly subscriptionIds: readonly string[];
+  /** Undefined for a message that was received. It changes with the server's answer. */
+  readonly fate: PublishFate | undefined;
   /** The whole PUBLISH as it was on the wire. */
   readonly packet: Uint8Array;
   readonly packetLength: number;
@@ -139,6 +160,31 @@ export interface LoggedMessage {
   readonly missingBefore: number;
   /** The payload as UTF-8, with U+FFFD for what is none; at most `charactersMax` characters. */
   text(charactersMax?: number): string;
+}
+
+/** Something that is missing from a log, where it would have been. */
+export type LogMark =
+  /** The broker dropped messages for this client. `reasons` are by the names of its notices, as `queue_full`. */
+  | {
+      readonly kind: 'dropped';
+      readonly atMs: number;
+      readonly count: number;
+      readonly reasons: Readonly<Record<string, number>>;
+    }
+  /** There was no connection from `fromMs` to `atMs`. */
+  | {
+      readonly kind: 'away';
+      readonly atMs: number;
+      readonly fromMs: number;
+      readonly sessionPresent: boolean;
+    }
+  /** The page was too busy to take these messages. */
+  | { readonly kind: 'skipped'; readonly atMs: number; readonly count: number };
+
+/** A mark, with the sequence of the message that it stands before. */
+export interface PlacedMark {
+  readonly sequence: number;
+  readonly mark: LogMark;
 }
 
 /** The bounded past of one connection: when it is full, the oldest go. */
@@ -152,19 +198,29 @@ export interface MessageLog {
   readonly endSequence: number;
   /** How many were let go since the log was cleared. */
   readonly evicted: number;
+  /** Gaps among the messages that are held, oldest first. Replaced, never changed. */
+  readonly marks: readonly PlacedMark[];
   at(sequence: number): LoggedMessage | undefined;
   clear(): void;
   /** Called with each batch at once, in order, also while a view is paused. Be quick. Returns how to stop. */
-  onAppend(listener: (messages: readonly LoggedMessage[]) => void): () => void;
+  onAppend(listener: AppendListener): () => void;
   /** Called after an append or a clear, at most once per frame. Returns how to stop. */
   onFrame(listener: () => void): () => void;
   /** Called at once when the log is cleared. */
   onClear(listener: () => void): () => void;
 }
 
+/** `marks` are those that came with the messages. */
+export type AppendListener = (messages: readonly LoggedMessage[], marks: readonly PlacedMark[]) => void;
+
+/** The number of a frame; `kept`: the transport answered it itself or left it out; `unsent`: it never left. */
+export type FrameOfPacket = number | 'kept' | 'unsent';
+
 /** One packet of the timeline, undecoded: `inspectPacket(bytes, version)` explains it field by field. */
 export interface LoggedPacket {
   readonly sequence: number;
+  /** Gateway door: its text frame, once it has one. Set later than the packet is logged. */
+  readonly frame: FrameOfPacket | undefined;
   readonly direction: 'in' | 'out';
   readonly atMs: number;
   /** The type, 1 to 15, of the fixed header. */
@@ -180,7 +236,61 @@ export interface PacketLog {
   readonly size: number;
   readonly firstSequence: number;
   readonly endSequence: number;
+  /** Goes up with each change. */
+  readonly changes: number;
   at(sequence: number): LoggedPacket | undefined;
+  clear(): void;
+  onFrame(listener: () => void): () => void;
+}
+
+/** The kind of a text frame of the gateway door (docs/text-frames.md, section 2). */
+export type FrameKind =
+  /** From the client: packets that want a reply. */
+  | 'request'
+  /** From the client: packets that want none. */
+  | 'one-way'
+  /** From the client: no packets, and a reply is wanted. */
+  | 'fetch'
+  | 'reply'
+  /** A frame that belongs behind a reply. */
+  | 'part'
+  | 'push'
+  /** The gateway itself says that the handler failed. */
+  | 'error'
+  /** An empty frame. */
+  | 'nothing'
+  | 'unreadable';
+
+/** One text frame of the gateway door. */
+export interface LoggedFrame {
+  /** Ascends within a connection, from 1; packets refer to it. */
+  readonly number: number;
+  readonly direction: 'in' | 'out';
+  readonly kind: FrameKind;
+  readonly atMs: number;
+  /** Of text, each of which is a byte. */
+  readonly characters: number;
+  /** The messages that API Gateway bills for it. */
+  readonly billed: number;
+  /** Its bill if each packet had a frame of its own. */
+  readonly billedAlone: number;
+  /** Replies: how many packets of the request were handled; undefined where all of them were. */
+  readonly taken: number | undefined;
+  /** Replies: how many parts belong to it. */
+  readonly parts: number;
+  /** Replies: more is waiting. */
+  readonly more: boolean;
+  readonly packets: readonly Uint8Array[];
+}
+
+export interface FrameLog {
+  readonly limits: { readonly framesMax: number; readonly bytesMax: number };
+  readonly size: number;
+  /** Goes up with each change. */
+  readonly changes: number;
+  /** Newest first. */
+  newest(): readonly LoggedFrame[];
+  withNumber(number: number): LoggedFrame | undefined;
   clear(): void;
   onFrame(listener: () => void): () => void;
 }
@@ -258,7 +368,9 @@ export type TroubleKind =
   /** There is no connection. */
   | 'offline'
   /** It was never sent: `detail` says what is wrong with it. */
-  | 'invalid';
+  | 'invalid'
+  /** It was never sent: it is larger than the server takes, and `detail` says how large. */
+  | 'too-large';
 
 /** What went wrong. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
 export interface Trouble {
@@ -302,14 +414,26 @@ export interface Traffic {
   readonly bytesOutPerSecond: number;
   /** Messages that the page never saw, because it was too busy to take them. */
   readonly skipped: number;
+  /** Messages that the broker says it has dropped for this client. */
+  readonly dropped: number;
   /** Gateway door only. */
-  readonly gateway:
-    | {
-        readonly framesSent: number;
-        readonly framesReceived: number;
-        readonly messagesBilled: number;
-      }
-    | undefined;
+  readonly gateway: GatewayTraffic | undefined;
+}
+
+/** Sums of text frames, over all sockets of a connection. */
+export interface GatewayTraffic {
+  readonly framesSent: number;
+  readonly framesReceived: number;
+  /** The bill of API Gateway: frames of both directions, each once for every 32 KB begun. */
+  readonly messagesBilled: number;
+  /** MQTT packets in the frames. */
+  readonly packets: number;
+  /** The bill if each of them had a frame of its own. */
+  readonly billedAlone: number;
+  /** PINGREQ that the transport answered itself: neither it nor its PINGRESP was sent. */
+  readonly pingsAnswered: number;
+  /** PUBACK that the transport left out, because the session does not need it. */
+  readonly pubacksDropped: number;
 }
 
 export interface SubscriptionState {
@@ -341,6 +465,8 @@ export interface LiveConnection {
   readonly id: string;
   readonly messages: MessageLog;
   readonly packets: PacketLog;
+  /** Empty at the node door. */
+  readonly frames: FrameLog;
   /** Never rejects. */
   publish(request: PublishRequest): Promise<Outcome>;
   /** Progress comes a few times a second, `done` once. Returns how to stop. */

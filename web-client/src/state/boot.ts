@@ -3,9 +3,10 @@ import type { ConnectionProfile } from '../engine/types.ts';
 import { i18next } from '../i18n/index.ts';
 import { database } from './database.ts';
 import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
-import { connectProfile } from './profiles.ts';
+import { connectProfile, profileOf } from './profiles.ts';
+import { leftOpen, rememberOpen } from './reopening.ts';
 import { followAddress } from './routes.ts';
-import { loadSecrets } from './secrets.ts';
+import { isMissingSecrets, loadSecrets } from './secrets.ts';
 import { useStore } from './store.ts';
 
 /** What is remembered of the last visit. */
@@ -14,6 +15,7 @@ const ACTIVE_KEY = 'apus.active';
 /** Reads what the browser remembers, finds the broker that served the page, and connects to it. */
 export async function boot(): Promise<void> {
   const page = new URL(location.href);
+  const wereOpen = leftOpen();
   const [site, stored] = await Promise.all([loadSite(page), loadStored()]);
   const served = site.endpoints.map((endpoint, index) => servedProfile(endpoint, index, stored));
   const servedIds = new Set(served.map(({ id }) => id));
@@ -29,7 +31,19 @@ export async function boot(): Promise<void> {
   followAddress();
   // Only its user decides to connect to where a link points.
   if (shared !== undefined) useStore.setState({ question: { type: 'shared', profile: shared } });
-  else if (active !== undefined && servedIds.has(active.id)) connectProfile(active.id);
+  else {
+    if (active !== undefined && servedIds.has(active.id)) connectProfile(active.id);
+    reopen(wereOpen.filter((id) => id !== active?.id || !servedIds.has(id)));
+  }
+  rememberOpen();
+}
+
+/** One whose secrets would have to be asked for waits until somebody wants it. */
+function reopen(ids: readonly string[]): void {
+  for (const id of ids) {
+    const profile = profileOf(id);
+    if (profile !== undefined && !isMissingSecrets(profile)) connectProfile(id);
+  }
 }
 
 async function loadStored(): Promise<readonly ConnectionProfile[]> {

@@ -24,15 +24,28 @@ export interface StoredDraft {
   readonly draft: Draft;
 }
 
+/** How the payloads of a topic filter are decoded. */
+export interface StoredDecoder {
+  readonly id: string;
+  /** When it was made: the older one is asked first. */
+  readonly atMs: number;
+  readonly filter: string;
+  readonly kind: string;
+  readonly schemas: readonly { readonly name: string; readonly text: string }[];
+  readonly messageType: string;
+}
+
 /** What this browser remembers. Nothing of it leaves it. */
 class Database extends Dexie {
   declare readonly profiles: EntityTable<StoredProfile, 'id'>;
   declare readonly secrets: EntityTable<StoredSecrets, 'id'>;
   declare readonly drafts: EntityTable<StoredDraft, 'id'>;
+  declare readonly decoders: EntityTable<StoredDecoder, 'id'>;
 
   constructor() {
     super('apus');
     this.version(1).stores({ profiles: 'id, position', secrets: 'id', drafts: 'id, [kind+atMs]' });
+    this.version(2).stores({ decoders: 'id, atMs' });
   }
 }
 

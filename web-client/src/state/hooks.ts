@@ -3,6 +3,7 @@ import { IDLE_STATUS } from '../engine/idle-status.ts';
 import type {
   ConnectionProfile,
   ConnectionStatus,
+  FrameLog,
   LiveConnection,
   MessageLog,
   PacketLog,
@@ -21,15 +22,26 @@ export function useActiveConnection(): LiveConnection | undefined {
   return id === undefined ? undefined : connections.get(id);
 }
 
+/** The connection of a profile that there is. */
+export function useConnection(id: string): LiveConnection {
+  return connections.get(id);
+}
+
 /** How a connection is. Replaced a few times a second at most. */
 export function useStatus(id: string | undefined): ConnectionStatus {
   return useStore((state) => (id === undefined ? undefined : state.statuses[id]) ?? IDLE_STATUS);
 }
 
 /** Renders once per frame while the log changes. Returns the log's end. */
-export function useLogEnd(log: MessageLog | PacketLog | undefined): number {
+export function useLogEnd(log: MessageLog | undefined): number {
   const subscribe = useCallback((changed: () => void) => log?.onFrame(changed) ?? (() => {}), [log]);
   // Both ends only ever go up: at least one does with an append, and with a clear of what was there.
   useSyncExternalStore(subscribe, () => (log === undefined ? 0 : log.firstSequence + log.endSequence));
   return log?.endSequence ?? 0;
+}
+
+/** Renders once per frame while the log changes, and what is known of its packets. Returns how often it has. */
+export function useLogChanges(log: PacketLog | FrameLog): number {
+  const subscribe = useCallback((changed: () => void) => log.onFrame(changed), [log]);
+  return useSyncExternalStore(subscribe, () => log.changes);
 }

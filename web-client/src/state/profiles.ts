@@ -2,6 +2,7 @@ import { newId } from '../engine/new-profile.ts';
 import type { ConnectionProfile, Secrets, Subscription } from '../engine/types.ts';
 import { connections } from './connections.ts';
 import { database } from './database.ts';
+import { isRecording } from './recording-ids.ts';
 import { forgetSecrets, isMissingSecrets, keepSecrets, secretsOf } from './secrets.ts';
 import { useStore } from './store.ts';
 
@@ -17,6 +18,7 @@ export async function saveProfile(profile: ConnectionProfile): Promise<void> {
   const index = profiles.findIndex(({ id }) => id === profile.id);
   const position = index === -1 ? profiles.length : index;
   useStore.setState({ profiles: profiles.with(index === -1 ? profiles.length : index, profile) });
+  if (isRecording(profile.id)) return;
   await database.profiles.put({ id: profile.id, position, profile });
 }
 
@@ -62,7 +64,7 @@ export async function deleteProfile(id: string): Promise<void> {
 /** Connects, or asks for what is needed to. */
 export function connectProfile(id: string): void {
   const profile = profileOf(id);
-  if (profile === undefined) return;
+  if (profile === undefined || isRecording(id)) return;
   if (isMissingSecrets(profile)) useStore.setState({ question: { type: 'secrets', id } });
   else connections.get(id).open(profile, secretsOf(id));
 }

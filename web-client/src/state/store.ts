@@ -11,7 +11,9 @@ export type Question =
   | { readonly type: 'shared'; readonly profile: ConnectionProfile }
   | { readonly type: 'share'; readonly id: string }
   | { readonly type: 'delete'; readonly id: string }
-  | { readonly type: 'shortcuts' };
+  | { readonly type: 'shortcuts' }
+  | { readonly type: 'new' }
+  | { readonly type: 'palette' };
 
 /**
  * What the views share. Streams (messages, packets) are not in here: they are in the logs of a `LiveConnection`, which

@@ -6,6 +6,7 @@ export const VIEW_IDS = [
   'charts',
   'bench',
   'packets',
+  'frames',
   'costs',
   'admin',
   'transfer',

@@ -34,6 +34,11 @@ export function formatDuration(ms: number): string {
   return `${Math.abs(ms) < 10 ? oneDigit.format(ms) : integer.format(ms)} ms`;
 }
 
+/** A time of some seconds, or more. */
+export function formatSeconds(ms: number): string {
+  return `${oneDigit.format(ms / 1_000)} s`;
+}
+
 /** `12:34:56.789`, in local time: a table needs every row as wide as the others. */
 export function formatTime(atMs: number): string {
   const date = new Date(atMs);

@@ -1,11 +1,20 @@
 /** What a view does when its key is pressed. A view that is not open does nothing. */
 export type ShortcutAction = 'filter' | 'pause' | 'subscribe' | 'publish';
 
+/** How long an action waits for the view that does it: its code may have to be fetched. */
+const PATIENCE_MS = 5_000;
+
 const actions = new Map<ShortcutAction, () => void>();
+let awaited: { readonly action: ShortcutAction; readonly untilMs: number } | undefined;
 
 /** Gives an action its meaning. Returns how to take it back. */
 export function provideShortcut(action: ShortcutAction, run: () => void): () => void {
   actions.set(action, run);
+  if (awaited?.action === action) {
+    const isInTime = performance.now() <= awaited.untilMs;
+    awaited = undefined;
+    if (isInTime) run();
+  }
   return () => {
     if (actions.get(action) === run) actions.delete(action);
   };
@@ -16,4 +25,14 @@ export function runShortcut(action: ShortcutAction): boolean {
   const run = actions.get(action);
   run?.();
   return run !== undefined;
+}
+
+/** Now, or when the view that does it opens. */
+export function runShortcutWhenThere(action: ShortcutAction): void {
+  if (!runShortcut(action)) awaited = { action, untilMs: performance.now() + PATIENCE_MS };
+}
+
+/** As soon as somebody provides it anew. */
+export function runNextShortcut(action: ShortcutAction): void {
+  awaited = { action, untilMs: performance.now() + PATIENCE_MS };
 }

@@ -34,6 +34,7 @@ const KIND_KEYS = {
   transport: 'transport',
   offline: 'offline',
   invalid: 'invalid',
+  'too-large': 'packetTooLarge',
 } as const;
 
 /** All of it in one line. */

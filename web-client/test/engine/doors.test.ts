@@ -146,3 +146,39 @@ describe.each(DOORS)('at the %s door', (door) => {
     ]);
   });
 });
+
+test('at the gateway door every packet of the timeline has its frame, and CONNECT and its answer theirs', async () => {
+  const node = await startBroker();
+  const test = new TestConnection(profileFor(urlOf(node, 'gateway'), { door: 'gateway' })).open();
+  await test.until(({ status }) => status?.phase === 'connected');
+  const { connection } = test;
+  const publish = (topic: string) =>
+    connection.publish({ topic, payload: bytes('x'), qos: 1, retain: false });
+  await Promise.all([publish('a'), publish('b'), publish('c')]);
+  await test.until(({ status }) => status?.traffic.gateway?.packets === 8);
+  const { frames, packets } = connection;
+  const oldestFirst = frames.newest().toReversed();
+  expect(oldestFirst.map(({ direction, kind, packets: { length } }) => [direction, kind, length])).toEqual([
+    ['out', 'request', 1],
+    ['in', 'reply', 1],
+    ['out', 'request', 3],
+    ['in', 'reply', 3],
+  ]);
+  const seen = Array.from({ length: packets.size }, (_, index) => packets.at(packets.firstSequence + index));
+  expect(seen.map((packet) => [packet?.type, packet?.frame])).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [3, 3],
+    [3, 3],
+    [4, 4],
+    [4, 4],
+    [4, 4],
+  ]);
+  expect(test.status?.traffic.gateway).toMatchObject({
+    framesSent: 2,
+    framesReceived: 2,
+    messagesBilled: 4,
+    billedAlone: 8,
+  });
+});

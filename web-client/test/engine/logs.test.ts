@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { BoundedFrameLog, type FrameFields } from '../../src/engine/log/frame-log.ts';
 import type { MessageFields } from '../../src/engine/log/message.ts';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
 import { BoundedPacketLog } from '../../src/engine/log/packet-log.ts';
@@ -19,6 +20,21 @@ function frames(): { schedule: (callback: () => void) => void; draw: () => void 
     },
   };
 }
+
+const FRAME: FrameFields = {
+  number: 1,
+  direction: 'in',
+  kind: 'push',
+  atMs: 0,
+  characters: 4,
+  billed: 1,
+  billedAlone: 1,
+  taken: undefined,
+  parts: 0,
+  more: false,
+  packets: [],
+  byteLength: 2,
+};
 
 test('the newest messages stay, and keep their sequence', () => {
   const log = new BoundedMessageLog({ messagesMax: 3, bytesMax: 10_000 });
@@ -86,7 +102,9 @@ test('a cleared log begins anew, and its sequences go on', () => {
 
 test('the timeline is bounded by packets and by bytes', () => {
   const log = new BoundedPacketLog({ packetsMax: 4, bytesMax: 100 });
+  let id = 0;
   const packet = (length: number) => ({
+    id: id++,
     direction: 'in' as const,
     atMs: 0,
     bytes: new Uint8Array(length).fill(0x30),
@@ -96,4 +114,30 @@ test('the timeline is bounded by packets and by bytes', () => {
   log.append([packet(80)]);
   expect(log.size).toBe(3);
   expect(log.at(log.endSequence - 1)).toMatchObject({ type: 3, length: 80 });
+});
+
+test('a packet is told its frame while it is kept, though numbers were left out before it', () => {
+  const log = new BoundedPacketLog({ packetsMax: 3, bytesMax: 100 });
+  const bytes = new Uint8Array([0xc0, 0]);
+  log.append([2, 5, 9, 12].map((id) => ({ id, direction: 'out' as const, atMs: 0, bytes })));
+  const before = log.changes;
+  log.link(9, 41);
+  log.link(12, 'kept');
+  log.link(2, 40);
+  log.link(7, 40);
+  expect([1, 2, 3].map((sequence) => log.at(sequence)?.frame)).toEqual([undefined, 41, 'kept']);
+  expect(log.changes).toBe(before + 2);
+});
+
+test('the log of frames is bounded by frames and by bytes, and finds a frame by its number', () => {
+  const log = new BoundedFrameLog({ framesMax: 3, bytesMax: 100 });
+  const frame = (number: number, byteLength: number) => ({ ...FRAME, number, byteLength });
+  log.append([frame(1, 10), frame(2, 10), frame(4, 10), frame(5, 10)]);
+  expect(log.newest().map(({ number }) => number)).toEqual([5, 4, 2]);
+  expect([log.withNumber(1), log.withNumber(3)]).toEqual([undefined, undefined]);
+  expect(log.withNumber(4)).toMatchObject({ number: 4 });
+  log.append([frame(6, 90)]);
+  expect(log.newest().map(({ number }) => number)).toEqual([6, 5]);
+  log.clear();
+  expect(log.size).toBe(0);
 });

@@ -1,5 +1,14 @@
-import { type Batch, MESSAGE_COLUMNS, MessageColumn, PACKET_COLUMNS, PacketColumn } from '../protocol.ts';
-import type { MessageProperties, Qos } from '../types.ts';
+import { FRAMES_MAX, MARKS_MAX } from '../limits.ts';
+import {
+  type Batch,
+  type FrameRow,
+  MESSAGE_COLUMNS,
+  MessageColumn,
+  PACKET_COLUMNS,
+  PacketColumn,
+  type PublishOutcome,
+} from '../protocol.ts';
+import type { LogMark, MessageProperties, Qos } from '../types.ts';
 
 /** A message before it is a row of a batch. */
 export interface NewMessage {
@@ -31,6 +40,10 @@ export class BatchBuilder {
   readonly #topics = new Map<string, number>();
   readonly #properties: (MessageProperties | undefined)[] = [];
   readonly #subscriptionIds: (readonly string[])[] = [];
+  #frames: FrameRow[] = [];
+  #links: number[] = [];
+  readonly #outcomes: { readonly row: number; readonly outcome: PublishOutcome }[] = [];
+  readonly #marks: { readonly row: number; readonly mark: LogMark }[] = [];
 
   get messageCount(): number {
     return this.#messageCount;
@@ -41,11 +54,18 @@ export class BatchBuilder {
   }
 
   get isEmpty(): boolean {
-    return this.#packetCount === 0 && this.#messageCount === 0;
+    return (
+      this.#packetCount === 0 &&
+      this.#messageCount === 0 &&
+      this.#frames.length === 0 &&
+      this.#links.length === 0 &&
+      this.#marks.length === 0 &&
+      this.#outcomes.length === 0
+    );
   }
 
   /** @returns where the packet is, for `addMessage` */
-  addPacket(bytes: Uint8Array, atMs: number, isOut: boolean): number {
+  addPacket(id: number, bytes: Uint8Array, atMs: number, isOut: boolean): number {
     const offset = this.addBytes(bytes);
     const row = this.#packetCount * PACKET_COLUMNS;
     if (row + PACKET_COLUMNS > this.#packets.length) this.#packets = grown(this.#packets);
@@ -53,6 +73,7 @@ export class BatchBuilder {
     this.#packets[row + PacketColumn.IsOut] = isOut ? 1 : 0;
     this.#packets[row + PacketColumn.Offset] = offset;
     this.#packets[row + PacketColumn.Length] = bytes.length;
+    this.#packets[row + PacketColumn.Id] = id;
     this.#packetCount += 1;
     return offset;
   }
@@ -90,6 +111,30 @@ export class BatchBuilder {
     this.#messageCount += 1;
   }
 
+  /** Beyond what the page's log would keep, a busy page does not get it. */
+  addFrame(row: Omit<FrameRow, 'offset' | 'length'>, bytes: Uint8Array): void {
+    if (this.#frames.length >= FRAMES_MAX) return;
+    this.#frames.push({ ...row, offset: this.addBytes(bytes), length: bytes.length });
+  }
+
+  addLink(packetId: number, frame: number): void {
+    this.#links.push(packetId, frame);
+  }
+
+  /** Of more than a log holds the newest are what is left. */
+  addMark(mark: LogMark): void {
+    if (this.#marks.length === MARKS_MAX) this.#marks.shift();
+    this.#marks.push({ row: this.#messageCount, mark });
+  }
+
+  addOutcome(outcome: PublishOutcome): void {
+    this.#outcomes.push({ row: this.#messageCount, outcome });
+  }
+
+  get outcomeCount(): number {
+    return this.#outcomes.length;
+  }
+
   build(): Batch {
     return {
       bytes: this.#bytes.slice(0, this.#length).buffer,
@@ -98,6 +143,10 @@ export class BatchBuilder {
       topics: [...this.#topics.keys()],
       properties: [...this.#properties],
       subscriptionIds: [...this.#subscriptionIds],
+      frames: this.#frames,
+      links: this.#links,
+      marks: [...this.#marks],
+      outcomes: [...this.#outcomes],
     };
   }
 
@@ -109,6 +158,10 @@ export class BatchBuilder {
     this.#topics.clear();
     this.#properties.length = 0;
     this.#subscriptionIds.length = 0;
+    this.#frames = [];
+    this.#links = [];
+    this.#marks.length = 0;
+    this.#outcomes.length = 0;
   }
 
   #topicIndex(topic: string): number {

@@ -1,5 +1,6 @@
 import { BATCH_BYTES_MAX, BATCH_INTERVAL_MS, BATCH_MESSAGES_MAX } from '../limits.ts';
-import type { Batch } from '../protocol.ts';
+import type { Batch, FrameRow, PublishOutcome } from '../protocol.ts';
+import type { LogMark } from '../types.ts';
 import { BatchBuilder, type NewMessage } from './batch-builder.ts';
 
 /** Calls back later; a test's calls when it says so. Returns how to cancel. */
@@ -7,6 +8,8 @@ export type Later = (callback: () => void, delayMs: number) => () => void;
 
 /** Where a packet's bytes are: an offset, and the batch that it counts in. */
 export interface Place {
+  /** The packet's own, ascending. */
+  readonly id: number;
   readonly generation: number;
   readonly offset: number;
 }
@@ -24,6 +27,7 @@ export class Batcher {
   #skipped = 0;
   /** Which batch is being gathered. */
   #generation = 0;
+  #lastPacketId = 0;
 
   constructor(send: (batch: Batch) => void, later: Later) {
     this.#send = send;
@@ -37,18 +41,46 @@ export class Batcher {
 
   /** @returns where its bytes are, for the message that it carries */
   packet(bytes: Uint8Array, atMs: number, isOut: boolean): Place {
-    this.#makeRoom(bytes.length);
-    const offset = this.#builder.addPacket(bytes, atMs, isOut);
+    this.#makeRoom(bytes.length, atMs);
+    this.#lastPacketId += 1;
+    const id = this.#lastPacketId;
+    const offset = this.#builder.addPacket(id, bytes, atMs, isOut);
     this.#schedule();
-    return { generation: this.#generation, offset };
+    return { id, generation: this.#generation, offset };
+  }
+
+  frame(row: Omit<FrameRow, 'offset' | 'length'>, bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length, row.atMs);
+    this.#builder.addFrame(row, bytes);
+    this.#schedule();
+  }
+
+  /** Says in which frame a packet was; it may have been told of in an earlier batch. */
+  link(packetId: number, frame: number): void {
+    this.#builder.addLink(packetId, frame);
+    this.#schedule();
   }
 
   /** A message whose PUBLISH is `bytes`, which travel again if the batch with their row has left. */
   message(message: NewMessage, bytes: Uint8Array, place: Place | undefined): void {
-    this.#makeRoom(bytes.length);
+    this.#makeRoom(bytes.length, message.atMs);
     const isHere = place?.generation === this.#generation;
     const offset = isHere ? place.offset : this.#builder.addBytes(bytes);
     this.#builder.addMessage(message, offset, bytes.length);
+    this.#schedule();
+  }
+
+  /** Something is missing between what came before and what comes now. */
+  mark(mark: LogMark): void {
+    this.#builder.addMark(mark);
+    this.#schedule();
+  }
+
+  /** The server has answered what was published before. */
+  outcome(outcome: PublishOutcome): void {
+    // A page that takes nothing for so long has let those messages go.
+    if (this.#builder.outcomeCount >= BATCH_MESSAGES_MAX) return;
+    this.#builder.addOutcome(outcome);
     this.#schedule();
   }
 
@@ -63,11 +95,12 @@ export class Batcher {
     this.#cancelTimer = undefined;
   }
 
-  #makeRoom(bytes: number): void {
+  #makeRoom(bytes: number, atMs: number): void {
     const { messageCount, byteLength } = this.#builder;
     if (messageCount < BATCH_MESSAGES_MAX && byteLength + bytes <= BATCH_BYTES_MAX) return;
     this.#skipped += messageCount;
     this.#restart();
+    if (messageCount > 0) this.mark({ kind: 'skipped', atMs, count: messageCount });
   }
 
   #schedule(): void {

@@ -1,4 +1,3 @@
-import type { Statistics } from '@apus/client';
 import type { IConnackPacket, MqttClient, Packet } from 'mqtt';
 import type { Batch } from '../protocol.ts';
 import type {
@@ -8,17 +7,21 @@ import type {
   ConnectionProfile,
   ConnectionStatus,
   Door,
+  GatewayTraffic,
   Outcome,
   PublishRequest,
   Secrets,
+  SessionFacts,
   Subscription,
   Trouble,
 } from '../types.ts';
 import { Batcher } from './batcher.ts';
 import { startBurst } from './burst.ts';
 import { detectDoor, doorOfUrl, troubleOfUrl, withToken } from './doors.ts';
+import { DropWatch } from './drop-watch.ts';
 import { endClient } from './end-client.ts';
 import type { HostEnvironment } from './environment.ts';
+import { FrameRecorder } from './frame-recorder.ts';
 import { sessionFacts } from './mqtt-properties.ts';
 import { openClient } from './open-client.ts';
 import { Publisher } from './publisher.ts';
@@ -45,21 +48,25 @@ interface Opened {
 export class HostConnection {
   readonly #environment: HostEnvironment;
   readonly #batcher: Batcher;
+  readonly #frames: FrameRecorder;
   readonly #traffic = new TrafficMeter();
   readonly #board: StatusBoard;
+  readonly #dropWatch = new DropWatch();
   #opened: Opened | undefined;
   #client: MqttClient | undefined;
-  #statistics: Statistics | undefined;
+  /** Since when nothing can have come; undefined before there was a connection, and while there is one. */
+  #awaySinceMs: number | undefined;
   #cancelRetry = (): void => {};
 
   constructor(environment: HostEnvironment, reports: ConnectionReports) {
     const { now, later } = environment;
     this.#environment = environment;
     this.#batcher = new Batcher(reports.batch, later);
+    this.#frames = new FrameRecorder(this.#batcher, now);
     this.#board = new StatusBoard({
       now,
       later,
-      traffic: (atMs) => this.#traffic.sample(atMs, this.#batcher.skipped, this.#statistics),
+      traffic: (atMs) => this.#traffic.sample(atMs, this.#batcher.skipped, this.#gatewayTraffic()),
       subscriptions: (atMs) => this.#opened?.keeper.states(atMs) ?? {},
       tell: reports.status,
     });
@@ -93,15 +100,21 @@ export class HostConnection {
 
   setSubscriptions(subscriptions: readonly Subscription[]): void {
     this.#opened?.keeper.set(subscriptions);
+    this.#dropWatch.watch(subscriptions);
   }
 
   publish(request: PublishRequest): Promise<Outcome> {
     const client = this.#client;
     if (this.#opened !== undefined && client?.connected === true) {
-      return this.#opened.publisher.publish(client, request);
+      return this.#opened.publisher.publish(client, request, this.#maximumPacketSizeBytes());
     }
     const offline = trouble('offline', this.#environment.now());
     return Promise.resolve({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
+  }
+
+  /** The limits of CONNACK; none where it named none. */
+  #maximumPacketSizeBytes(): number {
+    return this.#board.facts.session?.maximumPacketSizeBytes ?? Number.POSITIVE_INFINITY;
   }
 
   burst(request: BurstRequest, progress: (progress: BurstProgress) => void): () => void {
@@ -142,12 +155,13 @@ export class HostConnection {
       subscriptionsOf: (topic, properties, bytes) => keeper.count(topic, properties, bytes),
       closed: (code, reason) => this.#closed(code, reason),
       packetReceived: (packet) => this.#packetReceived(publisher, packet),
+      frames: door === 'gateway' ? this.#frames : undefined,
+      takeNotice: (topic, payload, atMs) => this.#takeNotice(topic, payload, atMs),
     });
     this.#board.note({ door });
     this.#become('connecting');
-    const { client, statistics } = openClient(opened, door, recorder, this.#environment);
+    const client = openClient(opened, door, recorder, this.#environment);
     this.#client = client;
-    this.#statistics = statistics;
     // A client that was let go goes on talking for a while.
     const ours = (listener: () => void): void => {
       if (client === this.#client) listener();
@@ -158,13 +172,36 @@ export class HostConnection {
     client.on('error', (error) => ours(() => this.#failedBy(error)));
   }
 
+  #gatewayTraffic(): GatewayTraffic | undefined {
+    if (this.#board.facts.door !== 'gateway') return undefined;
+    this.#frames.settle();
+    return this.#frames.totals;
+  }
+
   #connected({ profile, keeper }: Opened, client: MqttClient, connack: IConnackPacket): void {
     const { clientId, keepAliveSeconds, sessionExpiryIntervalSeconds: sessionExpirySeconds } = profile;
     const asked = { clientId, keepAliveSeconds, sessionExpirySeconds };
     const session = sessionFacts(connack, asked, this.#environment.now());
     this.#board.note({ session, trouble: undefined, attempts: 0 });
     this.#become('connected');
+    this.#markAbsence(session);
     keeper.connected(client, connack.sessionPresent, session.subscriptionIdentifiersAvailable);
+    if (profile.hearsOfDrops !== false) this.#dropWatch.connected(client, session.userProperties);
+    this.#dropWatch.watch(keeper.wanted);
+  }
+
+  #markAbsence({ connectedAtMs: atMs, sessionPresent }: SessionFacts): void {
+    const fromMs = this.#awaySinceMs;
+    this.#awaySinceMs = undefined;
+    if (fromMs !== undefined) this.#batcher.mark({ kind: 'away', atMs, fromMs, sessionPresent });
+  }
+
+  #takeNotice(topic: string, payload: Uint8Array, atMs: number): boolean {
+    const mark = this.#dropWatch.read(topic, payload, atMs);
+    if (mark === undefined) return false;
+    this.#traffic.dropped += mark.count;
+    this.#batcher.mark(mark);
+    return true;
   }
 
   #retried(): void {
@@ -253,15 +290,23 @@ export class HostConnection {
 
   /** Nothing of the connection stands any more: who waits for an answer is told so. */
   #settle(): void {
+    if (this.#client !== undefined) this.#noteUnanswered('unknown');
     this.#opened?.keeper.lost();
     this.#opened?.publisher.lost();
+    this.#dropWatch.lost();
     this.#board.note({ session: undefined });
   }
 
   #dropClient(): void {
     const client = this.#client;
     this.#client = undefined;
+    if (client !== undefined) this.#noteUnanswered('lost');
     client?.end(true);
+  }
+
+  /** Of what was published and not answered. mqtt.js sends it again, as long as there is a client. */
+  #noteUnanswered(state: 'unknown' | 'lost'): void {
+    this.#batcher.outcome({ packetId: undefined, state, code: undefined, detail: '' });
   }
 
   /** Says goodbye, as far as there is somebody to say it to. */
@@ -270,6 +315,7 @@ export class HostConnection {
     this.#cancelRetry();
     const client = this.#client;
     const version = this.#opened?.profile.protocolVersion ?? 5;
+    if (client !== undefined) this.#noteUnanswered('lost');
     this.#client = undefined;
     this.#opened = undefined;
     this.#board.note({ trouble: undefined });
@@ -277,6 +323,7 @@ export class HostConnection {
   }
 
   #become(phase: ConnectionPhase, retryAtMs?: number): void {
+    if (this.#board.facts.phase === 'connected') this.#awaySinceMs = this.#environment.now();
     if (phase !== 'waiting') this.#cancelRetry();
     this.#board.set({ phase, retryAtMs });
   }

@@ -1,17 +1,12 @@
-import { connect, createTransport, type Statistics } from '@apus/client';
+import { connect, createTransport } from '@apus/client';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import type { ConnectionProfile, Door, Secrets } from '../types.ts';
+import { tapFrames } from '../wire/frame-tap.ts';
 import { tapSocket } from '../wire/tap.ts';
 import { clientOptions } from './client-options.ts';
 import { withToken } from './doors.ts';
 import type { HostEnvironment } from './environment.ts';
 import type { WireRecorder } from './wire-recorder.ts';
-
-export interface OpenedClient {
-  readonly client: MqttClient;
-  /** Gateway door: what its transport counts. */
-  readonly statistics: Statistics | undefined;
-}
 
 /** Makes the mqtt.js client for a door, with a recorder on its wire. It begins to connect at once. */
 export function openClient(
@@ -19,19 +14,19 @@ export function openClient(
   door: Door,
   recorder: WireRecorder,
   environment: HostEnvironment,
-): OpenedClient {
+): MqttClient {
   const options = clientOptions(profile, secrets);
-  const opened =
+  const client =
     door === 'node'
       ? openAtNode(profile, secrets, options, recorder, environment)
       : openAtGateway(profile, secrets, options, recorder, environment);
-  recorder.attach(opened.client);
-  opened.client.handleAuth = (_packet, callback) => {
+  recorder.attach(client);
+  client.handleAuth = (_packet, callback) => {
     callback(
       new Error('The server asks for another step of enhanced authentication, which a browser cannot take.'),
     );
   };
-  return opened;
+  return client;
 }
 
 function openAtNode(
@@ -40,14 +35,13 @@ function openAtNode(
   options: IClientOptions,
   recorder: WireRecorder,
   { mqtt, openSocket }: HostEnvironment,
-): OpenedClient {
+): MqttClient {
   const url = withToken(profile.url, profile.tokenParameter, secrets.token);
-  const client = mqtt.connect(url, {
+  return mqtt.connect(url, {
     ...options,
     createWebsocket: (address, subprotocols) =>
       tapSocket(openSocket(address, subprotocols), recorder.listener()),
   });
-  return { client, statistics: undefined };
 }
 
 function openAtGateway(
@@ -56,19 +50,21 @@ function openAtGateway(
   options: IClientOptions,
   recorder: WireRecorder,
   { mqtt, WebSocket }: HostEnvironment,
-): OpenedClient {
+): MqttClient {
   const { token } = secrets;
   const { heartbeatSeconds, tokenParameter } = profile;
+  const { frames } = recorder;
   const transport = createTransport({
-    WebSocket,
+    WebSocket: frames === undefined ? WebSocket : tapFrames(WebSocket, () => frames.listener()),
     tokenParameter,
     ...(token === undefined || token === '' ? {} : { token: () => token }),
     ...(heartbeatSeconds === undefined ? {} : { heartbeatSeconds }),
   });
+  frames?.watch(transport.statistics);
   const tapped = {
     ...transport,
     createWebsocket: (...args: Parameters<typeof transport.createWebsocket>) =>
       tapSocket(transport.createWebsocket(...args), recorder.listener()),
   };
-  return { client: connect(mqtt, profile.url, options, tapped), statistics: transport.statistics };
+  return connect(mqtt, profile.url, options, tapped);
 }

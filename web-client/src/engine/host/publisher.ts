@@ -1,6 +1,7 @@
 import { validateTopicName } from '@apus/mqtt/topic';
 import type { MqttClient, Packet } from 'mqtt';
 import type { Outcome, PublishRequest } from '../types.ts';
+import { publishLength } from '../wire/publish-length.ts';
 import { asBuffer, toMqttProperties } from './mqtt-properties.ts';
 import { trouble, troubleOf } from './troubles.ts';
 
@@ -20,7 +21,8 @@ export class Publisher {
     this.#now = now;
   }
 
-  publish(client: MqttClient, request: PublishRequest): Promise<Outcome> {
+  /** @param packetBytesMax what the server takes: a larger packet would end the connection (0x95) */
+  publish(client: MqttClient, request: PublishRequest, packetBytesMax: number): Promise<Outcome> {
     const { topic, payload, qos, retain, properties = {} } = request;
     const startedAtMs = this.#now();
     const alias = properties.topicAlias;
@@ -29,6 +31,12 @@ export class Publisher {
     if (wrong !== undefined) {
       const invalid = trouble('invalid', startedAtMs, undefined, wrong.reason);
       return Promise.resolve({ ok: false, reasonCode: undefined, trouble: invalid, durationMs: 0 });
+    }
+    const bytes = publishLength(request, client.options.protocolVersion ?? 5);
+    if (bytes > packetBytesMax) {
+      const detail = `${bytes.toLocaleString('en')} of ${packetBytesMax.toLocaleString('en')} bytes`;
+      const tooLarge = trouble('too-large', startedAtMs, undefined, detail);
+      return Promise.resolve({ ok: false, reasonCode: undefined, trouble: tooLarge, durationMs: 0 });
     }
     return new Promise((resolve) => {
       const settle = (outcome: Outcome): void => {

@@ -47,6 +47,10 @@ export class SubscriptionKeeper {
     this.#options = options;
   }
 
+  get wanted(): readonly Subscription[] {
+    return [...this.#kept.values()].map(({ subscription }) => subscription);
+  }
+
   set(subscriptions: readonly Subscription[]): void {
     this.#matches.clear();
     const wanted = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));

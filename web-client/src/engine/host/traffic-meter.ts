@@ -1,5 +1,4 @@
-import type { Statistics } from '@apus/client';
-import type { Traffic } from '../types.ts';
+import type { GatewayTraffic, Traffic } from '../types.ts';
 import { Rate } from './rate.ts';
 
 /** Counts what passes a connection, over all its sockets. */
@@ -8,12 +7,14 @@ export class TrafficMeter {
   messagesOut = 0;
   bytesIn = 0;
   bytesOut = 0;
+  /** Messages that the broker says it has dropped. */
+  dropped = 0;
   readonly #messagesIn = new Rate();
   readonly #messagesOut = new Rate();
   readonly #bytesIn = new Rate();
   readonly #bytesOut = new Rate();
 
-  sample(atMs: number, skipped: number, statistics: Statistics | undefined): Traffic {
+  sample(atMs: number, skipped: number, gateway: GatewayTraffic | undefined): Traffic {
     return {
       messagesIn: this.messagesIn,
       messagesOut: this.messagesOut,
@@ -24,11 +25,8 @@ export class TrafficMeter {
       bytesInPerSecond: this.#bytesIn.sample(this.bytesIn, atMs),
       bytesOutPerSecond: this.#bytesOut.sample(this.bytesOut, atMs),
       skipped,
-      gateway: statistics && {
-        framesSent: statistics.framesSent,
-        framesReceived: statistics.framesReceived,
-        messagesBilled: statistics.messagesBilled,
-      },
+      dropped: this.dropped,
+      gateway: gateway && { ...gateway },
     };
   }
 }

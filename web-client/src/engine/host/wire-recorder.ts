@@ -3,6 +3,7 @@ import type { MessageProperties } from '../types.ts';
 import { payloadOffset } from '../wire/publish-layout.ts';
 import type { TapListener } from '../wire/tap.ts';
 import type { Batcher, Place } from './batcher.ts';
+import type { FrameRecorder } from './frame-recorder.ts';
 import { fromMqttProperties } from './mqtt-properties.ts';
 import { StreamAnalysis } from './stream-analysis.ts';
 import type { TrafficMeter } from './traffic-meter.ts';
@@ -29,7 +30,14 @@ export interface RecorderOptions {
   /** The socket has ended. */
   closed(code: number, reason: string): void;
   packetReceived(packet: Packet): void;
+  /** Gateway door: joins packets with their frames. */
+  readonly frames: FrameRecorder | undefined;
+  /** Whether the message is a notice of the broker's to this client. */
+  takeNotice(topic: string, payload: Uint8Array, atMs: number): boolean;
 }
+
+/** Reason codes from here on are errors. */
+const FAILURE = 0x80;
 
 const NO_SUBSCRIPTIONS: readonly string[] = [];
 
@@ -50,11 +58,16 @@ export class WireRecorder {
     this.#options = options;
   }
 
+  get frames(): FrameRecorder | undefined {
+    return this.#options.frames;
+  }
+
   /** For the next socket of the client. */
   listener(): TapListener {
     const pairing: Pairing = { incoming: [], outgoing: [] };
-    const { traffic, now, closed } = this.#options;
+    const { traffic, now, closed, frames } = this.#options;
     this.#pairing = pairing;
+    frames?.begin();
     this.#aliases.clear();
     return {
       packetIn: (bytes) => {
@@ -84,10 +97,26 @@ export class WireRecorder {
     const seen = this.#pairing.incoming.shift();
     if (seen !== undefined) {
       const place = this.#options.batcher.packet(seen.bytes, seen.atMs, false);
+      this.#options.frames?.packetIn(place.id, seen.bytes);
       this.#current = { ...seen, packet, place };
       if (packet.cmd === 'publish' && packet.qos === 2) this.#held.set(packet, seen);
     }
+    this.#answered(packet);
     this.#options.packetReceived(packet);
+  }
+
+  /** PUBACK, PUBCOMP, and a PUBREC that ends the exchange with an error. */
+  #answered(packet: Packet): void {
+    if (packet.cmd !== 'puback' && packet.cmd !== 'pubrec' && packet.cmd !== 'pubcomp') return;
+    const { messageId: packetId, reasonCode = 0, properties } = packet;
+    const isRefused = reasonCode >= FAILURE && packet.cmd !== 'pubcomp';
+    if (packetId === undefined || (packet.cmd === 'pubrec' && !isRefused)) return;
+    this.#options.batcher.outcome({
+      packetId,
+      state: isRefused ? 'refused' : 'acknowledged',
+      code: this.#options.protocolVersion === 5 ? reasonCode : undefined,
+      detail: properties?.reasonString ?? '',
+    });
   }
 
   #message(topic: string, packet: IPublishPacket): void {
@@ -100,6 +129,10 @@ export class WireRecorder {
     const offset = payloadOffset(seen.bytes, protocolVersion);
     const atMs = current === undefined ? now() : seen.atMs;
     const payload = seen.bytes.subarray(offset);
+    const isNotice = this.#options.takeNotice(topic, payload, atMs);
+    const subscriptionIds = subscriptionsOf(topic, properties, seen.bytes.length);
+    // Only somebody who has subscribed to notices wants to see them as messages.
+    if (isNotice && subscriptionIds.length === 0) return;
     traffic.messagesIn += 1;
     const analysis = this.#analysis.look(topic, payload, properties, atMs, packet.retain);
     const message = {
@@ -111,7 +144,7 @@ export class WireRecorder {
       dup: packet.dup,
       packetId: packet.messageId ?? 0,
       properties,
-      subscriptionIds: subscriptionsOf(topic, properties, seen.bytes.length),
+      subscriptionIds,
       payloadOffset: offset,
       ...analysis,
     };
@@ -119,9 +152,10 @@ export class WireRecorder {
   }
 
   #sent(bytes: Uint8Array, packet: Packet | undefined): void {
-    const { batcher, traffic, now, protocolVersion } = this.#options;
+    const { batcher, traffic, now, protocolVersion, frames } = this.#options;
     const atMs = now();
     const place = batcher.packet(bytes, atMs, true);
+    frames?.packetOut(place.id, bytes);
     if (packet?.cmd !== 'publish') return;
     traffic.messagesOut += 1;
     const message = {

@@ -1,7 +1,9 @@
-import { MESSAGES_BYTES_MAX, MESSAGES_MAX } from '../limits.ts';
-import type { LoggedMessage, MessageLog } from '../types.ts';
+import { MARKS_MAX, MESSAGES_BYTES_MAX, MESSAGES_MAX } from '../limits.ts';
+import type { Batch } from '../protocol.ts';
+import type { AppendListener, LoggedMessage, MessageLog, PlacedMark } from '../types.ts';
 import { FrameListeners, type Schedule } from './frames.ts';
 import { Message, type MessageFields } from './message.ts';
+import { PublishedStates } from './published-states.ts';
 import { Ring } from './ring.ts';
 
 export interface MessageLogLimits {
@@ -16,11 +18,13 @@ const OVERHEAD_BYTES = 256;
 export class BoundedMessageLog implements MessageLog {
   readonly limits: MessageLogLimits;
   readonly #ring: Ring<LoggedMessage>;
-  readonly #appended = new Set<(messages: readonly LoggedMessage[]) => void>();
+  readonly #appended = new Set<AppendListener>();
   readonly #cleared = new Set<() => void>();
   readonly #frames: FrameListeners;
   #bytes = 0;
   #evicted = 0;
+  #marks: readonly PlacedMark[] = [];
+  readonly #published = new PublishedStates();
 
   constructor(
     limits: MessageLogLimits = { messagesMax: MESSAGES_MAX, bytesMax: MESSAGES_BYTES_MAX },
@@ -51,23 +55,44 @@ export class BoundedMessageLog implements MessageLog {
     return this.#evicted;
   }
 
+  get marks(): readonly PlacedMark[] {
+    return this.#marks;
+  }
+
   at(sequence: number): LoggedMessage | undefined {
     return this.#ring.at(sequence);
   }
 
   /** A batch larger than the log is told to listeners whole; the log keeps its end. */
-  append(batch: readonly MessageFields[]): void {
-    if (batch.length === 0) return;
+  append(
+    batch: readonly MessageFields[],
+    marks: Batch['marks'] = [],
+    outcomes: Batch['outcomes'] = [],
+  ): void {
+    if (batch.length === 0 && marks.length === 0 && outcomes.length === 0) return;
+    const begin = this.#ring.end;
     const messages: LoggedMessage[] = [];
-    for (const fields of batch) {
+    let answered = 0;
+    const settleUntil = (row: number): void => {
+      for (; (outcomes[answered]?.row ?? Number.POSITIVE_INFINITY) <= row; answered += 1) {
+        const answer = outcomes[answered];
+        if (answer !== undefined) this.#published.settle(answer.outcome);
+      }
+    };
+    for (const [row, fields] of batch.entries()) {
+      settleUntil(row);
       const message = new Message(this.#ring.end, fields);
+      if (message.direction === 'published') this.#published.sent(message);
       if (this.#ring.isFull) this.#evict();
       this.#ring.push(message);
       this.#bytes += costOf(message);
       messages.push(message);
     }
+    settleUntil(batch.length);
     while (this.#bytes > this.limits.bytesMax && this.#ring.size > 1) this.#evict();
-    for (const listener of [...this.#appended]) listener(messages);
+    const placed = marks.map(({ row, mark }) => ({ sequence: begin + row, mark }));
+    this.#mark(placed);
+    for (const listener of [...this.#appended]) listener(messages, placed);
     this.#frames.changed();
   }
 
@@ -75,11 +100,12 @@ export class BoundedMessageLog implements MessageLog {
     this.#ring.clear();
     this.#bytes = 0;
     this.#evicted = 0;
+    this.#marks = [];
     for (const listener of [...this.#cleared]) listener();
     this.#frames.changed();
   }
 
-  onAppend(listener: (messages: readonly LoggedMessage[]) => void): () => void {
+  onAppend(listener: AppendListener): () => void {
     this.#appended.add(listener);
     return () => void this.#appended.delete(listener);
   }
@@ -93,6 +119,15 @@ export class BoundedMessageLog implements MessageLog {
     return () => void this.#cleared.delete(listener);
   }
 
+  /** A mark goes with the message that it stands before. */
+  #mark(placed: readonly PlacedMark[]): void {
+    const [oldest] = this.#marks;
+    const isPast = oldest !== undefined && oldest.sequence < this.#ring.first;
+    if (placed.length === 0 && !isPast) return;
+    const held = [...this.#marks, ...placed].filter(({ sequence }) => sequence >= this.#ring.first);
+    this.#marks = merged(held).slice(-MARKS_MAX);
+  }
+
   #evict(): void {
     const oldest = this.#ring.shift();
     if (oldest === undefined) return;
@@ -103,4 +138,21 @@ export class BoundedMessageLog implements MessageLog {
 
 function costOf(message: LoggedMessage): number {
   return message.packetLength + OVERHEAD_BYTES;
+}
+
+/** Notices between which no message came are one. */
+function merged(marks: readonly PlacedMark[]): readonly PlacedMark[] {
+  const result: PlacedMark[] = [];
+  for (const { sequence, mark } of marks) {
+    const last = result.at(-1);
+    if (last?.sequence === sequence && last.mark.kind === 'dropped' && mark.kind === 'dropped') {
+      const reasons = { ...last.mark.reasons };
+      for (const [why, count] of Object.entries(mark.reasons)) reasons[why] = (reasons[why] ?? 0) + count;
+      result[result.length - 1] = {
+        sequence,
+        mark: { ...mark, count: last.mark.count + mark.count, reasons },
+      };
+    } else result.push({ sequence, mark });
+  }
+  return result;
 }

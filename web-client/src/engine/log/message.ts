@@ -1,4 +1,4 @@
-import type { LoggedMessage, MessageProperties, Qos } from '../types.ts';
+import type { LoggedMessage, MessageProperties, PublishFate, Qos } from '../types.ts';
 
 /** What a message is made from. `chunk` holds the bytes of many packets; this one's are a slice of it. */
 export interface MessageFields {
@@ -23,6 +23,8 @@ export interface MessageFields {
 
 const decoder = new TextDecoder('utf-8');
 
+const SENT: PublishFate = { state: 'sent', code: undefined, detail: '' };
+
 /** A character takes at most four bytes of UTF-8. */
 const BYTES_PER_CHARACTER_MAX = 4;
 
@@ -45,6 +47,7 @@ export class Message implements LoggedMessage {
   readonly #chunk: Uint8Array;
   readonly #offset: number;
   readonly #payloadOffset: number;
+  #fate: PublishFate | undefined;
 
   constructor(sequence: number, fields: MessageFields) {
     this.sequence = sequence;
@@ -64,6 +67,16 @@ export class Message implements LoggedMessage {
     this.#chunk = fields.chunk;
     this.#offset = fields.packetOffset;
     this.#payloadOffset = fields.payloadOffset;
+    this.#fate = fields.direction === 'published' ? SENT : undefined;
+  }
+
+  get fate(): PublishFate | undefined {
+    return this.#fate;
+  }
+
+  /** The server's answer. */
+  settle(fate: PublishFate): void {
+    this.#fate = fate;
   }
 
   get payloadLength(): number {

@@ -1,5 +1,5 @@
 import { PACKETS_BYTES_MAX, PACKETS_MAX } from '../limits.ts';
-import type { LoggedPacket, PacketLog } from '../types.ts';
+import type { FrameOfPacket, LoggedPacket, PacketLog } from '../types.ts';
 import { FrameListeners, type Schedule } from './frames.ts';
 import { Ring } from './ring.ts';
 
@@ -9,14 +9,20 @@ export interface PacketLogLimits {
 }
 
 /** What a packet is before it has its place in the log. `bytes` may be a view of a larger chunk. */
-export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'>;
+export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & {
+  /** Ascends, and may leave numbers out. */
+  readonly id: number;
+};
+
+type KeptPacket = LoggedPacket & { readonly id: number; frame: FrameOfPacket | undefined };
 
 /** The timeline of a connection: what went over the wire last, in both directions. */
 export class BoundedPacketLog implements PacketLog {
   readonly limits: PacketLogLimits;
-  readonly #ring: Ring<LoggedPacket>;
+  readonly #ring: Ring<KeptPacket>;
   readonly #frames: FrameListeners;
   #bytes = 0;
+  #changes = 0;
 
   constructor(
     limits: PacketLogLimits = { packetsMax: PACKETS_MAX, bytesMax: PACKETS_BYTES_MAX },
@@ -39,17 +45,23 @@ export class BoundedPacketLog implements PacketLog {
     return this.#ring.end;
   }
 
+  get changes(): number {
+    return this.#changes;
+  }
+
   at(sequence: number): LoggedPacket | undefined {
     return this.#ring.at(sequence);
   }
 
   append(batch: readonly PacketFields[]): void {
-    for (const { direction, atMs, bytes } of batch) {
+    for (const { id, direction, atMs, bytes } of batch) {
       if (this.#ring.isFull) this.#evict();
       const firstByte = bytes[0] ?? 0;
       const sequence = this.#ring.end;
       this.#ring.push({
+        id,
         sequence,
+        frame: undefined,
         direction,
         atMs,
         type: firstByte >> 4,
@@ -60,17 +72,30 @@ export class BoundedPacketLog implements PacketLog {
       this.#bytes += bytes.length;
       while (this.#bytes > this.limits.bytesMax && this.#ring.size > 1) this.#evict();
     }
-    if (batch.length > 0) this.#frames.changed();
+    if (batch.length > 0) this.#changed();
   }
 
   clear(): void {
     this.#ring.clear();
     this.#bytes = 0;
-    this.#frames.changed();
+    this.#changed();
+  }
+
+  /** Says in which frame a packet was, if it is still here. */
+  link(id: number, frame: FrameOfPacket): void {
+    const packet = this.#ring.find(id, (kept) => kept.id);
+    if (packet === undefined) return;
+    packet.frame = frame;
+    this.#changed();
   }
 
   onFrame(listener: () => void): () => void {
     return this.#frames.add(listener);
+  }
+
+  #changed(): void {
+    this.#changes += 1;
+    this.#frames.changed();
   }
 
   #evict(): void {

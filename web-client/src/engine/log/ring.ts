@@ -35,6 +35,19 @@ export class Ring<T> {
     return this.#items[place % this.#items.length];
   }
 
+  /** The item with that number, among items whose numbers ascend. */
+  find(number: number, numberOf: (item: T) => number): T | undefined {
+    let low = this.#first;
+    let high = this.#end;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (numberOf(this.at(middle) as T) < number) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.at(low);
+    return found !== undefined && numberOf(found) === number ? found : undefined;
+  }
+
   /** Lets the oldest item go where the ring is full. */
   push(item: T): void {
     if (this.isFull) this.shift();

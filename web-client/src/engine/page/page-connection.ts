@@ -1,3 +1,4 @@
+import { BoundedFrameLog } from '../log/frame-log.ts';
 import { BoundedMessageLog } from '../log/message-log.ts';
 import { BoundedPacketLog } from '../log/packet-log.ts';
 import type { Batch } from '../protocol.ts';
@@ -12,13 +13,14 @@ import type {
   Subscription,
 } from '../types.ts';
 import type { Line } from './line.ts';
-import { readMessages, readPackets } from './read-batch.ts';
+import { readFrames, readLinks, readMessages, readPackets } from './read-batch.ts';
 
 /** A connection as the page has it: the logs, and commands to the worker. */
 export class PageConnection implements LiveConnection {
   readonly id: string;
   readonly messages = new BoundedMessageLog();
   readonly packets = new BoundedPacketLog();
+  readonly frames = new BoundedFrameLog();
   readonly #line: Line;
 
   constructor(id: string, line: Line) {
@@ -59,7 +61,9 @@ export class PageConnection implements LiveConnection {
 
   take(batch: Batch): void {
     this.packets.append(readPackets(batch));
-    this.messages.append(readMessages(this.id, batch));
+    this.frames.append(readFrames(batch));
+    readLinks(batch, (packetId, frame) => this.packets.link(packetId, frame));
+    this.messages.append(readMessages(this.id, batch), batch.marks, batch.outcomes);
     this.#line.send({ type: 'taken', id: this.id });
   }
 }

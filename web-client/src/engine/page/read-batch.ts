@@ -1,7 +1,16 @@
+import type { FrameFields } from '../log/frame-log.ts';
 import type { MessageFields } from '../log/message.ts';
 import type { PacketFields } from '../log/packet-log.ts';
-import { type Batch, MESSAGE_COLUMNS, MessageColumn, PACKET_COLUMNS, PacketColumn } from '../protocol.ts';
-import type { MessageProperties, Qos } from '../types.ts';
+import {
+  type Batch,
+  MESSAGE_COLUMNS,
+  MessageColumn,
+  NoFrame,
+  PACKET_COLUMNS,
+  PacketColumn,
+} from '../protocol.ts';
+import type { FrameOfPacket, MessageProperties, Qos } from '../types.ts';
+import { PacketSplitter } from '../wire/packet-splitter.ts';
 
 /** Topics that are kept as one string each; beyond it the table begins anew. */
 const TOPICS_MAX = 200_000;
@@ -25,12 +34,31 @@ export function readPackets({ bytes, packets }: Batch): PacketFields[] {
     const offset = packets[row + PacketColumn.Offset] ?? 0;
     const length = packets[row + PacketColumn.Length] ?? 0;
     read.push({
+      id: packets[row + PacketColumn.Id] ?? 0,
       direction: packets[row + PacketColumn.IsOut] === 1 ? 'out' : 'in',
       atMs: packets[row + PacketColumn.AtMs] ?? 0,
       bytes: chunk.subarray(offset, offset + length),
     });
   }
   return read;
+}
+
+export function readFrames({ bytes, frames }: Batch): FrameFields[] {
+  return frames.map(({ isOut, offset, length, ...row }) => ({
+    ...row,
+    direction: isOut ? 'out' : 'in',
+    byteLength: length,
+    packets: new PacketSplitter().push(new Uint8Array(bytes, offset, length)),
+  }));
+}
+
+/** Calls back for each packet whose frame the batch tells. */
+export function readLinks({ links }: Batch, link: (packetId: number, frame: FrameOfPacket) => void): void {
+  for (let index = 0; index + 1 < links.length; index += 2) {
+    const frame = links[index + 1] ?? 0;
+    const isNone = frame === NoFrame.Kept ? 'kept' : frame === NoFrame.Unsent ? 'unsent' : undefined;
+    link(links[index] ?? 0, isNone ?? frame);
+  }
 }
 
 export function readMessages(connectionId: string, batch: Batch): MessageFields[] {

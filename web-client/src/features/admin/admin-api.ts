@@ -13,6 +13,51 @@ export interface Client {
   readonly expiry_interval: number;
   readonly subscriptions_cnt: number;
   readonly mqueue_len: number;
+  /** Absent at a broker that does not count them. */
+  readonly 'send_msg.dropped'?: number;
+}
+
+/** Of one client: what the list leaves out. */
+export interface ClientDetails extends Client {
+  readonly connected_seconds: number | null;
+  readonly port: number | null;
+  readonly keepalive: number | null;
+  readonly recv_maximum: number | null;
+  readonly will: string | null;
+  readonly mqueue_dropped?: number;
+  /** Absent at a broker that does not tell them, as all below. */
+  readonly inflight_cnt?: number;
+  /** Of this connection; null at a door that does not count them. */
+  readonly recv_msg?: number | null;
+  readonly recv_oct?: number | null;
+  readonly send_msg?: number | null;
+  readonly send_oct?: number | null;
+  readonly identity?: {
+    readonly source: string | null;
+    readonly client_ids: readonly string[] | null;
+    readonly rules: readonly unknown[] | null;
+    readonly issued_at: string | null;
+    readonly expires_at: string | null;
+    readonly token_id: string | null;
+    readonly key_id: string | null;
+  };
+  /** By name; 0 stands for any number. */
+  readonly quotas?: Readonly<Record<string, number>>;
+}
+
+export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
+
+export type BanKind = (typeof BAN_KINDS)[number];
+
+export interface BanEntry {
+  readonly as: BanKind;
+  readonly who: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: string;
+  /** Or `infinity`. */
+  readonly until: string;
+  readonly issued_before?: string;
 }
 
 export interface HeldSubscription {
@@ -48,10 +93,13 @@ export type Figures = Readonly<Record<string, number | undefined>>;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: 'key' | 'refused' | 'unreachable';
+  /** Of HTTP; undefined where there was no answer. */
+  readonly status: number | undefined;
 
-  constructor(kind: ApiError['kind'], message: string) {
+  constructor(kind: ApiError['kind'], message: string, status?: number) {
     super(message);
     this.kind = kind;
+    this.status = status;
   }
 }
 
@@ -81,20 +129,49 @@ export class AdminApi {
   }
 
   /** @throws {ApiError} */
+  async client(clientId: string, signal: AbortSignal): Promise<ClientDetails> {
+    return (await this.#ask('GET', `/clients/${encodeURIComponent(clientId)}`, signal)) as ClientDetails;
+  }
+
+  /** @throws {ApiError} */
+  async subscriptionsOf(clientId: string, signal: AbortSignal): Promise<readonly HeldSubscription[]> {
+    const path = `/clients/${encodeURIComponent(clientId)}/subscriptions`;
+    return (await this.#ask('GET', path, signal)) as readonly HeldSubscription[];
+  }
+
+  /** @throws {ApiError} */
+  async post(path: string, body: object): Promise<void> {
+    await this.#ask('POST', path, undefined, JSON.stringify(body));
+  }
+
+  /** @throws {ApiError} */
   async remove(path: string): Promise<void> {
     await this.#ask('DELETE', path);
   }
 
-  async #ask(method: 'GET' | 'DELETE', path: string, signal?: AbortSignal): Promise<unknown> {
-    const headers = this.#key === undefined ? {} : { Authorization: `Bearer ${this.#key}` };
+  async #ask(
+    method: 'GET' | 'DELETE' | 'POST',
+    path: string,
+    signal?: AbortSignal,
+    body?: string,
+  ): Promise<unknown> {
+    const headers = {
+      ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    };
     let response: Response;
     try {
-      response = await fetch(`${this.#site.url}${path}`, { method, headers, ...(signal && { signal }) });
+      response = await fetch(`${this.#site.url}${path}`, {
+        method,
+        headers,
+        ...(signal && { signal }),
+        ...(body !== undefined && { body }),
+      });
     } catch (error) {
       throw new ApiError('unreachable', error instanceof Error ? error.message : String(error));
     }
-    if (response.status === 401) throw new ApiError('key', await messageOf(response));
-    if (!response.ok) throw new ApiError('refused', await messageOf(response));
+    if (response.status === 401) throw new ApiError('key', await messageOf(response), 401);
+    if (!response.ok) throw new ApiError('refused', await messageOf(response), response.status);
     return response.status === 204 ? undefined : await response.json();
   }
 }

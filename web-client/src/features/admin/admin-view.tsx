@@ -6,6 +6,7 @@ import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { BansTable } from './bans-table.tsx';
 import { ClientsTable } from './clients-table.tsx';
 import { CloudCard } from './cloud-card.tsx';
 import { FiguresBar } from './figures.tsx';
@@ -58,6 +59,7 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
           <Tabs.Tab value="clients">{t('admin.tabs.clients')}</Tabs.Tab>
           <Tabs.Tab value="subscriptions">{t('admin.tabs.subscriptions')}</Tabs.Tab>
           <Tabs.Tab value="retained">{t('admin.tabs.retained')}</Tabs.Tab>
+          <Tabs.Tab value="bans">{t('admin.tabs.bans')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="clients">
           <ClientsTable api={api} />
@@ -67,6 +69,9 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
         </Tabs.Panel>
         <Tabs.Panel value="retained">
           <RetainedTable api={api} />
+        </Tabs.Panel>
+        <Tabs.Panel value="bans">
+          <BansTable api={api} />
         </Tabs.Panel>
       </Tabs>
     </>

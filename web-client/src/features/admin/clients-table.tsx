@@ -1,43 +1,61 @@
+import { Anchor } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
 import type { AdminApi, Client } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { ClientDrawer } from './client-drawer.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
+import { versionOf } from './mqtt-version.ts';
 import { PagedTable } from './paged-table.tsx';
 
 /** Who is connected, and whose session waits for them. */
 export function ClientsTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const own = useStatus(useActiveProfile()?.id).session?.clientId;
+  const [looked, setLooked] = useState<string>();
   return (
-    <PagedTable<Client>
-      api={api}
-      label={t('admin.tabs.clients')}
-      path="/clients"
-      search={{ label: t('admin.searchClients'), parameter: 'like_clientid' }}
-      columns={[
-        t('admin.columns.clientId'),
-        t('admin.columns.user'),
-        t('admin.columns.door'),
-        t('admin.columns.version'),
-        t('admin.columns.address'),
-        t('admin.columns.since'),
-        t('admin.columns.subscriptions'),
-        t('admin.columns.waiting'),
-        t('admin.columns.action'),
-      ]}
-      empty={t('admin.noClients')}
-      row={(client, refresh) => (
-        <ClientRow
-          key={client.clientid}
+    <>
+      <PagedTable<Client>
+        api={api}
+        label={t('admin.tabs.clients')}
+        path="/clients"
+        search={{ label: t('admin.searchClients'), parameter: 'like_clientid' }}
+        columns={[
+          { label: t('admin.columns.clientId'), sortKey: ({ clientid }) => clientid },
+          { label: t('admin.columns.user'), sortKey: ({ username }) => username ?? undefined },
+          { label: t('admin.columns.door'), sortKey: ({ door }) => door ?? undefined },
+          { label: t('admin.columns.version'), sortKey: (client) => client.proto_ver ?? undefined },
+          { label: t('admin.columns.address'), sortKey: (client) => client.ip_address ?? undefined },
+          { label: t('admin.columns.since'), sortKey: sinceOf },
+          { label: t('admin.columns.subscriptions'), sortKey: (client) => client.subscriptions_cnt },
+          { label: t('admin.columns.waiting'), sortKey: (client) => client.mqueue_len },
+          { label: t('admin.columns.dropped'), sortKey: (client) => client['send_msg.dropped'] ?? 0 },
+          { label: t('admin.columns.action') },
+        ]}
+        empty={t('admin.noClients')}
+        row={(client, refresh) => (
+          <ClientRow
+            key={client.clientid}
+            api={api}
+            client={client}
+            isOwn={client.clientid === own}
+            refresh={refresh}
+            look={() => setLooked(client.clientid)}
+          />
+        )}
+      />
+      {looked !== undefined && (
+        <ClientDrawer
+          key={looked}
           api={api}
-          client={client}
-          isOwn={client.clientid === own}
-          refresh={refresh}
+          clientId={looked}
+          isOwn={looked === own}
+          close={() => setLooked(undefined)}
         />
       )}
-    />
+    </>
   );
 }
 
@@ -46,25 +64,35 @@ interface ClientRowProps {
   readonly client: Client;
   readonly isOwn: boolean;
   readonly refresh: () => void;
+  /** Shows its details. */
+  readonly look: () => void;
 }
 
-function ClientRow({ api, client, isOwn, refresh }: ClientRowProps) {
+function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
   const { t } = useTranslation();
   const { clientid, username, connected, door, proto_ver, ip_address } = client;
-  const since = connected ? client.connected_at : (client.disconnected_at ?? client.connected_at);
   return (
     <tr data-offline={!connected || undefined}>
       <th scope="row" className={classes.name}>
-        {clientid}
+        <Anchor
+          component="button"
+          type="button"
+          className={classes.link}
+          onClick={look}
+          title={t('admin.details')}
+        >
+          {clientid}
+        </Anchor>
         {isOwn && <span className={classes.own}> {t('admin.thisPage')}</span>}
       </th>
       <td>{username ?? '–'}</td>
       <td>{door === null ? t('admin.offline') : t(`connections.door.${door}`)}</td>
       <td>{versionOf(proto_ver)}</td>
       <td>{ip_address ?? '–'}</td>
-      <td className={classes.time}>{formatDateTime(Date.parse(since))}</td>
+      <td className={classes.time}>{formatDateTime(Date.parse(sinceOf(client)))}</td>
       <td className={classes.number}>{formatCount(client.subscriptions_cnt)}</td>
       <td className={classes.number}>{formatCount(client.mqueue_len)}</td>
+      <td className={classes.number}>{formatCount(client['send_msg.dropped'] ?? 0)}</td>
       <td className={classes.action}>
         {connected && (
           <ConfirmButton
@@ -80,6 +108,6 @@ function ClientRow({ api, client, isOwn, refresh }: ClientRowProps) {
   );
 }
 
-function versionOf(version: number | null): string {
-  return version === null ? '–' : ({ 3: '3.1', 4: '3.1.1', 5: '5.0' }[version] ?? String(version));
+function sinceOf(client: Client): string {
+  return client.connected ? client.connected_at : (client.disconnected_at ?? client.connected_at);
 }

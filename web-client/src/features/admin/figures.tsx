@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { formatCount, formatRate } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
-import { rateOf, type Sample } from './rates.ts';
+import { RateGraph } from './rate-graph.tsx';
+import { type RatePoint, rateOf, type Sample, withPoint } from './rates.ts';
 import { Refusal } from './refusal.tsx';
 import { usePoll } from './use-poll.ts';
 
@@ -11,12 +12,13 @@ interface Look {
   readonly stats: Figures;
   readonly now: Sample;
   readonly before: Sample | undefined;
+  readonly points: readonly RatePoint[];
 }
 
 /** The broker in numbers. */
 export function FiguresBar({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
-  const before = useRef<Sample>(undefined);
+  const last = useRef<Look>(undefined);
   const ask = useCallback(
     async (signal: AbortSignal): Promise<Look> => {
       const [stats, metrics] = await Promise.all([
@@ -24,8 +26,10 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
         api.figures('metrics', signal),
       ]);
       const now = { atMs: performance.now(), metrics };
-      const look = { stats, now, before: before.current };
-      before.current = now;
+      const before = last.current?.now;
+      const points = withPoint(last.current?.points ?? [], before, now, Date.now());
+      const look = { stats, now, before, points };
+      last.current = look;
       return look;
     },
     [api],
@@ -41,23 +45,31 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
     return perSecond === undefined ? '' : t('app.perSecond', { rate: formatRate(perSecond) });
   };
   return (
-    <dl className={classes.figures} aria-label={t('admin.figures')}>
-      <Figure name={t('admin.clients')} value={count(stats, 'live_connections.count')} />
-      <Figure name={t('admin.sessions')} value={count(stats, 'sessions.count')} />
-      <Figure name={t('admin.subscriptions')} value={count(stats, 'subscriptions.count')} />
-      <Figure name={t('admin.retained')} value={count(stats, 'retained.count')} />
-      <Figure
-        name={t('admin.received')}
-        value={count(now.metrics, 'messages.received')}
-        detail={rate('messages.received')}
-      />
-      <Figure
-        name={t('admin.sent')}
-        value={count(now.metrics, 'messages.sent')}
-        detail={rate('messages.sent')}
-      />
-      <Figure name={t('admin.uptime')} value={uptime} />
-    </dl>
+    <>
+      <dl className={classes.figures} aria-label={t('admin.figures')}>
+        <Figure name={t('admin.clients')} value={count(stats, 'live_connections.count')} />
+        <Figure name={t('admin.sessions')} value={count(stats, 'sessions.count')} />
+        <Figure name={t('admin.subscriptions')} value={count(stats, 'subscriptions.count')} />
+        <Figure name={t('admin.retained')} value={count(stats, 'retained.count')} />
+        <Figure
+          name={t('admin.received')}
+          value={count(now.metrics, 'messages.received')}
+          detail={rate('messages.received')}
+        />
+        <Figure
+          name={t('admin.sent')}
+          value={count(now.metrics, 'messages.sent')}
+          detail={rate('messages.sent')}
+        />
+        <Figure
+          name={t('admin.dropped')}
+          value={count(now.metrics, 'delivery.dropped')}
+          detail={rate('delivery.dropped')}
+        />
+        <Figure name={t('admin.uptime')} value={uptime} />
+      </dl>
+      <RateGraph points={value.points} />
+    </>
   );
 }
 

@@ -1,63 +1,89 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { type ReactNode, useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../ui/format.ts';
-import type { AdminApi } from './admin-api.ts';
+import type { AdminApi, Page } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { Refusal } from './refusal.tsx';
+import { type Column, nextSorting, type Sorting, sorted } from './sorting.ts';
 import { usePoll } from './use-poll.ts';
 
 /** Rows of a page: what the broker is asked for every two seconds. */
 const ROWS = 50;
 
+/** Rows that are sorted here, and the most that the broker gives at once. It lists them in an order of its own. */
+const SORTED_MAX = 1_000;
+
 const SEARCH_DELAY_MS = 250;
+
+/** The rows that a table shows now, for the tools beside its search. */
+export interface Shown<T> {
+  readonly entries: readonly T[];
+  /** How many fit the search. */
+  readonly count: number;
+  readonly search: string;
+  readonly refresh: () => void;
+}
 
 interface PagedTableProps<T> {
   readonly api: AdminApi;
   readonly label: string;
   readonly path: string;
-  /** The query for a search text that is not empty. */
-  readonly search: { readonly label: string; readonly parameter: string };
-  readonly columns: readonly string[];
+  /** The query for a search text that is not empty; absent where the API has none. */
+  readonly search?: { readonly label: string; readonly parameter: string };
+  readonly columns: readonly Column<T>[];
   readonly empty: string;
+  readonly tools?: (shown: Shown<T>) => ReactNode;
   readonly row: (entry: T, refresh: () => void) => ReactNode;
 }
 
 /** A table of what the API lists, a page at a time, as it stands now. */
-export function PagedTable<T>({ api, label, path, search, columns, empty, row }: PagedTableProps<T>) {
+export function PagedTable<T>({ api, label, path, search, columns, empty, tools, row }: PagedTableProps<T>) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
   const [asked] = useDebouncedValue(text, SEARCH_DELAY_MS);
   const [page, setPage] = useState(1);
-  const { parameter } = search;
+  const [sorting, setSorting] = useState<Sorting>();
+  const isSorted = sorting !== undefined;
+  const parameter = search?.parameter ?? '';
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const query = { page: String(page), limit: String(ROWS), ...(asked !== '' && { [parameter]: asked }) };
-      return api.page<T>(path, query, signal);
+      const place = isSorted
+        ? { page: '1', limit: String(SORTED_MAX) }
+        : { page: String(page), limit: String(ROWS) };
+      return api.page<T>(path, { ...place, ...(asked !== '' && { [parameter]: asked }) }, signal);
     },
-    [api, path, parameter, asked, page],
+    [api, path, parameter, asked, page, isSorted],
   );
-  const { value, error, refresh } = usePoll(ask);
+  const { value, error, refresh } = usePoll<Page<T>>(ask);
   const count = value?.meta.count ?? 0;
-  const pages = Math.max(1, Math.ceil(count / ROWS));
+  const reachable = isSorted ? Math.min(count, SORTED_MAX) : count;
+  const pages = Math.max(1, Math.ceil(reachable / ROWS));
+  const first = isSorted && value?.meta.limit === SORTED_MAX ? (page - 1) * ROWS : 0;
+  const all = value?.data ?? [];
+  const entries = (sorting === undefined ? all : sorted(all, columns, sorting)).slice(first, first + ROWS);
   return (
     <>
       <Group justify="space-between" gap="xs" mb="xs">
-        <TextInput
-          aria-label={search.label}
-          placeholder={search.label}
-          leftSection={<IconSearch size={14} stroke={1.5} />}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            setPage(1);
-          }}
-        />
+        {search !== undefined && (
+          <TextInput
+            aria-label={search.label}
+            placeholder={search.label}
+            leftSection={<IconSearch size={14} stroke={1.5} />}
+            spellCheck={false}
+            value={text}
+            onChange={(event) => {
+              setText(event.currentTarget.value);
+              setPage(1);
+            }}
+          />
+        )}
+        {tools?.({ entries, count, search: asked, refresh })}
         <Text size="xs" c="dimmed" role="status">
           {t('admin.count', { count, shown: formatCount(count) })}
+          {isSorted && count > SORTED_MAX && ` · ${t('admin.sortedPart', { count: SORTED_MAX })}`}
         </Text>
       </Group>
       {error !== undefined && <Refusal error={error} />}
@@ -67,14 +93,20 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, row }:
           <thead>
             <tr>
               {columns.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
+                <Head
+                  key={column.label}
+                  column={column}
+                  sorting={sorting}
+                  sort={() => {
+                    setSorting(nextSorting(column.label, sorting));
+                    setPage(1);
+                  }}
+                />
               ))}
             </tr>
           </thead>
           <tbody>
-            {value?.data.map((entry) => row(entry, refresh))}
+            {entries.map((entry) => row(entry, refresh))}
             {value !== undefined && count === 0 && (
               <tr>
                 <td colSpan={columns.length}>{empty}</td>
@@ -95,5 +127,25 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, row }:
         </Group>
       )}
     </>
+  );
+}
+
+interface HeadProps<T> {
+  readonly column: Column<T>;
+  readonly sorting: Sorting | undefined;
+  readonly sort: () => void;
+}
+
+function Head<T>({ column, sorting, sort }: HeadProps<T>) {
+  const { label, sortKey } = column;
+  if (sortKey === undefined) return <th scope="col">{label}</th>;
+  const direction = sorting?.label !== label ? undefined : sorting.isDescending ? 'descending' : 'ascending';
+  return (
+    <th scope="col" aria-sort={direction ?? 'none'}>
+      <UnstyledButton className={classes.sort} onClick={sort}>
+        {label}
+        <span aria-hidden>{direction === undefined ? '' : direction === 'ascending' ? ' ↑' : ' ↓'}</span>
+      </UnstyledButton>
+    </th>
   );
 }

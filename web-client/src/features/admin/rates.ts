@@ -12,3 +12,30 @@ export function rateOf(earlier: Sample | undefined, later: Sample, name: string)
   const grown = (later.metrics[name] ?? 0) - (earlier.metrics[name] ?? 0);
   return grown < 0 ? undefined : (grown * 1_000) / (later.atMs - earlier.atMs);
 }
+
+/** How far back the graph goes, of looks every two seconds. */
+export const GRAPH_MINUTES = 15;
+
+const POINTS_MAX = (GRAPH_MINUTES * 60) / 2;
+
+/** Messages a second at a moment, in milliseconds since 1970. */
+export interface RatePoint {
+  readonly atMs: number;
+  readonly received: number;
+  readonly sent: number;
+  readonly dropped: number;
+}
+
+/** The points with another one, where two looks give one. */
+export function withPoint(
+  points: readonly RatePoint[],
+  earlier: Sample | undefined,
+  later: Sample,
+  atMs: number,
+): readonly RatePoint[] {
+  const received = rateOf(earlier, later, 'messages.received');
+  const sent = rateOf(earlier, later, 'messages.sent');
+  if (received === undefined || sent === undefined) return points;
+  const dropped = rateOf(earlier, later, 'delivery.dropped') ?? 0;
+  return [...points, { atMs, received, sent, dropped }].slice(-POINTS_MAX);
+}

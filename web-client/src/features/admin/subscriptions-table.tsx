@@ -13,10 +13,10 @@ export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
       path="/subscriptions"
       search={{ label: t('admin.searchSubscriptions'), parameter: 'match_topic' }}
       columns={[
-        t('admin.columns.filter'),
-        t('admin.columns.clientId'),
-        t('admin.columns.qos'),
-        t('admin.columns.options'),
+        { label: t('admin.columns.filter'), sortKey: ({ topic }) => topic },
+        { label: t('admin.columns.clientId'), sortKey: ({ clientid }) => clientid },
+        { label: t('admin.columns.qos'), sortKey: ({ qos }) => qos },
+        { label: t('admin.columns.options') },
       ]}
       empty={t('admin.noSubscriptions')}
       row={({ clientid, topic, qos, nl, rap, id }) => (

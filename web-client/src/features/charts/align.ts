@@ -1,7 +1,7 @@
 import type { Line } from './downsample.ts';
 
-/** What uPlot draws: times, then a column for each line with `undefined` where it has no point. */
-export type Columns = [times: number[], ...lines: (number | undefined)[][]];
+/** The data that uPlot draws: times, then a column for each line with `undefined` where it has no point, null where it is interrupted. */
+export type Columns = [times: number[], ...lines: (number | null | undefined)[][]];
 
 /**
  * Lines of different times over one column of times. Times are in seconds, as uPlot wants them. A line may have two
@@ -9,7 +9,7 @@ export type Columns = [times: number[], ...lines: (number | undefined)[][]];
  */
 export function align(lines: readonly Line[]): Columns {
   const times: number[] = [];
-  const columns = lines.map((): (number | undefined)[] => []);
+  const columns = lines.map((): (number | null | undefined)[] => []);
   const next = lines.map(() => 0);
   for (;;) {
     let earliest = Number.POSITIVE_INFINITY;

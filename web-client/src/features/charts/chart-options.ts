@@ -29,6 +29,8 @@ export function chartOptions(
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       dataIdx: nearestPoint,
+      // The cursors of all charts stand at one time; what is drawn over with the mouse is told once.
+      sync: { key: 'charts', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
       bind: {
         dblclick: () => () => {
           events.onZoomOut();
@@ -59,7 +61,8 @@ export function chartOptions(
         show: !one.isHidden,
         stroke: colors.lines[index % colors.lines.length] ?? colors.text,
         width: 1.5,
-        spanGaps: true,
+        // A line joins what it has no point for (undefined), and nothing across an interruption (null).
+        spanGaps: false,
         points: { show: showsPoints, size: 5 },
       })),
     ],

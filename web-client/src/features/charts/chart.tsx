@@ -5,8 +5,8 @@ import { Plot, usePlotColors } from '../../ui/plot.tsx';
 import { align } from './align.ts';
 import { type ChartEvents, chartOptions } from './chart-options.ts';
 import type { TimeRange } from './chart-window.ts';
-import { recordingOf } from './charts-store.ts';
-import { downsample } from './downsample.ts';
+import { gapsOf, recordingOf } from './charts-store.ts';
+import { downsample, interrupted } from './downsample.ts';
 import { DRAW_INTERVAL_MS } from './limits.ts';
 import type { Series } from './series.ts';
 
@@ -61,7 +61,8 @@ function draw(plot: uPlot, series: readonly Series[], { fromMs, toMs }: TimeRang
   const columns = Math.max(1, Math.round(plot.bbox.width));
   const lines = series.map((one) => {
     const samples = one.isHidden ? undefined : recordingOf(one)?.samples;
-    return samples === undefined ? { times: [], values: [] } : downsample(samples, fromMs, toMs, columns);
+    if (samples === undefined) return { times: [], values: [] };
+    return interrupted(downsample(samples, fromMs, toMs, columns), gapsOf(one));
   });
   plot.batch(() => {
     plot.setData(align(lines) as uPlot.AlignedData, false);

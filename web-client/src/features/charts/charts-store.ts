@@ -3,6 +3,7 @@ import { newId } from '../../engine/new-profile.ts';
 import { connections } from '../../state/connections.ts';
 import { useStore } from '../../state/store.ts';
 import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
+import { arranged } from './panels.ts';
 import { Recorder } from './recorder.ts';
 import { type SampleSource, type Series, seriesKey } from './series.ts';
 
@@ -32,6 +33,11 @@ export function recordingOf({ id, connectionId }: Series): ReturnType<Recorder['
   return followed.get(connectionId)?.recorder.get(id);
 }
 
+/** Where its line is interrupted. */
+export function gapsOf({ connectionId }: Series): readonly number[] {
+  return followed.get(connectionId)?.recorder.gaps ?? [];
+}
+
 /** Begins a series, with what the log still holds. */
 export function addSeries(
   connectionId: string,
@@ -39,7 +45,7 @@ export function addSeries(
   source: SampleSource,
 ): 'added' | 'exists' | 'full' {
   const { series } = useCharts.getState();
-  const added: Series = { id: newId(), connectionId, topicFilter, source, isHidden: false };
+  const added: Series = { id: newId(), connectionId, topicFilter, source, isHidden: false, chart: 0 };
   if (series.some((known) => seriesKey(known) === seriesKey(added))) return 'exists';
   if (series.length >= SERIES_MAX) return 'full';
   recorderOf(connectionId).add(added, connections.get(connectionId).messages);
@@ -64,6 +70,17 @@ export function toggleSeries(id: string): void {
   });
 }
 
+/** Shows a series in another chart. */
+export function moveSeries(id: string, chart: number): void {
+  const { series } = useCharts.getState();
+  useCharts.setState({ series: series.map((known) => (known.id === id ? { ...known, chart } : known)) });
+}
+
+/** A chart for each series, or one for all. */
+export function arrangeCharts(isSplit: boolean): void {
+  useCharts.setState(({ series }) => ({ series: arranged(series, isSplit) }));
+}
+
 /** Lets go of all samples; the series go on. */
 export function clearSamples(): void {
   for (const { recorder } of followed.values()) recorder.clear();
@@ -73,7 +90,12 @@ function recorderOf(connectionId: string): Recorder {
   const known = followed.get(connectionId);
   if (known !== undefined) return known.recorder;
   const recorder = new Recorder();
-  const stop = connections.get(connectionId).messages.onAppend((messages) => recorder.take(messages));
+  const { messages: log } = connections.get(connectionId);
+  recorder.note(log.marks);
+  const stop = log.onAppend((messages, marks) => {
+    recorder.note(marks);
+    recorder.take(messages);
+  });
   followed.set(connectionId, { recorder, stop });
   return recorder;
 }

@@ -1,14 +1,16 @@
 import { Button, Center, EmptyState, Group, SegmentedControl } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconArrowsHorizontal,
   IconChartLine,
   IconDownload,
+  IconLayoutRows,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlus,
   IconTrash,
 } from '@tabler/icons-react';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ComponentProps, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type uPlot from 'uplot';
 import { useActiveProfile } from '../../state/hooks.ts';
@@ -24,11 +26,13 @@ import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
 import type { ChartEvents } from './chart-options.ts';
 import { shownRange, type TimeRange } from './chart-window.ts';
-import { clearSamples, recordingOf, useCharts } from './charts-store.ts';
+import { arrangeCharts, clearSamples, recordingOf, useCharts } from './charts-store.ts';
 import classes from './charts-view.module.css';
 import { csvOf } from './export-csv.ts';
 import { pngOf } from './export-png.ts';
 import { WINDOW_SECONDS } from './limits.ts';
+import { panelsOf } from './panels.ts';
+import { RangeBar } from './range-bar.tsx';
 import { SeriesTable } from './series-table.tsx';
 import { forgetChartThis } from './use-chart-this.tsx';
 
@@ -73,7 +77,8 @@ function Board({ add }: { readonly add: () => void }) {
   const { series, windowSeconds, heldAtMs } = useCharts();
   const profiles = useStore((state) => state.profiles);
   const colors = usePlotColors();
-  const plot = useRef<uPlot>(undefined);
+  const plots = useRef(new Map<number, uPlot>());
+  const panels = useMemo(() => panelsOf(series), [series]);
   const [zoomed, setZoomed] = useState<TimeRange>();
   const [cursorAtMs, setCursorAtMs] = useState<number>();
   const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, zoomed, Date.now());
@@ -94,9 +99,12 @@ function Board({ add }: { readonly add: () => void }) {
     }),
     [],
   );
-  const onPlot = useCallback((made: uPlot | undefined) => {
-    plot.current = made;
-  }, []);
+  /** For those who draw no range with the mouse: half of the window, which the slider changes. */
+  const selectMiddle = (): void => {
+    const { fromMs, toMs } = range();
+    const quarter = (toMs - fromMs) / 4;
+    events.onZoom(fromMs + quarter, toMs - quarter);
+  };
   const connectionNames = useMemo(() => {
     const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
     return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
@@ -109,7 +117,8 @@ function Board({ add }: { readonly add: () => void }) {
     saveBlob(fileName('charts', 'csv'), blob);
   };
   const exportPng = async (): Promise<void> => {
-    if (plot.current === undefined) return;
+    const drawn = panels.map(({ chart }) => plots.current.get(chart)).filter((plot) => plot !== undefined);
+    if (drawn.length === 0) return;
     const { fromMs, toMs } = range();
     const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
       const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
@@ -117,7 +126,7 @@ function Board({ add }: { readonly add: () => void }) {
       return isHidden ? [] : [{ name: `${topicFilter} ${what}`, color }];
     });
     const title = `${formatDateTime(fromMs)} – ${formatDateTime(toMs)}`;
-    saveBlob(fileName('charts', 'png'), await pngOf(plot.current, title, legend, colors));
+    saveBlob(fileName('charts', 'png'), await pngOf(drawn, title, legend, colors));
   };
   const windowName = t(`charts.windows.w${windowSeconds as (typeof WINDOW_SECONDS)[number]}`);
   return (
@@ -137,6 +146,22 @@ function Board({ add }: { readonly add: () => void }) {
         />
         <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={add}>
           {t('charts.add')}
+        </Button>
+        <Button
+          variant={zoomed === undefined ? 'default' : 'light'}
+          aria-pressed={zoomed !== undefined}
+          leftSection={<IconArrowsHorizontal {...ICON} />}
+          onClick={() => (zoomed === undefined ? selectMiddle() : setZoomed(undefined))}
+        >
+          {t('charts.range.select')}
+        </Button>
+        <Button
+          variant="default"
+          disabled={series.length < 2}
+          leftSection={<IconLayoutRows {...ICON} />}
+          onClick={() => arrangeCharts(panels.length === 1)}
+        >
+          {t(panels.length === 1 ? 'charts.split' : 'charts.join')}
         </Button>
         <Group gap={4} ml="auto" wrap="nowrap">
           <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={exportCsv}>
@@ -159,14 +184,31 @@ function Board({ add }: { readonly add: () => void }) {
           </IconButton>
         </Group>
       </div>
-      <div className={classes.chart}>
-        <Chart
-          label={t('charts.chart', { count: shown.length, window: windowName })}
-          series={series}
-          range={range}
-          events={events}
-          onPlot={onPlot}
+      {zoomed !== undefined && (
+        <RangeBar
+          selected={zoomed}
+          whole={shownRange(windowSeconds, heldAtMs, undefined, Date.now())}
+          onSelect={setZoomed}
+          onClear={() => setZoomed(undefined)}
         />
+      )}
+      <div className={classes.charts} data-several={panels.length > 1 || undefined}>
+        {panels.map(({ chart, series: own, shown: count }, index) => (
+          <div className={classes.chart} key={chart}>
+            <PanelChart
+              chart={chart}
+              plots={plots.current}
+              label={t(panels.length > 1 ? 'charts.numbered' : 'charts.chart', {
+                number: index + 1,
+                count,
+                window: windowName,
+              })}
+              series={own}
+              range={range}
+              events={events}
+            />
+          </div>
+        ))}
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key */}
       {/* biome-ignore lint/a11y/useSemanticElements: it is no part of a form */}
@@ -176,10 +218,28 @@ function Board({ add }: { readonly add: () => void }) {
           range={range()}
           cursorAtMs={cursorAtMs}
           connectionNames={connectionNames}
+          isRange={zoomed !== undefined}
         />
       </div>
     </>
   );
+}
+
+interface PanelChartProps extends Omit<ComponentProps<typeof Chart>, 'onPlot'> {
+  readonly chart: number;
+  /** Where its plot is kept for the picture. */
+  readonly plots: Map<number, uPlot>;
+}
+
+function PanelChart({ chart, plots, ...props }: PanelChartProps) {
+  const onPlot = useCallback(
+    (made: uPlot | undefined) => {
+      if (made === undefined) plots.delete(chart);
+      else plots.set(chart, made);
+    },
+    [chart, plots],
+  );
+  return <Chart {...props} onPlot={onPlot} />;
 }
 
 /** Renders anew every so many milliseconds. */

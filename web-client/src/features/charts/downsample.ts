@@ -3,7 +3,8 @@ import type { SampleRing } from './sample-ring.ts';
 /** Points of a line, in the order of time. */
 export interface Line {
   readonly times: readonly number[];
-  readonly values: readonly number[];
+  /** Null where the line is interrupted. */
+  readonly values: readonly (number | null)[];
 }
 
 /**
@@ -13,7 +14,7 @@ export interface Line {
 export function downsample(ring: SampleRing, fromMs: number, toMs: number, columns: number): Line {
   const begin = Math.max(0, ring.indexOf(fromMs) - 1);
   const end = Math.min(ring.size, ring.indexOf(toMs) + 1);
-  const line: { times: number[]; values: number[] } = { times: [], values: [] };
+  const line: { times: number[]; values: (number | null)[] } = { times: [], values: [] };
   if (end - begin <= columns * 4) {
     for (let index = begin; index < end; index += 1) add(line, ring, index);
     return line;
@@ -40,7 +41,25 @@ export function downsample(ring: SampleRing, fromMs: number, toMs: number, colum
   return line;
 }
 
-function add(line: { times: number[]; values: number[] }, ring: SampleRing, index: number): void {
+function add(line: { times: number[]; values: (number | null)[] }, ring: SampleRing, index: number): void {
   line.times.push(ring.timeAt(index));
   line.values.push(ring.valueAt(index));
+}
+
+/** The line with an interruption at each of the times, which ascend, as far as they lie between two of its points. */
+export function interrupted(line: Line, gapsMs: readonly number[]): Line {
+  if (gapsMs.length === 0) return line;
+  const times: number[] = [];
+  const values: (number | null)[] = [];
+  let gap = 0;
+  for (const [index, timeMs] of line.times.entries()) {
+    for (; (gapsMs[gap] ?? Number.POSITIVE_INFINITY) < timeMs; gap += 1) {
+      if (index === 0) continue;
+      times.push(gapsMs[gap] ?? timeMs);
+      values.push(null);
+    }
+    times.push(timeMs);
+    values.push(line.values[index] ?? null);
+  }
+  return { times, values };
 }

@@ -11,24 +11,30 @@ const FONT = '12px system-ui, sans-serif';
 const LINE_PX = 18;
 const MARGIN_PX = 12;
 
-/** The chart as it is seen, with a title and a legend that the picture would lack. */
+/** The charts as they are seen, one below the other, with a title and a legend that the picture would lack. */
 export async function pngOf(
-  plot: uPlot,
+  plots: readonly uPlot[],
   title: string,
   legend: readonly LegendEntry[],
   colors: PlotColors,
 ): Promise<Blob> {
-  const source = plot.ctx.canvas;
-  const scale = source.width / plot.width;
+  const [first] = plots;
+  if (first === undefined) throw new Error('there is no chart to draw');
+  const sources = plots.map(({ ctx }) => ctx.canvas);
+  const scale = first.ctx.canvas.width / first.width;
   const headPx = MARGIN_PX * 2 + LINE_PX * (legend.length + 1);
   const canvas = document.createElement('canvas');
-  canvas.width = source.width;
-  canvas.height = source.height + headPx * scale;
+  canvas.width = first.ctx.canvas.width;
+  canvas.height = sources.reduce((sum, { height }) => sum + height, headPx * scale);
   const context = canvas.getContext('2d');
   if (context === null) throw new Error('this browser gives no canvas to draw on');
   context.fillStyle = colors.background;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(source, 0, headPx * scale);
+  let top = headPx * scale;
+  for (const source of sources) {
+    context.drawImage(source, 0, top);
+    top += source.height;
+  }
   context.scale(scale, scale);
   context.font = FONT;
   context.textBaseline = 'middle';
@@ -39,7 +45,7 @@ export async function pngOf(
     context.fillStyle = color;
     context.fillRect(MARGIN_PX, y - 2, 14, 4);
     context.fillStyle = colors.text;
-    context.fillText(name, MARGIN_PX + 22, y, plot.width - MARGIN_PX * 2 - 22);
+    context.fillText(name, MARGIN_PX + 22, y, first.width - MARGIN_PX * 2 - 22);
   }
   return await new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob)));

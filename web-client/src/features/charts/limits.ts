@@ -24,3 +24,6 @@ export const DRAW_INTERVAL_MS = 50;
 
 /** Lengths of the window that can be chosen, in seconds. */
 export const WINDOW_SECONDS = [10, 60, 300, 900, 3_600, 21_600] as const;
+
+/** Interruptions that the lines of a connection show. */
+export const GAPS_MAX = 200;

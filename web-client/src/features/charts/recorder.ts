@@ -1,10 +1,11 @@
 import { matches } from '@apus/mqtt/topic';
-import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
+import type { LoggedMessage, MessageLog, PlacedMark } from '../../engine/types.ts';
 import { decodeValue } from '../decode/decode.ts';
 import { valueAt } from '../decode/json-path.ts';
 import { type DecodedValue, numberOf } from '../decode/value.ts';
 import {
   DECODED_BYTES_PER_BATCH_MAX,
+  GAPS_MAX,
   LOOK_BACK_BYTES_MAX,
   LOOK_BACK_MESSAGES_MAX,
   PAYLOAD_BYTES_MAX,
@@ -28,6 +29,12 @@ export interface Recording {
 export class Recorder {
   readonly #recordings = new Map<string, Recording>();
   #byTopic = new Map<string, readonly Recording[]>();
+  #gaps: readonly number[] = [];
+
+  /** Times in the middle of which there was no connection: no line crosses them. */
+  get gaps(): readonly number[] {
+    return this.#gaps;
+  }
 
   get(id: string): Recording | undefined {
     return this.#recordings.get(id);
@@ -58,6 +65,12 @@ export class Recorder {
       recording.withoutNumber = 0;
       recording.notDecoded = 0;
     }
+  }
+
+  /** A gap is remembered whether or not there is a series, which may look back. */
+  note(marks: readonly PlacedMark[]): void {
+    const found = marks.flatMap(({ mark }) => (mark.kind === 'away' ? [(mark.fromMs + mark.atMs) / 2] : []));
+    if (found.length > 0) this.#gaps = [...this.#gaps, ...found].slice(-GAPS_MAX);
   }
 
   take(messages: readonly LoggedMessage[]): void {
@@ -95,7 +108,7 @@ function sample(message: LoggedMessage, recordings: readonly Recording[], bytesL
       continue;
     } else {
       // Once for all series of the topic.
-      if (decodedBytes === 0) value = decodeValue(message.payload, PAYLOAD_BYTES_MAX);
+      if (decodedBytes === 0) value = decodeValue(message.payload, PAYLOAD_BYTES_MAX, message.topic);
       decodedBytes = Math.max(1, message.payloadLength);
       number = numberOf(valueAt(value, source.path) as DecodedValue);
     }

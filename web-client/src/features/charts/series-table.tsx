@@ -1,14 +1,22 @@
+import { NativeSelect } from '@mantine/core';
 import { IconEye, IconEyeOff, IconX } from '@tabler/icons-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { pathText } from '../decode/json-path.ts';
 import type { TimeRange } from './chart-window.ts';
-import { recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
+import { moveSeries, recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
 import classes from './charts-view.module.css';
+import { SERIES_MAX } from './limits.ts';
+import { nextChart } from './panels.ts';
+import { rangeStatisticsOf } from './range-statistics.ts';
 import { type Series, scaleOf } from './series.ts';
 import { statisticsOf } from './statistics.ts';
+
+/** The columns of a selected range, beside the columns that are always there. */
+const RANGE_COLUMNS = ['median', 'percentile95', 'deviation', 'change', 'perSecond'] as const;
 
 interface SeriesTableProps {
   readonly series: readonly Series[];
@@ -17,13 +25,16 @@ interface SeriesTableProps {
   readonly cursorAtMs: number | undefined;
   /** Names of connections, where the series are of several. */
   readonly connectionNames: ReadonlyMap<string, string> | undefined;
+  /** Whether a range was selected: then there is more to tell of it. */
+  readonly isRange: boolean;
 }
 
 const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
 
 /** The series in numbers: what the chart shows, for those who want it exactly and for those who cannot see it. */
-export function SeriesTable({ series, range, cursorAtMs, connectionNames }: SeriesTableProps) {
+export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRange }: SeriesTableProps) {
   const { t } = useTranslation();
+  const next = nextChart(series);
   return (
     <table className={classes.table} aria-label={t('charts.table')}>
       <thead>
@@ -34,6 +45,13 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames }: Seri
           <th scope="col">{t('charts.columns.mean')}</th>
           <th scope="col">{t('charts.columns.max')}</th>
           <th scope="col">{t('charts.columns.count')}</th>
+          {isRange &&
+            RANGE_COLUMNS.map((name) => (
+              <th scope="col" key={name}>
+                {t(`charts.columns.${name}`)}
+              </th>
+            ))}
+          <th scope="col">{t('charts.columns.chart')}</th>
           <td />
         </tr>
       </thead>
@@ -45,6 +63,8 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames }: Seri
             index={index}
             range={range}
             cursorAtMs={cursorAtMs}
+            isRange={isRange}
+            next={next}
             connectionName={connectionNames?.get(one.connectionId)}
           />
         ))}
@@ -53,13 +73,15 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames }: Seri
   );
 }
 
-interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs'> {
+interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs' | 'isRange'> {
+  /** The number of a chart that there is not yet. */
+  readonly next: number;
   readonly series: Series;
   readonly index: number;
   readonly connectionName: string | undefined;
 }
 
-function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
+function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }: RowProps) {
   const { t } = useTranslation();
   const { lines } = usePlotColors();
   const recording = recordingOf(series);
@@ -71,6 +93,14 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
     if (value === undefined) return '–';
     return scaleOf(series) === 'milliseconds' ? formatDuration(value) : number.format(value);
   };
+  // Sorted anew only when the range holds other samples.
+  const count = statistics?.count ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the count tells that the samples are others
+  const more = useMemo(
+    () => (isRange && recording ? rangeStatisticsOf(recording.samples, range.fromMs, range.toMs) : undefined),
+    [isRange, recording, range.fromMs, range.toMs, count],
+  );
+  const plain = (value: number | undefined): string => (value === undefined ? '–' : number.format(value));
   const current = cursorAtMs === undefined ? statistics?.last : valueNear(series, cursorAtMs);
   const notes = [
     ...(recording !== undefined && recording.withoutNumber > 0
@@ -100,6 +130,23 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
       <td>{shown(statistics?.mean)}</td>
       <td>{shown(statistics?.max)}</td>
       <td>{formatCount(statistics?.count ?? 0)}</td>
+      {isRange &&
+        RANGE_COLUMNS.map((column) => (
+          <td key={column}>{column === 'perSecond' ? plain(more?.perSecond) : shown(more?.[column])}</td>
+        ))}
+      <td>
+        <NativeSelect
+          miw={72}
+          size="xs"
+          aria-label={t('charts.chartOf', { name })}
+          data={Array.from({ length: Math.min(next + 1, SERIES_MAX) }, (_, chart) => ({
+            value: String(chart),
+            label: chart === next ? t('charts.newChart') : String(chart + 1),
+          }))}
+          value={String(series.chart)}
+          onChange={(event) => moveSeries(series.id, Number(event.currentTarget.value))}
+        />
+      </td>
       <td>
         <span className={classes.actions}>
           <IconButton

@@ -16,6 +16,8 @@ import type { ConnectionProfile } from '../../engine/types.ts';
 import { connections } from '../../state/connections.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { connectProfile, disconnectProfile, duplicateProfile } from '../../state/profiles.ts';
+import { isRecording } from '../../state/recording-ids.ts';
+import { closeRecording } from '../../state/recordings.ts';
 import { openView } from '../../state/routes.ts';
 import { useStore } from '../../state/store.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -28,6 +30,7 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
   const { t } = useTranslation();
   const { id } = profile;
   const { phase } = useStatus(id);
+  if (isRecording(id)) return <CloseRecording id={id} />;
   const isOpen = phase !== 'idle' && phase !== 'failed';
   const isConnected = phase === 'connected';
   const label = t(
@@ -49,6 +52,16 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
       </Button>
       <ConnectionMenu profile={profile} isConnected={isConnected} />
     </Group>
+  );
+}
+
+/** A file of messages has nothing to connect to. */
+function CloseRecording({ id }: { readonly id: string }) {
+  const { t } = useTranslation();
+  return (
+    <Button variant="default" size="compact-xs" onClick={() => closeRecording(id)}>
+      {t('connections.closeRecording')}
+    </Button>
   );
 }
 

@@ -96,6 +96,9 @@ function TrafficList({ traffic }: { readonly traffic: Traffic }) {
     <DataList size="xs" gap={4} labelWidth="150px">
       <Fact label={t('connections.facts.received')} value={both(traffic.messagesIn, traffic.bytesIn)} />
       <Fact label={t('connections.facts.sent')} value={both(traffic.messagesOut, traffic.bytesOut)} />
+      {traffic.dropped > 0 && (
+        <Fact label={t('connections.facts.dropped')} value={formatCount(traffic.dropped)} />
+      )}
       {traffic.skipped > 0 && (
         <Fact label={t('connections.facts.skipped')} value={formatCount(traffic.skipped)} />
       )}

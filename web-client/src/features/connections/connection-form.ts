@@ -46,6 +46,11 @@ export function isUrlRight(url: string): boolean {
   return URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol);
 }
 
+/** The name of a connection whose user has given none: where it leads to. */
+export function nameOfUrl(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
 /** `apus-` and eight characters: short enough for MQTT 3.1, and its own for each browser. */
 export function makeClientId(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';

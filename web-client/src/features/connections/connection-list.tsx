@@ -2,11 +2,8 @@ import { Group, ScrollArea, TextInput, UnstyledButton } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { newProfile } from '../../engine/new-profile.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { addProfile } from '../../state/profiles.ts';
-import { openView } from '../../state/routes.ts';
 import { useStore } from '../../state/store.ts';
 import { formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -24,9 +21,8 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
   const [sought, setSought] = useState('');
   const isMany = profiles.length > SEARCHED_FROM;
   const shown = isMany ? profiles.filter((profile) => isSought(profile, sought)) : profiles;
-  const add = async (): Promise<void> => {
-    await addProfile(newProfile('', t('connections.newName')));
-    openView('connection');
+  const add = (): void => {
+    useStore.setState({ question: { type: 'new' } });
     onSelect();
   };
   return (
@@ -34,7 +30,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <h2 className={classes.heading}>{t('connections.list')}</h2>
         {/* What is added before the stored connections have been read would be lost among them. */}
-        <IconButton label={t('connections.add')} size={24} disabled={!isReady} onClick={() => void add()}>
+        <IconButton label={t('connections.add')} size={24} disabled={!isReady} onClick={add}>
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
       </Group>

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { connectProfile, profileOf, saveProfile } from '../../state/profiles.ts';
+import { isRecording } from '../../state/recording-ids.ts';
 import { keepSecrets, secretsOf } from '../../state/secrets.ts';
 import { ConnectionFacts } from './connection-facts.tsx';
 import { type ConnectionForm, isUrlRight, savedForm } from './connection-form.ts';
@@ -19,7 +20,17 @@ import { WillFields } from './will-fields.tsx';
 export function ConnectionView() {
   const profile = useActiveProfile();
   if (profile === undefined) return <EmptyConnection />;
+  if (isRecording(profile.id)) return <NothingToEdit />;
   return <ConnectionEditor key={profile.id} profile={profile} />;
+}
+
+function NothingToEdit() {
+  const { t } = useTranslation();
+  return (
+    <Text size="sm" p="md">
+      {t('connections.recordingHint')}
+    </Text>
+  );
 }
 
 function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) {

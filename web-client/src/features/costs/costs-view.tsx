@@ -17,7 +17,8 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { BillTable } from './bill-table.tsx';
 import classes from './costs-view.module.css';
-import { ObservedCard } from './observed-card.tsx';
+import { OBSERVED_MS_ENOUGH, type Observed } from './observe.ts';
+import { ObservedCard, restOf } from './observed-card.tsx';
 import { OffersTable } from './offers-table.tsx';
 import { WorkloadFields } from './workload-fields.tsx';
 
@@ -36,7 +37,12 @@ export function CostsView() {
   const { t } = useTranslation();
   const [workload, setWorkload] = useState<GivenWorkload>(FIRST_WORKLOAD);
   const estimated = useMemo(() => estimateOf(workload), [workload]);
+  const [rest, setRest] = useState<Observed>();
   const change = (changes: GivenWorkload): void => setWorkload({ ...workload, ...changes });
+  const take = (changes: GivenWorkload, observed: Observed): void => {
+    change(changes);
+    setRest(observed);
+  };
   return (
     <div className={classes.view}>
       <Title order={2} size="h4">
@@ -47,7 +53,7 @@ export function CostsView() {
       </Text>
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <ObservedCard onTake={change} />
+          <ObservedCard onTake={take} />
           <WorkloadFields workload={workload} onChange={change} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
@@ -56,7 +62,7 @@ export function CostsView() {
               {estimated.problem}
             </Alert>
           ) : (
-            <Result estimated={estimated} />
+            <Result estimated={estimated} rest={rest} />
           )}
         </Grid.Col>
       </Grid>
@@ -64,7 +70,13 @@ export function CostsView() {
   );
 }
 
-function Result({ estimated }: { readonly estimated: Estimate }) {
+interface ResultProps {
+  readonly estimated: Estimate;
+  /** The connection whose rates were taken over, if any. */
+  readonly rest: Observed | undefined;
+}
+
+function Result({ estimated, rest }: ResultProps) {
   const { t } = useTranslation();
   const { usage, operations, traffic, assumptions, workload } = estimated;
   const bill = billOf(usage);
@@ -81,6 +93,11 @@ function Result({ estimated }: { readonly estimated: Estimate }) {
         <Text className={classes.total} data-testid="costs-total">
           {usdText(bill.usd)}
         </Text>
+        {rest !== undefined && rest.spanMs < OBSERVED_MS_ENOUGH && (
+          <Text size="sm" fw={600} c="var(--mantine-color-error)">
+            {t('costs.restsOnLittle', restOf(rest))}
+          </Text>
+        )}
         <Text size="xs" c="dimmed" mb="xs">
           {t('costs.perClient', {
             usd: usdText(bill.usd / workload.clients),

@@ -4,12 +4,17 @@ import type { MessageLog, Qos } from '../../engine/types.ts';
 /** Messages that are looked at, the newest first: enough for an average, and gone through in a moment. */
 const OBSERVED_MAX = 5_000;
 
+/** The traffic of less time says little of an hour, and nothing of a month. */
+export const OBSERVED_MS_ENOUGH = 60_000;
+
 const HOUR_MS = 3_600_000;
 
 /** What a connection's last messages say of its traffic. */
 export interface Observed {
   /** From the first of them until now. */
   readonly spanMs: number;
+  /** How many messages that are. */
+  readonly messages: number;
   readonly publishedPerHour: number;
   readonly receivedPerHour: number;
   readonly payloadBytes: number;
@@ -40,6 +45,7 @@ export function observe(log: MessageLog, nowMs: number): Observed | undefined {
   const mostFrequent = byQos.indexOf(Math.max(...byQos));
   return {
     spanMs,
+    messages: total,
     publishedPerHour: (count.published * HOUR_MS) / spanMs,
     receivedPerHour: (count.received * HOUR_MS) / spanMs,
     payloadBytes: Math.round(payloadBytes / total),

@@ -1,15 +1,20 @@
 import { billOf, type GivenWorkload, usdText } from '@apus/cost';
 import { Button, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useActiveConnection, useStatus } from '../../state/hooks.ts';
-import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
+import { useActiveConnection, useActiveProfile, useStatus } from '../../state/hooks.ts';
+import { formatBytes, formatCount, formatDuration, formatSeconds } from '../../ui/format.ts';
 import classes from './costs-view.module.css';
-import { observe, workloadOf } from './observe.ts';
+import { OBSERVED_MS_ENOUGH, type Observed, observe, workloadOf } from './observe.ts';
 
 /** What the connection that is shown does, and what API Gateway has billed for it. */
-export function ObservedCard({ onTake }: { readonly onTake: (workload: GivenWorkload) => void }) {
+export function ObservedCard({
+  onTake,
+}: {
+  readonly onTake: (workload: GivenWorkload, observed: Observed) => void;
+}) {
   const { t } = useTranslation();
   const connection = useActiveConnection();
+  const { url = '' } = useActiveProfile() ?? {};
   const { traffic, door } = useStatus(connection?.id);
   const observed = connection && observe(connection.messages, Date.now());
   const { gateway } = traffic;
@@ -28,16 +33,21 @@ export function ObservedCard({ onTake }: { readonly onTake: (workload: GivenWork
               bytes: formatBytes(observed.payloadBytes),
             })}
       </Text>
+      {observed !== undefined && observed.spanMs < OBSERVED_MS_ENOUGH && (
+        <Text size="xs" mb="xs" c="var(--mantine-color-error)">
+          {t('costs.observedLittle', restOf(observed))}
+        </Text>
+      )}
       <Button
         variant="default"
         disabled={observed === undefined}
-        onClick={() => observed !== undefined && onTake(workloadOf(observed))}
+        onClick={() => observed !== undefined && onTake(workloadOf(observed), observed)}
       >
         {t('costs.take')}
       </Button>
       {gateway !== undefined && (
         <Text size="xs" mt="xs" data-testid="costs-so-far">
-          {t('costs.soFarText', {
+          {t(isBilled(url) ? 'costs.soFarText' : 'costs.wouldText', {
             messages: formatCount(gateway.messagesBilled),
             frames: formatCount(gateway.framesSent + gateway.framesReceived),
             usd: usdText(billOf({ gatewayMessagesIn: gateway.messagesBilled }).usd),
@@ -51,4 +61,17 @@ export function ObservedCard({ onTake }: { readonly onTake: (workload: GivenWork
       )}
     </section>
   );
+}
+
+/** Amazon serves `wss:` alone: behind `ws:` is an emulator, which sends no bill. */
+function isBilled(url: string): boolean {
+  return url.startsWith('wss:');
+}
+
+/** How little an observation is, in words. */
+export function restOf({ spanMs, messages }: Observed): {
+  readonly duration: string;
+  readonly count: number;
+} {
+  return { duration: formatSeconds(spanMs), count: messages };
 }

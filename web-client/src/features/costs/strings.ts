@@ -7,9 +7,17 @@ export const costs = {
     'No message has passed yet: publish or receive some, and their sizes and rates can be taken over.',
   observedText:
     'Over the last {{duration}}: {{published}} published and {{received}} received an hour, {{bytes}} of payload on average.',
+  observedLittle_one:
+    'That is {{count}} message in {{duration}}: too little to say what a month brings. Watch for a minute at least.',
+  observedLittle_other:
+    'That is {{count}} messages in {{duration}}: too little to say what a month brings. Watch for a minute at least.',
+  restsOnLittle_one: 'It rests on {{count}} message in {{duration}}, as if that went on all month.',
+  restsOnLittle_other: 'It rests on {{count}} messages in {{duration}}, as if that went on all month.',
   take: 'Take it over',
   soFarText:
     'API Gateway has billed {{messages}} messages in {{frames}} frames: {{usd}}. Handlers, tables and queues come on top.',
+  wouldText:
+    'API Gateway would have billed {{messages}} messages in {{frames}} frames: {{usd}}. Here it is emulated, and nothing was billed.',
   soFarNode: 'The node door bills nothing by the message: you pay for its machine.',
   workload: 'The clients',
   fields: {

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Decoded, decodePayload, type FormatChoice } from './decode.ts';
+import type { Decoded } from './decode.ts';
 import { compareValues, type Difference } from './diff.ts';
 import { pathText } from './json-path.ts';
 import { DIFF_BYTES_MAX } from './limits.ts';
@@ -14,17 +14,14 @@ const PREVIEW_CHARACTERS_MAX = 120;
 interface ChangesProps {
   readonly decoded: Decoded;
   readonly previous: Uint8Array | undefined;
-  readonly choice: FormatChoice;
-  readonly contentType: string | undefined;
+  /** As the payload itself was decoded. */
+  readonly decode: (payload: Uint8Array) => Decoded;
 }
 
 /** What is different from the message before. */
-export function Changes({ decoded, previous, choice, contentType }: ChangesProps) {
+export function Changes({ decoded, previous, decode }: ChangesProps) {
   const { t } = useTranslation();
-  const before = useMemo(
-    () => previous && decodePayload(previous, choice, { contentType }),
-    [previous, choice, contentType],
-  );
+  const before = useMemo(() => previous && decode(previous), [previous, decode]);
   if (before === undefined) return <p className={classes.note}>{t('decode.noPrevious')}</p>;
   const isLarge = Math.max(before.bytes.length, decoded.bytes.length) > DIFF_BYTES_MAX;
   if (isLarge || isStructured(before) !== isStructured(decoded)) {

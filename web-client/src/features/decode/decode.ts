@@ -1,14 +1,19 @@
 import { bytesOfBase64, bytesOfHex, isPrintable, utf8Of } from './bytes.ts';
+import { readyDecoder } from './decoders/registry.ts';
+import type { DecoderKind, PayloadDecoder } from './decoders/rules.ts';
 import { DECODE_BYTES_MAX, UNWRAPPED_BYTES_MIN } from './limits.ts';
 import { readCbor, readJson, readMessagePack, type StructuredFormat } from './read-structured.ts';
 import { type DecodedValue, isContainer } from './value.ts';
 
 /** How a payload is shown. `base64` and `hex` show its bytes. */
-export type PayloadFormat = 'text' | StructuredFormat | 'base64' | 'hex';
+export type ChosenFormat = 'text' | StructuredFormat | 'base64' | 'hex';
 
-export const PAYLOAD_FORMATS: readonly PayloadFormat[] = ['text', 'json', 'cbor', 'msgpack', 'base64', 'hex'];
+/** Formats with a schema are a decoder's, and cannot be chosen without one. */
+export type PayloadFormat = ChosenFormat | DecoderKind;
 
-export type FormatChoice = 'auto' | PayloadFormat;
+export const PAYLOAD_FORMATS: readonly ChosenFormat[] = ['text', 'json', 'cbor', 'msgpack', 'base64', 'hex'];
+
+export type FormatChoice = 'auto' | ChosenFormat;
 
 /** The text that the decoded bytes were wrapped in. */
 export type Wrapping = 'none' | 'base64' | 'hex';
@@ -44,9 +49,35 @@ export function decodePayload(
   return asChosen(payload, choice);
 }
 
-/** The value alone, for those who follow many messages: JSON, CBOR and MessagePack; undefined for all else. */
-export function decodeValue(payload: Uint8Array, bytesMax: number): DecodedValue {
+/** The payload as a decoder of its topic reads it. Never throws. */
+export function decodeWith(
+  decode: PayloadDecoder,
+  format: DecoderKind,
+  payload: Uint8Array,
+  topic: string,
+): Decoded {
+  if (payload.length > DECODE_BYTES_MAX) return { ...tooLarge(payload, 'hex'), format };
+  try {
+    return { ...shown('hex', payload), format, value: decode(payload, topic) };
+  } catch (error) {
+    return { ...shown('hex', payload), format, problem: (error as Error).message };
+  }
+}
+
+/**
+ * The value alone, for those who follow many messages: what the topic's decoder says, or else JSON, CBOR and
+ * MessagePack; undefined for all else.
+ */
+export function decodeValue(payload: Uint8Array, bytesMax: number, topic: string): DecodedValue {
   if (payload.length > bytesMax) return undefined;
+  const decode = readyDecoder(topic);
+  if (decode !== undefined) {
+    try {
+      return decode(payload, topic);
+    } catch {
+      // A payload that it cannot read may still be in one of the formats that need no schema.
+    }
+  }
   return detect(payload, {}).value;
 }
 

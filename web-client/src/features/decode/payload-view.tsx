@@ -4,7 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Changes } from './changes.tsx';
-import { type Decoded, decodePayload, type FormatChoice, PAYLOAD_FORMATS } from './decode.ts';
+import { type Decoded, type FormatChoice, PAYLOAD_FORMATS } from './decode.ts';
+import { DecodersButton } from './decoders/decoders-button.tsx';
+import { useTopicDecoder } from './decoders/use-topic-decoder.ts';
 import { chooseFormat, useFormatChoice } from './format-store.ts';
 import type { ValuePath } from './json-path.ts';
 import { JsonTree } from './json-tree.tsx';
@@ -28,17 +30,16 @@ interface PayloadViewProps {
 export function PayloadView({ topic, payload, contentType, previous, onChart }: PayloadViewProps) {
   const { t } = useTranslation();
   const choice = useFormatChoice(topic);
-  const decoded = useMemo(
-    () => decodePayload(payload, choice, { contentType }),
-    [payload, choice, contentType],
-  );
+  const decode = useTopicDecoder(topic, choice, contentType);
+  const decoded = useMemo(() => decode(payload), [payload, decode]);
   const [chosenLook, setLook] = useState<Look>('tree');
   const looks = LOOKS.filter((look) => look !== 'tree' || isStructured(decoded));
   const look = looks.includes(chosenLook) ? chosenLook : 'text';
   return (
     <div className={classes.view}>
-      <Group gap={6} wrap="nowrap" className={classes.head}>
+      <Group gap={6} className={classes.head}>
         <FormatSelect topic={topic} choice={choice} decoded={decoded} />
+        <DecodersButton topic={topic} />
         <SegmentedControl
           className={classes.look}
           aria-label={t('decode.look')}
@@ -58,9 +59,7 @@ export function PayloadView({ topic, payload, contentType, previous, onChart }: 
       )}
       {look === 'tree' && <JsonTree value={decoded.value} onChart={onChart} />}
       {look === 'text' && <PayloadText decoded={decoded} />}
-      {look === 'changes' && (
-        <Changes decoded={decoded} previous={previous} choice={choice} contentType={contentType} />
-      )}
+      {look === 'changes' && <Changes decoded={decoded} previous={previous} decode={decode} />}
     </div>
   );
 }

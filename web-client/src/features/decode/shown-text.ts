@@ -12,7 +12,7 @@ export interface ShownText {
 }
 
 export function isStructured({ format, problem }: Decoded): boolean {
-  return problem === '' && (format === 'json' || format === 'cbor' || format === 'msgpack');
+  return problem === '' && format !== 'text' && format !== 'base64' && format !== 'hex';
 }
 
 /** @param isWhole whether the limits are off, because somebody asked */

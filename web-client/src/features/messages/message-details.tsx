@@ -1,9 +1,11 @@
 import { Badge, Group, ScrollArea, Tabs, Text } from '@mantine/core';
 import { IconArrowBack, IconEdit, IconFilter, IconX } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { useActiveConnection } from '../../state/hooks.ts';
+import { connections } from '../../state/connections.ts';
+import { useConnection } from '../../state/hooks.ts';
+import { isRecording } from '../../state/recording-ids.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -13,6 +15,7 @@ import { useChartThis } from '../charts/use-chart-this.tsx';
 import { PayloadView } from '../decode/payload-view.tsx';
 import { previousMessage } from '../decode/previous-message.ts';
 import { answerTo, editMessage } from '../publish/publish-store.ts';
+import { fateWords } from './fate.ts';
 import classes from './message-details.module.css';
 import { MessageProperties } from './message-properties.tsx';
 import { setFilter } from './messages-store.ts';
@@ -29,6 +32,10 @@ interface MessageDetailsProps {
 export function MessageDetails({ profile, message, close }: MessageDetailsProps) {
   const { t } = useTranslation();
   const { topic } = message;
+  const canAnswer =
+    message.properties.responseTopic !== undefined &&
+    message.direction === 'received' &&
+    !isRecording(profile.id);
   const packet = useMemo(() => message.packet, [message]);
   return (
     <div className={classes.details}>
@@ -41,13 +48,15 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
         >
           <IconFilter {...ICON} />
         </IconButton>
-        <IconButton
-          label={t('messages.details.publishAgain')}
-          onClick={() => editMessage(profile.id, message)}
-        >
-          <IconEdit {...ICON} />
-        </IconButton>
-        {message.properties.responseTopic !== undefined && message.direction === 'received' && (
+        {!isRecording(profile.id) && (
+          <IconButton
+            label={t('messages.details.publishAgain')}
+            onClick={() => editMessage(profile.id, message)}
+          >
+            <IconEdit {...ICON} />
+          </IconButton>
+        )}
+        {canAnswer && (
           <IconButton label={t('messages.details.reply')} onClick={() => answerTo(profile.id, message)}>
             <IconArrowBack {...ICON} />
           </IconButton>
@@ -59,6 +68,7 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
       <Group gap={6} px={10} pb={6}>
         <Badge variant="default">{t(`messages.${message.direction}`)}</Badge>
         <Badge variant="default">{`QoS ${message.qos}`}</Badge>
+        {message.fate !== undefined && <Fate message={message} />}
         {message.retain && <Badge color="grape.9">{t('messages.retain')}</Badge>}
         {message.dup && <Badge color="orange.9">{t('messages.dup')}</Badge>}
         <Text size="xs" c="dimmed">
@@ -69,7 +79,8 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
         <Tabs.List className={classes.tabList}>
           <Tabs.Tab value="payload">{t('messages.details.payload')}</Tabs.Tab>
           <Tabs.Tab value="properties">{t('messages.details.properties')}</Tabs.Tab>
-          <Tabs.Tab value="packet">{t('messages.details.packet')}</Tabs.Tab>
+          {/* A file holds messages, and not their packets. */}
+          {!isRecording(profile.id) && <Tabs.Tab value="packet">{t('messages.details.packet')}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="payload" className={classes.body}>
           <Payload message={message} />
@@ -89,12 +100,29 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
   );
 }
 
+/** It changes while the message is shown. */
+function Fate({ message }: { readonly message: LoggedMessage }) {
+  const { t } = useTranslation();
+  const log = connections.get(message.connectionId).messages;
+  const fate = useSyncExternalStore(
+    (changed) => log.onFrame(changed),
+    () => message.fate,
+  );
+  if (fate === undefined) return null;
+  const isBad = fate.state === 'refused' || fate.state === 'lost' || fate.state === 'unknown';
+  return (
+    <Text size="xs" c={isBad ? 'var(--mantine-color-error)' : 'dimmed'}>
+      {fateWords(t, fate, message.qos).long}
+    </Text>
+  );
+}
+
 function Payload({ message }: { readonly message: LoggedMessage }) {
   const chartThis = useChartThis();
   const { connectionId, topic } = message;
-  const log = useActiveConnection()?.messages;
+  const log = useConnection(connectionId).messages;
   const [payload, previous] = useMemo(
-    () => [message.payload, log && previousMessage(log, message)?.payload],
+    () => [message.payload, previousMessage(log, message)?.payload],
     [message, log],
   );
   return (

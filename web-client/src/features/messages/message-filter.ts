@@ -82,7 +82,7 @@ function jsonPathPredicate(query: string): Predicate {
   const isExpression = EXPRESSION.test(query) && !query.includes('?');
   const path = compile(isExpression ? `$[?${withoutRoot(query)}]` : query);
   return (message) => {
-    const value = decodeValue(message.payload, QUERIED_CHARACTERS_MAX);
+    const value = decodeValue(message.payload, QUERIED_CHARACTERS_MAX, message.topic);
     if (value === undefined) return false;
     const root = isExpression ? [value] : value;
     return !path.query(root as Parameters<typeof path.query>[0]).empty();

@@ -1,6 +1,6 @@
 import { FrameListeners, nextFrame, type Schedule } from '../../engine/log/frames.ts';
 import { Ring } from '../../engine/log/ring.ts';
-import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
+import type { LoggedMessage, MessageLog, PlacedMark } from '../../engine/types.ts';
 import type { Predicate } from './message-filter.ts';
 
 /** How long one step of looking through the log may take, so that no frame waits for it. */
@@ -27,6 +27,7 @@ export class MessageList {
   #scanned = 0;
   #isScanning = false;
   #held: readonly LoggedMessage[] | undefined;
+  #heldMarks: readonly PlacedMark[] = [];
   #newWhileHeld = 0;
   #version = 0;
 
@@ -106,6 +107,23 @@ export class MessageList {
     return undefined;
   }
 
+  /** The gaps among the messages. */
+  get marks(): readonly PlacedMark[] {
+    return this.#held === undefined ? this.#log.marks : this.#heldMarks;
+  }
+
+  /** How many of the messages that are shown are not older than `sequence`. */
+  countFrom(sequence: number): number {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.at(middle)?.sequence ?? -1) >= sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   setFilter(predicate: Predicate | undefined): void {
     this.#predicate = predicate;
     this.#newer.clear();
@@ -126,6 +144,7 @@ export class MessageList {
     this.#held = Array.from({ length: this.size }, (_, index) => this.at(index)).filter(
       (message) => message !== undefined,
     );
+    this.#heldMarks = this.#log.marks;
     this.#newWhileHeld = 0;
     this.#changed();
   }

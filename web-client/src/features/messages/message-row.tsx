@@ -1,8 +1,12 @@
 import { IconArrowDownLeft, IconArrowUpRight } from '@tabler/icons-react';
-import { memo } from 'react';
+import type { TFunction } from 'i18next';
+import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { LoggedMessage } from '../../engine/types.ts';
+import type { LoggedMessage, PublishFate } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { useDecoders } from '../decode/decoders/registry.ts';
+import type { ColumnId } from './columns.ts';
+import { fateWords } from './fate.ts';
 import classes from './message-table.module.css';
 import { previewOf } from './preview.ts';
 
@@ -12,8 +16,11 @@ export type RowColors = ReadonlyMap<string, string>;
 interface MessageRowProps {
   readonly id: string;
   readonly message: LoggedMessage;
+  /** Of the message; it changes, and the message does not. */
+  readonly fate: PublishFate | undefined;
   readonly rowIndex: number;
   readonly top: number;
+  readonly columns: readonly ColumnId[];
   readonly colors: RowColors;
   readonly isSelected: boolean;
   readonly onSelect: (message: LoggedMessage) => void;
@@ -21,10 +28,10 @@ interface MessageRowProps {
 
 /** One line of the table. Plain elements: up to sixty frames a second render some forty of them. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
-  const { id, message, rowIndex, top, colors, isSelected, onSelect } = props;
+  const { id, message, rowIndex, top, columns, colors, isSelected, onSelect } = props;
   const { t } = useTranslation();
-  const isOut = message.direction === 'published';
-  const Direction = isOut ? IconArrowUpRight : IconArrowDownLeft;
+  // A decoder that has come shows the rows anew.
+  useDecoders(({ loaded }) => loaded);
   const color = colors.get(message.subscriptionIds[0] ?? '');
   return (
     <div
@@ -34,38 +41,78 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
       aria-rowindex={rowIndex}
       aria-selected={isSelected}
       data-direction={message.direction}
+      data-fate={message.fate?.state}
       style={{
         transform: `translateY(${top}px)`,
         borderInlineStartColor: color && `var(--mantine-color-${color}-6)`,
       }}
       onPointerDown={() => onSelect(message)}
     >
-      <Cell column="time">
-        <Direction size={13} stroke={2} aria-label={t(isOut ? 'messages.published' : 'messages.received')} />
-        {formatTime(message.atMs)}
-      </Cell>
-      <Cell column="topic">{message.topic}</Cell>
-      <Cell column="payload">{previewOf(message)}</Cell>
-      <Cell column="qos">{message.qos}</Cell>
-      <Cell column="flags">
-        {message.retain && <abbr title={t('messages.retain')}>R</abbr>}
-        {message.dup && <abbr title={t('messages.dup')}>D</abbr>}
-        {message.missingBefore > 0 && (
-          <abbr className={classes.missing} title={t('messages.missing', { count: message.missingBefore })}>
-            −{message.missingBefore}
-          </abbr>
-        )}
-      </Cell>
-      <Cell column="size">{formatBytes(message.payloadLength)}</Cell>
-      <Cell column="latency">{message.latencyMs === undefined ? '' : formatDuration(message.latencyMs)}</Cell>
+      {columns.map((column) => (
+        <span role="gridcell" data-column={column} key={column}>
+          {cell(column, message, t)}
+        </span>
+      ))}
     </div>
   );
 });
 
-function Cell({ column, children }: { readonly column: string; readonly children: React.ReactNode }) {
+/** Functions and no components: a hook in each cell is one some four hundred times a frame. */
+function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode {
+  const { packetId, properties, latencyMs } = message;
+  switch (column) {
+    case 'time':
+      return time(message, t);
+    case 'topic':
+      return message.topic;
+    case 'payload':
+      return previewOf(message);
+    case 'qos':
+      return message.qos;
+    case 'flags':
+      return flags(message, t);
+    case 'size':
+      return formatBytes(message.payloadLength);
+    case 'latency':
+      return latencyMs === undefined ? '' : formatDuration(latencyMs);
+    case 'packetId':
+      return packetId;
+    case 'contentType':
+      return properties.contentType;
+    case 'responseTopic':
+      return properties.responseTopic;
+    case 'userProperties':
+      return properties.userProperties?.map(([name, value]) => `${name}=${value}`).join(', ');
+  }
+}
+
+function time({ direction, atMs }: LoggedMessage, t: TFunction): ReactNode {
+  const isOut = direction === 'published';
+  const Direction = isOut ? IconArrowUpRight : IconArrowDownLeft;
   return (
-    <span role="gridcell" data-column={column}>
-      {children}
-    </span>
+    <>
+      <Direction size={13} stroke={2} aria-label={t(isOut ? 'messages.published' : 'messages.received')} />
+      {formatTime(atMs)}
+    </>
+  );
+}
+
+function flags({ retain, dup, missingBefore, fate, qos }: LoggedMessage, t: TFunction): ReactNode {
+  const words = fate && fateWords(t, fate, qos);
+  return (
+    <>
+      {words !== undefined && (
+        <abbr className={classes.fate} title={words.long}>
+          {words.short}
+        </abbr>
+      )}
+      {retain && <abbr title={t('messages.retain')}>R</abbr>}
+      {dup && <abbr title={t('messages.dup')}>D</abbr>}
+      {missingBefore > 0 && (
+        <abbr className={classes.missing} title={t('messages.missing', { count: missingBefore })}>
+          −{missingBefore}
+        </abbr>
+      )}
+    </>
   );
 }

@@ -2,10 +2,13 @@ import { Button, Center, EmptyState } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
+import { type ColumnId, shownColumns, useChosenColumns } from './columns.ts';
+import { MarkRow } from './mark-row.tsx';
+import { MarkedRows } from './marked-rows.ts';
 import type { MessageList } from './message-list.ts';
 import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
@@ -23,16 +26,27 @@ const OVERSCAN = 6;
 interface MessageTableProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
+  readonly label: string;
   readonly selected: LoggedMessage | undefined;
   readonly onSelect: (message: LoggedMessage | undefined) => void;
   readonly isFiltered: boolean;
+  /** Why nothing can be searched for: what is shown is of the filter before. */
+  readonly problem: string | undefined;
 }
 
 /**
  * The messages, newest at the top. Whoever scrolls down or goes through it by key wants to read: it is held still until
  * they return to the top or resume.
  */
-export function MessageTable({ profile, list, selected, onSelect, isFiltered }: MessageTableProps) {
+export function MessageTable({
+  profile,
+  list,
+  label,
+  selected,
+  onSelect,
+  isFiltered,
+  problem,
+}: MessageTableProps) {
   const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
   useMessageList(list);
@@ -42,8 +56,11 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
   );
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
+  const chosen = useChosenColumns();
+  const { columns, template, minWidthPx } = useMemo(() => shownColumns(chosen, width), [chosen, width]);
+  const rows = new MarkedRows(list);
   const virtualizer = useVirtualizer({
-    count: list.size,
+    count: rows.size,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
@@ -66,10 +83,15 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
     event.preventDefault();
     list.hold();
     onSelect(list.at(next));
-    virtualizer.scrollToIndex(next);
+    virtualizer.scrollToIndex(rows.rowOf(next));
   };
   const items = virtualizer.getVirtualItems();
-  const active = selected && items.find(({ index }) => list.at(index)?.sequence === selected.sequence);
+  const active =
+    selected &&
+    items.find(({ index }) => {
+      const row = rows.at(index);
+      return row?.type === 'message' && row.message.sequence === selected.sequence;
+    });
   return (
     <div className={classes.wrap} ref={sizer}>
       {list.isHeld && list.newWhileHeld > 0 && (
@@ -87,34 +109,40 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
         ref={scroller}
         role="grid"
         className={classes.scroller}
-        aria-label={t('messages.table')}
-        aria-rowcount={list.size + 1}
-        aria-colcount={7}
-        aria-activedescendant={active && rowId(active.index)}
+        aria-label={label}
+        aria-rowcount={rows.size + 1}
+        aria-colcount={columns.length}
+        style={{ '--message-columns': template, '--message-row-min': `${minWidthPx}px` } as CSSProperties}
+        aria-activedescendant={active && rowId(profile.id, active.index)}
         tabIndex={0}
         onScroll={scrolled}
         onKeyDown={pressed}
       >
-        <Head />
-        {list.size === 0 ? (
-          <Nothing profile={profile} isFiltered={isFiltered} />
+        <Head columns={columns} />
+        {rows.size === 0 ? (
+          <Nothing profile={profile} isFiltered={isFiltered} problem={problem} />
         ) : (
           <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
             {items.map(({ index, start }) => {
-              const message = list.at(index);
+              const row = rows.at(index);
+              if (row === undefined) return null;
+              const key = index - (items[0]?.index ?? 0);
+              const place = { rowIndex: index + 2, top: start };
+              if (row.type === 'mark')
+                return <MarkRow key={key} {...place} columns={columns.length} mark={row.placed.mark} />;
+              const { message } = row;
               return (
-                message !== undefined && (
-                  <MessageRow
-                    key={index - (items[0]?.index ?? 0)}
-                    id={rowId(index)}
-                    message={message}
-                    rowIndex={index + 2}
-                    top={start}
-                    colors={colors}
-                    isSelected={selected?.sequence === message.sequence}
-                    onSelect={onSelect}
-                  />
-                )
+                <MessageRow
+                  key={key}
+                  {...place}
+                  id={rowId(profile.id, index)}
+                  message={message}
+                  fate={message.fate}
+                  columns={columns}
+                  colors={colors}
+                  isSelected={selected?.sequence === message.sequence}
+                  onSelect={onSelect}
+                />
               );
             })}
           </div>
@@ -124,8 +152,8 @@ export function MessageTable({ profile, list, selected, onSelect, isFiltered }: 
   );
 }
 
-function rowId(index: number): string {
-  return `message-row-${index}`;
+function rowId(connectionId: string, index: number): string {
+  return `message-row-${connectionId}-${index}`;
 }
 
 function nextIndex(key: string, current: number | undefined, size: number): number | undefined {
@@ -143,13 +171,11 @@ function nextIndex(key: string, current: number | undefined, size: number): numb
   return next === undefined ? undefined : Math.max(0, Math.min(size - 1, next));
 }
 
-const COLUMNS = ['time', 'topic', 'payload', 'qos', 'flags', 'size', 'latency'] as const;
-
-function Head() {
+function Head({ columns }: { readonly columns: readonly ColumnId[] }) {
   const { t } = useTranslation();
   return (
     <div role="row" className={classes.head} aria-rowindex={1}>
-      {COLUMNS.map((column) => (
+      {columns.map((column) => (
         <span role="columnheader" key={column} data-column={column}>
           {t(`messages.columns.${column}`)}
         </span>
@@ -161,9 +187,10 @@ function Head() {
 interface NothingProps {
   readonly profile: ConnectionProfile;
   readonly isFiltered: boolean;
+  readonly problem: string | undefined;
 }
 
-function Nothing({ profile, isFiltered }: NothingProps) {
+function Nothing({ profile, isFiltered, problem }: NothingProps) {
   const { t } = useTranslation();
   const advice = useAdvice(profile);
   return (
@@ -172,8 +199,12 @@ function Nothing({ profile, isFiltered }: NothingProps) {
         <EmptyState
           size="sm"
           icon={<IconInbox stroke={1.5} />}
-          title={isFiltered ? t('messages.noneFit') : t('messages.none')}
-          description={isFiltered ? '' : advice}
+          title={
+            problem !== undefined
+              ? t('messages.badQuery')
+              : t(isFiltered ? 'messages.noneFit' : 'messages.none')
+          }
+          description={problem ?? (isFiltered ? '' : advice)}
         />
       </div>
     </Center>

@@ -1,12 +1,15 @@
 import { Button, Group, Pill, SegmentedControl, Select, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { useActiveConnection, useStatus } from '../../state/hooks.ts';
-import { formatBytes, formatCount } from '../../ui/format.ts';
+import { useConnection, useStatus } from '../../state/hooks.ts';
+import { useStore } from '../../state/store.ts';
+import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { BesideMenu } from './beside-menu.tsx';
+import { ColumnsMenu } from './columns-menu.tsx';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
 import classes from './message-toolbar.module.css';
@@ -22,18 +25,24 @@ interface MessageToolbarProps {
   readonly list: MessageList;
   readonly filter: MessageFilter;
   readonly problem: string | undefined;
+  /** Of the filters, for screen readers. */
+  readonly label: string;
 }
 
 /** Filters, pause and clear. */
-export function MessageToolbar({ profile, list, filter, problem }: MessageToolbarProps) {
+export function MessageToolbar({ profile, list, filter, problem, label }: MessageToolbarProps) {
   const { t } = useTranslation();
   const { id } = profile;
   const topicInput = useRef<HTMLInputElement>(null);
-  useEffect(() => provideShortcut('filter', () => topicInput.current?.focus()), []);
+  const isActive = useStore(({ activeId }) => activeId === id);
+  useEffect(
+    () => (isActive ? provideShortcut('filter', () => topicInput.current?.focus()) : undefined),
+    [isActive],
+  );
   const subscription = profile.subscriptions.find((known) => known.id === filter.subscriptionId);
   return (
     <div className={classes.toolbar}>
-      <Group gap={6} className={classes.filters} role="search" aria-label={t('messages.filter')}>
+      <Group gap={6} className={classes.filters} role="search" aria-label={label}>
         <TextInput
           ref={topicInput}
           className={classes.topic}
@@ -43,6 +52,7 @@ export function MessageToolbar({ profile, list, filter, problem }: MessageToolba
           spellCheck={false}
           value={filter.topic}
           onChange={(event) => setFilter(id, { topic: event.currentTarget.value })}
+          onKeyDown={leaveByEscape}
         />
         <Group gap={0} wrap="nowrap" className={classes.query}>
           <Select
@@ -63,6 +73,7 @@ export function MessageToolbar({ profile, list, filter, problem }: MessageToolba
               aria-description={problem}
               value={filter.query}
               onChange={(event) => setFilter(id, { query: event.currentTarget.value })}
+              onKeyDown={leaveByEscape}
             />
           </Tooltip>
         </Group>
@@ -96,6 +107,11 @@ export function MessageToolbar({ profile, list, filter, problem }: MessageToolba
   );
 }
 
+/** The field keeps what is in it; the keyboard's shortcuts work again. */
+function leaveByEscape({ key, currentTarget }: KeyboardEvent<HTMLElement>): void {
+  if (key === 'Escape') currentTarget.blur();
+}
+
 /** Apart from the filters, since it renders with the stream. */
 function ListControls({
   id,
@@ -107,10 +123,14 @@ function ListControls({
   readonly isFiltered: boolean;
 }) {
   const { t } = useTranslation();
-  const log = useActiveConnection()?.messages;
+  const log = useConnection(id).messages;
+  const isActive = useStore(({ activeId }) => activeId === id);
   useMessageList(list);
-  useEffect(() => provideShortcut('pause', () => (list.isHeld ? list.release() : list.hold())), [list]);
-  if (log === undefined) return null;
+  useEffect(
+    () =>
+      isActive ? provideShortcut('pause', () => (list.isHeld ? list.release() : list.hold())) : undefined,
+    [list, isActive],
+  );
   const { messagesMax, bytesMax } = log.limits;
   const limits = { messages: formatCount(messagesMax), bytes: formatBytes(bytesMax) };
   const kept =
@@ -120,7 +140,7 @@ function ListControls({
   const shown = formatCount(list.size);
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
-      <Skipped id={id} />
+      <Lost id={id} />
       <Tooltip label={kept} multiline maw={280}>
         <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
           {isFiltered && list.size !== log.size
@@ -141,6 +161,8 @@ function ListControls({
           {t('messages.pause')}
         </Button>
       )}
+      <BesideMenu activeId={id} />
+      <ColumnsMenu />
       <IconButton label={t('messages.clear')} onClick={() => log.clear()}>
         <IconTrash size={16} stroke={1.5} />
       </IconButton>
@@ -148,13 +170,15 @@ function ListControls({
   );
 }
 
-function Skipped({ id }: { readonly id: string }) {
+function Lost({ id }: { readonly id: string }) {
   const { t } = useTranslation();
-  const { skipped } = useStatus(id).traffic;
-  if (skipped === 0) return null;
+  const { skipped, dropped } = useStatus(id).traffic;
+  if (skipped === 0 && dropped === 0) return null;
   return (
-    <Text size="xs" c="var(--mantine-color-error)">
-      {t('messages.skipped', { count: skipped })}
+    <Text size="xs" c="var(--mantine-color-error)" data-testid="lost">
+      {dropped > 0 && t('messages.dropped', { count: dropped, number: formatExact(dropped) })}
+      {dropped > 0 && skipped > 0 && ' · '}
+      {skipped > 0 && t('messages.skipped', { count: skipped })}
     </Text>
   );
 }

@@ -14,11 +14,15 @@ import classes from './messages-view.module.css';
 interface MessagesPaneProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
+  /** Whether others stand beside it: then its parts are named after its connection. */
+  readonly isAmongOthers?: boolean;
 }
 
 /** The table with its tools, and the details of the message that is selected. */
-export function MessagesPane({ profile, list }: MessagesPaneProps) {
+export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesPaneProps) {
   const { t } = useTranslation();
+  const named = (what: string): string =>
+    isAmongOthers ? t('messages.ofConnection', { what, name: profile.name }) : what;
   const { filter, selected } = useMessagesState(profile.id);
   const compiled = useMemo(() => compileFilter(filter), [filter]);
   const isPhone = useMediaQuery('(max-width: 62em)');
@@ -37,17 +41,29 @@ export function MessagesPane({ profile, list }: MessagesPaneProps) {
     />
   );
   return (
-    <section className={classes.center} aria-label={t('messages.title')}>
-      <MessageToolbar profile={profile} list={list} filter={filter} problem={compiled.problem} />
+    <section className={classes.center} aria-label={named(t('messages.title'))}>
+      <MessageToolbar
+        profile={profile}
+        list={list}
+        filter={filter}
+        problem={compiled.problem}
+        label={named(t('messages.filter'))}
+      />
       <div className={classes.body}>
         <MessageTable
           profile={profile}
           list={list}
+          label={named(t('messages.table'))}
           selected={selected}
           onSelect={select}
           isFiltered={compiled.predicate !== undefined}
+          problem={compiled.problem}
         />
-        {details !== false && !isPhone && <aside className={classes.details}>{details}</aside>}
+        {details !== false && !isPhone && (
+          <aside className={classes.details} aria-label={named(t('messages.details.title'))}>
+            {details}
+          </aside>
+        )}
         {details !== false && isPhone && (
           <BottomDrawer label={t('messages.details.title')} onClose={() => select(undefined)}>
             {details}

@@ -1,54 +1,79 @@
 import { Splitter } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, useMemo } from 'react';
-import { useActiveConnection, useActiveProfile } from '../../state/hooks.ts';
+import { useTranslation } from 'react-i18next';
+import { useActiveProfile } from '../../state/hooks.ts';
+import { setLayout, useLayout } from '../../state/layout.ts';
+import { isRecording } from '../../state/recording-ids.ts';
+import { useStore } from '../../state/store.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { FoldedPublish } from '../publish/folded-publish.tsx';
 import { PublishPanel } from '../publish/publish-panel.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
-import { MessageList } from './message-list.ts';
-import { MessagesPane } from './messages-pane.tsx';
+import { useShownIds } from './beside.ts';
+import { ConnectionMessages } from './connection-messages.tsx';
 import classes from './messages-view.module.css';
 import { NarrowMessages } from './narrow-messages.tsx';
 
 const SUBSCRIPTIONS_WIDTH = '300px';
-const PUBLISH_HEIGHT = '292px';
+
+/** In a low window the messages come first. */
+const LOW_WINDOW_PX = 860;
+const PUBLISH_HEIGHT = { low: '200px', high: '292px' } as const;
+
+const SPLITTER = {
+  className: classes.view,
+  withHandle: false,
+  lineSize: 1,
+  handleColor: 'var(--apus-line)',
+} as const;
 
 /** Subscriptions, the messages that come, and the panel to publish. */
 export function MessagesView() {
-  const connection = useActiveConnection();
   const profile = useActiveProfile();
-  const list = useMemo(() => connection && new MessageList(connection.messages), [connection]);
   const isNarrow = useMediaQuery('(max-width: 62em)');
-  useEffect(() => list?.attach(), [list]);
-  if (connection === undefined || profile === undefined || list === undefined) return <EmptyConnection />;
-  if (isNarrow) return <NarrowMessages profile={profile} list={list} />;
+  const isFolded = useLayout(({ isPublishFolded }) => isPublishFolded);
+  if (profile === undefined) return <EmptyConnection />;
+  if (isNarrow) return <NarrowMessages key={profile.id} profile={profile} />;
+  const { id } = profile;
+  // There is nothing to subscribe to, and nowhere to publish.
+  if (isRecording(id)) return <Connections activeId={id} />;
+  const publishHeight = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_HEIGHT.low : PUBLISH_HEIGHT.high;
   return (
-    <Splitter
-      className={classes.view}
-      withHandle={false}
-      lineSize={1}
-      handleColor="var(--apus-line)"
-      key={profile.id}
-    >
+    <Splitter {...SPLITTER}>
       <Splitter.Pane defaultSize={SUBSCRIPTIONS_WIDTH} min="200px" max="480px" className={classes.pane}>
-        <SubscriptionPanel profile={profile} />
+        <SubscriptionPanel key={id} profile={profile} />
       </Splitter.Pane>
       <Splitter.Pane defaultSize={100} className={classes.pane}>
-        <Splitter
-          orientation="vertical"
-          className={classes.view}
-          withHandle={false}
-          lineSize={1}
-          handleColor="var(--apus-line)"
-        >
+        <Splitter {...SPLITTER} orientation="vertical">
           <Splitter.Pane defaultSize={100} className={classes.pane}>
-            <MessagesPane profile={profile} list={list} />
+            <Connections activeId={id} />
           </Splitter.Pane>
-          <Splitter.Pane defaultSize={PUBLISH_HEIGHT} min="120px" max="600px" className={classes.pane}>
-            <PublishPanel profile={profile} />
-          </Splitter.Pane>
+          {!isFolded && (
+            <Splitter.Pane defaultSize={publishHeight} min="120px" max="600px" className={classes.pane}>
+              <PublishPanel key={id} profile={profile} fold={() => setLayout({ isPublishFolded: true })} />
+            </Splitter.Pane>
+          )}
         </Splitter>
+        {isFolded && <FoldedPublish profile={profile} />}
       </Splitter.Pane>
     </Splitter>
+  );
+}
+
+/** The active one, or several side by side. */
+function Connections({ activeId }: { readonly activeId: string }) {
+  const { t } = useTranslation();
+  const shown = useShownIds(activeId);
+  const profiles = useStore((state) => state.profiles);
+  const panes = shown.map((id) => {
+    const profile = profiles.find((known) => known.id === id);
+    return profile && <ConnectionMessages key={id} profile={profile} shown={shown} />;
+  });
+  // The same elements for one and for several: what is open in one of them stays open when another comes.
+  const group = shown.length > 1 ? { role: 'group', 'aria-label': t('messages.beside') } : {};
+  return (
+    <div {...group} className={classes.beside}>
+      {panes}
+    </div>
   );
 }

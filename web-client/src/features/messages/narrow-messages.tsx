@@ -1,11 +1,13 @@
 import { SegmentedControl } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { useConnection } from '../../state/hooks.ts';
+import { isRecording } from '../../state/recording-ids.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { PublishPanel } from '../publish/publish-panel.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
-import type { MessageList } from './message-list.ts';
+import { MessageList } from './message-list.ts';
 import { MessagesPane } from './messages-pane.tsx';
 import classes from './messages-view.module.css';
 
@@ -13,12 +15,14 @@ const PANES = ['subscriptions', 'messages', 'publish'] as const;
 
 interface NarrowMessagesProps {
   readonly profile: ConnectionProfile;
-  readonly list: MessageList;
 }
 
 /** On a phone: one part at a time. */
-export function NarrowMessages({ profile, list }: NarrowMessagesProps) {
+export function NarrowMessages({ profile }: NarrowMessagesProps) {
   const { t } = useTranslation();
+  const { messages } = useConnection(profile.id);
+  const list = useMemo(() => new MessageList(messages), [messages]);
+  useEffect(() => list.attach(), [list]);
   const [pane, setPane] = useState<(typeof PANES)[number]>('messages');
   useEffect(
     () => (pane === 'publish' ? undefined : provideShortcut('publish', () => setPane('publish'))),
@@ -26,7 +30,7 @@ export function NarrowMessages({ profile, list }: NarrowMessagesProps) {
   );
   return (
     <div className={classes.narrow}>
-      <div className={classes.tabs}>
+      <div className={classes.tabs} hidden={isRecording(profile.id)}>
         <SegmentedControl
           fullWidth
           aria-label={t('messages.pane')}

@@ -1,4 +1,6 @@
 import type { LoggedMessage } from '../../engine/types.ts';
+import { readyDecoder } from '../decode/decoders/registry.ts';
+import { previewText } from '../decode/pretty.ts';
 
 /** Characters of a payload in a row of the table: more does not fit on any screen. */
 const PREVIEW_CHARACTERS_MAX = 240;
@@ -10,8 +12,25 @@ const PREVIEW_BYTES_MAX = 48;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const BINARY = /[\u0000-\u0008\u000e-\u001f\ufffd]/;
 
-/** A payload in one line: its text, or the first bytes in hexadecimal. */
+/** Bytes of a payload that is decoded for a row: larger ones would hold scrolling up. */
+const DECODED_BYTES_MAX = 16_384;
+
+/** A payload in one line: its values where its topic has a decoder, its text, or the first bytes in hexadecimal. */
 export function previewOf(message: LoggedMessage): string {
+  return decodedPreview(message) ?? plainPreview(message);
+}
+
+function decodedPreview({ topic, payload }: LoggedMessage): string | undefined {
+  const decode = payload.length > DECODED_BYTES_MAX ? undefined : readyDecoder(topic);
+  if (decode === undefined) return undefined;
+  try {
+    return previewText(decode(payload, topic), PREVIEW_CHARACTERS_MAX);
+  } catch {
+    return undefined;
+  }
+}
+
+function plainPreview(message: LoggedMessage): string {
   const text = message.text(PREVIEW_CHARACTERS_MAX);
   if (!BINARY.test(text)) return text.replaceAll(/\s+/g, ' ');
   return Array.from(message.payload.subarray(0, PREVIEW_BYTES_MAX), (byte) =>

@@ -28,10 +28,59 @@ export const messages = {
   limitShort: 'The newest {{messages}} messages or {{bytes}} are kept.',
   skipped_one: '{{count}} message was not shown: the page was too busy',
   skipped_other: '{{count}} messages were not shown: the page was too busy',
+  dropped_one: '{{number}} message was dropped by the broker',
+  dropped_other: '{{number}} messages were dropped by the broker',
+  marks: {
+    queue_full_one:
+      'The broker dropped {{number}} message for this client: read faster, use QoS 0, or raise --queue-length-max',
+    queue_full_other:
+      'The broker dropped {{number}} messages for this client: read faster, use QoS 0, or raise --queue-length-max',
+    qos0_msg_one:
+      'The broker dropped {{number}} message at QoS 0, which this client did not read in time: read faster, subscribe to less, or use QoS 1',
+    qos0_msg_other:
+      'The broker dropped {{number}} messages at QoS 0, which this client did not read in time: read faster, subscribe to less, or use QoS 1',
+    too_large_one:
+      'The broker dropped {{number}} message that is larger than this client takes: raise its Maximum Packet Size',
+    too_large_other:
+      'The broker dropped {{number}} messages that are larger than this client takes: raise its Maximum Packet Size',
+    not_authorized_one: 'The broker dropped {{number}} message that this client may not read any more',
+    not_authorized_other: 'The broker dropped {{number}} messages that this client may not read any more',
+    identity_expired_one:
+      'The broker dropped {{number}} message, since what this client logged in with has expired',
+    identity_expired_other:
+      'The broker dropped {{number}} messages, since what this client logged in with has expired',
+    dropped_one: 'The broker dropped {{number}} message for this client',
+    dropped_other: 'The broker dropped {{number}} messages for this client',
+    skipped_one: 'This page was too busy to take {{number}} message: pause it, or subscribe to less',
+    skipped_other: 'This page was too busy to take {{number}} messages: pause it, or subscribe to less',
+    awayNew: 'Away for {{duration}}, a new session: what came meanwhile is missing',
+    awayResumed:
+      'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, the rest follows',
+  },
+  fates: {
+    sent: { short: 'sent', long: 'Sent. At QoS 0 nobody says whether it arrived.' },
+    waiting: { short: '…', long: 'Sent, and not yet acknowledged.' },
+    acknowledged: { short: 'ack', long: 'Acknowledged by the server.' },
+    acknowledgedBlind: {
+      short: 'ack',
+      long: 'Acknowledged. That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
+    },
+    nobody: { short: 'ack', long: 'Acknowledged by the server: nobody is subscribed to it.' },
+    refused: { long: 'Refused: {{why}}' },
+    unknown: {
+      short: '?',
+      long: 'Of unknown fate: the connection was lost before the server answered. It is sent again on the next one.',
+    },
+    lost: {
+      short: 'lost',
+      long: 'Never acknowledged: the connection ended before, and it is not sent again.',
+    },
+  },
   none: 'No message yet',
   noneSubscribe: 'Subscribe to a topic filter, or publish something.',
   noneComes: 'Waiting for {{filters}}. Publish something, or subscribe to more.',
   noneConnect: 'Connect first: the button is at the top.',
+  badQuery: 'This cannot be searched for',
   noneFit: 'No message fits the filter',
   table: 'Messages, newest first',
   columns: {
@@ -42,7 +91,18 @@ export const messages = {
     flags: 'Flags',
     size: 'Size',
     latency: 'Latency',
+    packetId: 'Packet id',
+    contentType: 'Content type',
+    responseTopic: 'Response topic',
+    userProperties: 'User properties',
   },
+  ofConnection: '{{what}} · {{name}}',
+  beside: 'Connections side by side',
+  besideText: 'Up to {{count}}. Subscriptions and the publish panel belong to the one that was used last.',
+  besideName: 'Show {{name}} side by side',
+  notBeside: 'Do not show {{name}} side by side',
+  chooseColumns: 'Choose the columns',
+  usualColumns: 'The usual ones',
   received: 'received',
   published: 'published',
   retain: 'retained',

@@ -1,19 +1,22 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
+import type { TFunction } from 'i18next';
 import { type KeyboardEvent, memo, type UIEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { inspectPacket } from '../../engine/inspect/inspect-packet.ts';
-import type { LoggedPacket } from '../../engine/types.ts';
+import type { FrameOfPacket, LoggedPacket } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import classes from './packet-table.module.css';
 
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
-const COLUMNS = ['time', 'since', 'direction', 'type', 'summary', 'size'] as const;
+const COLUMNS = ['time', 'since', 'direction', 'frame', 'type', 'summary', 'size'] as const;
 
 interface PacketTableProps {
   /** Newest first. */
   readonly packets: readonly LoggedPacket[];
   readonly protocolVersion: number;
+  /** The gateway door has text frames. */
+  readonly hasFrames: boolean;
   readonly selected: LoggedPacket | undefined;
   readonly onSelect: (packet: LoggedPacket | undefined) => void;
   /** Somebody looks at older packets: they are not to move. */
@@ -21,7 +24,7 @@ interface PacketTableProps {
 }
 
 export function PacketTable(props: PacketTableProps) {
-  const { packets, protocolVersion, selected, onSelect, onScrollAway } = props;
+  const { packets, protocolVersion, hasFrames, selected, onSelect, onScrollAway } = props;
   const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
@@ -51,6 +54,7 @@ export function PacketTable(props: PacketTableProps) {
       ref={scroller}
       role="grid"
       className={classes.scroller}
+      data-frames={hasFrames || undefined}
       aria-label={t('packets.table')}
       aria-rowcount={packets.length + 1}
       aria-activedescendant={active && rowId(active.index)}
@@ -59,7 +63,7 @@ export function PacketTable(props: PacketTableProps) {
       onKeyDown={pressed}
     >
       <div role="row" className={classes.head} aria-rowindex={1}>
-        {COLUMNS.map((column) => (
+        {COLUMNS.filter((column) => hasFrames || column !== 'frame').map((column) => (
           <span role="columnheader" key={column} data-column={column}>
             {t(`packets.columns.${column}`)}
           </span>
@@ -78,6 +82,9 @@ export function PacketTable(props: PacketTableProps) {
                 protocolVersion={protocolVersion}
                 rowIndex={index + 2}
                 top={start}
+                frame={packet.frame}
+                hasFrames={hasFrames}
+                sharesFrame={selected !== undefined && shareFrame(packet, selected)}
                 isSelected={packet === selected}
                 onSelect={onSelect}
               />
@@ -93,9 +100,18 @@ function rowId(index: number): string {
   return `packet-row-${index}`;
 }
 
+function shareFrame(one: LoggedPacket, other: LoggedPacket): boolean {
+  return typeof one.frame === 'number' && one.frame === other.frame;
+}
+
 interface PacketRowProps {
   readonly id: string;
   readonly packet: LoggedPacket;
+  /** Beside the packet, which is told its frame later. */
+  readonly frame: FrameOfPacket | undefined;
+  readonly hasFrames: boolean;
+  /** With the packet that is selected. */
+  readonly sharesFrame: boolean;
   readonly earlier: LoggedPacket | undefined;
   readonly protocolVersion: number;
   readonly rowIndex: number;
@@ -106,6 +122,7 @@ interface PacketRowProps {
 
 const PacketRow = memo(function PacketRow(props: PacketRowProps) {
   const { id, packet, earlier, protocolVersion, rowIndex, top, isSelected, onSelect } = props;
+  const { frame, hasFrames, sharesFrame } = props;
   const { t } = useTranslation();
   const { name, summary } = inspectPacket(packet.bytes, protocolVersion);
   const isOut = packet.direction === 'out';
@@ -117,6 +134,7 @@ const PacketRow = memo(function PacketRow(props: PacketRowProps) {
       aria-rowindex={rowIndex}
       aria-selected={isSelected}
       data-direction={packet.direction}
+      data-shares-frame={sharesFrame || undefined}
       style={{ transform: `translateY(${top}px)` }}
       onPointerDown={() => onSelect(packet)}
     >
@@ -127,12 +145,18 @@ const PacketRow = memo(function PacketRow(props: PacketRowProps) {
           {isOut ? '→' : '←'}
         </span>
       </Cell>
+      {hasFrames && <Cell column="frame">{frameText(frame, t)}</Cell>}
       <Cell column="type">{name}</Cell>
       <Cell column="summary">{summary}</Cell>
       <Cell column="size">{formatBytes(packet.length)}</Cell>
     </div>
   );
 });
+
+function frameText(frame: FrameOfPacket | undefined, t: TFunction): string {
+  if (typeof frame === 'number') return `#${frame}`;
+  return t(`packets.frame.${frame ?? 'waits'}`);
+}
 
 /** Below zero where a packet came while those before it were still being handled. */
 function since(ms: number): string {

@@ -3,14 +3,21 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
 import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ConnectionProfile, LiveConnection, LoggedPacket, PacketLog } from '../../engine/types.ts';
-import { useActiveConnection, useActiveProfile, useLogEnd, useStatus } from '../../state/hooks.ts';
+import type {
+  ConnectionProfile,
+  FrameLog,
+  LiveConnection,
+  LoggedPacket,
+  PacketLog,
+} from '../../engine/types.ts';
+import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from '../../state/hooks.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { FrameLine } from './frame-line.tsx';
 import { type PacketFilter, shownPackets } from './packet-list.ts';
 import { PacketTable } from './packet-table.tsx';
 import classes from './packets-view.module.css';
@@ -36,6 +43,7 @@ function Timeline({ connection, profile }: TimelineProps) {
   const [filter, setFilter] = useState<PacketFilter>({ hideDelivery: false, hidePings: false });
   const [held, setHeld] = useState<readonly LoggedPacket[]>();
   const [selected, setSelected] = useState<LoggedPacket>();
+  const { door } = useStatus(profile.id);
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const change = (changes: Partial<PacketFilter>): void => {
     setHeld(undefined);
@@ -46,7 +54,12 @@ function Timeline({ connection, profile }: TimelineProps) {
     [log, filter],
   );
   const details = selected && (
-    <Details packet={selected} profile={profile} close={() => setSelected(undefined)} />
+    <Details
+      packet={selected}
+      frames={door === 'gateway' ? connection.frames : undefined}
+      profile={profile}
+      close={() => setSelected(undefined)}
+    />
   );
   return (
     <section className={classes.view} aria-label={t('packets.title')}>
@@ -85,6 +98,7 @@ function Timeline({ connection, profile }: TimelineProps) {
           filter={filter}
           held={held}
           protocolVersion={profile.protocolVersion}
+          hasFrames={door === 'gateway'}
           selected={selected}
           onSelect={setSelected}
           onHold={setHeld}
@@ -117,18 +131,19 @@ interface Shown {
 
 /** Renders once per frame: only what shows packets uses it, and not the view around it. */
 function useShown({ log, filter, held }: Shown): readonly LoggedPacket[] {
-  useLogEnd(log);
+  useLogChanges(log);
   return held ?? shownPackets(log, filter);
 }
 
 interface PacketsProps extends Shown {
   readonly protocolVersion: number;
+  readonly hasFrames: boolean;
   readonly selected: LoggedPacket | undefined;
   readonly onSelect: (packet: LoggedPacket | undefined) => void;
   readonly onHold: (packets: readonly LoggedPacket[]) => void;
 }
 
-function Packets({ protocolVersion, selected, onSelect, onHold, ...shown }: PacketsProps) {
+function Packets({ protocolVersion, hasFrames, selected, onSelect, onHold, ...shown }: PacketsProps) {
   const { t } = useTranslation();
   const packets = useShown(shown);
   if (packets.length === 0) {
@@ -147,6 +162,7 @@ function Packets({ protocolVersion, selected, onSelect, onHold, ...shown }: Pack
     <PacketTable
       packets={packets}
       protocolVersion={protocolVersion}
+      hasFrames={hasFrames}
       selected={selected}
       onSelect={onSelect}
       onScrollAway={() => onHold(packets)}
@@ -194,11 +210,13 @@ function GatewayNote({ id }: { readonly id: string }) {
 
 interface DetailsProps {
   readonly packet: LoggedPacket;
+  /** Gateway door only. */
+  readonly frames: FrameLog | undefined;
   readonly profile: ConnectionProfile;
   readonly close: () => void;
 }
 
-function Details({ packet, profile, close }: DetailsProps) {
+function Details({ packet, frames, profile, close }: DetailsProps) {
   const { t } = useTranslation();
   return (
     <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: 0 }}>
@@ -210,6 +228,7 @@ function Details({ packet, profile, close }: DetailsProps) {
           <IconX size={16} stroke={1.5} />
         </IconButton>
       </Group>
+      {frames !== undefined && <FrameLine packet={packet} frames={frames} profileId={profile.id} />}
       <PacketInspector bytes={packet.bytes} protocolVersion={profile.protocolVersion} />
     </ScrollArea>
   );

@@ -10,6 +10,7 @@ export const packets = {
     time: 'Time',
     since: 'Since the last',
     direction: 'Direction',
+    frame: 'Frame',
     type: 'Packet',
     summary: 'What it says',
     size: 'Size',
@@ -27,4 +28,14 @@ export const packets = {
   details: 'Packet',
   close: 'Close the details',
   pick: 'Choose a packet to see it byte by byte.',
+  frame: { kept: 'none', unsent: 'unsent', waits: '…' },
+  inFrame_one: 'Alone in frame #{{number}} ({{kind}})',
+  inFrame_other: 'One of {{count}} packets in frame #{{number}} ({{kind}})',
+  inOldFrame: 'In frame #{{number}}, which is no longer kept',
+  showFrame: 'Show the frame',
+  noFrame: {
+    kept: 'In no frame: the transport answered it itself or left it out, and nothing was billed.',
+    unsent: 'It never left: it was too large for a frame, or the connection ended first.',
+    waits: 'It waits for a frame.',
+  },
 } as const;

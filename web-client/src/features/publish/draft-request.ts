@@ -4,11 +4,13 @@ import type { Draft, DraftProperties, PayloadFormat } from '../../state/draft.ts
 /** What cannot become bytes, and why. */
 export interface DraftProblem {
   readonly field: 'payload' | 'topic';
-  readonly key: 'hex' | 'base64' | 'topicMissing';
+  readonly key: 'hex' | 'base64' | 'topicMissing' | 'tooLarge';
+  /** The largest packet that the server takes, where this one is larger. */
+  readonly bytesMax?: number;
 }
 
 const encoder = new TextEncoder();
-const strictDecoder = new TextDecoder('utf-8', { fatal: true });
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Correlation data that is no text: `0x` and pairs of digits. */
 const HEX_BYTES = /^0x(?:[0-9a-f]{2})+$/i;
@@ -97,7 +99,8 @@ export function correlationTextOf(bytes: Uint8Array): string {
   return `0x${hexText(bytes, '')}`;
 }
 
-function textOf(payload: Uint8Array): { readonly payload: string; readonly format: PayloadFormat } {
+/** Bytes as the editor shows them: text where they are text. */
+export function textOf(payload: Uint8Array): { readonly payload: string; readonly format: PayloadFormat } {
   const text = utf8(payload);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are bytes, not text
   if (text === undefined || /[\u0000-\u0008\u000e-\u001f]/.test(text)) {

@@ -1,10 +1,16 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Button, FileButton, Group, SegmentedControl, Text } from '@mantine/core';
+import { IconFileUpload } from '@tabler/icons-react';
+import { type DragEvent, lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { publishLength } from '../../engine/wire/publish-length.ts';
 import type { Draft, PayloadFormat } from '../../state/draft.ts';
+import { useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { jsonProblem, payloadBytes } from './draft-request.ts';
+import { jsonProblem, payloadBytes, propertiesOf } from './draft-request.ts';
+import { PAYLOAD_FILE_BYTES_MAX, payloadOfFile } from './payload-file.ts';
 import classes from './publish-panel.module.css';
 import { setDraft } from './publish-store.ts';
 
@@ -14,18 +20,47 @@ const FORMATS = ['json', 'text', 'hex', 'base64'] as const;
 const CodeEditor = lazy(async () => ({ default: (await import('../../ui/code-editor.tsx')).CodeEditor }));
 
 interface PayloadEditorProps {
-  readonly id: string;
+  readonly profile: ConnectionProfile;
   readonly draft: Draft;
 }
 
-export function PayloadEditor({ id, draft }: PayloadEditorProps) {
+export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
+  const { id } = profile;
   const { t } = useTranslation();
   const { format, payload } = draft;
-  const size = payloadBytes(payload, format)?.length;
   const canFormat = format === 'json' && payload.trim() !== '' && jsonProblem(payload) === undefined;
+  const [isOver, setOver] = useState(false);
+  const [problem, setProblem] = useState('');
+  const take = async (file: File | null | undefined): Promise<void> => {
+    if (file === null || file === undefined) return;
+    const read = await payloadOfFile(file);
+    const max = formatBytes(PAYLOAD_FILE_BYTES_MAX);
+    setProblem(read === undefined ? t('publish.fileTooLarge', { name: file.name, max }) : '');
+    if (read !== undefined) setDraft(id, read);
+  };
+  const dropped = (event: DragEvent): void => {
+    setOver(false);
+    const [file] = event.dataTransfer.files;
+    if (file === undefined) return;
+    // The editor would put the file's bytes in as text, even where they are none.
+    event.preventDefault();
+    event.stopPropagation();
+    void take(file);
+  };
   const choose = (value: string): void => setDraft(id, { format: formatOf(value) });
   return (
-    <div className={classes.editor}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the mouse's way to do what the button does
+    <div
+      className={classes.editor}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDropCapture={dropped}
+    >
       <Group gap={6} className={classes.editorHead} wrap="nowrap">
         <SegmentedControl
           size="xs"
@@ -44,9 +79,19 @@ export function PayloadEditor({ id, draft }: PayloadEditorProps) {
             {t('publish.pretty')}
           </Button>
         )}
-        <Text size="xs" c="dimmed" ml="auto">
-          {size === undefined ? '' : formatBytes(size)}
-        </Text>
+        <FileButton onChange={(file) => void take(file)} inputProps={{ 'aria-label': t('publish.file') }}>
+          {(props) => (
+            <IconButton label={t('publish.fromFile')} {...props}>
+              <IconFileUpload size={16} stroke={1.5} />
+            </IconButton>
+          )}
+        </FileButton>
+        {problem !== '' && (
+          <Text size="xs" c="var(--mantine-color-error)" role="alert">
+            {problem}
+          </Text>
+        )}
+        <Size profile={profile} draft={draft} />
       </Group>
       <div className={classes.code}>
         <Suspense fallback={<Loading />}>
@@ -59,6 +104,24 @@ export function PayloadEditor({ id, draft }: PayloadEditorProps) {
         </Suspense>
       </div>
     </div>
+  );
+}
+
+/** How large the payload is, and whether its packet is larger than the server takes. */
+function Size({ profile, draft }: PayloadEditorProps) {
+  const { t } = useTranslation();
+  const { maximumPacketSizeBytes: max } = useStatus(profile.id).session ?? {};
+  const payload = payloadBytes(draft.payload, draft.format);
+  if (payload === undefined) return null;
+  const { topic, qos, properties } = draft;
+  const request = { topic, qos, payload, properties: propertiesOf(properties) };
+  const over = max === undefined ? 0 : publishLength(request, profile.protocolVersion) - max;
+  const size = formatBytes(payload.length);
+  const text = max === undefined ? size : t('publish.sizeOf', { size, max: formatBytes(max) });
+  return (
+    <Text size="xs" c={over > 0 ? 'var(--mantine-color-error)' : 'dimmed'} ml="auto" data-testid="size">
+      {over > 0 ? `${text} · ${t('publish.tooLarge', { over: formatBytes(over) })}` : text}
+    </Text>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
-import { IconAdjustmentsHorizontal, IconSend2 } from '@tabler/icons-react';
+import { IconAdjustmentsHorizontal, IconChevronDown, IconSend2 } from '@tabler/icons-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
@@ -17,8 +17,14 @@ import { useSend } from './use-send.ts';
 const LEVELS = [0, 1, 2] as const;
 const ICON = { size: 16, stroke: 1.5 } as const;
 
+interface PublishPanelProps {
+  readonly profile: ConnectionProfile;
+  /** Makes it a bar; undefined where it has a page to itself. */
+  readonly fold?: () => void;
+}
+
 /** Topic, payload, and what else a message has. */
-export function PublishPanel({ profile }: { readonly profile: ConnectionProfile }) {
+export function PublishPanel({ profile, fold }: PublishPanelProps) {
   const { t } = useTranslation();
   const { id } = profile;
   const draft = useDraft(id);
@@ -84,10 +90,15 @@ export function PublishPanel({ profile }: { readonly profile: ConnectionProfile 
           >
             <IconAdjustmentsHorizontal {...ICON} />
           </IconButton>
+          {fold !== undefined && (
+            <IconButton label={t('publish.fold')} aria-expanded onClick={fold}>
+              <IconChevronDown {...ICON} />
+            </IconButton>
+          )}
         </Group>
       </Group>
       <div className={classes.body}>
-        <PayloadEditor id={id} draft={draft} />
+        <PayloadEditor profile={profile} draft={draft} />
         {isWide && <PublishSections profile={profile} draft={draft} />}
       </div>
       <SendingStatus sending={sending} draft={draft} />

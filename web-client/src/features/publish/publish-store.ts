@@ -1,10 +1,31 @@
 import { create } from 'zustand';
 import type { LoggedMessage } from '../../engine/types.ts';
 import { type Draft, EMPTY_DRAFT, NO_PROPERTIES } from '../../state/draft.ts';
+import { setLayout } from '../../state/layout.ts';
+import { runNextShortcut } from '../../ui/shortcut-actions.ts';
 import { draftOf } from './draft-request.ts';
+import { type Drafts, keepDrafts, keptDrafts } from './kept-drafts.ts';
 
 /** What stands in the publish panel of each connection, by the connection's id. */
-const useDrafts = create<Readonly<Record<string, Draft>>>(() => ({}));
+const useDrafts = create<Drafts>(() => keptDrafts());
+
+/** While somebody types, the drafts are kept this often; and when the page is left. */
+const KEEP_MS = 500;
+
+let keeping: ReturnType<typeof setTimeout> | undefined;
+
+function keepNow(): void {
+  clearTimeout(keeping);
+  keeping = undefined;
+  keepDrafts(useDrafts.getState());
+}
+
+useDrafts.subscribe(() => {
+  keeping ??= setTimeout(keepNow, KEEP_MS);
+});
+globalThis.addEventListener?.('pagehide', () => {
+  if (keeping !== undefined) keepNow();
+});
 
 const FIRST_DRAFT: Draft = { ...EMPTY_DRAFT, topic: 'hello/world', payload: '{\n  "hello": "world"\n}' };
 
@@ -20,13 +41,21 @@ export function setDraft(id: string, changes: Partial<Draft>): void {
   useDrafts.setState({ [id]: { ...currentDraft(id), ...changes } });
 }
 
+/** Opens the panel where it is folded, with the keyboard in its topic. */
+export function unfoldPublish(): void {
+  runNextShortcut('publish');
+  setLayout({ isPublishFolded: false });
+}
+
 /** Puts a message into the panel, to be changed and published again. */
 export function editMessage(id: string, message: LoggedMessage): void {
+  setLayout({ isPublishFolded: false });
   setDraft(id, draftOf(message));
 }
 
 /** Puts the answer to a request into the panel: its response topic, its correlation data, and no payload yet. */
 export function answerTo(id: string, message: LoggedMessage): void {
+  setLayout({ isPublishFolded: false });
   const { topic: _topic, ...draft } = draftOf(message);
   setDraft(id, {
     ...draft,

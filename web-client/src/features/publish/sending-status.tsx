@@ -1,13 +1,13 @@
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Draft } from '../../state/draft.ts';
-import { formatDuration } from '../../ui/format.ts';
+import { formatBytes, formatDuration } from '../../ui/format.ts';
 import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { jsonProblem } from './draft-request.ts';
 import classes from './publish-panel.module.css';
 import type { Sending } from './use-send.ts';
 
-/** MQTT 5's PUBACK says that nobody is subscribed. */
+/** MQTT 5's PUBACK says that no client is subscribed. */
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
 interface SendingStatusProps {
@@ -33,7 +33,8 @@ function said(
 ): { readonly kind: string; readonly text: string } {
   if (sending.type === 'sending') return { kind: 'sending', text: t('publish.outcome.sending') };
   if (sending.type === 'problem') {
-    return { kind: 'problem', text: t(`publish.problems.${sending.problem.key}`) };
+    const { key, bytesMax = 0 } = sending.problem;
+    return { kind: 'problem', text: t(`publish.problems.${key}`, { max: formatBytes(bytesMax) }) };
   }
   const problem = draft.format === 'json' ? jsonProblem(draft.payload) : undefined;
   if (problem !== undefined) return { kind: 'hint', text: t('publish.problems.json', { problem }) };

@@ -1,7 +1,9 @@
 import { useState } from 'react';
 import type { ConnectionProfile, Outcome } from '../../engine/types.ts';
+import { publishLength } from '../../engine/wire/publish-length.ts';
 import { connections } from '../../state/connections.ts';
 import type { Draft } from '../../state/draft.ts';
+import { useStatus } from '../../state/hooks.ts';
 import { remember } from './draft-archive.ts';
 import { type DraftProblem, requestOf } from './draft-request.ts';
 
@@ -16,11 +18,17 @@ export function useSend(profile: ConnectionProfile): {
   readonly sending: Sending;
   readonly send: (draft: Draft) => Promise<void>;
 } {
+  const maximumPacketSizeBytes = useStatus(profile.id).session?.maximumPacketSizeBytes;
   const [sending, setSending] = useState<Sending>({ type: 'none' });
   const send = async (draft: Draft): Promise<void> => {
     const request = requestOf(draft, profile.protocolVersion);
     if ('key' in request) {
       setSending({ type: 'problem', problem: request });
+      return;
+    }
+    const bytesMax = maximumPacketSizeBytes;
+    if (bytesMax !== undefined && publishLength(request, profile.protocolVersion) > bytesMax) {
+      setSending({ type: 'problem', problem: { field: 'payload', key: 'tooLarge', bytesMax } });
       return;
     }
     setSending({ type: 'sending' });

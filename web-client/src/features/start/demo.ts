@@ -41,9 +41,12 @@ export interface DemoState {
   readonly receivedB: readonly LoggedMessage[];
 }
 
+/** A topic of its own for each page, so that two of them do not disturb each other. */
+const demoTopic = `apus/example/${newId().slice(0, 6)}`;
+
 const IDLE: DemoState = {
   phase: 'idle',
-  topic: '',
+  topic: demoTopic,
   done: {},
   trouble: undefined,
   receivedA: [],
@@ -67,13 +70,10 @@ class StepFailed extends Error {
   }
 }
 
-/** A topic of its own for each page, so that two of them do not disturb each other. */
-const demoTopic = `apus/example/${newId().slice(0, 6)}`;
-
 export async function runDemo(profile: ConnectionProfile): Promise<void> {
   run += 1;
   const mine = run;
-  useDemo.setState({ ...IDLE, phase: 'running', topic: demoTopic });
+  useDemo.setState({ ...IDLE, phase: 'running' });
   const step = async (name: DemoStep, work: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();
     await work();
@@ -116,24 +116,27 @@ export async function comeAgain(profile: ConnectionProfile): Promise<void> {
   });
 }
 
-/** Removes the retained message and ends both clients. */
+/** Removes the retained message and ends both clients. Their messages are of that broker, and go at once. */
 export async function stopDemo(): Promise<void> {
+  if (useDemo.getState().phase === 'idle') return;
   run += 1;
   const mine = run;
   const a = connections.get(CLIENT_A);
+  useDemo.setState(IDLE);
+  a.packets.clear();
   const clear = { topic: `${demoTopic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
   await a.publish(clear);
   // Somebody has begun again meanwhile, with the same two clients.
   if (mine !== run) return;
   connections.get(CLIENT_B).close();
   a.close();
-  useDemo.setState(IDLE);
 }
 
 /** The last packets between client A and the server, oldest first. Pings and the handshake tell nothing here. */
 export function ladder(countMax: number): readonly LoggedPacket[] {
   const log = connections.get(CLIENT_A).packets;
   const packets: LoggedPacket[] = [];
+  if (useDemo.getState().phase === 'idle') return packets;
   for (let at = log.endSequence - 1; at >= log.firstSequence && packets.length < countMax; at -= 1) {
     const packet = log.at(at);
     if (packet !== undefined && packet.type < 12) packets.unshift(packet);
@@ -156,6 +159,7 @@ async function join(id: string, profile: ConnectionProfile): Promise<void> {
       clientId: '',
       cleanStart: true,
       reconnect: false,
+      hearsOfDrops: false,
       subscriptions: [subscription],
     },
     secretsOf(profile.id),
@@ -170,6 +174,8 @@ function follow(id: string): void {
   if (following.has(id)) return;
   following.add(id);
   connections.get(id).messages.onAppend((messages) => {
+    // A message that still comes while they end belongs to no example.
+    if (useDemo.getState().phase === 'idle') return;
     const received = messages.filter(({ direction }) => direction === 'received');
     const key = id === CLIENT_A ? 'receivedA' : 'receivedB';
     useDemo.setState((state) => ({ [key]: [...state[key], ...received].slice(-SHOWN_MAX) }));

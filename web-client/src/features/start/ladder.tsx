@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { inspectPacket } from '../../engine/inspect/inspect-packet.ts';
 import { connections } from '../../state/connections.ts';
-import { useLogEnd } from '../../state/hooks.ts';
+import { useLogChanges } from '../../state/hooks.ts';
 import { CLIENT_A, ladder } from './demo.ts';
 import classes from './start-view.module.css';
 
@@ -11,7 +11,7 @@ const PACKETS_MAX = 22;
 /** The packets between client A and the server, as arrows. */
 export function Ladder({ protocolVersion }: { readonly protocolVersion: number }) {
   const { t } = useTranslation();
-  useLogEnd(connections.get(CLIENT_A).packets);
+  useLogChanges(connections.get(CLIENT_A).packets);
   return (
     <>
       <div className={classes.ends} aria-hidden>

@@ -3,6 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActiveProfile } from '../../state/hooks.ts';
+import { isRecording } from '../../state/recording-ids.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { useStore } from '../../state/store.ts';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
@@ -12,8 +13,9 @@ import classes from './transfer-view.module.css';
 /** Connections as a file, without secrets unless somebody asks for them. */
 export function ExportConnections() {
   const { t } = useTranslation();
-  const profiles = useStore((state) => state.profiles);
-  const active = useActiveProfile();
+  const profiles = useStore((state) => state.profiles).filter(({ id }) => !isRecording(id));
+  const shown = useActiveProfile();
+  const active = profiles.find(({ id }) => id === shown?.id) ?? profiles[0];
   const [isActiveOnly, setActiveOnly] = useState(false);
   const [hasSecrets, setHasSecrets] = useState(false);
   const save = (): void => {

@@ -3,9 +3,12 @@ import type { transfer } from './strings.ts';
 /** Why a file cannot be taken, as a key of `transfer.problems`. */
 export type FileProblemKey = keyof typeof transfer.problems;
 
-/** Where in a file something is wrong: an entry of a list, a line, or a row of a table with its header as the first. */
+/**
+ * Where in a file something is wrong: an entry of a list, a message of a file with
+ * connections, a line, or a row of a table with its header as the first.
+ */
 export interface Place {
-  readonly kind: 'entry' | 'line' | 'row';
+  readonly kind: 'entry' | 'message' | 'line' | 'row';
   readonly number: number;
 }
 

@@ -4,15 +4,20 @@ import { useTranslation } from 'react-i18next';
 import { addProfiles } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type FiledConnection, hasSecrets } from './connections-file.ts';
+import { FoundMessages } from './found-messages.tsx';
+import type { FiledMessage } from './message-record.ts';
 import { Names } from './names.tsx';
+import classes from './transfer-view.module.css';
 
 interface FoundConnectionsProps {
   readonly connections: readonly FiledConnection[];
   readonly overTcp: readonly string[];
+  /** That came with them. */
+  readonly messages: readonly FiledMessage[];
 }
 
 /** Connections of a file: what they are called, and a button that adds them. */
-export function FoundConnections({ connections, overTcp }: FoundConnectionsProps) {
+export function FoundConnections({ connections, overTcp, messages }: FoundConnectionsProps) {
   const { t } = useTranslation();
   const [storeSecrets, setStoreSecrets] = useState(false);
   const [isAdded, setAdded] = useState(false);
@@ -59,6 +64,11 @@ export function FoundConnections({ connections, overTcp }: FoundConnectionsProps
         <Button disabled={count === 0} onClick={() => void add()}>
           {t('transfer.addConnections', { count })}
         </Button>
+      )}
+      {messages.length > 0 && (
+        <div className={classes.alsoFound}>
+          <FoundMessages messages={messages} />
+        </div>
       )}
     </>
   );

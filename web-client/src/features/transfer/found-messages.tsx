@@ -1,15 +1,16 @@
-import { Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { Select, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useActiveProfile } from '../../state/hooks.ts';
+import { isRecording } from '../../state/recording-ids.ts';
+import { useStore } from '../../state/store.ts';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../ui/format.ts';
 import type { FiledMessage } from './message-record.ts';
+import { OpenRecording } from './open-recording.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
 /** Messages of a file: how many, of when, and the form to publish them again. */
 export function FoundMessages({ messages }: { readonly messages: readonly FiledMessage[] }) {
   const { t } = useTranslation();
-  const profile = useActiveProfile();
   const { topics, bytes } = useMemo(() => measure(messages), [messages]);
   const [first, last] = [messages[0]?.atMs, messages.at(-1)?.atMs];
   return (
@@ -31,11 +32,35 @@ export function FoundMessages({ messages }: { readonly messages: readonly FiledM
           })}
         </Text>
       )}
-      {profile === undefined ? (
-        <Text size="sm">{t('transfer.noConnection')}</Text>
-      ) : (
-        <ReplayForm messages={messages} profile={profile} />
+      <OpenRecording messages={messages} />
+      <Replay messages={messages} />
+    </>
+  );
+}
+
+/** Over a connection, which is the one that is shown unless that is a recording itself. */
+function Replay({ messages }: { readonly messages: readonly FiledMessage[] }) {
+  const { t } = useTranslation();
+  const activeId = useStore((state) => state.activeId);
+  const profiles = useStore((state) => state.profiles).filter(({ id }) => !isRecording(id));
+  const [chosenId, setChosenId] = useState<string | null>(null);
+  const profile =
+    profiles.find(({ id }) => id === chosenId) ?? profiles.find(({ id }) => id === activeId) ?? profiles[0];
+  if (profile === undefined) return <Text size="sm">{t('transfer.noConnection')}</Text>;
+  return (
+    <>
+      {profiles.length > 1 && (
+        <Select
+          mt="md"
+          w={250}
+          label={t('transfer.over')}
+          allowDeselect={false}
+          data={profiles.map(({ id, name, url }) => ({ value: id, label: name === '' ? url : name }))}
+          value={profile.id}
+          onChange={setChosenId}
+        />
       )}
+      <ReplayForm messages={messages} profile={profile} />
     </>
   );
 }

@@ -104,9 +104,16 @@ function timeOf({ timeMs, time }: Members, place: Place): number | undefined {
   return atMs;
 }
 
-/** Text is taken where there is no base64: somebody has written the file by hand. */
-function payloadOf({ payloadBase64, payloadText }: Members, place: Place): Uint8Array {
-  if (payloadBase64 === undefined && typeof payloadText === 'string') return encoder.encode(payloadText);
+/**
+ * Text is taken where there is no base64: somebody has written the file by hand, or another program, which calls it
+ * `payload` and may have JSON there.
+ */
+function payloadOf({ payloadBase64, payloadText, payload }: Members, place: Place): Uint8Array {
+  if (payloadBase64 === undefined) {
+    if (typeof payloadText === 'string') return encoder.encode(payloadText);
+    if (payload !== undefined)
+      return encoder.encode(typeof payload === 'string' ? payload : JSON.stringify(payload));
+  }
   const bytes = typeof payloadBase64 === 'string' ? exactBytes(payloadBase64) : undefined;
   if (bytes === undefined) throw new FileProblem('payload', {}, place);
   return bytes;

@@ -21,7 +21,8 @@ export const COLUMNS = [
   'user_properties',
 ] as const;
 
-type Row = Readonly<Partial<Record<(typeof COLUMNS)[number], string>>>;
+/** `payload` is what other programs call their text. */
+type Row = Readonly<Partial<Record<(typeof COLUMNS)[number] | 'payload', string>>>;
 
 /** A cell that a spreadsheet would take for a formula. */
 const FORMULA = /^'*[=+\-@\t\r]/;
@@ -69,7 +70,7 @@ export interface NumberedRow {
 export function rowsOfCsv(text: string): readonly NumberedRow[] | undefined {
   const { data, meta, errors } = Papa.parse<Row>(text, { header: true });
   const fields = meta.fields ?? [];
-  const hasPayload = fields.includes('payload_base64') || fields.includes('payload_text');
+  const hasPayload = ['payload_base64', 'payload_text', 'payload'].some((name) => fields.includes(name));
   if (!fields.includes('topic') || !hasPayload) return undefined;
   for (const { code, type, row = 0 } of errors) {
     const problem = PROBLEMS[code];
@@ -96,7 +97,8 @@ function entryOf(row: Row): unknown {
   const plain = (cell: string | undefined): string | undefined =>
     filled(cell) && unguarded(filled(cell) ?? '');
   // A table that people fill in may have both columns, and a text in one of them.
-  const hasText = filled(row.payload_base64) === undefined && row.payload_text !== undefined;
+  const written = row.payload_text ?? row.payload;
+  const hasText = filled(row.payload_base64) === undefined && written !== undefined;
   return {
     time: filled(row.time),
     timeMs: filled(row.time_ms) && Number(row.time_ms),
@@ -105,7 +107,7 @@ function entryOf(row: Row): unknown {
     qos: filled(row.qos) && Number(row.qos),
     retain: row.retain === 'true',
     payloadBase64: hasText ? undefined : row.payload_base64,
-    payloadText: hasText ? unguarded(row.payload_text ?? '') : undefined,
+    payloadText: hasText ? unguarded(written) : undefined,
     properties: {
       contentType: plain(row.content_type),
       responseTopic: plain(row.response_topic),

@@ -7,6 +7,7 @@ import type { FiledMessage } from './message-record.ts';
 import { rowsOfCsv } from './messages-csv.ts';
 import { MESSAGES_KIND, readMessages } from './messages-file.ts';
 import { isMqttx, readMqttx } from './mqttx.ts';
+import { readMqttxMessages } from './mqttx-messages.ts';
 import { readSubscriptions, SUBSCRIPTIONS_KIND } from './subscriptions-file.ts';
 
 const MIB = 2 ** 20;
@@ -18,6 +19,8 @@ export type FileContent =
       readonly connections: readonly FiledConnection[];
       /** From MQTTX: names of connections over TCP, which are left out. */
       readonly overTcp: readonly string[];
+      /** From MQTTX: the messages that it exports with its connections. */
+      readonly messages: readonly FiledMessage[];
     }
   | { readonly type: 'subscriptions'; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'messages'; readonly messages: readonly FiledMessage[] };
@@ -82,7 +85,12 @@ function readJson(value: unknown, onProgress: OnProgress): FileContent {
   if (read.version !== 1) throw new FileProblem('version', { version: String(read.version) });
   switch (read.format) {
     case CONNECTIONS_KIND:
-      return { type: 'connections', connections: readConnections(list('connections')), overTcp: [] };
+      return {
+        type: 'connections',
+        connections: readConnections(list('connections')),
+        overTcp: [],
+        messages: [],
+      };
     case SUBSCRIPTIONS_KIND:
       return { type: 'subscriptions', subscriptions: readSubscriptions(list('subscriptions')) };
     case MESSAGES_KIND:
@@ -96,8 +104,10 @@ function readJson(value: unknown, onProgress: OnProgress): FileContent {
 function readUnnamed(entries: readonly unknown[], onProgress: OnProgress): FileContent {
   const [first] = entries;
   const read = membersOf(first) ?? {};
-  if (isMqttx(entries)) return { type: 'connections', ...readMqttx(entries) };
-  if ('url' in read) return { type: 'connections', connections: readConnections(entries), overTcp: [] };
+  if (isMqttx(entries))
+    return { type: 'connections', ...readMqttx(entries), messages: readMqttxMessages(entries) };
+  if ('url' in read)
+    return { type: 'connections', connections: readConnections(entries), overTcp: [], messages: [] };
   if ('topic' in read) return messagesOf(entries, inList, onProgress);
   throw new FileProblem('unknown');
 }

@@ -24,7 +24,7 @@ export type PostReport = (report: ReadReport, moved: ArrayBuffer[]) => void;
 export async function reportFile(file: Blob, post: PostReport): Promise<void> {
   try {
     const content = await readFile(file, (progress) => post({ type: 'progress', progress }, []));
-    if (content.type === 'messages') postPieces(content.messages, post);
+    if (content.type !== 'subscriptions') postPieces(content.messages, post);
     post({ type: 'content', content: withoutMessages(content) }, []);
   } catch (error) {
     const { key, values, place } = problemOf(error);
@@ -45,7 +45,7 @@ function postPieces(messages: readonly FiledMessage[], post: PostReport): void {
 }
 
 function withoutMessages(content: FileContent): FileContent {
-  return content.type === 'messages' ? { ...content, messages: [] } : content;
+  return content.type !== 'subscriptions' ? { ...content, messages: [] } : content;
 }
 
 /** The payloads side by side in one buffer: as many buffers as messages would take the page long to receive. */

@@ -40,7 +40,7 @@ export function startReading(
     if (data.type === 'progress') onProgress(data.progress);
     else if (data.type === 'piece') messages.push(...data.messages);
     else if (data.type === 'problem') end(new FileProblem(data.key, data.values, data.place));
-    else end(data.content.type === 'messages' ? { ...data.content, messages } : data.content);
+    else end(data.content.type !== 'subscriptions' ? { ...data.content, messages } : data.content);
   });
   // A script that was not loaded, or a heap that was too small.
   worker.addEventListener('error', ({ message }) => end(problemOf(message)));

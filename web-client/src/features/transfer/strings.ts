@@ -66,6 +66,9 @@ export const transfer = {
   spanning: 'From {{from}} to {{to}}, {{duration}}.',
   more: 'and {{count}} more',
   noConnection: 'Make a connection first: it is what they are added to, or published over.',
+  open: 'Open to read',
+  openHint: 'In Messages, Topics and Charts, as if they had just been received. Nothing is sent.',
+  over: 'Connection for a replay',
   replay: 'Publish them again',
   replayOver: 'Over “{{name}}”, which others see as new messages.',
   which: 'Which messages',
@@ -101,7 +104,12 @@ export const transfer = {
     offline: 'The connection was lost: the rest was not published.',
   },
   /** Where in a file. */
-  places: { entry: 'Entry {{number}}', line: 'Line {{number}}', row: 'Row {{number}}' },
+  places: {
+    entry: 'Entry {{number}}',
+    message: 'Message {{number}}',
+    line: 'Line {{number}}',
+    row: 'Row {{number}}',
+  },
   problemTitle: 'This file cannot be imported',
   problemNothing: 'Nothing was taken from it.',
   problems: {
@@ -111,7 +119,7 @@ export const transfer = {
     tooManySubscriptions: 'It holds {{count}} subscriptions, and at most {{max}} are read.',
     empty: 'There is nothing in it.',
     unknown:
-      'It is neither a file of this client nor JSON of MQTTX, and no CSV with the columns topic and payload_base64.',
+      'It is neither a file of this client nor JSON of MQTTX, and no CSV with the columns topic and payload_base64, payload_text or payload.',
     json: 'It is not JSON: {{detail}}',
     version: 'It was written by a newer version of this client (format version {{version}}).',
     list: 'The list “{{name}}” is missing in it.',

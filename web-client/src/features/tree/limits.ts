@@ -21,3 +21,21 @@ export const SEARCH_INTERVAL_MS = 500;
  * that 100,000 do not wait for each other, and a stop is not far behind.
  */
 export const CLEARS_OUTSTANDING_MAX = 256;
+
+/** Messages of the selected topic that can be gone back to; the message list has all that the log holds. */
+export const HISTORY_MAX = 200;
+
+/** Numbers that a sparkline is drawn of: it is forty pixels wide. */
+export const SPARK_SAMPLES_MAX = 32;
+
+/** Topics whose numbers are followed for sparklines: some screens of lines. Those that were seen longest ago go first. */
+export const SPARK_TOPICS_MAX = 400;
+
+/** A payload beyond it is not decoded for a sparkline. */
+export const SPARK_PAYLOAD_BYTES_MAX = 4 * 1_024;
+
+/** Topics give a sparkline at most one number in this time: a line that moves faster cannot be read. */
+export const SPARK_INTERVAL_MS = 100;
+
+/** Messages of the log that sparklines look back on for topics that come into sight. */
+export const SPARK_LOOK_BACK_MAX = 20_000;

@@ -9,6 +9,7 @@ import {
   IconSend2,
   IconX,
 } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
@@ -26,6 +27,7 @@ import { ClearDialog } from './clear-dialog.tsx';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
 import classes from './tree-view.module.css';
+import { type Comparison, ValueHistory } from './value-history.tsx';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
@@ -111,6 +113,9 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   const { t } = useTranslation();
   const chartThis = useChartThis();
   const { topic } = node;
+  // By its sequence: its place changes with every message that comes.
+  const [pinned, setPinned] = useState<number>();
+  const [comparison, setComparison] = useState<Comparison>('before');
   if (topic === undefined) {
     return (
       <Text size="xs" c="dimmed" p={10}>
@@ -118,11 +123,28 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
       </Text>
     );
   }
-  const { current, previous } = tree;
+  const { history } = tree;
   const kept = tree.index.valueOf(node);
-  const isGone = current === undefined && kept.length < node.lastLength;
+  const last = history.length - 1;
+  // A value that the log has let go meanwhile gives way to the oldest that there is.
+  const found = pinned === undefined ? last : history.findIndex(({ sequence }) => sequence >= pinned);
+  const shown = found === -1 ? last : found;
+  const message = history[shown];
+  const compared = history[comparison === 'last' ? last : shown - 1];
+  const isGone = message === undefined && kept.length < node.lastLength;
   return (
     <>
+      {history.length > 1 && (
+        <ValueHistory
+          messages={history}
+          shown={shown}
+          isFollowing={pinned === undefined}
+          comparison={comparison}
+          onShow={(index) => setPinned(history[index]?.sequence)}
+          onFollow={() => setPinned(pinned === undefined ? history[last]?.sequence : undefined)}
+          onCompare={setComparison}
+        />
+      )}
       {isGone && (
         <Text size="xs" c="dimmed" px={10} pb={6}>
           {t('tree.gone', { length: formatBytes(node.lastLength), kept: formatBytes(kept.length) })}
@@ -130,9 +152,9 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
       )}
       <PayloadView
         topic={topic}
-        payload={current?.payload ?? kept}
-        contentType={current?.properties.contentType}
-        previous={previous?.payload}
+        payload={message?.payload ?? kept}
+        contentType={message?.properties.contentType}
+        previous={compared?.payload}
         onChart={(path) => chartThis(profile.id, topic, { kind: 'value', path })}
       />
     </>

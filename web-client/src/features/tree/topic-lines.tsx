@@ -2,6 +2,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
 import type { MessageLog } from '../../engine/types.ts';
 import { formatCount } from '../../ui/format.ts';
+import { Sparkline } from '../../ui/sparkline.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
@@ -78,6 +79,7 @@ function Line({ tree, node, now }: LineProps) {
       {topic !== undefined && (
         <span className={classes.value}>{valuePreview(tree.index.valueOf(node), node.lastLength)}</span>
       )}
+      {topic !== undefined && <Sparkline values={tree.sparks.valuesOf(topic)} />}
       <span className={classes.counts}>
         {isInner && `${t('tree.topicsBelow', { count: topicsBelow, shown: formatCount(topicsBelow) })} · `}
         {t('tree.messages', { count: messagesBelow, shown: formatCount(messagesBelow) })}

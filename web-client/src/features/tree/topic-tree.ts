@@ -2,9 +2,14 @@ import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 import { REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
 import { OpenState } from './open-nodes.ts';
 import { type SearchResult, searchTopics } from './search.ts';
+import { sparkNumber } from './spark-number.ts';
+import { Sparks } from './sparks.ts';
+import { TopicHistory } from './topic-history.ts';
 import { TopicIndex } from './topic-index.ts';
 import type { TopicNode } from './topic-node.ts';
 import { TreeRows } from './tree-rows.ts';
+
+const NONE: readonly LoggedMessage[] = [];
 
 /** What is worked out anew may take this part of the time: the rest is for drawing and for the user. */
 const SHARE_OF_TIME = 0.1;
@@ -51,8 +56,9 @@ export class TopicTree {
   #open = new OpenState();
   #query = '';
   #selected: TopicNode | undefined;
-  #current: LoggedMessage | undefined;
-  #previous: LoggedMessage | undefined;
+  #history: TopicHistory | undefined;
+  /** The numbers of the topics that are in sight, while the tree is. */
+  readonly sparks = new Sparks(sparkNumber);
   #version = 0;
   #urgent = true;
   readonly #listeners = new Set<() => void>();
@@ -61,8 +67,14 @@ export class TopicTree {
   /** What was open before a search, which opens all that it finds. */
   #openBefore: OpenState | undefined;
 
-  /** @param now milliseconds on a clock that never goes back */
-  constructor(now: () => number = () => performance.now()) {
+  readonly #log: MessageLog | undefined;
+
+  /**
+   * @param now milliseconds on a clock that never goes back
+   * @param log of the connection, which sparklines begin with
+   */
+  constructor(now: () => number = () => performance.now(), log?: MessageLog) {
+    this.#log = log;
     this.#search = new Paced(SEARCH_INTERVAL_MS, now, () => searchTopics(this.index, this.#query));
     this.#rows = new Paced(
       REDRAW_INTERVAL_MS,
@@ -84,13 +96,9 @@ export class TopicTree {
     return this.#selected;
   }
 
-  /** The last message of the selected topic, and the one before. Undefined where they came before it was selected. */
-  get current(): LoggedMessage | undefined {
-    return this.#current;
-  }
-
-  get previous(): LoggedMessage | undefined {
-    return this.#previous;
+  /** The last messages of the selected topic, oldest first: those that are still in the log. */
+  get history(): readonly LoggedMessage[] {
+    return this.#history?.messages ?? NONE;
   }
 
   get search(): SearchResult | undefined {
@@ -107,10 +115,8 @@ export class TopicTree {
 
   take(messages: readonly LoggedMessage[]): void {
     this.index.add(messages);
-    const topic = this.#selected?.topic;
-    if (topic !== undefined) {
-      for (const message of messages) if (message.topic === topic) this.#follow(message);
-    }
+    this.#history?.take(messages);
+    this.sparks.take(messages);
     this.#version += 1;
   }
 
@@ -141,17 +147,15 @@ export class TopicTree {
   /** @param log where its last messages are looked for */
   select(node: TopicNode | undefined, log: MessageLog): void {
     this.#selected = node;
-    this.#current = undefined;
-    this.#previous = undefined;
-    if (node?.topic !== undefined) this.#lookBack(node.topic, log);
+    this.#history = node?.topic === undefined ? undefined : new TopicHistory(node.topic, log);
     this.#changed();
   }
 
   clear(): void {
     this.index.clear();
     this.#selected = undefined;
-    this.#current = undefined;
-    this.#previous = undefined;
+    this.#history = undefined;
+    this.sparks.clear();
     this.#changed();
   }
 
@@ -159,32 +163,17 @@ export class TopicTree {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
+      if (this.#log !== undefined) this.sparks.lookBack(this.#log);
       if (this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
       listener();
     }, REDRAW_INTERVAL_MS);
     return () => {
       clearInterval(timer);
       this.#listeners.delete(listener);
+      // The lines are out of sight: their topics are not decoded any more.
+      if (this.#listeners.size === 0) this.sparks.clear();
     };
   };
-
-  #follow(message: LoggedMessage): void {
-    if (message.direction !== 'received') return;
-    this.#previous = this.#current;
-    this.#current = message;
-  }
-
-  #lookBack(topic: string, log: MessageLog): void {
-    for (let sequence = log.endSequence - 1; sequence >= log.firstSequence; sequence -= 1) {
-      const message = log.at(sequence);
-      if (message?.topic !== topic || message.direction !== 'received') continue;
-      if (this.#current === undefined) this.#current = message;
-      else {
-        this.#previous = message;
-        return;
-      }
-    }
-  }
 
   #changed(): void {
     this.#urgent = true;

@@ -13,8 +13,9 @@ const trees = new Map<string, Followed>();
 export function topicTreeOf(connectionId: string): TopicTree {
   const known = trees.get(connectionId);
   if (known !== undefined) return known.tree;
-  const tree = new TopicTree();
-  const stop = connections.get(connectionId).messages.onAppend((messages) => tree.take(messages));
+  const { messages: log } = connections.get(connectionId);
+  const tree = new TopicTree(undefined, log);
+  const stop = log.onAppend((messages) => tree.take(messages));
   trees.set(connectionId, { tree, stop });
   return tree;
 }

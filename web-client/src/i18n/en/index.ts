@@ -3,6 +3,7 @@ import { bench } from '../../features/bench/strings.ts';
 import { charts } from '../../features/charts/strings.ts';
 import { costs } from '../../features/costs/strings.ts';
 import { decode } from '../../features/decode/strings.ts';
+import { frames } from '../../features/frames/strings.ts';
 import { messages } from '../../features/messages/strings.ts';
 import { packets } from '../../features/packets/strings.ts';
 import { publish } from '../../features/publish/strings.ts';
@@ -28,6 +29,7 @@ export const en = {
   connections,
   costs,
   decode,
+  frames,
   messages,
   packets,
   publish,

@@ -57,4 +57,8 @@ export const troubles = {
   transport: { title: 'The gateway door had a problem', advice: '' },
   offline: { title: 'Not connected', advice: 'Connect first.' },
   invalid: { title: 'Not sent', advice: '' },
+  packetTooLarge: {
+    title: 'Too large for the server',
+    advice: 'It would have ended the connection, and was not sent. Send a smaller message.',
+  },
 } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateOf } from '../../../src/features/admin/rates.ts';
+import { rateOf, withPoint } from '../../../src/features/admin/rates.ts';
 
 const at = (atMs: number, sent: number) => ({ atMs, metrics: { 'messages.sent': sent } });
 
@@ -12,4 +12,15 @@ test('there is none at the first look, and none where the broker has begun anew'
   expect(rateOf(undefined, at(1_000, 10), 'messages.sent')).toBeUndefined();
   expect(rateOf(at(1_000, 10), at(3_000, 2), 'messages.sent')).toBeUndefined();
   expect(rateOf(at(1_000, 10), at(1_000, 12), 'messages.sent')).toBeUndefined();
+});
+
+test('the graph gets a point from two looks, and none where the broker has begun anew', () => {
+  const first = { atMs: 1_000, metrics: { 'messages.received': 10, 'messages.sent': 10 } };
+  const second = {
+    atMs: 3_000,
+    metrics: { 'messages.received': 30, 'messages.sent': 14, 'delivery.dropped': 4 },
+  };
+  expect(withPoint([], undefined, first, 0)).toEqual([]);
+  expect(withPoint([], first, second, 99)).toEqual([{ atMs: 99, received: 10, sent: 2, dropped: 2 }]);
+  expect(withPoint([], second, first, 99)).toEqual([]);
 });

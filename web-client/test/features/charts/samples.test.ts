@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { align } from '../../../src/features/charts/align.ts';
-import { downsample } from '../../../src/features/charts/downsample.ts';
+import { downsample, interrupted } from '../../../src/features/charts/downsample.ts';
 import { SampleRing } from '../../../src/features/charts/sample-ring.ts';
 import { statisticsOf } from '../../../src/features/charts/statistics.ts';
 
@@ -82,9 +82,9 @@ describe('downsampling', () => {
           const inside = samples
             .filter(([time]) => Math.floor(time / width) === column)
             .map(([, value]) => value);
-          const shown = line.values.filter(
-            (_, index) => Math.floor((line.times[index] ?? 0) / width) === column,
-          );
+          const shown = line.values
+            .filter((_, index) => Math.floor((line.times[index] ?? 0) / width) === column)
+            .map(Number);
           if (inside.length === 0) continue;
           expect(Math.min(...shown)).toBe(Math.min(...inside));
           expect(Math.max(...shown)).toBe(Math.max(...inside));
@@ -147,5 +147,29 @@ describe('the statistics of a window', () => {
         expect(statistics?.mean).toBeCloseTo(inside.reduce((sum, value) => sum + value, 0) / inside.length);
       }),
     );
+  });
+});
+
+describe('a line where there was no connection', () => {
+  const line = { times: [0, 1_000, 9_000], values: [1, 2, 3] };
+
+  it('is interrupted between the points around it', () => {
+    expect(align([interrupted(line, [5_000])])).toEqual([
+      [0, 1, 5, 9],
+      [1, 2, null, 3],
+    ]);
+  });
+
+  it('goes on where the interruption is before its first point, or behind its last', () => {
+    expect(interrupted(line, [-1, 10_000])).toEqual(line);
+  });
+
+  it("does not interrupt another connection's", () => {
+    const other = { times: [4_000, 6_000], values: [7, 8] };
+    expect(align([interrupted(line, [5_000]), other])).toEqual([
+      [0, 1, 4, 5, 6, 9],
+      [1, 2, undefined, null, undefined, 3],
+      [undefined, undefined, 7, undefined, 8, undefined],
+    ]);
   });
 });

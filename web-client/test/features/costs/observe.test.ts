@@ -24,6 +24,7 @@ test('rates are those since the oldest message, sizes are averages, and the most
   );
   expect(observe(log, 6 * MINUTE_MS)).toEqual({
     spanMs: 6 * MINUTE_MS,
+    messages: 3,
     publishedPerHour: 10,
     receivedPerHour: 20,
     payloadBytes: 200,
@@ -36,7 +37,7 @@ test('a single message just now is no rate of thousands', () => {
   expect(observe(logOf(messageFields('a', '', { atMs: 5 })), 5)?.receivedPerHour).toBe(3_600);
 });
 
-const OBSERVED = { spanMs: 1, payloadBytes: 50, topicBytes: 5, qos: 2 } as const;
+const OBSERVED = { spanMs: 1, messages: 1, payloadBytes: 50, topicBytes: 5, qos: 2 } as const;
 
 test('among clients that are all alike, what one receives for what it publishes is the fan-out', () => {
   const workload = workloadOf({ ...OBSERVED, publishedPerHour: 10, receivedPerHour: 25 });

@@ -1,0 +1,92 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { ClientPage } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+
+const MAXIMUM_PACKET_SIZE = 1_000;
+
+clientSuite('what becomes of what is published', (suite) => {
+  const status = (client: ClientPage) =>
+    client.page.getByRole('form', { name: 'Publish' }).getByRole('status').first();
+
+  /** Clicks Publish, and waits for no outcome. */
+  async function send(client: ClientPage, topic: string, qos: 0 | 1 | 2): Promise<void> {
+    const form = client.page.getByRole('form', { name: 'Publish' });
+    await form.getByLabel('Topic', { exact: true }).fill(topic);
+    await form.locator('label', { hasText: `QoS ${qos}` }).click();
+    await form.getByRole('button', { name: 'Publish', exact: true }).click();
+  }
+
+  const fateOf = (client: ClientPage, topic: string) =>
+    client.rows(topic).and(client.page.locator('[data-direction="published"]')).locator('abbr').first();
+
+  it.each(['node', 'gateway'] as const)(
+    'looks before it sends what is too large, and says by how much while it is written, at the %s door',
+    async (door) => {
+      const served = await suite.built.serve(['--maximum-packet-size', String(MAXIMUM_PACKET_SIZE)]);
+      onTestFinished(() => served.stop());
+      const client = await suite.openUrl(`${served.pageUrl}#/messages`);
+      await client.connected();
+      if (door === 'gateway') await client.connectToGateway();
+      const size = client.page.getByTestId('size');
+      // Fixed header 3, topic 2 + 7, no properties 1.
+      await client.page.getByLabel('Topic', { exact: true }).fill('big/one');
+      await client.fillPayload('Text', 'x'.repeat(MAXIMUM_PACKET_SIZE - 13 + 5));
+      await eventually(() => size.textContent()).toBe('992 B of 1,000 B · Too large by 5 B');
+      await send(client, 'big/one', 0);
+      await eventually(() => status(client).textContent()).toBe(
+        'Too large: the server takes a packet of 1,000 B at most. Nothing was sent.',
+      );
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await client.screenshot(`fates-too-large-${door}`);
+      await client.fillPayload('Text', 'x'.repeat(MAXIMUM_PACKET_SIZE - 13));
+      await eventually(() => size.textContent()).toBe('987 B of 1,000 B');
+      await send(client, 'big/one', 0);
+      await eventually(() => fateOf(client, 'big/one').textContent()).toBe('sent');
+      // Only the one that fits has left, and the connection stands.
+      await eventually(() => client.rows('big/one').count()).toBe(1);
+      await client.page.getByRole('button', { name: 'Disconnect' }).waitFor();
+    },
+  );
+
+  it.each(['node', 'gateway'] as const)(
+    'says of each published message whether it was refused, and why, at the %s door',
+    async (door) => {
+      const client = await suite.openConnected('messages');
+      if (door === 'gateway') await client.connectToGateway();
+      await send(client, `fate/${door}/1`, 1);
+      await eventually(() => fateOf(client, `fate/${door}/1`).textContent()).toBe('ack');
+      await send(client, `fate/${door}/0`, 0);
+      await eventually(() => fateOf(client, `fate/${door}/0`).textContent()).toBe('sent');
+      // No client speaks for the server.
+      await send(client, `$SYS/${door}/1`, 1);
+      await eventually(() => fateOf(client, `$SYS/${door}/1`).textContent()).toBe('0x87');
+      await send(client, `$SYS/${door}/2`, 2);
+      await eventually(() => fateOf(client, `$SYS/${door}/2`).textContent()).toBe('0x87');
+      await eventually(() => fateOf(client, `$SYS/${door}/2`).getAttribute('title')).toMatch(
+        /^Refused: 0x87 Not authorized/i,
+      );
+      await eventually(() => status(client).textContent()).toMatch(/^Not published: 0x87/);
+      await client.rows(`$SYS/${door}/2`).click();
+      await client.page.getByText(/^Refused: 0x87/).waitFor();
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await client.screenshot(`fates-refused-${door}`);
+    },
+  );
+
+  it('says what an acknowledgement does not mean in MQTT 3.1.1', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    await client.newConnection('Old', suite.served.nodeUrl);
+    await page.getByRole('combobox', { name: 'MQTT version' }).click();
+    await page.getByRole('option', { name: '3.1.1' }).click();
+    await page.getByRole('button', { name: 'Save and connect' }).click();
+    await client.connected();
+    await client.openView('Messages');
+    await send(client, '$SYS/old', 1);
+    await eventually(() => fateOf(client, '$SYS/old').textContent()).toBe('ack');
+    await eventually(() => fateOf(client, '$SYS/old').getAttribute('title')).toBe(
+      'Acknowledged. That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
+    );
+  });
+});

@@ -1,0 +1,199 @@
+import { expect, it } from 'vitest';
+import type { ClientPage, PageOptions } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+
+clientSuite('the layout of the web client', (suite) => {
+  const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('messages', options);
+
+  const publishForm = (client: ClientPage) => client.page.getByRole('form', { name: 'Publish' });
+
+  it('folds the publish panel to a bar, and remembers it', async () => {
+    const client = await open({ context: await suite.newContext() });
+    const { page } = client;
+    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+    await eventually(() => publishForm(client).count()).toBe(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('layout-folded-light');
+    await page.reload();
+    const bar = page.getByRole('button', { name: 'Publish a message' });
+    await bar.waitFor();
+    await eventually(() => publishForm(client).count()).toBe(0);
+    await bar.click();
+    const topic = publishForm(client).getByLabel('Topic', { exact: true });
+    await eventually(() => topic.and(page.locator(':focus')).count()).toBe(1);
+  });
+
+  it('opens the folded panel for the key P, and for a message to be published again', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('fold/#');
+    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+    await page.getByRole('grid').focus();
+    const topic = publishForm(client).getByLabel('Topic', { exact: true });
+    await page.keyboard.press('p');
+    await eventually(() => topic.and(page.locator(':focus')).count()).toBe(1);
+    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+    await suite.other.publishAsync('fold/again', 'x');
+    await client.rows('fold/again').click();
+    await page.getByRole('button', { name: 'Put it into the publish panel' }).click();
+    await eventually(() => topic.inputValue()).toBe('fold/again');
+  });
+
+  it.each([
+    [1_280, 'below'],
+    [1_440, 'beside'],
+  ])('at %i px the details stand %s the list', async (width, place) => {
+    const client = await open({ width });
+    await client.subscribe('details/#');
+    await suite.other.publishAsync('details/here', '{"a":1}');
+    await client.rows('details/here').click();
+    const grid = await client.page.getByRole('grid').boundingBox();
+    const details = await client.page.getByRole('complementary').boundingBox();
+    if (grid === null || details === null) throw new Error('the list and the details are both shown');
+    if (place === 'below') expect(details.y).toBeGreaterThanOrEqual(grid.y + grid.height);
+    else expect(details.x).toBeGreaterThanOrEqual(grid.x + grid.width);
+    expect(details.width).toBeGreaterThan(340);
+    await client.screenshot(`layout-details-${place}`);
+  });
+
+  it('shows the columns that are chosen, and remembers them', async () => {
+    const client = await open({ context: await suite.newContext() });
+    const { page } = client;
+    await client.subscribe('columns/#');
+    const properties = { contentType: 'text/plain', userProperties: { origin: 'test' } };
+    await suite.other.publishAsync('columns/here', 'x', { qos: 1, properties });
+    await client.rows('columns/here').waitFor();
+    const heads = page.getByRole('columnheader');
+    await page.getByRole('button', { name: 'Choose the columns' }).click();
+    await page.getByLabel('User properties').check();
+    await page.getByLabel('Latency').uncheck();
+    await client.rows('origin=test').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('layout-columns-light');
+    const chosen = ['Time', 'Topic', 'Payload', 'QoS', 'Flags', 'Size', 'User properties'];
+    await eventually(() => heads.allTextContents()).toEqual(chosen);
+    await page.reload();
+    await eventually(() => heads.allTextContents()).toEqual(chosen);
+    await page.getByRole('button', { name: 'Choose the columns' }).click();
+    await page.getByRole('button', { name: 'The usual ones' }).click();
+    await eventually(() => heads.filter({ hasText: 'Latency' }).count()).toBe(1);
+  });
+
+  it('finds and runs every command by key', async () => {
+    const client = await open();
+    const { page } = client;
+    await page.getByRole('grid').focus();
+    const palette = page.getByRole('dialog', { name: 'Commands' });
+    // Keys that are pressed before its field has the keyboard go to the page.
+    const openPalette = async () => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await eventually(() => palette.locator('input:focus').count()).toBe(1);
+    };
+    await openPalette();
+    await palette.getByRole('option', { name: 'Charts' }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('palette-light');
+    await page.keyboard.press('Escape');
+    await eventually(() => page.getByRole('grid').and(page.locator(':focus')).count()).toBe(1);
+    await openPalette();
+    await page.keyboard.type('packets view');
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid', { name: 'Packets, newest first' }).waitFor();
+    // A command of another view opens that view, with the keyboard in its place.
+    await openPalette();
+    await page.keyboard.type('write a mess');
+    await page.keyboard.press('Enter');
+    const topic = publishForm(client).getByLabel('Topic', { exact: true });
+    await eventually(() => topic.and(page.locator(':focus')).count()).toBe(1);
+    // Also from within a field of text.
+    await openPalette();
+    await page.keyboard.type('disconnect this');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).waitFor();
+  });
+
+  it('shows connections side by side, each with its messages, and the one that is used is the active one', async () => {
+    const client = await open({ context: await suite.newContext() });
+    const { page } = client;
+    await client.subscribe('beside/#');
+    await page.getByRole('button', { name: 'Connections side by side' }).click();
+    await page.getByRole('checkbox', { name: 'This broker, gateway door' }).check();
+    await page.keyboard.press('Escape');
+    const pane = (name: string) => page.getByRole('region', { name: `Messages · ${name}`, exact: true });
+    const gateway = pane('This broker, gateway door');
+    const side = page.getByRole('group', { name: 'Connections side by side' });
+    await side.getByRole('button', { name: 'Connect', exact: true }).click();
+    await eventually(() => side.getByRole('button', { name: 'Disconnect' }).count()).toBe(2);
+    // The panel of subscriptions belongs to the connection that was used last.
+    await page.getByRole('banner').getByText('This broker, gateway door').waitFor();
+    await client.subscribe('beside/+');
+    await suite.other.publishAsync('beside/both', 'to both doors', { qos: 1 });
+    await gateway.getByText('beside/both').waitFor();
+    await pane('This broker').getByText('beside/both').click();
+    await pane('This broker').getByRole('complementary').getByText('to both doors').first().waitFor();
+    await page.getByRole('banner').getByText('This broker', { exact: true }).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('layout-beside-light');
+    await page.getByRole('button', { name: 'Do not show This broker, gateway door side by side' }).click();
+    await eventually(() => page.getByRole('grid').count()).toBe(1);
+  });
+
+  it('asks a new connection for URL, user and password, and connects', async () => {
+    const client = await open();
+    const { page } = client;
+    await page.getByRole('button', { name: 'New connection', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'New connection' });
+    await eventually(() => dialog.getByRole('textbox').count()).toBe(3);
+    await dialog.getByLabel('URL').fill(suite.served.nodeUrl);
+    await dialog.getByLabel('User name').fill('ada');
+    await dialog.getByLabel('Password').first().fill('secret');
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('new-connection-light');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    await page.getByRole('banner').getByText(new URL(suite.served.nodeUrl).host, { exact: true }).waitFor();
+    expect(await client.stored()).not.toContain('"password":"secret"');
+  });
+
+  it('takes what was entered along to the rest of the fields, and adds nothing when it is left', async () => {
+    const client = await open();
+    const { page } = client;
+    const add = page.getByRole('button', { name: 'New connection', exact: true });
+    await add.click();
+    await page.keyboard.press('Escape');
+    await eventually(() => page.getByRole('dialog').count()).toBe(0);
+    await add.click();
+    const dialog = page.getByRole('dialog', { name: 'New connection' });
+    await dialog.getByLabel('URL').fill(suite.served.nodeUrl);
+    await dialog.getByLabel('User name').fill('grace');
+    await dialog.getByRole('button', { name: 'More …' }).click();
+    await eventually(() => page.getByLabel('User name').inputValue()).toBe('grace');
+    await eventually(() => page.getByLabel('URL').inputValue()).toBe(suite.served.nodeUrl);
+    const host = new URL(suite.served.nodeUrl).host;
+    await eventually(() => page.getByRole('navigation').getByText(host, { exact: true }).count()).toBe(1);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'satisfies axe folded and side by side in %s colours',
+    async (colorScheme) => {
+      const client = await open({
+        colorScheme,
+        width: 1_200,
+        height: 800,
+        context: await suite.newContext(),
+      });
+      const { page } = client;
+      await client.subscribe('axe/#');
+      await suite.other.publishAsync('axe/here', '{"value":1}', { qos: 1 });
+      await client.rows('axe/here').click();
+      await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+      await page.getByRole('button', { name: 'Connections side by side' }).click();
+      await page.getByRole('checkbox', { name: 'This broker, gateway door' }).check();
+      await page.keyboard.press('Escape');
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await client.screenshot(`layout-beside-${colorScheme}`);
+    },
+  );
+});

@@ -1,0 +1,117 @@
+import type { MantineColorScheme } from '@mantine/core';
+import type { TFunction } from 'i18next';
+import type { ConnectionPhase, ConnectionProfile } from '../engine/types.ts';
+import { shownIds, toggleBeside } from '../features/messages/beside.ts';
+import { setLayout, useLayout } from '../state/layout.ts';
+import { connectProfile, disconnectProfile } from '../state/profiles.ts';
+import { openView } from '../state/routes.ts';
+import { useStore } from '../state/store.ts';
+import { VIEW_IDS } from '../state/view-ids.ts';
+import { runShortcutWhenThere, type ShortcutAction } from '../ui/shortcut-actions.ts';
+import type { Command } from './find-commands.ts';
+
+/** Everything that can be done now, in the order in which it is offered. */
+export function commandsNow(t: TFunction, setColors: (scheme: MantineColorScheme) => void): Command[] {
+  const { profiles, statuses, activeId } = useStore.getState();
+  const active = profiles.find(({ id }) => id === activeId);
+  return [
+    ...VIEW_IDS.map((id) => ({
+      id: `view ${id}`,
+      label: t(`app.views.${id}`),
+      kind: t('app.palette.view'),
+      run: () => openView(id),
+    })),
+    ...messageCommands(t),
+    ...profiles.flatMap((profile) => connectionCommands(t, profile, statuses[profile.id]?.phase ?? 'idle')),
+    ...(active === undefined ? [] : activeCommands(t, active)),
+    ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
+      id: `colours ${scheme}`,
+      label: t('app.palette.colours', { name: t(`app.theme.${scheme}`) }),
+      kind: t('app.palette.page'),
+      run: () => setColors(scheme),
+    })),
+    {
+      id: 'shortcuts',
+      label: t('app.shortcuts.label'),
+      kind: t('app.palette.page'),
+      run: () => useStore.setState({ question: { type: 'shortcuts' } }),
+    },
+  ];
+}
+
+function messageCommands(t: TFunction): Command[] {
+  const kind = t('app.views.messages');
+  const { isPublishFolded } = useLayout.getState();
+  return [
+    ...(['publish', 'subscribe', 'filter', 'pause'] as const).map((action) => ({
+      id: action,
+      label: t(`app.shortcuts.${action}`),
+      kind,
+      run: () => runInMessages(action),
+    })),
+    {
+      id: 'fold',
+      label: t(isPublishFolded ? 'publish.showPanel' : 'publish.fold'),
+      kind,
+      run: () => setLayout({ isPublishFolded: !isPublishFolded }),
+    },
+  ];
+}
+
+function runInMessages(action: ShortcutAction): void {
+  openView('messages');
+  runShortcutWhenThere(action);
+}
+
+function connectionCommands(t: TFunction, profile: ConnectionProfile, phase: ConnectionPhase): Command[] {
+  const { id, url } = profile;
+  const name = profile.name === '' ? t('connections.unnamed') : profile.name;
+  const isOpen = phase !== 'idle' && phase !== 'failed';
+  return [
+    {
+      id: `show ${id}`,
+      label: t('connections.select', { name }),
+      kind: url,
+      run: () => useStore.setState({ activeId: id }),
+    },
+    {
+      id: `toggle ${id}`,
+      label: `${t(isOpen ? 'connections.disconnect' : 'connections.connect')}: ${name}`,
+      kind: url,
+      run: () => (isOpen ? disconnectProfile(id) : connectProfile(id)),
+    },
+    { id: `beside ${id}`, label: t('messages.besideName', { name }), kind: url, run: () => showBeside(id) },
+  ];
+}
+
+function showBeside(id: string): void {
+  const { activeId, profiles } = useStore.getState();
+  if (activeId === undefined) return;
+  const isKnown = (other: string): boolean => profiles.some((profile) => profile.id === other);
+  const shown = shownIds(useLayout.getState().besideIds, activeId, isKnown);
+  openView('messages');
+  if (!shown.includes(id)) toggleBeside(shown, id);
+}
+
+function activeCommands(t: TFunction, { id, name }: ConnectionProfile): Command[] {
+  return [
+    {
+      id: 'new connection',
+      label: t('connections.add'),
+      kind: t('connections.list'),
+      run: () => useStore.setState({ question: { type: 'new' } }),
+    },
+    {
+      id: 'edit',
+      label: `${t('connections.edit')}: ${name}`,
+      kind: t('connections.list'),
+      run: () => openView('connection'),
+    },
+    {
+      id: 'share',
+      label: t('connections.shareTitle', { name }),
+      kind: t('connections.list'),
+      run: () => useStore.setState({ question: { type: 'share', id } }),
+    },
+  ];
+}

@@ -1,0 +1,68 @@
+/** As much of a WebSocket as gathering needs. */
+export interface SendingSocket {
+  send(data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** A frame as large as this is not worth a wait. */
+const GATHERED_BYTES_MAX = 16 * 1024;
+
+/**
+ * Sends in one frame what one turn writes. mqtt.js sends each PUBACK by itself, and for a stream at QoS 1 these frames are
+ * the largest part of the work, in the browser and at the broker. MQTT lets a frame hold several packets (6.0).
+ *
+ * @param soon calls back when this turn is over
+ */
+export function gatherSends<Socket extends SendingSocket>(
+  socket: Socket,
+  soon: (callback: () => void) => void,
+): Socket {
+  const send = socket.send.bind(socket);
+  const close = socket.close.bind(socket);
+  let gathered: Uint8Array[] = [];
+  let byteLength = 0;
+  const flush = (): void => {
+    const pieces = gathered;
+    if (pieces.length === 0) return;
+    gathered = [];
+    const bytes = pieces.length === 1 ? pieces[0] : joined(pieces, byteLength);
+    byteLength = 0;
+    send(bytes as Uint8Array<ArrayBuffer>);
+  };
+  socket.send = (data) => {
+    if (gathered.length === 0) soon(flush);
+    // A copy: mqtt.js uses its buffers again.
+    const bytes = ArrayBuffer.isView(data)
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
+      : new Uint8Array(data).slice();
+    gathered.push(bytes);
+    byteLength += bytes.length;
+    if (byteLength >= GATHERED_BYTES_MAX) flush();
+  };
+  socket.close = (...args) => {
+    flush();
+    close(...args);
+  };
+  return socket;
+}
+
+/** Calls back behind what the browser has to do already, without the wait that timers have. */
+export function createSoon(): (callback: () => void) => void {
+  const { port1, port2 } = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  port1.onmessage = () => waiting.shift()?.();
+  return (callback) => {
+    waiting.push(callback);
+    port2.postMessage(undefined);
+  };
+}
+
+function joined(pieces: readonly Uint8Array[], byteLength: number): Uint8Array {
+  const bytes = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,95 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type AdminApi, ApiError, BAN_KINDS, type BanKind } from './admin-api.ts';
+import { Refusal } from './refusal.tsx';
+
+/** How long a ban lasts, in milliseconds; undefined until it is lifted. */
+const DURATIONS = {
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 7 * 86_400_000,
+  forever: undefined,
+} as const;
+
+const DURATION_NAMES = ['hour', 'day', 'week', 'forever'] as const;
+
+interface BanDialogProps {
+  readonly api: AdminApi;
+  /** Whom to ban, where that is known already. */
+  readonly whom?: { readonly as: BanKind; readonly who: string };
+  readonly close: () => void;
+  readonly done: () => void;
+}
+
+/** Asks whom to keep out, for how long and why. */
+export function BanDialog({ api, whom, close, done }: BanDialogProps) {
+  const { t } = useTranslation();
+  const [kind, setKind] = useState<BanKind>(whom?.as ?? 'clientid');
+  const [who, setWho] = useState(whom?.who ?? '');
+  const [reason, setReason] = useState('');
+  const [duration, setDuration] = useState<(typeof DURATION_NAMES)[number]>('hour');
+  const [error, setError] = useState<ApiError>();
+  const ban = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const lastsMs = DURATIONS[duration];
+    const until = lastsMs === undefined ? 'infinity' : new Date(Date.now() + lastsMs).toISOString();
+    try {
+      await api.post('/banned', { as: kind, who: who.trim(), reason, until });
+      close();
+      done();
+    } catch (thrown) {
+      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
+    }
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('admin.ban.title')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={(event) => void ban(event)}>
+        <Stack gap="sm">
+          {error !== undefined && <Refusal error={error} />}
+          <Select
+            label={t('admin.columns.kind')}
+            data={BAN_KINDS.map((value) => ({ value, label: t(`admin.ban.kinds.${value}`) }))}
+            value={kind}
+            onChange={(value) => setKind(BAN_KINDS.find((known) => known === value) ?? 'clientid')}
+          />
+          <TextInput
+            label={t('admin.columns.who')}
+            description={t(`admin.ban.hints.${kind}`)}
+            spellCheck={false}
+            data-autofocus
+            value={who}
+            onChange={(event) => setWho(event.currentTarget.value)}
+          />
+          <Select
+            label={t('admin.ban.duration')}
+            data={DURATION_NAMES.map((value) => ({ value, label: t(`admin.ban.durations.${value}`) }))}
+            value={duration}
+            onChange={(value) => setDuration(DURATION_NAMES.find((known) => known === value) ?? 'hour')}
+          />
+          <TextInput
+            label={t('admin.columns.reason')}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          <Text size="xs" c="dimmed">
+            {t('admin.ban.text')}
+          </Text>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              {t('app.cancel')}
+            </Button>
+            <Button type="submit" color="red.9" disabled={who.trim() === ''}>
+              {t('admin.ban.do')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,102 @@
+import { Button, Drawer, Group, Text } from '@mantine/core';
+import { useCallback, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatCount } from '../../ui/format.ts';
+import type { AdminApi, HeldSubscription } from './admin-api.ts';
+import classes from './admin-view.module.css';
+import { BanDialog } from './ban-dialog.tsx';
+import { ClientFacts } from './client-facts.tsx';
+import type { ClientLook } from './client-look.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Refusal } from './refusal.tsx';
+import { usePoll } from './use-poll.ts';
+
+interface ClientDrawerProps {
+  readonly api: AdminApi;
+  readonly clientId: string;
+  readonly isOwn: boolean;
+  readonly close: () => void;
+}
+
+/** One client as it stands now, and what one can do about it. */
+export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps) {
+  const { t } = useTranslation();
+  const [isBanning, setBanning] = useState(false);
+  const last = useRef<ClientLook>(undefined);
+  const ask = useCallback(
+    async (signal: AbortSignal) => {
+      const [client, subscriptions] = await Promise.all([
+        api.client(clientId, signal),
+        api.subscriptionsOf(clientId, signal),
+      ]);
+      const now: ClientLook = { atMs: performance.now(), client, subscriptions };
+      const before = last.current;
+      last.current = now;
+      return { now, before };
+    },
+    [api, clientId],
+  );
+  const { value, error, refresh } = usePoll(ask);
+  const isGone = error?.status === 404;
+  return (
+    <Drawer
+      opened
+      onClose={close}
+      position="right"
+      size={480}
+      title={t('admin.client.title', { name: clientId })}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      {isGone && <Text size="sm">{t('admin.client.gone')}</Text>}
+      {error !== undefined && !isGone && <Refusal error={error} />}
+      {value !== undefined && !isGone && (
+        <>
+          <Group gap="xs" mb="md">
+            {value.now.client.connected && (
+              <ConfirmButton
+                label={t('admin.disconnect', { name: clientId })}
+                short={t('admin.disconnectShort')}
+                question={t(isOwn ? 'admin.disconnectOwn' : 'admin.disconnectText', { name: clientId })}
+                act={() => api.remove(`/clients/${encodeURIComponent(clientId)}`)}
+                done={refresh}
+              />
+            )}
+            <Button variant="default" size="compact-xs" onClick={() => setBanning(true)}>
+              {t('admin.client.ban')}
+            </Button>
+          </Group>
+          <ClientFacts now={value.now} before={value.before} />
+          <Filters subscriptions={value.now.subscriptions} />
+        </>
+      )}
+      {isBanning && (
+        <BanDialog
+          api={api}
+          whom={{ as: 'clientid', who: clientId }}
+          close={() => setBanning(false)}
+          done={close}
+        />
+      )}
+    </Drawer>
+  );
+}
+
+/** A session may hold ten thousand: the table of subscriptions has them all. */
+const FILTERS_MAX = 50;
+
+function Filters({ subscriptions }: { readonly subscriptions: readonly HeldSubscription[] }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <h3 className={classes.part}>
+        {`${t('admin.client.subscriptions')} (${formatCount(subscriptions.length)})`}
+      </h3>
+      <ul className={classes.filters}>
+        {subscriptions.slice(0, FILTERS_MAX).map(({ topic, qos }) => (
+          <li key={topic}>{`${topic} · QoS ${qos}`}</li>
+        ))}
+        {subscriptions.length > FILTERS_MAX && <li>…</li>}
+      </ul>
+    </>
+  );
+}

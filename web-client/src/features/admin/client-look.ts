@@ -1,0 +1,20 @@
+import type { ClientDetails, HeldSubscription } from './admin-api.ts';
+
+/** The figures of one look and of the look before: rates are their difference. */
+export interface ClientLook {
+  readonly atMs: number;
+  readonly client: ClientDetails;
+  readonly subscriptions: readonly HeldSubscription[];
+}
+
+/** The growth of a connection's counter each second; undefined where another connection has begun meanwhile. */
+export function perSecond(
+  before: ClientLook | undefined,
+  now: ClientLook,
+  name: 'recv_msg' | 'send_msg',
+): number | undefined {
+  const [earlier, later] = [before?.client[name], now.client[name]];
+  if (before === undefined || earlier == null || later == null) return undefined;
+  if (before.client.connected_at !== now.client.connected_at || now.atMs <= before.atMs) return undefined;
+  return ((later - earlier) * 1_000) / (now.atMs - before.atMs);
+}

@@ -1,0 +1,65 @@
+import { type AdminApi, ApiError, type Retained } from './admin-api.ts';
+
+/** Requests under way at a time: the broker answers others meanwhile. */
+const OUTSTANDING_MAX = 8;
+
+/** Topics that are asked for at a time, the most that the API gives. */
+const PAGE = '1000';
+
+/** How a removal stands. */
+export interface Removal {
+  readonly removed: number;
+  readonly failed: number;
+  /** Why the first one failed. */
+  readonly problem: string | undefined;
+}
+
+/** Removes these retained messages. One that has gone meanwhile counts as removed. */
+export async function removeTopics(
+  api: AdminApi,
+  topics: readonly string[],
+  onProgress: (removal: Removal) => void,
+  signal: AbortSignal,
+): Promise<Removal> {
+  const waiting = topics.values();
+  let removal: Removal = { removed: 0, failed: 0, problem: undefined };
+  const work = async (): Promise<void> => {
+    for (const topic of waiting) {
+      if (signal.aborted) return;
+      const problem = await removeOne(api, topic);
+      removal =
+        problem === undefined
+          ? { ...removal, removed: removal.removed + 1 }
+          : { ...removal, failed: removal.failed + 1, problem: removal.problem ?? problem };
+      onProgress(removal);
+    }
+  };
+  await Promise.all(Array.from({ length: OUTSTANDING_MAX }, work));
+  return removal;
+}
+
+/**
+ * The topics that have a retained message now and fit a filter. Those of a fixed moment: what is retained after its user
+ * has agreed stays.
+ * @throws {ApiError}
+ */
+export async function topicsOf(api: AdminApi, filter: string, signal: AbortSignal): Promise<string[]> {
+  const topics: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const query = { page: String(page), limit: PAGE, ...(filter !== '' && { topic: filter }) };
+    const { data, meta } = await api.page<Retained>('/mqtt/retainer/messages', query, signal);
+    topics.push(...data.map(({ topic }) => topic));
+    if (!meta.hasnext) return topics;
+  }
+}
+
+/** @returns why it was not removed */
+async function removeOne(api: AdminApi, topic: string): Promise<string | undefined> {
+  try {
+    await api.remove(`/mqtt/retainer/message/${encodeURIComponent(topic)}`);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    return error instanceof Error ? error.message : String(error);
+  }
+}

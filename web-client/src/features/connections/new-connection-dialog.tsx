@@ -1,0 +1,96 @@
+import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { newProfile } from '../../engine/new-profile.ts';
+import { addProfile, connectProfile } from '../../state/profiles.ts';
+import { openView } from '../../state/routes.ts';
+import { keepSecrets } from '../../state/secrets.ts';
+import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
+import { keepEdit } from './edits-store.ts';
+
+/** Asks for what nearly every connection needs: where, and as whom. The rest is a click away. */
+export function NewConnectionDialog({ close }: { readonly close: () => void }) {
+  const { t } = useTranslation();
+  const [form, setForm] = useState<ConnectionForm>(() => ({ profile: newProfile(''), secrets: {} }));
+  const { profile, secrets } = form;
+  const isRight = isUrlRight(profile.url.trim());
+  const named = (): ConnectionForm => {
+    const saved = savedForm(form);
+    const name = nameOfUrl(saved.profile.url) ?? t('connections.newName');
+    return { ...saved, profile: { ...saved.profile, name } };
+  };
+  const connect = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (!isRight) return;
+    const made = named();
+    close();
+    await Promise.all([keepSecrets(made.profile, made.secrets), addProfile(made.profile)]);
+    openView('messages');
+    connectProfile(made.profile.id);
+  };
+  const more = async (): Promise<void> => {
+    const made = named();
+    close();
+    // The values that were entered wait in the editor, and are saved there.
+    if (profile.url !== '') keepEdit(made.profile.id, made);
+    await addProfile({ ...newProfile('', made.profile.name), id: made.profile.id });
+    openView('connection');
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('connections.add')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={(event) => void connect(event)} noValidate>
+        <Stack gap="sm">
+          <TextInput
+            label={t('connections.editor.url')}
+            placeholder="wss://broker.example/mqtt"
+            type="url"
+            required
+            spellCheck={false}
+            data-autofocus
+            value={profile.url}
+            error={profile.url === '' || isRight ? undefined : t('connections.editor.urlWrong')}
+            onChange={({ currentTarget: { value: url } }) =>
+              setForm({ ...form, profile: { ...profile, url } })
+            }
+            onBlur={() => setForm(withSplitUrl(form))}
+          />
+          <TextInput
+            label={t('connections.editor.username')}
+            autoComplete="username"
+            spellCheck={false}
+            value={profile.username}
+            onChange={({ currentTarget: { value: username } }) =>
+              setForm({ ...form, profile: { ...profile, username } })
+            }
+          />
+          <PasswordInput
+            label={t('connections.editor.password')}
+            autoComplete="current-password"
+            value={secrets.password ?? ''}
+            onChange={({ currentTarget: { value: password } }) =>
+              setForm({ ...form, secrets: { ...secrets, password } })
+            }
+          />
+          <Group justify="space-between" gap="xs">
+            <Button px="xs" variant="subtle" onClick={() => void more()}>
+              {t('connections.moreFields')}
+            </Button>
+            <Group gap="xs">
+              <Button variant="default" onClick={close}>
+                {t('app.cancel')}
+              </Button>
+              <Button type="submit" disabled={!isRight}>
+                {t('connections.connect')}
+              </Button>
+            </Group>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

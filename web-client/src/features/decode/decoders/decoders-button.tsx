@@ -1,0 +1,26 @@
+import { IconBraces } from '@tabler/icons-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../../ui/icon-button.tsx';
+
+const DecodersDialog = lazy(async () => ({
+  default: (await import('./decoders-dialog.tsx')).DecodersDialog,
+}));
+
+/** Opens the decoders; what they need is loaded then. */
+export function DecodersButton({ topic }: { readonly topic: string }) {
+  const { t } = useTranslation();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <IconButton label={t('decode.decoders.open')} onClick={() => setOpen(true)}>
+        <IconBraces size={16} stroke={1.5} />
+      </IconButton>
+      {isOpen && (
+        <Suspense>
+          <DecodersDialog topic={topic} close={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { matches } from '@apus/mqtt/topic';
+import { create } from 'zustand';
+import { database } from '../../../state/database.ts';
+import { loadDecoder } from './load-decoder.ts';
+import { BUILT_IN_RULE, DECODER_KINDS, type DecoderRule, type PayloadDecoder } from './rules.ts';
+
+/** A rule's decoder, as far as it is here. */
+export type LoadedDecoder =
+  | { readonly state: 'loading' }
+  | { readonly state: 'ready'; readonly decode: PayloadDecoder }
+  | { readonly state: 'failed'; readonly problem: string };
+
+interface DecodersState {
+  /** Those that somebody made, in the order in which they are asked. */
+  readonly rules: readonly DecoderRule[];
+  /** By the rule's id; a rule whose topics have not been looked at is not in here. */
+  readonly loaded: ReadonlyMap<string, LoadedDecoder>;
+}
+
+export const useDecoders = create<DecodersState>(() => ({ rules: [], loaded: new Map() }));
+
+/** Topics whose rule is known; beyond it all are looked up anew. */
+const TOPICS_MAX = 20_000;
+
+const ruleOfTopic = new Map<string, DecoderRule | undefined>();
+
+export function replaceRules(rules: readonly DecoderRule[]): void {
+  ruleOfTopic.clear();
+  const before = useDecoders.getState();
+  const kept = [...before.loaded].filter(
+    ([id]) => id === BUILT_IN_RULE.id || rules.some((rule) => rule.id === id && before.rules.includes(rule)),
+  );
+  useDecoders.setState({ rules, loaded: new Map(kept) });
+}
+
+/** The first rule that matches, or undefined where the payload is to be detected. */
+export function ruleFor(topic: string): DecoderRule | undefined {
+  if (ruleOfTopic.has(topic)) return ruleOfTopic.get(topic);
+  const { rules } = useDecoders.getState();
+  const found = [...rules, BUILT_IN_RULE].find(({ filter }) => matches(filter, topic));
+  if (ruleOfTopic.size >= TOPICS_MAX) ruleOfTopic.clear();
+  ruleOfTopic.set(topic, found);
+  return found;
+}
+
+/** Loads a rule's decoder, if that is not here or on its way. */
+export function load(rule: DecoderRule): void {
+  if (useDecoders.getState().loaded.has(rule.id)) return;
+  note(rule, { state: 'loading' });
+  loadDecoder(rule).then(
+    (decode) => note(rule, { state: 'ready', decode }),
+    (error: Error) => note(rule, { state: 'failed', problem: error.message }),
+  );
+}
+
+/** The decoder of a topic's payloads, if there is one and it is here; otherwise it is loaded for the next time. */
+export function readyDecoder(topic: string): PayloadDecoder | undefined {
+  const rule = ruleFor(topic);
+  if (rule === undefined) return undefined;
+  const loaded = useDecoders.getState().loaded.get(rule.id);
+  // Later: a component may be rendering, which is no time to change what others show.
+  if (loaded === undefined) queueMicrotask(() => load(rule));
+  return loaded?.state === 'ready' ? loaded.decode : undefined;
+}
+
+/** Nothing where the rule has gone meanwhile. */
+function note(rule: DecoderRule, decoder: LoadedDecoder): void {
+  const { rules, loaded } = useDecoders.getState();
+  if (rule !== BUILT_IN_RULE && !rules.includes(rule)) return;
+  useDecoders.setState({ loaded: new Map(loaded).set(rule.id, decoder) });
+}
+
+/** Reads the decoders that this browser remembers. */
+async function restoreRules(): Promise<void> {
+  const stored = await database.decoders.orderBy('atMs').toArray();
+  const rules = stored.flatMap(({ atMs: _atMs, kind, ...rule }) => {
+    const known = DECODER_KINDS.find((one) => one === kind);
+    return known === undefined ? [] : [{ ...rule, kind: known }];
+  });
+  if (rules.length > 0) replaceRules([...rules, ...useDecoders.getState().rules]);
+}
+
+// With the first view that decodes payloads; a private window may refuse storage, and then there are none.
+if ('indexedDB' in globalThis) void restoreRules().catch(() => {});

@@ -1,0 +1,18 @@
+import { packetName } from '../../engine/inspect/packet-types.ts';
+import type { FrameLog, LoggedFrame } from '../../engine/types.ts';
+
+/** The part of the log that is shown, newest first. The log is small enough to be gone through. */
+export function shownFrames(log: FrameLog, hideEmpty: boolean): readonly LoggedFrame[] {
+  const frames = log.newest();
+  return hideEmpty ? frames.filter(({ packets }) => packets.length > 0) : frames;
+}
+
+/** The types of a frame's packets, counted, in the order in which they first come: `PUBACK, 3 × PUBLISH`. */
+export function packetsText(packets: readonly Uint8Array[]): string {
+  const counts = new Map<string, number>();
+  for (const packet of packets) {
+    const name = packetName((packet[0] ?? 0) >> 4);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} × ${name}`)).join(', ');
+}

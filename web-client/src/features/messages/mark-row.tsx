@@ -1,0 +1,56 @@
+import { IconAlertTriangle, IconPlugConnectedX } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import type { LogMark } from '../../engine/types.ts';
+import { formatExact, formatSeconds, formatTime } from '../../ui/format.ts';
+import classes from './message-table.module.css';
+
+interface MarkRowProps {
+  readonly mark: LogMark;
+  /** How many columns it stands across. */
+  readonly columns: number;
+  readonly rowIndex: number;
+  readonly top: number;
+}
+
+/** Says that something is missing, where it is missing. */
+export function MarkRow({ mark, columns, rowIndex, top }: MarkRowProps) {
+  const { t } = useTranslation();
+  const words = markWords(t, mark);
+  const Icon = mark.kind === 'away' ? IconPlugConnectedX : IconAlertTriangle;
+  return (
+    <div
+      role="row"
+      className={classes.mark}
+      data-mark={mark.kind}
+      aria-rowindex={rowIndex}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span role="gridcell" aria-colspan={columns} title={words}>
+        <Icon size={14} stroke={1.75} aria-hidden />
+        <span className={classes.markTime}>{formatTime(mark.atMs)}</span>
+        <span className={classes.markWords}>{words}</span>
+      </span>
+    </div>
+  );
+}
+
+/** Reasons that have advice of their own. */
+const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
+
+function markWords(t: TFunction, mark: LogMark): string {
+  if (mark.kind === 'skipped')
+    return t('messages.marks.skipped', { count: mark.count, number: formatExact(mark.count) });
+  if (mark.kind === 'away') {
+    const duration = formatSeconds(mark.atMs - mark.fromMs);
+    return t(mark.sessionPresent ? 'messages.marks.awayResumed' : 'messages.marks.awayNew', { duration });
+  }
+  const known = REASONS.filter((why) => (mark.reasons[why] ?? 0) > 0);
+  const rest = mark.count - known.reduce((sum, why) => sum + (mark.reasons[why] ?? 0), 0);
+  const parts: string[] = known.map((why) => {
+    const count = mark.reasons[why] ?? 0;
+    return t(`messages.marks.${why}`, { count, number: formatExact(count) });
+  });
+  if (rest > 0) parts.push(t('messages.marks.dropped', { count: rest, number: formatExact(rest) }));
+  return parts.join(' · ');
+}

@@ -1,0 +1,24 @@
+import { Text, UnstyledButton } from '@mantine/core';
+import { IconChevronUp } from '@tabler/icons-react';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import classes from './publish-panel.module.css';
+import { unfoldPublish, useDraft } from './publish-store.ts';
+
+/** The panel to publish as a bar, which leaves the window to the messages. */
+export function FoldedPublish({ profile }: { readonly profile: ConnectionProfile }) {
+  const { t } = useTranslation();
+  const { topic } = useDraft(profile.id);
+  useEffect(() => provideShortcut('publish', unfoldPublish), []);
+  return (
+    <UnstyledButton className={classes.folded} aria-expanded={false} onClick={unfoldPublish}>
+      <IconChevronUp size={16} stroke={1.5} aria-hidden />
+      {t('publish.unfold')}
+      <Text size="xs" c="dimmed" truncate component="span">
+        {topic}
+      </Text>
+    </UnstyledButton>
+  );
+}

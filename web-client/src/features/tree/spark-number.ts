@@ -1,0 +1,34 @@
+import type { LoggedMessage } from '../../engine/types.ts';
+import { decodeValue } from '../decode/decode.ts';
+import { type DecodedObject, type DecodedValue, isContainer, numberOf } from '../decode/value.ts';
+import { SPARK_PAYLOAD_BYTES_MAX } from './limits.ts';
+
+/** Members that count or date messages, and measure nothing. */
+const NO_MEASUREMENT =
+  /^(timestamp|ts|time|sent_?at|seq(uence)?(_?number)?|counter|id|_.*|version|expires?(_?at)?)$/i;
+
+/** The number that a payload is, or the first one of its members that measures something. */
+export function sparkNumber({ payload, topic }: LoggedMessage): number | undefined {
+  return numberIn(decodeValue(payload, SPARK_PAYLOAD_BYTES_MAX, topic) ?? plainText(payload));
+}
+
+/** @param value a payload, decoded */
+export function numberIn(value: DecodedValue): number | undefined {
+  if (!isContainer(value)) return numberOf(value);
+  if (Array.isArray(value)) return undefined;
+  for (const [name, member] of Object.entries(value as DecodedObject)) {
+    if (NO_MEASUREMENT.test(name) || isContainer(member) || typeof member === 'boolean') continue;
+    const number = numberOf(member);
+    if (number !== undefined) return number;
+  }
+  return undefined;
+}
+
+/** A number is a few characters long. */
+const NUMBER_BYTES_MAX = 40;
+
+const decoder = new TextDecoder();
+
+function plainText(payload: Uint8Array): DecodedValue {
+  return payload.length > NUMBER_BYTES_MAX ? undefined : decoder.decode(payload);
+}

@@ -1,0 +1,35 @@
+import { useStore } from './store.ts';
+
+/** The connections that were open when the page was left, by their profiles' ids. */
+const KEY = 'apus.open';
+
+/** More than these are not opened at once. */
+const OPEN_MAX = 20;
+
+/** Those that the last visit left open. */
+export function leftOpen(): readonly string[] {
+  try {
+    const read: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    if (!Array.isArray(read)) return [];
+    return read.filter((id) => typeof id === 'string').slice(0, OPEN_MAX);
+  } catch {
+    // Somebody else has written there.
+    return [];
+  }
+}
+
+/** Remembers from now on which connections stand or are being tried. */
+export function rememberOpen(): void {
+  let known = localStorage.getItem(KEY);
+  useStore.subscribe(({ statuses, profiles }) => {
+    const open = profiles.filter(({ id }) => isOpen(statuses[id]?.phase)).map(({ id }) => id);
+    const text = JSON.stringify(open.slice(0, OPEN_MAX));
+    if (text === known) return;
+    known = text;
+    localStorage.setItem(KEY, text);
+  });
+}
+
+function isOpen(phase: string | undefined): boolean {
+  return phase !== undefined && phase !== 'idle' && phase !== 'failed';
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { COLUMN_IDS, chosenColumns, shownColumns } from '../../src/features/messages/columns.ts';
+
+test('without a choice the table has its usual columns', () => {
+  expect(chosenColumns(undefined)).toEqual(['time', 'topic', 'payload', 'qos', 'flags', 'size', 'latency']);
+});
+
+test('chosen columns stand in the order of the table, and the topic is always among them', () => {
+  expect(chosenColumns(['userProperties', 'time'])).toEqual(['time', 'topic', 'userProperties']);
+});
+
+test('a stored column that is none is left out', () => {
+  expect(chosenColumns(['colour', 'time'])).toEqual(['time', 'topic']);
+});
+
+test('a narrow table leaves out what has no room, and a wide one scrolls sideways before columns overlap', () => {
+  const narrow = shownColumns(COLUMN_IDS, 500);
+  expect(narrow.columns).toEqual(['time', 'topic', 'payload', 'qos', 'flags']);
+  expect(narrow.minWidthPx).toBeLessThanOrEqual(500);
+  const wide = shownColumns(COLUMN_IDS, 661);
+  expect(wide.columns).toEqual(COLUMN_IDS);
+  expect(wide.minWidthPx).toBeGreaterThan(661);
+});
+
+test('a table that was not measured yet is taken for a wide one', () => {
+  expect(shownColumns(['time', 'topic'], 0).template).toBe('112px minmax(120px, 26%)');
+});
