@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { generate } from 'mqtt-packet';
+import { WebSocket } from 'ws';
+import { readServerFrame } from '../support/server-frame.ts';
+
+export type DoorOfClient = 'node' | 'gateway';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+const VERSION = { protocolVersion: 5 } as never;
+const CONNECT = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean: true, keepalive: 0 };
+/** How long an attacker waits for an answer that may not come, as its connection may be read no more. */
+const ANSWER_MS = 10_000;
+
+export function encode(packet: Fields): Buffer {
+  return generate(packet as never, VERSION);
+}
+
+/** A client of either door that keeps to no rule: what it sends, and in which frames, is the attack's. */
+export class Attacker {
+  readonly door: DoorOfClient;
+  isClosed = false;
+  readonly #socket: WebSocket;
+  readonly #answers: Buffer[] = [];
+
+  private constructor(door: DoorOfClient, socket: WebSocket) {
+    this.door = door;
+    this.#socket = socket;
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#answers.push(isBinary ? data : bytesOf(String(data)));
+    });
+    socket.on('close', () => {
+      this.isClosed = true;
+    });
+    socket.on('error', () => {});
+  }
+
+  /** Opens a WebSocket and says nothing. */
+  static async open(door: DoorOfClient, url: string): Promise<Attacker> {
+    const socket = new WebSocket(url, door === 'node' ? ['mqtt'] : ['mqtt-text-v1']);
+    const attacker = new Attacker(door, socket);
+    await once(socket, 'open');
+    return attacker;
+  }
+
+  static async connect(door: DoorOfClient, url: string, clientId: string): Promise<Attacker> {
+    const attacker = await Attacker.open(door, url);
+    attacker.send({ ...CONNECT, clientId });
+    await attacker.answered(1);
+    return attacker;
+  }
+
+  /** A packet in a message of its own. */
+  send(packet: Fields): void {
+    const bytes = encode(packet);
+    this.#socket.send(this.door === 'node' ? bytes : bytes.toString('base64'));
+  }
+
+  /** The beginning of a message whose end never comes, in fragments of this size. */
+  async begin(bytes: number, fragmentBytes: number): Promise<void> {
+    const fragment = this.door === 'node' ? Buffer.alloc(fragmentBytes) : 'A'.repeat(fragmentBytes);
+    for (let sent = 0; sent < bytes && !this.isClosed; sent += fragmentBytes)
+      this.#socket.send(fragment, { fin: false, binary: this.door === 'node' });
+    await this.settled();
+  }
+
+  /** So many answers came, or the connection ended, or neither for a while. */
+  async answered(count: number): Promise<void> {
+    await until(() => this.#answers.length >= count || this.isClosed);
+  }
+
+  /** All has left for the broker, or the connection ended, or neither for a while. */
+  async settled(): Promise<void> {
+    await until(() => this.#socket.bufferedAmount === 0 || this.isClosed, 500);
+  }
+
+  /** The answers, each in bytes of its own at the node door. */
+  get answers(): readonly Buffer[] {
+    return this.#answers;
+  }
+
+  leave(): void {
+    this.#socket.terminate();
+  }
+}
+
+async function until(isDone: () => boolean, waitMs = ANSWER_MS): Promise<void> {
+  for (const endMs = Date.now() + waitMs; !isDone() && Date.now() < endMs; )
+    await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function bytesOf(text: string): Buffer {
+  const frame = readServerFrame(text);
+  return frame.kind === 'error' || frame.kind === 'nothing' ? Buffer.alloc(0) : frame.bytes;
+}

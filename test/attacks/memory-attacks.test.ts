@@ -1,0 +1,26 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildCommand } from '../support/build-command.ts';
+import { measure } from './measure.ts';
+import { DOORS, MEMORY_ATTACKS } from './memory-attacks.ts';
+
+/** A few seconds, and several times as many where the machine is busy. */
+const BUILD_MS_MAX = 180_000;
+
+let directory = '';
+beforeAll(async () => {
+  directory = await buildCommand();
+}, BUILD_MS_MAX);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe.each(DOORS)('a broker that is attacked at its %s door', (door) => {
+  it.each(MEMORY_ATTACKS)(
+    'by $name stays small, and serves others [SEC-MEMORY-1] [SEC-MEMORY-2] [SEC-MEMORY-3] [SEC-MEMORY-4]',
+    async (attack) => {
+      const { growthBytes, isServing } = await measure(join(directory, 'apus.js'), attack, door);
+      expect(growthBytes).toBeLessThan(attack.growthBytesMax);
+      expect(isServing).toBe(true);
+    },
+  );
+});
