@@ -6,7 +6,8 @@ import { base64Of, bytesOfBase64, bytesOfHex, hexOf } from '../../../src/feature
 import { decodePayload, PAYLOAD_FORMATS } from '../../../src/features/decode/decode.ts';
 import { DECODE_BYTES_MAX } from '../../../src/features/decode/limits.ts';
 import { scalarText } from '../../../src/features/decode/pretty.ts';
-import { ExactNumber } from '../../../src/features/decode/value.ts';
+import { readCbor } from '../../../src/features/decode/read-structured.ts';
+import { ExactNumber, isContainer } from '../../../src/features/decode/value.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
@@ -24,6 +25,14 @@ const plainValue = fc.letrec((tie) => ({
     fc.dictionary(fc.string(), tie('value'), { maxKeys: 4, noNullPrototype: true }),
   ),
 })).value;
+
+function isCborContainer(bytes: Uint8Array): boolean {
+  try {
+    return isContainer(readCbor(bytes));
+  } catch {
+    return false;
+  }
+}
 
 const container = plainValue.filter((value) => typeof value === 'object' && value !== null);
 
@@ -70,11 +79,18 @@ describe('what a payload is taken for', () => {
       .filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
       fc.property(map, (value) => {
-        const decoded = decodePayload(encodeMessagePack(value));
-        expect(decoded.format).toBe('msgpack');
-        expect(decoded.value).toEqual(value);
+        const encoded = encodeMessagePack(value);
+        const decoded = decodePayload(encoded);
+        if (decoded.format === 'cbor') expect(isCborContainer(encoded)).toBe(true);
+        else expect(decoded).toMatchObject({ format: 'msgpack', value });
       }),
     );
+  });
+
+  it('is CBOR for the few MessagePack maps whose bytes are whole CBOR as well', () => {
+    const encoded = encodeMessagePack({ l: { '': -32769, ' ': 999626752 } });
+    expect(isCborContainer(encoded)).toBe(true);
+    expect(decodePayload(encoded).format).toBe('cbor');
   });
 
   it('is what base64 or hex text stands for where that can be read', () => {
