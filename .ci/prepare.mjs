@@ -18,12 +18,15 @@ if (major < NODE_VERSION_MIN)
 step(
   'install',
   hashOf(['package.json', 'package-lock.json', '.npmrc']),
+  'node_modules',
   'Installing packages (once)',
   install,
 );
 if (process.argv.includes('build')) {
   const sources = ['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')];
-  step('build', hashOf(sources), 'Building', () => run('node', [join('packages', 'node', 'build.mjs')]));
+  const program = join('packages', 'node', 'dist', 'apus.js');
+  const build = () => run('node', [join('packages', 'node', 'build.mjs')]);
+  step('build', hashOf(sources), program, 'Building', build);
 }
 
 /** `npm ci` where the lockfile fits, which it does in a clean clone; `npm install` while somebody changes packages. */
@@ -35,12 +38,14 @@ function install() {
 /**
  * @param {string} name
  * @param {string} hash what the step depends on
+ * @param {string} output what the step makes: made again where somebody has removed it
  * @param {string} title
  * @param {() => void} work
  */
-function step(name, hash, title, work) {
+function step(name, hash, output, title, work) {
   const stamp = join(STAMPS, name);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
+  const isStamped = existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
+  if (isStamped && existsSync(join(ROOT, output))) return;
   console.error(`${title} …`);
   const startedAt = Date.now();
   work();

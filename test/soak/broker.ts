@@ -10,6 +10,7 @@ import type { Target } from './raw-client.ts';
 
 const START_MS_MAX = 30_000;
 const LOOK_MS = 100;
+const LAST_LOG_CHARACTERS = 2_000;
 
 export interface Counters {
   readonly gateway: { readonly counters: GatewayCounters };
@@ -20,6 +21,8 @@ export interface Counters {
 export class Broker {
   readonly targets: readonly Target[];
   logBytes = 0;
+  /** The end of what it printed, for the error of a start that fails. */
+  #lastLog = '';
   readonly #child: ChildProcess;
   readonly #directory: string;
   readonly #countersUrl: string;
@@ -61,6 +64,7 @@ export class Broker {
     ];
     child.stderr?.on('data', (chunk: Buffer) => {
       this.logBytes += chunk.length;
+      this.#lastLog = (this.#lastLog + chunk).slice(-LAST_LOG_CHARACTERS);
     });
     process.once('exit', () => child.kill('SIGKILL'));
   }
@@ -91,7 +95,7 @@ export class Broker {
         return;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
-    throw new Error('the broker does not start');
+    throw new Error(`the broker does not start: ${this.#lastLog.trim()}`);
   }
 }
 
