@@ -3,7 +3,7 @@ import type { RequestContext } from '../src/events.ts';
 import { identityOfCaller } from '../src/iam/caller-identity.ts';
 import { SignedHandshakes } from '../src/iam/signed-handshakes.ts';
 
-const OPTIONS = { tenant: 'default', rules: [], clientIds: undefined };
+const OPTIONS = { tenant: 'default', rules: [], clientIds: undefined, quotas: undefined };
 const nameOf = (userArn: string, cognitoIdentityId?: string | null) =>
   identityOfCaller({ userArn, cognitoIdentityId }, OPTIONS)?.name;
 
@@ -56,12 +56,14 @@ describe('who has signed a handshake', () => {
 
   test('may do what the deployment says', () => {
     const rules = [{ effect: 'allow', action: 'all', topicFilters: ['%u/#'] }] as const;
+    const quotas = { connectionsMax: 1 };
     const caller = { userArn: 'arn:aws:iam::123456789012:user/ada' };
-    expect(identityOfCaller(caller, { tenant: 'acme', rules, clientIds: ['%u'] })).toEqual({
+    expect(identityOfCaller(caller, { tenant: 'acme', rules, clientIds: ['%u'], quotas })).toEqual({
       tenant: 'acme',
       name: 'ada',
       rules,
       clientIds: ['%u'],
+      quotas,
       source: 'iam',
     });
   });

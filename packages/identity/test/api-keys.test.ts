@@ -52,6 +52,8 @@ describe('the secret with the keys', () => {
     [listOf({ name: 'a', key: KEY, tenant: 'a b' }), 'keys[0].tenant should have up to 64 letters'],
     [listOf({ name: 'a', key: KEY, publish: 'a' }), 'keys[0].publish should be a list of topic filters'],
     [listOf({ name: 'a', key: KEY, publish: ['a/#/b'] }), 'keys[0].publish: '],
+    [listOf({ name: 'a', key: KEY, quotas: { connections: 1 } }), 'keys[0].quotas: There is no quota'],
+    [listOf({ name: 'a', key: KEY, quotas: { connectionsMax: -1 } }), 'keys[0].quotas: "connectionsMax" has'],
   ])('that is %s is refused, without a word of the key', (text, sentence) => {
     expect(() => parseApiKeys(text)).toThrow(sentence);
     expect(() => parseApiKeys(text)).not.toThrow(KEY);
@@ -140,6 +142,13 @@ describe('a client that shows a key', () => {
     expect(await authenticator.authenticate({ token: KEY, address })).toEqual(identity);
     const login = { username: 'meter', password: password(KEY), address };
     expect(await authenticator.authenticate(login)).toEqual(identity);
+  });
+
+  it('has the quotas of its entry [SEC-QUOTA-6]', async () => {
+    const quotas = { connectionsMax: 1 };
+    const own = JSON.stringify({ keys: [{ name: 'meter', key: KEY, quotas }] });
+    const bounded = new ApiKeyAuthenticator('apiKeys', new FixedApiKeys(parseApiKeys(own)));
+    expect(await bounded.authenticate({ token: KEY, address })).toMatchObject({ name: 'meter', quotas });
   });
 
   it('that is not known is left to the next authenticator', async () => {

@@ -19,11 +19,18 @@ const ROOT = /^arn:[\w-]+:iam::\d{12}:(root)$/;
  */
 export function identityOfCaller(
   caller: RequestContext['identity'],
-  { tenant, rules, clientIds }: IamConfiguration,
+  { tenant, rules, clientIds, quotas }: IamConfiguration,
 ): Identity | undefined {
   const name = caller?.cognitoIdentityId || nameOf(caller?.userArn ?? '');
   if (name === undefined) return undefined;
-  return { tenant, name, rules, source: SOURCE, ...(clientIds !== undefined && { clientIds }) };
+  return {
+    tenant,
+    name,
+    rules,
+    source: SOURCE,
+    ...(clientIds !== undefined && { clientIds }),
+    ...(quotas !== undefined && { quotas }),
+  };
 }
 
 /**

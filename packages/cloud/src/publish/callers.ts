@@ -69,7 +69,8 @@ export function byKeys(
     if (key === undefined) return refusal('The key is not known here.');
     const caller = callerOf(request, nameOfKey(key), key.publish, [key.tenant]);
     // A ban of a token may name it, as where the key opens a connection.
-    return 'status' in caller ? caller : { ...caller, tokenId: nameOfKey(key) };
+    if ('status' in caller) return caller;
+    return { ...caller, tokenId: nameOfKey(key), ...(key.quotas !== undefined && { quotas: key.quotas }) };
   };
 }
 

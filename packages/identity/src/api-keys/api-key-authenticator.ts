@@ -42,9 +42,16 @@ export class ApiKeyAuthenticator implements ChainAuthenticator {
   }
 
   #identityOf(key: ApiKey): Identity {
-    const { tenant, publish, subscribe } = key;
+    const { tenant, publish, subscribe, quotas } = key;
     const name = nameOfKey(key);
-    return { tenant, name, rules: rulesOfLists(publish, subscribe), tokenId: name, source: this.source };
+    return {
+      tenant,
+      name,
+      rules: rulesOfLists(publish, subscribe),
+      tokenId: name,
+      source: this.source,
+      ...(quotas !== undefined && { quotas }),
+    };
   }
 }
 

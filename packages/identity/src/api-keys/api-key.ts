@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ruleFilterProblem } from '@apus/broker';
+import { parseQuotas, type Quotas, ruleFilterProblem } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 import { DEFAULT_TENANT, isTenant } from '../tenant.ts';
 
@@ -23,6 +23,8 @@ export interface ApiKey {
   readonly publish: readonly string[];
   /** Topic filters that it may subscribe to. */
   readonly subscribe: readonly string[];
+  /** The others are those of the broker. */
+  readonly quotas?: Partial<Quotas>;
 }
 
 /** What was shown: a key, and with Basic or in CONNECT a name too. */
@@ -39,7 +41,7 @@ const EXAMPLE = '{"keys": [{"name": "orders", "key": "…", "publish": ["orders/
  *     {"keys": [{"name": "orders", "key": "…", "publish": ["orders/#"], "subscribe": [], "tenant": "shop"}]}
  *
  * `sha256` in the place of `key` is its hash in hexadecimal. Without `publish` a key may publish to all topics, without
- * `subscribe` it may not subscribe, and without `tenant` it is for the default tenant.
+ * `subscribe` it may not subscribe, and without `tenant` it is for the default tenant. `quotas` are those of a token.
  *
  * @throws {ConfigurationError} that says what is wrong, and never what a key is
  */
@@ -80,7 +82,15 @@ function readKey(entry: unknown, where: string): ApiKey {
     tenant,
     publish: readFilters(publish, `${where}.publish`),
     subscribe: readFilters(subscribe, `${where}.subscribe`),
+    ...readQuotas(fields.quotas, `${where}.quotas`),
   };
+}
+
+function readQuotas(given: unknown, where: string): Pick<ApiKey, 'quotas'> {
+  if (given === undefined) return {};
+  const quotas = parseQuotas(given);
+  if (typeof quotas === 'string') throw new ConfigurationError(`${where}: ${quotas}`);
+  return { quotas };
 }
 
 function readDigest({ key, sha256 }: Readonly<Record<string, unknown>>, where: string): Buffer {

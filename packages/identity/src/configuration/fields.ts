@@ -1,3 +1,4 @@
+import { parseQuotas, type Quotas } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 import { isTenant } from '../tenant.ts';
 
@@ -77,6 +78,14 @@ export class Fields {
     if (list === undefined) return undefined;
     if (list.length > 0 && list.every(isText)) return list;
     return this.fail(name, 'has to be a text, or a list of texts with at least one.');
+  }
+
+  /** Of each identity that comes from here; the others keep the broker's. */
+  quotas(): Partial<Quotas> | undefined {
+    const value = this.#values.quotas;
+    if (value === undefined) return undefined;
+    const quotas = parseQuotas(value);
+    return typeof quotas === 'string' ? this.fail('quotas', `cannot be kept: ${quotas}`) : quotas;
   }
 
   tenant(): string | undefined {

@@ -1,4 +1,4 @@
-import { type Rule, rulesOfLists } from '@apus/broker';
+import { type Quotas, type Rule, rulesOfLists } from '@apus/broker';
 import { AUTHENTICATION_PLACEHOLDERS, HookAuthenticator } from '../hook/hook-authenticator.ts';
 import { DEFAULT_TENANT } from '../tenant.ts';
 import { readDefaultRules } from './default-rules.ts';
@@ -15,6 +15,7 @@ interface HookConfiguration {
   readonly tenant: string | undefined;
   readonly rules: readonly Rule[] | undefined;
   readonly clientIds: readonly string[] | undefined;
+  readonly quotas: Partial<Quotas> | undefined;
 }
 
 /** A server of the operator's, or a Lambda function, that knows who may connect. */
@@ -22,7 +23,7 @@ export const hookKind: AuthenticatorKind<HookConfiguration> = {
   name: 'hook',
   takesTokens: false,
   takesPasswords: true,
-  fields: [...HOOK_REQUEST_FIELDS, 'tenant', 'defaultRules', 'clientIds'],
+  fields: [...HOOK_REQUEST_FIELDS, 'tenant', 'defaultRules', 'clientIds', 'quotas'],
   parse(fields) {
     const rules = readDefaultRules(fields, 'defaultRules');
     return {
@@ -30,15 +31,21 @@ export const hookKind: AuthenticatorKind<HookConfiguration> = {
       tenant: fields.tenant(),
       rules: rules && rulesOfLists(rules.publish, rules.subscribe),
       clientIds: fields.texts('clientIds'),
+      quotas: fields.quotas(),
     };
   },
-  create({ request, tenant = DEFAULT_TENANT, rules, clientIds }, context, { source }) {
+  create({ request, tenant = DEFAULT_TENANT, rules, clientIds, quotas }, context, { source }) {
     const { clock, log, limiter } = context;
     return new HookAuthenticator({
       source,
       client: createHookClient(request, context, source),
       request: request.template,
-      defaults: { tenant, ...(rules && { rules }), ...(clientIds && { clientIds }) },
+      defaults: {
+        tenant,
+        ...(rules && { rules }),
+        ...(clientIds && { clientIds }),
+        ...(quotas && { quotas }),
+      },
       limiter,
       clock,
       log,

@@ -1,4 +1,4 @@
-import type { Identity, Refusal, Rule } from '@apus/broker';
+import { type Identity, parseQuotas, type Quotas, type Refusal, type Rule } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import { readRules } from '../rules/read-rules.ts';
 import { isTenant } from '../tenant.ts';
@@ -12,6 +12,7 @@ export interface HookIdentityDefaults {
   readonly rules?: readonly Rule[];
   /** Patterns of client identifiers, as in `Identity.clientIds`. */
   readonly clientIds?: readonly string[];
+  readonly quotas?: Partial<Quotas>;
   /** Which authenticator asked. */
   readonly source?: string;
 }
@@ -43,11 +44,13 @@ export function readAuthentication(
   if (body?.result !== 'allow') return undefined;
   const { tenant, clientIds, source } = defaults;
   const expiresAtMs = expiryOf(body.expire_at, nowMs);
+  const quotas = quotasOf(body.quotas) ?? defaults.quotas;
   return {
     tenant: tenantOf(body.client_attrs) ?? tenant,
     name: username ?? '',
     rules: isSuperuser(body.is_superuser) ? EVERYTHING : (rulesOf(body.acl) ?? defaults.rules ?? []),
     ...(clientIds !== undefined && { clientIds }),
+    ...(quotas !== undefined && { quotas }),
     ...(source !== undefined && { source }),
     ...(expiresAtMs !== undefined && { expiresAtMs }),
   };
@@ -63,6 +66,14 @@ function rulesOf(acl: unknown): readonly Rule[] | undefined {
   const rules = readRules({ acl });
   if (typeof rules === 'string') throw new AnswerError(rules);
   return rules;
+}
+
+/** EMQX knows no such field: it is our own. */
+function quotasOf(given: unknown): Partial<Quotas> | undefined {
+  if (given === undefined) return undefined;
+  const quotas = parseQuotas(given);
+  if (typeof quotas === 'string') throw new AnswerError(`quotas: ${quotas}`);
+  return quotas;
 }
 
 /** EMQX knows no tenants; its client attributes are where an existing server can name one. */

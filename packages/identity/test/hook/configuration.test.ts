@@ -49,6 +49,19 @@ describe('a hook in the configuration', () => {
     expect(await chain.ask(ADA)).toMatchObject({ refused: 0x86 });
   });
 
+  test('gives its identities quotas, and an answer gives others [SEC-QUOTA-6]', async () => {
+    const { sender, context } = stage();
+    const chain = createChain(read({ functionArn: ARN, quotas: { connectionsMax: 2 } }), context);
+    expect(await chain.ask(ADA)).toMatchObject({ quotas: { connectionsMax: 2 } });
+    sender.behaviour = () => json({ result: 'allow', quotas: { publishesPerSecondMax: 5 } });
+    expect(await chain.ask(ADA)).toMatchObject({ quotas: { publishesPerSecondMax: 5 } });
+    sender.behaviour = () => json({ result: 'allow', quotas: { publishes: 5 } });
+    expect(await chain.ask(ADA)).toMatchObject({ refused: 0x86 });
+    expect(() => read({ functionArn: ARN, quotas: { connectionsMax: 'two' } })).toThrow(
+      'hook.quotas cannot be kept: "connectionsMax" has to be a whole number',
+    );
+  });
+
   test('is asked about a client without a password, as by EMQX, and not about a token', async () => {
     const { sender, context } = stage();
     const chain = createChain(read({ functionArn: ARN }), context);
