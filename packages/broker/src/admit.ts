@@ -13,7 +13,7 @@ import { DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY, tellDropped } from './drops.ts';
 import { endPrevious } from './end-previous.ts';
 import { banViolation } from './expel.ts';
 import { type Flow, waitFor } from './flow.ts';
-import { exceededHolding, turnAway } from './holding-quota.ts';
+import { noRoomFor, turnAway } from './holding-quota.ts';
 import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
@@ -41,8 +41,8 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   const refusal =
     banViolation(context, link, identity, packet.clientId) ?? (yield* refusalOf(context, admission));
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
-  const exceeded = yield* exceededHolding(context, identity, packet.clientId);
-  if (exceeded !== undefined) return turnAway(context, link, admission, exceeded);
+  const full = yield* noRoomFor(context, packet, identity);
+  if (full !== undefined) return turnAway(context, link, admission, full);
   const nowMs = context.ports.clock.now();
   const opened = yield* open(context, link, admission, nowMs);
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
@@ -109,27 +109,7 @@ function* refusalOf(context: Context, { packet, identity }: NamedAdmission): Flo
       );
     }
   }
-  return yield* quotaRefusal(context, identity.tenant, packet.clientId, packet.will !== undefined);
-}
-
-/** A session more than the limit, or than there is memory for, is refused; one that is there may always be resumed. */
-function* quotaRefusal(
-  context: Context,
-  tenant: string,
-  clientId: string,
-  hasWill: boolean,
-): Flow<Violation | undefined> {
-  const { sessions, memory } = context.ports;
-  const { sessionsMax } = context.limits;
-  const isFull = memory?.isFull === true;
-  if (hasWill && memory?.isReserveUsed === true)
-    return new Violation(ReasonCode.QuotaExceeded, 'there is no memory for a will');
-  if (!isFull && (yield* waitFor(sessions.count())) < sessionsMax) return undefined;
-  if ((yield* waitFor(sessions.get(tenant, clientId))) !== undefined) return undefined;
-  const reason = isFull
-    ? 'there is no memory for more sessions'
-    : `the limit of ${sessionsMax} sessions is reached`;
-  return new Violation(ReasonCode.QuotaExceeded, reason);
+  return undefined;
 }
 
 function open(

@@ -7,7 +7,7 @@ export interface Memory {
   readonly isFull: boolean;
   /**
    * The reserve is used up too, which is for the wills of clients that resume a session. From then on a CONNECT with a
-   * will is refused: a client could fill the memory by coming and going, as each of its wills may be queued.
+   * will is turned away: a client could fill the memory by coming and going, as each of its wills may be queued.
    */
   readonly isReserveUsed: boolean;
   /**
