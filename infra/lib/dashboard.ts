@@ -69,7 +69,7 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
       metrics.connectTimeouts({ label: 'never sent CONNECT' }),
       metrics.publishesRefused({ label: 'requests of backends' }),
       metrics.identitiesLimited({ label: 'over their deliveries' }),
-      metrics.unavailable({ label: 'table or queue unavailable' }),
+      metrics.unavailable({ label: 'table, queue or hook unavailable' }),
       metrics.clientErrors({ label: 'by the gateway' }),
     ]),
     graph(

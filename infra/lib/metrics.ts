@@ -59,7 +59,7 @@ export class BrokerMetrics {
     return this.#own(METRICS.connectTimeouts, Stats.SUM, options);
   }
 
-  /** Packets and frames refused since the table or a queue did not answer. */
+  /** Packets and frames refused since the table, a queue or a hook did not answer. */
   unavailable(options?: MetricOptions): Metric {
     return this.#own(METRICS.unavailable, Stats.SUM, options);
   }

@@ -91,6 +91,7 @@ describe('the events of the log that are metrics', () => {
     ['info', 'connect-timeout', {}, METRICS.connectTimeouts, 1],
     ['warn', 'unavailable', {}, METRICS.unavailable, 1],
     ['warn', 'frame-unavailable', {}, METRICS.unavailable, 1],
+    ['warn', 'hook-unanswered', { count: 7 }, METRICS.unavailable, 7],
   ] as const)('at %s: %s %j', (level, event, fields, name, count) => {
     const { log, counted, lines } = counting();
     log[level](event, fields);

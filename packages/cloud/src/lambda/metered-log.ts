@@ -16,6 +16,7 @@ const COUNTED: Readonly<Record<string, (fields: Fields) => Counted | undefined>>
   'connect-timeout': () => [METRICS.connectTimeouts, 1],
   unavailable: () => [METRICS.unavailable, 1],
   'frame-unavailable': () => [METRICS.unavailable, 1],
+  'hook-unanswered': ({ count = 1 }) => [METRICS.unavailable, Number(count)],
 };
 
 /** A log whose events are counted, whether their level is written or not. */

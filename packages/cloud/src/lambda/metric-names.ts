@@ -24,7 +24,7 @@ export const METRICS = {
   publishesRefused: 'PublishesRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
-  /** Packets and frames refused since a store or a queue did not answer, most often for being throttled (0x97). */
+  /** Packets and frames refused since a store or a queue did not answer, most often for being throttled; and hooks that did not. */
   unavailable: 'Unavailable',
   /** Messages that went to nobody, since their publisher had caused as many deliveries as it may. */
   identitiesLimited: 'IdentitiesLimited',
