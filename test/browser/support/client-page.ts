@@ -198,6 +198,17 @@ export class ClientPage {
     })()`)) as string;
   }
 
+  /** Buttons, fields with a chosen value and links whose words do not fit into them. */
+  async clippedLabels(): Promise<string[]> {
+    await this.#viewIsDrawn();
+    return (await this.page.evaluate(`[...document.querySelectorAll('button, a, label, input[readonly]')]
+      .flatMap((control) => [control, ...control.querySelectorAll('*')])
+      .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 1
+        && getComputedStyle(part).overflowX !== 'visible' && getComputedStyle(part).textOverflow !== 'ellipsis')
+      .map((part) => part.value ?? part.textContent)
+      .filter((words) => words !== '')`)) as string[];
+  }
+
   /** By how many pixels the page is wider than the window. */
   async overflow(): Promise<number> {
     await this.#viewIsDrawn();

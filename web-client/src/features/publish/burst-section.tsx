@@ -42,8 +42,9 @@ export function BurstSection({ profile, draft }: BurstSectionProps) {
       <Text size="xs" c="dimmed">
         {t('publish.burst.explain')}
       </Text>
-      <Group gap="xs" align="flex-end" grow>
+      <Group gap="xs" align="flex-end">
         <OptionalNumberInput
+          flex="1 1 100px"
           label={t('publish.burst.count')}
           min={1}
           max={COUNT_MAX}
@@ -51,6 +52,7 @@ export function BurstSection({ profile, draft }: BurstSectionProps) {
           onChange={(entered) => setCount(entered ?? 1)}
         />
         <OptionalNumberInput
+          flex="1 1 100px"
           label={t('publish.burst.rate')}
           min={1}
           max={RATE_MAX}

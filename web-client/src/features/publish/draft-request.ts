@@ -1,10 +1,11 @@
 import type { LoggedMessage, MessageProperties, PublishRequest } from '../../engine/types.ts';
 import type { Draft, DraftProperties, PayloadFormat } from '../../state/draft.ts';
+import { base64Of } from '../decode/bytes.ts';
 
 /** What cannot become bytes, and why. */
 export interface DraftProblem {
   readonly field: 'payload' | 'topic';
-  readonly key: 'hex' | 'base64' | 'topicMissing' | 'tooLarge';
+  readonly key: 'hex' | 'base64' | 'topicMissing' | 'tooLarge' | 'noText';
   /** The largest packet that the server takes, where this one is larger. */
   readonly bytesMax?: number;
 }
@@ -32,6 +33,19 @@ export function payloadBytes(text: string, format: PayloadFormat): Uint8Array | 
   if (format === 'hex') return hexBytes(text);
   if (format === 'base64') return base64Bytes(text);
   return encoder.encode(text);
+}
+
+/** The same bytes in another format of the editor, or why there is no such text. */
+export function converted(
+  { payload, format }: Pick<Draft, 'payload' | 'format'>,
+  wanted: PayloadFormat,
+): Pick<Draft, 'payload' | 'format'> | DraftProblem['key'] {
+  const bytes = payloadBytes(payload, format);
+  if (bytes === undefined) return format === 'hex' ? 'hex' : 'base64';
+  if (wanted === 'hex') return { payload: hexText(bytes, ' '), format: wanted };
+  if (wanted === 'base64') return { payload: base64Of(bytes), format: wanted };
+  const shown = textOf(bytes);
+  return shown.format === 'hex' ? 'noText' : { payload: shown.payload, format: wanted };
 }
 
 /** What is wrong with the JSON; undefined where nothing is, and for an empty text. */

@@ -9,7 +9,7 @@ import { useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { jsonProblem, payloadBytes, propertiesOf } from './draft-request.ts';
+import { converted, jsonProblem, payloadBytes, propertiesOf } from './draft-request.ts';
 import { PAYLOAD_FILE_BYTES_MAX, payloadOfFile } from './payload-file.ts';
 import classes from './publish-panel.module.css';
 import { setDraft } from './publish-store.ts';
@@ -47,7 +47,15 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
     event.stopPropagation();
     void take(file);
   };
-  const choose = (value: string): void => setDraft(id, { format: formatOf(value) });
+  const choose = (value: string): void => {
+    const changes = converted(draft, formatOf(value));
+    if (typeof changes === 'string') {
+      setProblem(t(`publish.problems.${changes}`));
+      return;
+    }
+    setProblem('');
+    setDraft(id, changes);
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the mouse's way to do what the button does
     <div
@@ -99,7 +107,10 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
             label={t('publish.payload')}
             isJson={format === 'json'}
             value={payload}
-            onChange={(text) => setDraft(id, { payload: text })}
+            onChange={(text) => {
+              setProblem('');
+              setDraft(id, { payload: text });
+            }}
           />
         </Suspense>
       </div>

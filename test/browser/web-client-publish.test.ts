@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { ClientPage } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+
+clientSuite('the publish panel of the web client', (suite) => {
+  const form = (client: ClientPage) => client.page.getByRole('form', { name: 'Publish' });
+  const payload = (client: ClientPage) =>
+    form(client).getByRole('textbox', { name: 'Payload' }).locator('.cm-line').allTextContents();
+
+  async function chooseFormat(client: ClientPage, format: string): Promise<void> {
+    await form(client).getByRole('radiogroup', { name: 'Payload format' }).getByText(format).click();
+  }
+
+  it('shows the same bytes in the format that is chosen', async () => {
+    const client = await suite.openConnected('messages');
+    await client.fillPayload('Text', '{"é":1}');
+    await chooseFormat(client, 'Hex');
+    await eventually(() => payload(client)).toEqual(['7b 22 c3 a9 22 3a 31 7d']);
+    await chooseFormat(client, 'Base64');
+    await eventually(() => payload(client)).toEqual(['eyLDqSI6MX0=']);
+    await chooseFormat(client, 'JSON');
+    await eventually(() => payload(client)).toEqual(['{"é":1}']);
+  });
+
+  it('keeps what cannot be converted, and says why', async () => {
+    const client = await suite.openConnected('messages');
+    await client.fillPayload('Hex', 'ff 00');
+    await chooseFormat(client, 'Text');
+    await form(client).getByText('These bytes are not UTF-8 text, so the format stays as it is.').waitFor();
+    await eventually(() => payload(client)).toEqual(['ff 00']);
+    await eventually(() => form(client).getByRole('radio', { name: 'Hex' }).isChecked()).toBe(true);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.fillPayload('Hex', 'ff 0');
+    await chooseFormat(client, 'Base64');
+    await form(client).getByText('Hexadecimal digits come in pairs, as 0a ff').first().waitFor();
+    await eventually(() => payload(client)).toEqual(['ff 0']);
+  });
+
+  it('shows its labels whole', async () => {
+    const client = await suite.openConnected('messages', { width: 1_280, height: 800 });
+    await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await client.page.getByRole('tab', { name: 'Burst' }).click();
+    await client.page.getByRole('button', { name: 'Start the burst' }).waitFor();
+    await client.page.getByRole('combobox', { name: 'How to search' }).click();
+    await client.page.getByRole('option', { name: 'JSONPath' }).click();
+    await client.screenshot('publish-labels');
+    await eventually(() => client.clippedLabels()).toEqual([]);
+  });
+});
