@@ -157,6 +157,26 @@ clientSuite('the layout of the web client', (suite) => {
     expect(await client.stored()).not.toContain('"password":"secret"');
   });
 
+  it('leads from an address that a browser cannot open to the one that is probably meant', async () => {
+    const client = await open();
+    const { page } = client;
+    await page.getByRole('button', { name: 'New connection', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'New connection' });
+    const url = dialog.getByLabel('URL');
+    await url.fill('mqtt://broker.example:1883');
+    await dialog.getByText(/^A browser cannot open mqtt:\/\//).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('url-help-light');
+    await dialog.getByRole('button', { name: 'Use ws://broker.example:8083/mqtt' }).click();
+    await eventually(() => url.inputValue()).toBe('ws://broker.example:8083/mqtt');
+    const { host } = new URL(suite.served.nodeUrl);
+    await url.fill(host);
+    await dialog.getByRole('button', { name: `Use ${suite.served.nodeUrl}` }).click();
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    await page.getByRole('banner').getByText(host, { exact: true }).waitFor();
+  });
+
   it('takes what was entered along to the rest of the fields, and adds nothing when it is left', async () => {
     const client = await open();
     const { page } = client;

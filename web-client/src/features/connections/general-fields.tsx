@@ -5,8 +5,9 @@ import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
-import { isUrlRight, makeClientId, withSplitUrl } from './connection-form.ts';
+import { makeClientId, withSplitUrl } from './connection-form.ts';
 import { type FieldsProps, Section } from './section.tsx';
+import { UrlInput } from './url-input.tsx';
 
 const DOORS = ['auto', 'node', 'gateway'] as const;
 
@@ -29,15 +30,11 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         value={profile.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
-      <TextInput
+      <UrlInput
         label={t('connections.editor.url')}
         description={isSplit ? t('connections.editor.urlSplit') : undefined}
-        placeholder="wss://broker.example/mqtt"
-        type="url"
-        spellCheck={false}
         value={profile.url}
-        error={profile.url === '' || isUrlRight(profile.url) ? undefined : t('connections.editor.urlWrong')}
-        onChange={(event) => set({ url: event.currentTarget.value })}
+        onChange={(url) => set({ url })}
         onBlur={split}
         required
       />

@@ -7,6 +7,7 @@ import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
 import { keepEdit } from './edits-store.ts';
+import { UrlInput } from './url-input.tsx';
 
 /** Asks for what nearly every connection needs: where, and as whom. The rest is a click away. */
 export function NewConnectionDialog({ close }: { readonly close: () => void }) {
@@ -45,18 +46,12 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     >
       <form onSubmit={(event) => void connect(event)} noValidate>
         <Stack gap="sm">
-          <TextInput
+          <UrlInput
             label={t('connections.editor.url')}
-            placeholder="wss://broker.example/mqtt"
-            type="url"
             required
-            spellCheck={false}
             data-autofocus
             value={profile.url}
-            error={profile.url === '' || isRight ? undefined : t('connections.editor.urlWrong')}
-            onChange={({ currentTarget: { value: url } }) =>
-              setForm({ ...form, profile: { ...profile, url } })
-            }
+            onChange={(url) => setForm({ ...form, profile: { ...profile, url } })}
             onBlur={() => setForm(withSplitUrl(form))}
           />
           <TextInput

@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Stack, Text, Title } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import { newProfile } from '../../engine/new-profile.ts';
 import { addProfile, connectProfile } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { isUrlRight, savedForm } from '../connections/connection-form.ts';
+import { UrlInput } from '../connections/url-input.tsx';
 import classes from './start-view.module.css';
 
 /** Asks where the broker is: a page on static files does not know. */
@@ -28,21 +29,7 @@ export function EndpointForm() {
         <Text size="sm" c="dimmed">
           {t('start.endpointText')}
         </Text>
-        <TextInput
-          size="sm"
-          type="url"
-          label={t('start.endpointUrl')}
-          placeholder="wss://broker.example/mqtt"
-          spellCheck={false}
-          autoFocus
-          value={url}
-          error={
-            url === '' || isUrlRight(url) || 'wss://'.startsWith(url) || 'ws://'.startsWith(url)
-              ? undefined
-              : t('connections.editor.urlWrong')
-          }
-          onChange={(event) => setUrl(event.currentTarget.value)}
-        />
+        <UrlInput size="sm" label={t('start.endpointUrl')} autoFocus value={url} onChange={setUrl} />
         <Button
           type="submit"
           size="sm"

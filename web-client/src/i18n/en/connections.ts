@@ -65,6 +65,12 @@ export const connections = {
     url: 'URL',
     urlHint: 'ws:// or wss://, with the path',
     urlWrong: 'A WebSocket URL begins with ws:// or wss://',
+    urlHelp: {
+      tcp: 'A browser cannot open {{scheme}}://, which is MQTT over TCP: it needs the WebSocket listener of the broker.',
+      web: 'MQTT in a browser goes over WebSocket, not {{scheme}}://.',
+      bare: 'A WebSocket URL begins with ws:// or wss://.',
+      take: 'Use {{url}}',
+    },
     urlSplit: 'The credentials in the URL were moved to their own fields.',
     door: 'Door',
     doorAuto: 'Find out',

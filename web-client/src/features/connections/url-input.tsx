@@ -1,0 +1,50 @@
+import { Anchor, TextInput, type TextInputProps } from '@mantine/core';
+import { type ReactNode, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isUrlRight } from './connection-form.ts';
+import { urlHelp } from './url-help.ts';
+
+interface UrlInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'error'> {
+  readonly value: string;
+  readonly onChange: (url: string) => void;
+}
+
+/** A field for the URL of a broker. It says what is wrong with one, and offers the one that is probably meant. */
+export function UrlInput({ value, onChange, ...props }: UrlInputProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const take = (url: string): void => {
+    onChange(url);
+    input.current?.focus();
+  };
+  return (
+    <TextInput
+      ref={input}
+      type="url"
+      placeholder="wss://broker.example/mqtt"
+      spellCheck={false}
+      value={value}
+      error={isUnfinished(value) || isUrlRight(value.trim()) ? undefined : <Wrong url={value} take={take} />}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      {...props}
+    />
+  );
+}
+
+function Wrong({ url, take }: { readonly url: string; readonly take: (url: string) => void }): ReactNode {
+  const { t } = useTranslation();
+  const help = urlHelp(url, location.protocol === 'https:');
+  if (help === undefined) return t('connections.editor.urlWrong');
+  return (
+    <>
+      {t(`connections.editor.urlHelp.${help.reason}`, { scheme: help.scheme })}{' '}
+      <Anchor component="button" type="button" size="xs" underline="always" onClick={() => take(help.url)}>
+        {t('connections.editor.urlHelp.take', { url: help.url })}
+      </Anchor>
+    </>
+  );
+}
+
+/** Nothing is wrong yet with what is still being typed. */
+function isUnfinished(url: string): boolean {
+  return 'wss://'.startsWith(url) || 'ws://'.startsWith(url);
+}
