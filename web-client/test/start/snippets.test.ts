@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Door } from '../../src/engine/types.ts';
-import { snippetFor } from '../../src/features/start/snippets.ts';
+import { type SnippetConnection, snippetFor } from '../../src/features/start/snippets.ts';
 import { startBroker, urlOf } from '../support/engine.ts';
 
 const NODE_MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
@@ -32,12 +32,28 @@ async function run(code: string): Promise<string> {
   );
 }
 
+/** A connection that asks for no user. */
+const of = (url: string): SnippetConnection => ({ url, username: '', needsPassword: false });
+
 test.each<Door>(['node', 'gateway'])('the lines for the %s door receive what they publish', async (door) => {
   const node = await startBroker();
-  expect(await run(snippetFor('javascript', door, urlOf(node, door)).code)).toBe('hello/world Hello');
+  expect(await run(snippetFor('javascript', door, of(urlOf(node, door))).code)).toBe('hello/world Hello');
 });
 
 test('the command line names the host, the port and the path', () => {
-  const { code } = snippetFor('shell', 'node', 'wss://broker.example/a/mqtt');
+  const { code } = snippetFor('shell', 'node', of('wss://broker.example/a/mqtt'));
   expect(code).toContain('mqtt sub -l wss -h broker.example -p 443 --path /a/mqtt');
+});
+
+test('the user stands in the lines by name, and words in the place of the password', () => {
+  const connection = { url: 'wss://broker.example/mqtt', username: "d'Arc", needsPassword: true };
+  expect(snippetFor('javascript', 'node', connection).code).toContain(
+    "mqtt.connect('wss://broker.example/mqtt', { username: 'd\\'Arc', password: 'YOUR-PASSWORD' });",
+  );
+  expect(snippetFor('javascript', 'gateway', { ...connection, needsPassword: false }).code).toContain(
+    "connect(mqtt, 'wss://broker.example/mqtt', { username: 'd\\'Arc' });",
+  );
+  expect(snippetFor('shell', 'node', connection).code).toContain(
+    "--path /mqtt -u 'd'\\''Arc' -P 'YOUR-PASSWORD' -t",
+  );
 });

@@ -22,9 +22,9 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
   const door = chosen ?? own ?? 'node';
   // The broker that served this page has told where its other door is.
   const other = profiles.find((known) => known.door === door);
-  const url = (door === own ? profile : (other ?? profile)).url;
+  const { url, username, needs } = door === own ? profile : (other ?? profile);
   const isForJavaScriptOnly = door === 'gateway' && language === 'shell';
-  const { install, code } = snippetFor(language, door, url);
+  const { install, code } = snippetFor(language, door, { url, username, needsPassword: needs.password });
   return (
     <section className={`${classes.card} ${classes.code}`} aria-label={t('start.code')}>
       <Group justify="space-between" gap="xs">
