@@ -161,6 +161,17 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => client.page.locator('main img, main b').count()).toBe(0);
   });
 
+  it('shows the characters of a topic that cannot be seen, in the list, the details and the tree', async () => {
+    const client = await open();
+    await client.subscribe('unseen/#');
+    await suite.other.publishAsync('unseen/\u202Egpj.exe', 'x');
+    await client.rows('unseen/\\u{202e}gpj.exe').click();
+    await client.page.getByRole('heading', { name: 'unseen/\\u{202e}gpj.exe' }).waitFor();
+    await client.openView('Topics');
+    await client.page.getByLabel('Search the topics').fill('gpj');
+    await client.page.getByRole('treeitem').filter({ hasText: '\\u{202e}gpj.exe' }).waitFor();
+  });
+
   it('can be used by keyboard alone', async () => {
     const client = await open();
     const { page } = client;

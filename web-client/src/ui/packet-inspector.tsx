@@ -6,6 +6,7 @@ import { inspectPacket } from '../engine/inspect/inspect-packet.ts';
 import { CopyButton } from './copy-button.tsx';
 import { formatBytes } from './format.ts';
 import classes from './packet-inspector.module.css';
+import { visibleText } from './visible-text.ts';
 
 /** Bytes that are drawn one by one; a larger packet is copied whole. */
 const SHOWN_BYTES_MAX = 2_048;
@@ -47,7 +48,7 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
               <th scope="row" style={{ paddingInlineStart: 8 + field.depth * 14 }}>
                 {field.name}
               </th>
-              <td>{field.value.slice(0, VALUE_LENGTH_MAX)}</td>
+              <td>{visibleText(field.value.slice(0, VALUE_LENGTH_MAX))}</td>
               <td className={classes.place}>
                 {t('ui.place', { offset: field.offset, length: field.length })}
               </td>

@@ -1,4 +1,5 @@
 import { ScrollArea, Text } from '@mantine/core';
+import { visibleText } from './visible-text.ts';
 
 /** Three lines, as MQTT allows topics of 65,535 bytes: all else has to stay in sight. */
 const HEIGHT_MAX = 62;
@@ -22,7 +23,7 @@ export function TopicHeading({ topic, className }: TopicHeadingProps) {
       viewportProps={topic.length < LONG_CHARACTERS ? {} : { tabIndex: 0 }}
     >
       <Text size="sm" fw={600} component="h2">
-        {topic}
+        {visibleText(topic)}
       </Text>
     </ScrollArea.Autosize>
   );

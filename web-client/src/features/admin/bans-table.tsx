@@ -3,6 +3,7 @@ import { IconBan } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatDateTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, BanEntry } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
@@ -61,7 +62,7 @@ function BanRow({ api, ban, refresh }: BanRowProps) {
     <tr>
       <td>{t(`admin.ban.kinds.${as}`)}</td>
       <th scope="row" className={classes.name}>
-        {who}
+        {visibleText(who)}
       </th>
       <td>
         {reason || '–'}

@@ -2,6 +2,7 @@ import { Button, Drawer, Group, Text } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, HeldSubscription } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
@@ -93,7 +94,7 @@ function Filters({ subscriptions }: { readonly subscriptions: readonly HeldSubsc
       </h3>
       <ul className={classes.filters}>
         {subscriptions.slice(0, FILTERS_MAX).map(({ topic, qos }) => (
-          <li key={topic}>{`${topic} · QoS ${qos}`}</li>
+          <li key={topic}>{`${visibleText(topic)} · QoS ${qos}`}</li>
         ))}
         {subscriptions.length > FILTERS_MAX && <li>…</li>}
       </ul>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, Client } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ClientDrawer } from './client-drawer.tsx';
@@ -81,11 +82,11 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
           onClick={look}
           title={t('admin.details')}
         >
-          {clientid}
+          {visibleText(clientid)}
         </Anchor>
         {isOwn && <span className={classes.own}> {t('admin.thisPage')}</span>}
       </th>
-      <td>{username ?? '–'}</td>
+      <td>{visibleText(username ?? '–')}</td>
       <td>{door === null ? t('admin.offline') : t(`connections.door.${door}`)}</td>
       <td>{versionOf(proto_ver)}</td>
       <td>{ip_address ?? '–'}</td>

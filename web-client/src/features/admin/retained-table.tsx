@@ -2,6 +2,7 @@ import { Button, Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, Retained } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -46,7 +47,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
                   checked={ticked.has(topic)}
                   onChange={(event) => tick([topic], event.currentTarget.checked)}
                 />
-                {topic}
+                {visibleText(topic)}
               </Group>
             </th>
             <td>{qos}</td>

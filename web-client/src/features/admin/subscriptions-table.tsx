@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, HeldSubscription } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { PagedTable } from './paged-table.tsx';
@@ -22,9 +23,9 @@ export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
       row={({ clientid, topic, qos, nl, rap, id }) => (
         <tr key={`${clientid}\0${topic}`}>
           <th scope="row" className={classes.name}>
-            {topic}
+            {visibleText(topic)}
           </th>
-          <td className={classes.name}>{clientid}</td>
+          <td className={classes.name}>{visibleText(clientid)}</td>
           <td>{qos}</td>
           <td>
             {[

@@ -20,6 +20,7 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { pathText } from '../decode/json-path.ts';
 import { AddSeriesDialog } from './add-series-dialog.tsx';
@@ -123,7 +124,7 @@ function Board({ add }: { readonly add: () => void }) {
     const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
       const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
       const color = colors.lines[index % colors.lines.length] ?? colors.text;
-      return isHidden ? [] : [{ name: `${topicFilter} ${what}`, color }];
+      return isHidden ? [] : [{ name: `${visibleText(topicFilter)} ${what}`, color }];
     });
     const title = `${formatDateTime(fromMs)} – ${formatDateTime(toMs)}`;
     saveBlob(fileName('charts', 'png'), await pngOf(drawn, title, legend, colors));

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
 import type { TimeRange } from './chart-window.ts';
 import { moveSeries, recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
@@ -88,7 +89,7 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
   const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
   const { source, topicFilter, isHidden } = series;
   const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
-  const name = `${topicFilter} ${what}`;
+  const name = `${visibleText(topicFilter)} ${what}`;
   const shown = (value: number | undefined): string => {
     if (value === undefined) return '–';
     return scaleOf(series) === 'milliseconds' ? formatDuration(value) : number.format(value);
@@ -120,7 +121,7 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
           <span className={classes.swatch} style={{ background: lines[index % lines.length] }} />
           <span className={classes.seriesName}>
             {connectionName !== undefined && <span className={classes.dimmed}>{connectionName} · </span>}
-            {topicFilter} <span className={classes.path}>{what}</span>
+            {visibleText(topicFilter)} <span className={classes.path}>{what}</span>
             {notes.length > 0 && <span className={classes.notes}>{notes.join(' · ')}</span>}
           </span>
         </span>

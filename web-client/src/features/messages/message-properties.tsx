@@ -5,6 +5,7 @@ import { shownBinary } from '../../engine/inspect/field.ts';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import { useChartThis } from '../charts/use-chart-this.tsx';
 
 interface MessagePropertiesProps {
@@ -102,7 +103,7 @@ function Row({ label, value, action }: Fact) {
       <DataList.ItemValue>
         <Group gap={4} wrap="nowrap">
           <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {value}
+            {value === undefined ? '' : visibleText(value)}
           </Text>
           {action !== undefined && (
             <IconButton label={action.label} onClick={action.act}>

@@ -4,6 +4,7 @@ import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LoggedMessage, PublishFate } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import { useDecoders } from '../decode/decoders/registry.ts';
 import type { ColumnId } from './columns.ts';
 import { fateWords } from './fate.ts';
@@ -64,7 +65,7 @@ function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode
     case 'time':
       return time(message, t);
     case 'topic':
-      return message.topic;
+      return visibleText(message.topic);
     case 'payload':
       return previewOf(message);
     case 'qos':
@@ -78,12 +79,16 @@ function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode
     case 'packetId':
       return packetId;
     case 'contentType':
-      return properties.contentType;
+      return shown(properties.contentType);
     case 'responseTopic':
-      return properties.responseTopic;
+      return shown(properties.responseTopic);
     case 'userProperties':
-      return properties.userProperties?.map(([name, value]) => `${name}=${value}`).join(', ');
+      return shown(properties.userProperties?.map(([name, value]) => `${name}=${value}`).join(', '));
   }
+}
+
+function shown(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : visibleText(text);
 }
 
 function time({ direction, atMs }: LoggedMessage, t: TFunction): ReactNode {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { inspectPacket } from '../../engine/inspect/inspect-packet.ts';
 import type { FrameOfPacket, LoggedPacket } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import classes from './packet-table.module.css';
 
 const ROW_HEIGHT = 26;
@@ -147,7 +148,7 @@ const PacketRow = memo(function PacketRow(props: PacketRowProps) {
       </Cell>
       {hasFrames && <Cell column="frame">{frameText(frame, t)}</Cell>}
       <Cell column="type">{name}</Cell>
-      <Cell column="summary">{summary}</Cell>
+      <Cell column="summary">{visibleText(summary)}</Cell>
       <Cell column="size">{formatBytes(packet.length)}</Cell>
     </div>
   );

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { StoredDraft } from '../../state/database.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import { clearHistory, deleteDraft, saveTemplate, useArchive } from './draft-archive.ts';
 import { currentDraft, setDraft } from './publish-store.ts';
 
@@ -101,7 +102,7 @@ function DraftLine({ stored, title }: { readonly stored: StoredDraft; readonly t
   return (
     <>
       <Text size="xs" fw={600} truncate>
-        {title === topic ? title : `${title} · ${topic}`}
+        {visibleText(title === topic ? title : `${title} · ${topic}`)}
       </Text>
       <Text size="xs" ff="monospace" truncate>
         {payload.replaceAll(/\s+/g, ' ').slice(0, SHOWN_LENGTH_MAX)}

@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import classes from './publish-panel.module.css';
 import { unfoldPublish, useDraft } from './publish-store.ts';
 
@@ -17,7 +18,7 @@ export function FoldedPublish({ profile }: { readonly profile: ConnectionProfile
       <IconChevronUp size={16} stroke={1.5} aria-hidden />
       {t('publish.unfold')}
       <Text size="xs" c="dimmed" truncate component="span">
-        {topic}
+        {visibleText(topic)}
       </Text>
     </UnstyledButton>
   );

@@ -8,6 +8,7 @@ import { useStatus } from '../../state/hooks.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { useTrouble } from '../../ui/trouble.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import classes from './request-section.module.css';
 import { newResponseTopic, type RequestRecord, useRequests } from './use-requests.ts';
 
@@ -77,7 +78,7 @@ function RequestLine({ record }: { readonly record: RequestRecord }) {
   return (
     <li className={classes.item} data-state={state.type}>
       <Text size="xs" fw={600} truncate>
-        {record.topic}
+        {visibleText(record.topic)}
       </Text>
       {state.type === 'pending' && <Text size="xs">{t('publish.request.pending')}</Text>}
       {state.type === 'failed' && (

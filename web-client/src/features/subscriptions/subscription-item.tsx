@@ -5,6 +5,7 @@ import type { Subscription, SubscriptionState } from '../../engine/types.ts';
 import { formatCount, formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import { setFilter, useMessagesState } from '../messages/messages-store.ts';
 import classes from './subscription-panel.module.css';
 
@@ -31,7 +32,7 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
       data-off={!enabled || undefined}
     >
       <Group gap={2} wrap="nowrap">
-        <Tooltip label={filter} openDelay={600}>
+        <Tooltip label={visibleText(filter)} openDelay={600}>
           <UnstyledButton
             className={classes.name}
             aria-label={t('subscriptions.show', { name: alias === '' ? filter : alias })}
@@ -40,7 +41,7 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
               setFilter(connectionId, { subscriptionId: isFiltering ? undefined : subscription.id })
             }
           >
-            {alias === '' ? filter : alias}
+            {visibleText(alias === '' ? filter : alias)}
           </UnstyledButton>
         </Tooltip>
         <Switch
@@ -85,7 +86,7 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
           {t(`subscriptions.status.${status}`, { qos: grantedQos })}
         </span>
       )}
-      {subscription.alias !== '' && <span>{subscription.filter}</span>}
+      {subscription.alias !== '' && <span>{visibleText(subscription.filter)}</span>}
       {subscription.filter.startsWith('$share/') && <span>{t('subscriptions.shared')}</span>}
       {messages > 0 && <span>{t('subscriptions.count', { messages: formatCount(messages) })}</span>}
       {messagesPerSecond > 0 && (

@@ -4,6 +4,7 @@ import type { MessageLog } from '../../engine/types.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
 import type { TreeRows } from './tree-rows.ts';
@@ -69,7 +70,7 @@ function Line({ tree, node, now }: LineProps) {
   return (
     <>
       <span className={classes.name} data-fresh={now - node.lastAtMsBelow < FRESH_MS || undefined}>
-        {name === '' ? t('tree.emptyLevel') : name}
+        {name === '' ? t('tree.emptyLevel') : visibleText(name)}
       </span>
       {isRetained && (
         <abbr className={classes.retained} title={t('tree.retained')}>
