@@ -34,6 +34,82 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => form.getByRole('radio', { name: 'QoS 2' }).isChecked()).toBe(true);
   });
 
+  it('has the filters of its views again', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const topic = page.getByLabel('Filter by topic');
+    await topic.fill('kept/#');
+    await page.getByLabel('Search the payloads').fill('21');
+    await page.getByRole('button', { name: 'Retained', exact: true }).click();
+    await client.openView('Topics');
+    await page.getByLabel('Search the topics').fill('room');
+    await client.openView('Packets');
+    await page.getByLabel('Pings').uncheck();
+
+    await page.reload();
+    await client.connected();
+    await eventually(() => page.getByLabel('Pings').isChecked()).toBe(false);
+    await client.openView('Topics');
+    await eventually(() => page.getByLabel('Search the topics').inputValue()).toBe('room');
+    await client.openView('Messages');
+    await eventually(() => topic.inputValue()).toBe('kept/#');
+    await eventually(() => page.getByLabel('Search the payloads').inputValue()).toBe('21');
+    await eventually(() =>
+      page.getByRole('button', { name: 'Retained', exact: true }).getAttribute('aria-pressed'),
+    ).toBe('true');
+  });
+
+  it('has the sizes of its panes again, and what was open of the publish panel', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const form = page.getByRole('form', { name: 'Publish' });
+    const subscriptions = page.getByRole('region', { name: 'Subscriptions' });
+    const sizes = async () => [
+      Math.round((await subscriptions.boundingBox())?.width ?? 0),
+      Math.round((await form.boundingBox())?.height ?? 0),
+    ];
+    const [before] = await sizes();
+    await page.getByRole('separator').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('separator').last().focus();
+    await page.keyboard.press('ArrowUp');
+    await form.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await eventually(async () => (await sizes())[0]).toBeGreaterThan(before ?? 0);
+    const arranged = await sizes();
+
+    await page.reload();
+    await client.connected();
+    await eventually(() => form.getByRole('tab', { name: 'Properties' }).count()).toBe(1);
+    await eventually(sizes).toEqual(arranged);
+    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Publish a message' }).click();
+    await eventually(sizes).toEqual(arranged);
+  });
+
+  it('goes on with its charts', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const row = page.getByRole('table', { name: 'Series' }).locator('tbody').getByRole('row');
+    await client.subscribe('charted/#');
+    await suite.other.publishAsync('charted/1', '{"value":1}', { qos: 1 });
+    await client.rows('charted/1').first().click();
+    await page.getByRole('treeitem').filter({ hasText: 'value:' }).getByTitle('Chart this number').click();
+    await client.openView('Charts');
+    await page.locator('label', { hasText: '15 min' }).click();
+    await row.filter({ hasText: '$.value' }).waitFor();
+
+    await client.openView('Messages');
+    await page.reload();
+    await client.connected();
+    await client.subscription('charted/#').getByText('QoS 1').waitFor();
+    await suite.other.publishAsync('charted/1', '{"value":7}', { qos: 1 });
+    await client.openView('Charts');
+    await page.getByRole('img', { name: 'Chart of 1 series over the last 15 min' }).waitFor();
+    // Counted before anybody has opened the view again.
+    await eventually(() => row.getByRole('cell').first().textContent()).toBe('7');
+  });
+
   it('is left by Escape from a field of the filter, and says its rates in words', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;

@@ -10,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Shell } from './app/shell.tsx';
 import { cssVariables, theme } from './app/theme.ts';
+import { keptCharts } from './features/charts/kept-charts.ts';
 import { followTopics } from './features/tree/topic-trees.ts';
 import { boot } from './state/boot.ts';
 
@@ -24,4 +25,9 @@ createRoot(root).render(
   </StrictMode>,
 );
 followTopics();
-void boot();
+void boot().then(resumeCharts);
+
+/** Samples are taken from the first message on, whether or not somebody looks. */
+async function resumeCharts(): Promise<void> {
+  if (keptCharts().series.length > 0) await import('./features/charts/charts-store.ts');
+}

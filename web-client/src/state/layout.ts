@@ -1,5 +1,6 @@
 import { create } from 'zustand';
-import { membersOf } from '../engine/read-members.ts';
+import { integer, membersOf } from '../engine/read-members.ts';
+import { readStored, writeStored } from './stored.ts';
 
 /** How its user has arranged the page. It stays in this browser. */
 export interface Layout {
@@ -9,40 +10,47 @@ export interface Layout {
   readonly messageColumns: readonly string[] | undefined;
   /** The connections whose messages stand side by side, from the left; empty for the active one alone. */
   readonly besideIds: readonly string[];
+  /** The sizes of panes that the user has dragged; undefined for the usual ones. */
+  readonly subscriptionsPx: number | undefined;
+  readonly publishPx: number | undefined;
+  /** Whether properties, request and burst are open in the panel to publish. */
+  readonly areSectionsOpen: boolean;
+  /** What the timelines of packets and of frames leave out. */
+  readonly hidesDelivery: boolean;
+  readonly hidesPings: boolean;
+  readonly hidesEmptyFrames: boolean;
 }
 
 const KEY = 'apus.layout';
 
 /** More than this is not what this page has written. */
 const LIST_MAX = 100;
+const PANE_PX_MAX = 10_000;
 
-export const useLayout = create<Layout>(() => readLayout(stored()));
+export const useLayout = create<Layout>(() => readLayout(readStored(KEY)));
 
 export function setLayout(changes: Partial<Layout>): void {
   useLayout.setState(changes);
-  localStorage.setItem(KEY, JSON.stringify(useLayout.getState()));
+  writeStored(KEY, useLayout.getState());
 }
 
 /** @param read what was stored, perhaps by another version of the page */
 export function readLayout(read: unknown): Layout {
-  const { isPublishFolded, messageColumns, besideIds } = membersOf(read) ?? {};
+  const members = membersOf(read) ?? {};
   return {
-    isPublishFolded: isPublishFolded === true,
-    messageColumns: texts(messageColumns),
-    besideIds: texts(besideIds) ?? [],
+    isPublishFolded: members.isPublishFolded === true,
+    messageColumns: texts(members.messageColumns),
+    besideIds: texts(members.besideIds) ?? [],
+    subscriptionsPx: integer(members.subscriptionsPx, 1, PANE_PX_MAX),
+    publishPx: integer(members.publishPx, 1, PANE_PX_MAX),
+    areSectionsOpen: members.areSectionsOpen === true,
+    hidesDelivery: members.hidesDelivery === true,
+    hidesPings: members.hidesPings === true,
+    hidesEmptyFrames: members.hidesEmptyFrames === true,
   };
 }
 
 function texts(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.filter((entry) => typeof entry === 'string').slice(0, LIST_MAX);
-}
-
-function stored(): unknown {
-  try {
-    return JSON.parse(localStorage.getItem(KEY) ?? 'null');
-  } catch {
-    // Somebody else has written there.
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import { useStore } from './store.ts';
+import { readStored, writeStored } from './stored.ts';
 
 /** The connections that were open when the page was left, by their profiles' ids. */
 const KEY = 'apus.open';
@@ -8,25 +9,20 @@ const OPEN_MAX = 20;
 
 /** Those that the last visit left open. */
 export function leftOpen(): readonly string[] {
-  try {
-    const read: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    if (!Array.isArray(read)) return [];
-    return read.filter((id) => typeof id === 'string').slice(0, OPEN_MAX);
-  } catch {
-    // Somebody else has written there.
-    return [];
-  }
+  const read = readStored(KEY);
+  if (!Array.isArray(read)) return [];
+  return read.filter((id) => typeof id === 'string').slice(0, OPEN_MAX);
 }
 
 /** Remembers from now on which connections stand or are being tried. */
 export function rememberOpen(): void {
-  let known = localStorage.getItem(KEY);
+  let known: string | undefined;
   useStore.subscribe(({ statuses, profiles }) => {
     const open = profiles.filter(({ id }) => isOpen(statuses[id]?.phase)).map(({ id }) => id);
-    const text = JSON.stringify(open.slice(0, OPEN_MAX));
+    const text = open.join();
     if (text === known) return;
     known = text;
-    localStorage.setItem(KEY, text);
+    writeStored(KEY, open.slice(0, OPEN_MAX));
   });
 }
 

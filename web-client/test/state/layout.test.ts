@@ -1,14 +1,28 @@
 import { expect, test } from 'vitest';
 import { readLayout } from '../../src/state/layout.ts';
 
+const AT_START = {
+  isPublishFolded: false,
+  messageColumns: undefined,
+  besideIds: [],
+  subscriptionsPx: undefined,
+  publishPx: undefined,
+  areSectionsOpen: false,
+  hidesDelivery: false,
+  hidesPings: false,
+  hidesEmptyFrames: false,
+};
+
 test('without anything stored the page is as at the start', () => {
-  expect(readLayout(null)).toEqual({ isPublishFolded: false, messageColumns: undefined, besideIds: [] });
+  expect(readLayout(null)).toEqual(AT_START);
 });
 
 test('of what was stored only what is of its kind is taken', () => {
-  expect(readLayout({ isPublishFolded: 'yes', messageColumns: ['time', 7], besideIds: 'all' })).toEqual({
-    isPublishFolded: false,
+  const stored = { isPublishFolded: 'yes', messageColumns: ['time', 7], besideIds: 'all', publishPx: '9px' };
+  expect(readLayout({ ...stored, subscriptionsPx: 250, hidesPings: true })).toEqual({
+    ...AT_START,
     messageColumns: ['time'],
-    besideIds: [],
+    subscriptionsPx: 250,
+    hidesPings: true,
   });
 });

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { newId } from '../../engine/new-profile.ts';
 import { connections } from '../../state/connections.ts';
 import { useStore } from '../../state/store.ts';
+import { keepCharts, keptCharts } from './kept-charts.ts';
 import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
 import { arranged } from './panels.ts';
 import { Recorder } from './recorder.ts';
@@ -112,3 +113,15 @@ useStore.subscribe(({ profiles }, before) => {
     if (!profiles.some((profile) => profile.id === connectionId)) removeSeries(id);
   }
 });
+
+/** Goes on with the series of the last visit, and keeps them from now on. This is loaded when the profiles are known. */
+function resumeCharts(): void {
+  const { series, windowSeconds } = keptCharts();
+  const { profiles } = useStore.getState();
+  const known = series.filter(({ connectionId }) => profiles.some(({ id }) => id === connectionId));
+  for (const one of known) recorderOf(one.connectionId).add(one, connections.get(one.connectionId).messages);
+  useCharts.setState({ series: known, windowSeconds });
+  useCharts.subscribe(keepCharts);
+}
+
+resumeCharts();

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, FrameLog, LiveConnection, LoggedFrame } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from '../../state/hooks.ts';
+import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -36,7 +37,7 @@ function Frames({ connection, profile }: FramesProps) {
   const { t } = useTranslation();
   const { door, traffic } = useStatus(profile.id);
   const log = connection.frames;
-  const [hideEmpty, setHideEmpty] = useState(false);
+  const hideEmpty = useLayout((layout) => layout.hidesEmptyFrames);
   const [held, setHeld] = useState<readonly LoggedFrame[]>();
   const toggle = useCallback(
     () => setHeld((before) => (before === undefined ? shownFrames(log, hideEmpty) : undefined)),
@@ -54,7 +55,7 @@ function Frames({ connection, profile }: FramesProps) {
           checked={!hideEmpty}
           onChange={(event) => {
             setHeld(undefined);
-            setHideEmpty(!event.currentTarget.checked);
+            setLayout({ hidesEmptyFrames: !event.currentTarget.checked });
           }}
         />
         <Group gap={4} ml="auto" wrap="nowrap">

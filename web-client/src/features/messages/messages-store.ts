@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { LoggedMessage } from '../../engine/types.ts';
+import { keepFilters, keptFilters } from './kept-filters.ts';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 
 /** What the messages view of a connection remembers while another view is open. */
@@ -11,7 +12,9 @@ export interface MessagesState {
 
 const EMPTY: MessagesState = { filter: NO_FILTER, selected: undefined };
 
-const useMessagesStore = create<Readonly<Record<string, MessagesState>>>(() => ({}));
+const useMessagesStore = create<Readonly<Record<string, MessagesState>>>(() =>
+  Object.fromEntries(Object.entries(keptFilters()).map(([id, filter]) => [id, { ...EMPTY, filter }])),
+);
 
 export function useMessagesState(id: string): MessagesState {
   return useMessagesStore((states) => states[id] ?? EMPTY);
@@ -24,4 +27,6 @@ export function setMessagesState(id: string, changes: Partial<MessagesState>): v
 export function setFilter(id: string, changes: Partial<MessageFilter>): void {
   const { filter } = useMessagesStore.getState()[id] ?? EMPTY;
   setMessagesState(id, { filter: { ...filter, ...changes } });
+  const states = Object.entries(useMessagesStore.getState());
+  keepFilters(Object.fromEntries(states.map(([known, state]) => [known, state.filter])));
 }

@@ -11,14 +11,15 @@ import { PublishPanel } from '../publish/publish-panel.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
 import { useShownIds } from './beside.ts';
 import { ConnectionMessages } from './connection-messages.tsx';
+import { KeptSplitter } from './kept-splitter.tsx';
 import classes from './messages-view.module.css';
 import { NarrowMessages } from './narrow-messages.tsx';
 
-const SUBSCRIPTIONS_WIDTH = '300px';
+const SUBSCRIPTIONS_PX = 300;
 
 /** In a low window the messages come first. */
 const LOW_WINDOW_PX = 860;
-const PUBLISH_HEIGHT = { low: '200px', high: '292px' } as const;
+const PUBLISH_PX = { low: 200, high: 292 } as const;
 
 const SPLITTER = {
   className: classes.view,
@@ -37,26 +38,32 @@ export function MessagesView() {
   const { id } = profile;
   // There is nothing to subscribe to, and nowhere to publish.
   if (isRecording(id)) return <Connections activeId={id} />;
-  const publishHeight = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_HEIGHT.low : PUBLISH_HEIGHT.high;
+  const publishPx = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_PX.low : PUBLISH_PX.high;
   return (
-    <Splitter {...SPLITTER}>
-      <Splitter.Pane defaultSize={SUBSCRIPTIONS_WIDTH} min="200px" max="480px" className={classes.pane}>
+    <KeptSplitter {...SPLITTER} kept="subscriptionsPx" usualPx={SUBSCRIPTIONS_PX} place={0}>
+      <Splitter.Pane defaultSize={`${SUBSCRIPTIONS_PX}px`} min="200px" max="480px" className={classes.pane}>
         <SubscriptionPanel key={id} profile={profile} />
       </Splitter.Pane>
       <Splitter.Pane defaultSize={100} className={classes.pane}>
-        <Splitter {...SPLITTER} orientation="vertical">
+        <KeptSplitter
+          {...SPLITTER}
+          kept="publishPx"
+          usualPx={publishPx}
+          place={isFolded ? undefined : 1}
+          orientation="vertical"
+        >
           <Splitter.Pane defaultSize={100} className={classes.pane}>
             <Connections activeId={id} />
           </Splitter.Pane>
           {!isFolded && (
-            <Splitter.Pane defaultSize={publishHeight} min="120px" max="600px" className={classes.pane}>
+            <Splitter.Pane defaultSize={`${publishPx}px`} min="120px" max="600px" className={classes.pane}>
               <PublishPanel key={id} profile={profile} fold={() => setLayout({ isPublishFolded: true })} />
             </Splitter.Pane>
           )}
-        </Splitter>
+        </KeptSplitter>
         {isFolded && <FoldedPublish profile={profile} />}
       </Splitter.Pane>
-    </Splitter>
+    </KeptSplitter>
   );
 }
 

@@ -12,21 +12,21 @@ const DELIVERY: ReadonlySet<number> = new Set([
 const PINGS: ReadonlySet<number> = new Set([PacketType.PINGREQ, PacketType.PINGRESP]);
 
 export interface PacketFilter {
-  readonly hideDelivery: boolean;
-  readonly hidePings: boolean;
+  readonly hidesDelivery: boolean;
+  readonly hidesPings: boolean;
 }
 
 /** What of the timeline is shown, newest first. The log is small enough to be gone through. */
 export function shownPackets(
   log: PacketLog,
-  { hideDelivery, hidePings }: PacketFilter,
+  { hidesDelivery, hidesPings }: PacketFilter,
 ): readonly LoggedPacket[] {
   const shown: LoggedPacket[] = [];
   for (let sequence = log.endSequence - 1; sequence >= log.firstSequence; sequence -= 1) {
     const packet = log.at(sequence);
     if (packet === undefined) continue;
-    if (hideDelivery && DELIVERY.has(packet.type)) continue;
-    if (hidePings && PINGS.has(packet.type)) continue;
+    if (hidesDelivery && DELIVERY.has(packet.type)) continue;
+    if (hidesPings && PINGS.has(packet.type)) continue;
     shown.push(packet);
   }
   return shown;

@@ -1,7 +1,7 @@
 import { Button, Center, Checkbox, EmptyState, Group, ScrollArea, Text, Title, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ConnectionProfile,
@@ -11,6 +11,7 @@ import type {
   PacketLog,
 } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from '../../state/hooks.ts';
+import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -40,14 +41,16 @@ interface TimelineProps {
 function Timeline({ connection, profile }: TimelineProps) {
   const { t } = useTranslation();
   const log = connection.packets;
-  const [filter, setFilter] = useState<PacketFilter>({ hideDelivery: false, hidePings: false });
+  const hidesDelivery = useLayout((layout) => layout.hidesDelivery);
+  const hidesPings = useLayout((layout) => layout.hidesPings);
+  const filter = useMemo((): PacketFilter => ({ hidesDelivery, hidesPings }), [hidesDelivery, hidesPings]);
   const [held, setHeld] = useState<readonly LoggedPacket[]>();
   const [selected, setSelected] = useState<LoggedPacket>();
   const { door } = useStatus(profile.id);
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const change = (changes: Partial<PacketFilter>): void => {
     setHeld(undefined);
-    setFilter({ ...filter, ...changes });
+    setLayout(changes);
   };
   const toggle = useCallback(
     () => setHeld((before) => (before === undefined ? shownPackets(log, filter) : undefined)),
@@ -69,13 +72,13 @@ function Timeline({ connection, profile }: TimelineProps) {
         </Title>
         <Checkbox
           label={t('packets.hidePublish')}
-          checked={!filter.hideDelivery}
-          onChange={(event) => change({ hideDelivery: !event.currentTarget.checked })}
+          checked={!filter.hidesDelivery}
+          onChange={(event) => change({ hidesDelivery: !event.currentTarget.checked })}
         />
         <Checkbox
           label={t('packets.hidePing')}
-          checked={!filter.hidePings}
-          onChange={(event) => change({ hidePings: !event.currentTarget.checked })}
+          checked={!filter.hidesPings}
+          onChange={(event) => change({ hidesPings: !event.currentTarget.checked })}
         />
         <Group gap={4} ml="auto" wrap="nowrap">
           <Count log={log} filter={filter} held={held} />

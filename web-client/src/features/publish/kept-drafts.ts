@@ -1,5 +1,6 @@
 import { membersOf } from '../../engine/read-members.ts';
 import { type Draft, type DraftProperties, EMPTY_DRAFT, NO_PROPERTIES } from '../../state/draft.ts';
+import { readStored, writeStored } from '../../state/stored.ts';
 
 const KEY = 'apus.drafts';
 
@@ -11,12 +12,7 @@ export type Drafts = Readonly<Record<string, Draft>>;
 
 /** The drafts in the panels at the last visit. */
 export function keptDrafts(): Drafts {
-  try {
-    return readDrafts(JSON.parse(localStorage.getItem(KEY) ?? '{}'));
-  } catch {
-    // Somebody else has written there.
-    return {};
-  }
+  return readDrafts(readStored(KEY));
 }
 
 /** A draft that is too large is left out. */
@@ -24,11 +20,7 @@ export function keepDrafts(drafts: Drafts): void {
   const kept = Object.entries(drafts)
     .filter(([, { payload }]) => payload.length <= PAYLOAD_CHARACTERS_MAX)
     .slice(-DRAFTS_MAX);
-  try {
-    localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(kept)));
-  } catch {
-    // The browser has no room: the page goes on without.
-  }
+  writeStored(KEY, Object.fromEntries(kept));
 }
 
 /** @param read perhaps of another version of the page: what is no draft is left out, and what it lacks is empty */

@@ -1,9 +1,10 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { IconAdjustmentsHorizontal, IconChevronDown, IconSend2 } from '@tabler/icons-react';
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
+import { setLayout, useLayout } from '../../state/layout.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { DraftMenus } from './draft-menus.tsx';
@@ -29,7 +30,7 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
   const { id } = profile;
   const draft = useDraft(id);
   const { phase } = useStatus(id);
-  const [isWide, setWide] = useState(false);
+  const isWide = useLayout((layout) => layout.areSectionsOpen);
   const { sending, send } = useSend(profile);
   const topicInput = useRef<HTMLInputElement>(null);
   useEffect(() => provideShortcut('publish', () => topicInput.current?.focus()), []);
@@ -86,7 +87,7 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
             label={isWide ? t('publish.hideSections') : t('publish.showSections')}
             aria-expanded={isWide}
             variant={isWide ? 'light' : 'subtle'}
-            onClick={() => setWide(!isWide)}
+            onClick={() => setLayout({ areSectionsOpen: !isWide })}
           >
             <IconAdjustmentsHorizontal {...ICON} />
           </IconButton>

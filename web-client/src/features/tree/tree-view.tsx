@@ -12,6 +12,7 @@ import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { keepSearch } from './kept-searches.ts';
 import { VALUE_BYTES_MAX } from './limits.ts';
 import { TopicDetails } from './topic-details.tsx';
 import { TopicLines } from './topic-lines.tsx';
@@ -53,7 +54,7 @@ function Topics({ connection, profile, tree }: TopicsProps) {
   );
   return (
     <section className={classes.view} aria-label={t('tree.title')}>
-      <Toolbar tree={tree} />
+      <Toolbar id={profile.id} tree={tree} />
       <NotShown tree={tree} />
       <div className={classes.body}>
         {rows.length === 0 ? (
@@ -80,7 +81,7 @@ function Topics({ connection, profile, tree }: TopicsProps) {
   );
 }
 
-function Toolbar({ tree }: { readonly tree: TopicTree }) {
+function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }) {
   const { t } = useTranslation();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => provideShortcut('filter', () => input.current?.focus()), []);
@@ -105,7 +106,10 @@ function Toolbar({ tree }: { readonly tree: TopicTree }) {
         leftSection={<IconSearch size={15} stroke={1.5} />}
         spellCheck={false}
         value={tree.query}
-        onChange={(event) => tree.setQuery(event.currentTarget.value)}
+        onChange={(event) => {
+          tree.setQuery(event.currentTarget.value);
+          keepSearch(id, event.currentTarget.value);
+        }}
       />
       <Tooltip label={limit} multiline maw={280}>
         <Text size="xs" c="dimmed" className={classes.count} role="status" data-testid="topic-count">

@@ -1,0 +1,55 @@
+import { flag, integer, membersOf, oneOf, text } from '../../engine/read-members.ts';
+import { isRecording } from '../../state/recording-ids.ts';
+import { readStored, writeStored } from '../../state/stored.ts';
+import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
+import type { SampleSource, Series } from './series.ts';
+
+const KEY = 'apus.charts';
+
+/** Steps of a path to a number that are kept. */
+const PATH_LENGTH_MAX = 100;
+
+/** What is charted; the samples are those of the messages that the logs hold. */
+export interface KeptCharts {
+  readonly series: readonly Series[];
+  readonly windowSeconds: number;
+}
+
+export function keptCharts(): KeptCharts {
+  return readCharts(readStored(KEY));
+}
+
+/** A file that is open to be read is not there after a reload. */
+export function keepCharts({ series, windowSeconds }: KeptCharts): void {
+  writeStored(KEY, {
+    series: series.filter(({ connectionId }) => !isRecording(connectionId)),
+    windowSeconds,
+  });
+}
+
+/** @param value perhaps of another version of the page: what is no series is left out */
+export function readCharts(value: unknown): KeptCharts {
+  const { series, windowSeconds } = membersOf(value) ?? {};
+  return {
+    series: Array.isArray(series) ? series.slice(0, SERIES_MAX).flatMap(readSeries) : [],
+    windowSeconds: oneOf(windowSeconds, WINDOW_SECONDS) ?? WINDOW_SECONDS[1],
+  };
+}
+
+function readSeries(value: unknown): readonly Series[] {
+  const read = membersOf(value) ?? {};
+  const [id, connectionId, topicFilter] = [text(read.id), text(read.connectionId), text(read.topicFilter)];
+  const source = readSource(read.source);
+  if (id === undefined || connectionId === undefined || topicFilter === undefined || source === undefined)
+    return [];
+  const chart = integer(read.chart, 0, SERIES_MAX) ?? 0;
+  return [{ id, connectionId, topicFilter, source, isHidden: flag(read.isHidden) ?? false, chart }];
+}
+
+function readSource(value: unknown): SampleSource | undefined {
+  const { kind, path } = membersOf(value) ?? {};
+  if (kind === 'latency' || kind === 'missing') return { kind };
+  if (kind !== 'value' || !Array.isArray(path) || path.length > PATH_LENGTH_MAX) return undefined;
+  const steps = path.filter((step) => typeof step === 'string' || Number.isInteger(step));
+  return steps.length === path.length ? { kind, path: steps } : undefined;
+}

@@ -1,0 +1,27 @@
+import { Splitter, type SplitterProps } from '@mantine/core';
+import { setLayout, useLayout } from '../../state/layout.ts';
+
+interface KeptSplitterProps extends Omit<SplitterProps, 'sizes' | 'onSizeChange'> {
+  /** Where the size of its fixed pane is kept. */
+  readonly kept: 'subscriptionsPx' | 'publishPx';
+  /** The size of that pane until it is dragged. */
+  readonly usualPx: number;
+  /** Which of the two panes it is; undefined while only the other one is there. */
+  readonly place: 0 | 1 | undefined;
+}
+
+/** Two panes: one takes the room that the other, whose size stays across a reload, leaves. */
+export function KeptSplitter({ kept, usualPx, place, ...props }: KeptSplitterProps) {
+  const px = useLayout((layout) => layout[kept]) ?? usualPx;
+  const sizes = place === undefined ? [100] : [100, 100].with(place, 0);
+  return (
+    <Splitter
+      {...props}
+      sizes={sizes.map((size, index) => (index === place ? `${px}px` : size))}
+      onSizeChange={(changed) => {
+        const size = place === undefined ? undefined : changed[place];
+        if (size !== undefined) setLayout({ [kept]: Math.round(Number.parseFloat(String(size))) });
+      }}
+    />
+  );
+}

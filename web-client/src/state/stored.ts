@@ -1,0 +1,16 @@
+/** What is stored under the key, perhaps by another version of the page; undefined where there is nothing to be read. */
+export function readStored(key: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
+  } catch {
+    // Somebody else has written there, or the browser stores nothing.
+    return undefined;
+  }
+}
+
+/** Where the browser has no room, the page goes on without. */
+export function writeStored(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {}
+}
