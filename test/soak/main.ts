@@ -3,24 +3,33 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { billOf, usageOf } from '@apus/cost';
-import type { Beginning, Orders } from './attacker.ts';
+import type { Order } from './attacker.ts';
+import { ATTACKS } from './attacks.ts';
 import { Broker, type Counters } from './broker.ts';
 import { HonestClient, type Seen } from './honest-client.ts';
 import type { Door } from './raw-client.ts';
 
-const HELP = `npm run soak -- [--minutes 60] [--alone-minutes 5] [--attack-seconds 30] [--attack TEXT]
+const HELP = `npm run soak -- [--minutes 60] [--attack-seconds 30] [--rest-seconds 10] [--attack TEXT]
 
-One malicious identity beside honest ones, at both doors of \`apus serve\` on this machine. First the honest clients are
-alone; then mallory takes one attack after another, or those whose names hold TEXT. Prints a row for each attack, and ends with 1 where a message of the
-honest was lost, doubled, or took more than twice as long at the 99th percentile as in the minutes alone.`;
+One malicious identity beside honest ones, at both doors of \`apus serve\` on this machine. Mallory takes one attack after
+another, or those whose names hold TEXT, and rests after each: the honest clients are alone then, on the same machine
+at the same time of the day. Prints a row for each attack and each rest, and ends with 1 where a message of the honest
+was lost, doubled, or took more than twice as long at the 99th percentile beside mallory as alone.`;
 
 const USERS = ['ada', 'bob'];
 const CLIENTS_OF_USER = 2;
 const MINUTE_MS = 60_000;
 const LAST_MESSAGE_MS = 10_000;
 const MINUTES_MAX = 24 * 60;
+/** The broker works off what it was sent: that counts for the attack. */
+const AFTERMATH_MS = 500;
+/** Before the first attack, so that no client of the honest is measured while it warms up. */
+const WARM_UP_MS = 5_000;
 /** A quiet broker answers faster than the garbage collector pauses: below this a p99 says nothing of mallory. */
 const QUIET_P99_MS = 10;
+
+/** Mallory does nothing. */
+const REST = 'alone';
 
 interface Row {
   readonly what: string;
@@ -36,8 +45,8 @@ const HEAD = `| honest clients, and mallory | p50, p99 node, ms | p50, p99 gatew
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
-    'alone-minutes': { type: 'string', default: '5' },
     'attack-seconds': { type: 'string', default: '30' },
+    'rest-seconds': { type: 'string', default: '10' },
     attack: { type: 'string', default: '' },
     help: { type: 'boolean', default: false },
   },
@@ -46,26 +55,23 @@ if (values.help) console.log(HELP);
 else process.exitCode = await soak();
 
 async function soak(): Promise<number> {
-  const minutes = numberOf('minutes');
+  const attacks = ATTACKS.map(({ name }) => name).filter((name) => name.includes(values.attack));
+  if (attacks.length === 0) throw new Error(`There is no attack with "${values.attack}" in its name.`);
   const program = fileURLToPath(new URL('../../../../packages/node/dist/apus.js', import.meta.url));
   const broker = await Broker.start(program, [...USERS, 'mallory']);
   let attacker: ChildProcess | undefined;
   try {
     const honest = await startHonest(broker);
-    console.log(HEAD);
-    const alone = await watch(broker, honest, 'alone', numberOf('alone-minutes') * MINUTE_MS);
-    const beginnings: string[] = [];
-    attacker = startAttacker(broker, (attack) => beginnings.push(attack));
-    const rows = await watchAttacks(broker, honest, beginnings, alone, minutes * MINUTE_MS);
-    attacker.kill('SIGKILL');
-    return await verdict(honest, alone, rows);
+    attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
+    const rows = await watchAttacks(broker, honest, attacker, attacks);
+    return await verdict(honest, rows);
   } finally {
     attacker?.kill('SIGKILL');
     await broker.stop();
   }
 }
 
-function numberOf(name: 'minutes' | 'alone-minutes' | 'attack-seconds'): number {
+function numberOf(name: 'minutes' | 'attack-seconds' | 'rest-seconds'): number {
   const number = Number(values[name]);
   if (!(number > 0 && number <= MINUTES_MAX))
     throw new Error(`--${name} has to be from 0 to ${MINUTES_MAX}.`);
@@ -85,62 +91,49 @@ async function startHonest(broker: Broker): Promise<Honest> {
   return clients;
 }
 
-function startAttacker(broker: Broker, begins: (attack: string) => void): ChildProcess {
-  const child = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
-  const orders: Orders = {
-    targets: broker.targets,
-    victims: USERS.flatMap((user) => broker.targets.map(({ door }) => `${user}-${door}-0`)),
-    attackSeconds: numberOf('attack-seconds'),
-    attack: values.attack,
-  };
-  child.on('message', ({ attack }: Beginning) => begins(attack));
-  child.send(orders);
-  return child;
-}
-
 async function watchAttacks(
   broker: Broker,
   honest: Honest,
-  beginnings: readonly string[],
-  alone: Row,
-  forMs: number,
+  attacker: ChildProcess,
+  attacks: readonly string[],
 ): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  const endMs = performance.now() + forMs;
-  let before = alone;
-  while (performance.now() < endMs) {
-    const row = await watch(
-      broker,
-      honest,
-      () => beginnings.at(-1) ?? '',
-      numberOf('attack-seconds') * 1_000,
-      before,
+  const victims = USERS.flatMap((user) => broker.targets.map(({ door }) => `${user}-${door}-0`));
+  const tell = (attack: string | undefined) => {
+    attacker.send({ targets: broker.targets, victims, attack } satisfies Order);
+  };
+  console.log(HEAD);
+  const rows = [await watch(broker, honest, REST, WARM_UP_MS)];
+  const endMs = performance.now() + numberOf('minutes') * MINUTE_MS;
+  for (let turn = 0; performance.now() < endMs; turn += 1) {
+    const attack = attacks[turn % attacks.length] ?? '';
+    tell(attack);
+    const stopped = wait(numberOf('attack-seconds') * 1_000).then(() => tell(undefined));
+    rows.push(
+      await watch(broker, honest, attack, numberOf('attack-seconds') * 1_000 + AFTERMATH_MS, rows.at(-1)),
     );
-    rows.push(row);
-    before = row;
+    await stopped;
+    rows.push(await watch(broker, honest, REST, numberOf('rest-seconds') * 1_000, rows.at(-1)));
   }
-  return rows;
+  return rows.slice(1);
 }
 
 async function watch(
   broker: Broker,
   honest: Honest,
-  what: string | (() => string),
+  what: string,
   forMs: number,
   before?: Row,
 ): Promise<Row> {
   const startMs = performance.now();
-  await wait(forMs / 2);
-  const name = typeof what === 'string' ? what : what();
-  await wait(forMs / 2);
+  await wait(forMs);
   const row: Row = {
-    what: name,
+    what,
     seconds: (performance.now() - startMs) / 1_000,
     seen: { node: seenBy(honest.node), gateway: seenBy(honest.gateway) },
     counters: await broker.counters(),
     logBytes: broker.logBytes,
   };
-  console.log(lineOf(row, before));
+  if (before !== undefined) console.log(lineOf(row, before));
   return row;
 }
 
@@ -158,9 +151,8 @@ function sumOf(all: readonly Seen[]): Seen {
   };
 }
 
-function lineOf({ what, seconds, seen, counters, logBytes }: Row, before: Row | undefined): string {
-  const cpu =
-    (counters.process.cpuMicroseconds - (before?.counters.process.cpuMicroseconds ?? 0)) / seconds / 1e4;
+function lineOf({ what, seconds, seen, counters, logBytes }: Row, before: Row): string {
+  const cpu = (counters.process.cpuMicroseconds - before.counters.process.cpuMicroseconds) / seconds / 1e4;
   const cells = [
     what,
     percentilesOf(seen.node),
@@ -168,8 +160,8 @@ function lineOf({ what, seconds, seen, counters, logBytes }: Row, before: Row | 
     seen.node.cuts + seen.gateway.cuts,
     Math.round(counters.process.residentBytes / 1e6),
     Math.round(cpu),
-    Math.round((logBytes - (before?.logBytes ?? 0)) / seconds),
-    (((usdOf(counters) - (before ? usdOf(before.counters) : 0)) * 3_600) / seconds).toFixed(3),
+    Math.round((logBytes - before.logBytes) / seconds),
+    (((usdOf(counters) - usdOf(before.counters)) * 3_600) / seconds).toFixed(3),
   ];
   return `| ${cells.join(' | ')} |`;
 }
@@ -188,17 +180,19 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function verdict(honest: Honest, alone: Row, rows: readonly Row[]): Promise<number> {
+async function verdict(honest: Honest, rows: readonly Row[]): Promise<number> {
   let failures = 0;
   for (const door of ['node', 'gateway'] as const) {
     const last = sumOf(await Promise.all(honest[door].map((client) => client.finish(LAST_MESSAGE_MS))));
-    const attacked = rows.flatMap(({ seen }) => seen[door].latenciesMs);
-    const [before, beside] = [percentile(alone.seen[door].latenciesMs, 0.99), percentile(attacked, 0.99)];
+    const latenciesOf = (some: readonly Row[]) => some.flatMap(({ seen }) => seen[door].latenciesMs);
+    const alone = latenciesOf(rows.filter(({ what }) => what === REST));
+    const attacked = latenciesOf(rows.filter(({ what }) => what !== REST));
+    const [before, beside] = [percentile(alone, 0.99), percentile(attacked, 0.99)];
     const isSlow = beside > 2 * Math.max(before, QUIET_P99_MS);
     const cuts = rows.reduce((sum, { seen }) => sum + seen[door].cuts, 0);
     failures += last.lost + last.doubled + cuts + (isSlow ? 1 : 0);
     console.log(
-      `${door} door: ${attacked.length} messages, ${last.lost} lost, ${last.doubled} doubled, ${cuts} honest connections cut; p99 ${before.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside mallory${isSlow ? ': more than twice' : ''}`,
+      `${door} door: ${alone.length + attacked.length} messages, ${last.lost} lost, ${last.doubled} doubled, ${cuts} honest connections cut; p99 ${before.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside mallory${isSlow ? ': more than twice' : ''}`,
     );
   }
   return failures > 0 ? 1 : 0;
