@@ -51,6 +51,7 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 if (values.help) console.log(HELP);
 else process.exitCode = await soak();
 
