@@ -74,19 +74,60 @@ clientSuite('what becomes of what is published', (suite) => {
     },
   );
 
-  it('says what an acknowledgement does not mean in MQTT 3.1.1', async () => {
-    const client = await suite.openConnected('messages');
+  /** Connects with MQTT 3.1.1, whose server tells no limits. */
+  async function connectOld(client: ClientPage, url: string): Promise<void> {
     const { page } = client;
-    await client.newConnection('Old', suite.served.nodeUrl);
+    await client.newConnection('Old', url);
     await page.getByRole('combobox', { name: 'MQTT version' }).click();
     await page.getByRole('option', { name: '3.1.1' }).click();
     await page.getByRole('button', { name: 'Save and connect' }).click();
     await client.connected();
     await client.openView('Messages');
+  }
+
+  it.each(['node', 'gateway'] as const)(
+    'knows the largest packet in MQTT 3.1.1 too, where the broker serves the page, at the %s door',
+    async (door) => {
+      const served = await suite.built.serve(['--maximum-packet-size', String(MAXIMUM_PACKET_SIZE)]);
+      onTestFinished(() => served.stop());
+      const client = await suite.openUrl(`${served.pageUrl}#/messages`);
+      await client.connected();
+      await connectOld(client, door === 'node' ? served.nodeUrl : served.gatewayUrl);
+      await client.page.getByLabel('Topic', { exact: true }).fill('big/one');
+      // Fixed header 3, topic 2 + 7.
+      await client.fillPayload('Text', 'x'.repeat(MAXIMUM_PACKET_SIZE - 12 + 5));
+      await eventually(() => client.page.getByTestId('size').textContent()).toBe(
+        '993 B of 1,000 B · Too large by 5 B',
+      );
+      await send(client, 'big/one', 1);
+      await eventually(() => status(client).textContent()).toMatch(/^Too large: the server takes/);
+      await client.page.getByRole('button', { name: 'Disconnect' }).waitFor();
+    },
+  );
+
+  it('says that the limit is not known in MQTT 3.1.1 at another broker', async () => {
+    const served = await suite.built.serve();
+    onTestFinished(() => served.stop());
+    const client = await suite.openConnected('messages');
+    await connectOld(client, served.nodeUrl);
+    await client.fillPayload('Text', 'x');
+    await eventually(() => client.page.getByTestId('size').textContent()).toBe('1 B, limit unknown');
+    await eventually(() => client.page.getByTestId('size').getAttribute('title')).toBe(
+      'In MQTT 3.1.1 a server does not say how large a packet may be. It may close the connection at one that is too large.',
+    );
+  });
+
+  it('says what an acknowledgement does not mean in MQTT 3.1.1', async () => {
+    const client = await suite.openConnected('messages');
+    await connectOld(client, suite.served.nodeUrl);
     await send(client, '$SYS/old', 1);
     await eventually(() => fateOf(client, '$SYS/old').textContent()).toBe('ack');
     await eventually(() => fateOf(client, '$SYS/old').getAttribute('title')).toBe(
       'Acknowledged. That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     );
+    await eventually(() => status(client).textContent()).toMatch(
+      /^Acknowledged in [\d.]+ ms\. That does not mean accepted: MQTT 3\.1\.1 cannot say that a PUBLISH was refused\.$/,
+    );
+    await client.screenshot('fates-old-light');
   });
 });

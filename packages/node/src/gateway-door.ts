@@ -31,6 +31,7 @@ export interface GatewayDoor {
   /** The gateway's connections, for the broker of the node door. */
   readonly connections: Connections;
   readonly emulator: Emulator;
+  readonly maximumPacketSizeBytes: number;
   stop(): Promise<void>;
 }
 
@@ -107,6 +108,7 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
     url: emulator.url,
     connections: new PostingConnections(() => outside),
     emulator,
+    maximumPacketSizeBytes: maximumPacketSize,
     async stop() {
       await emulator.stop();
       poster.close();

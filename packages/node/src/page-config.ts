@@ -8,6 +8,14 @@ export interface PageEndpoint {
   /** Absent: the page's own port. */
   readonly port?: number;
   readonly path: string;
+  /** Clients of MQTT 3.1.1 hear of it from nowhere else. */
+  readonly maximumPacketSizeBytes: number;
+}
+
+/** What the page is told of a gateway door. */
+export interface PageGateway {
+  readonly url: string;
+  readonly maximumPacketSizeBytes: number;
 }
 
 /** What the web client asks the broker that serves it: where its doors are, and who may use its API. */
@@ -16,11 +24,20 @@ export interface PageConfig {
   readonly api: { readonly path: string; readonly access: ApiAccess['mode'] };
 }
 
-/** @param gatewayUrl of the gateway door, where there is one */
-export function pageConfig(gatewayUrl: string | undefined, access: ApiAccess['mode']): PageConfig {
-  const node: PageEndpoint = { door: 'node', path: MQTT_PATH };
-  const api = { path: API_PATH, access };
-  if (gatewayUrl === undefined) return { endpoints: [node], api };
-  const { port, pathname } = new URL(gatewayUrl);
-  return { endpoints: [node, { door: 'gateway', port: Number(port), path: pathname }], api };
+/**
+ * @param maximumPacketSizeBytes of the node door
+ * @param gateway the gateway door, where there is one
+ */
+export function pageConfig(
+  maximumPacketSizeBytes: number,
+  gateway: PageGateway | undefined,
+  access: ApiAccess['mode'],
+): PageConfig {
+  const endpoints: PageEndpoint[] = [{ door: 'node', path: MQTT_PATH, maximumPacketSizeBytes }];
+  if (gateway !== undefined) {
+    const { port, pathname: path } = new URL(gateway.url);
+    const { maximumPacketSizeBytes: bytesMax } = gateway;
+    endpoints.push({ door: 'gateway', port: Number(port), path, maximumPacketSizeBytes: bytesMax });
+  }
+  return { endpoints, api: { path: API_PATH, access } };
 }

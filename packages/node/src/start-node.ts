@@ -110,7 +110,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const sweep = new Sweep(links, clock, log, limits);
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
-  const page = createHttpHandler(loadPage(), pageConfig(gateway?.url, resolved.apiAccess.mode), () => ({
+  const config = pageConfig(context.limits.maximumPacketSize, gateway, resolved.apiAccess.mode);
+  const page = createHttpHandler(loadPage(), config, () => ({
     status: stopped === undefined ? 'ok' : 'stopping',
     connections: links.size,
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),

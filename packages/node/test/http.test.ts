@@ -41,8 +41,8 @@ test('/config.json tells the page where both doors are', async () => {
   const { port } = new URL(node.gateway?.url ?? '');
   expect(await response.json()).toEqual({
     endpoints: [
-      { door: 'node', path: '/mqtt' },
-      { door: 'gateway', port: Number(port), path: '/mqtt' },
+      { door: 'node', path: '/mqtt', maximumPacketSizeBytes: 2_097_152 },
+      { door: 'gateway', port: Number(port), path: '/mqtt', maximumPacketSizeBytes: 24_573 },
     ],
     api: { path: '/api/v5', access: 'local' },
   });

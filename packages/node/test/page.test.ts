@@ -53,7 +53,7 @@ describe('the web client as the broker serves it', () => {
     const config = await get(new URL('config.json', alone.pageUrl));
     expect(config.headers.get('cache-control')).toBe('no-store');
     expect(await config.json()).toEqual({
-      endpoints: [{ door: 'node', path: '/mqtt' }],
+      endpoints: [{ door: 'node', path: '/mqtt', maximumPacketSizeBytes: 2_097_152 }],
       api: { path: '/api/v5', access: 'local' },
     });
   });

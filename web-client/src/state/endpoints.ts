@@ -1,5 +1,5 @@
 import { newProfile, newSubscription } from '../engine/new-profile.ts';
-import { type Members, membersOf, oneOf, text } from '../engine/read-members.ts';
+import { integer, type Members, membersOf, oneOf, text } from '../engine/read-members.ts';
 import type { ConnectionProfile, Door } from '../engine/types.ts';
 
 /** Where the page's own broker can be reached, as `config.json` beside the page says. */
@@ -7,6 +7,8 @@ export interface Endpoint {
   readonly url: string;
   readonly door: Door;
   readonly name: string | undefined;
+  /** The largest packet that it takes. Only with MQTT 5 does CONNACK say so. */
+  readonly maximumPacketSizeBytes: number | undefined;
 }
 
 /** The API of the broker that serves the page: where it is, and whether it wants a key. */
@@ -66,17 +68,21 @@ function webAddress(value: unknown): string | undefined {
 
 function endpointFrom(entry: unknown, page: URL): readonly Endpoint[] {
   const read = membersOf(entry) ?? {};
-  const { door, url, port, path, name } = read;
+  const { door, url, port, path } = read;
   if (door !== 'node' && door !== 'gateway') return [];
-  const shownName = typeof name === 'string' ? name : undefined;
-  if (typeof url === 'string') return [{ url, door, name: shownName }];
+  const rest = {
+    door,
+    name: text(read.name),
+    maximumPacketSizeBytes: integer(read.maximumPacketSizeBytes, 1, 0xffff_ffff),
+  } as const;
+  if (typeof url === 'string') return [{ url, ...rest }];
   if (typeof path !== 'string') return [];
   const own = new URL(path, page);
   own.protocol = page.protocol === 'https:' ? 'wss:' : 'ws:';
   own.hash = '';
   own.search = '';
   if (typeof port === 'number') own.port = String(port);
-  return [{ url: own.href, door, name: shownName }];
+  return [{ url: own.href, ...rest }];
 }
 
 /** What the lines of code on the first page publish to. */

@@ -32,6 +32,13 @@ export function useStatus(id: string | undefined): ConnectionStatus {
   return useStore((state) => (id === undefined ? undefined : state.statuses[id]) ?? IDLE_STATUS);
 }
 
+/** The largest packet that the server takes: as CONNACK says, or where that says nothing, `config.json`. */
+export function usePacketBytesMax({ id, url }: ConnectionProfile): number | undefined {
+  const told = useStatus(id).session?.maximumPacketSizeBytes;
+  const known = useStore(({ site }) => site.endpoints.find((endpoint) => endpoint.url === url));
+  return told ?? known?.maximumPacketSizeBytes;
+}
+
 /** Renders once per frame while the log changes. Returns the log's end. */
 export function useLogEnd(log: MessageLog | undefined): number {
   const subscribe = useCallback((changed: () => void) => log?.onFrame(changed) ?? (() => {}), [log]);

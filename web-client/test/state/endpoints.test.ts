@@ -8,7 +8,7 @@ test('paths are at the page’s own host, and ports where they are named', () =>
     {
       endpoints: [
         { door: 'node', path: '/mqtt' },
-        { door: 'gateway', path: '/mqtt', port: 8084 },
+        { door: 'gateway', path: '/mqtt', port: 8084, maximumPacketSizeBytes: 24_573 },
       ],
     },
     PAGE,
@@ -17,6 +17,7 @@ test('paths are at the page’s own host, and ports where they are named', () =>
     'wss://tools.example/mqtt',
     'wss://tools.example:8084/mqtt',
   ]);
+  expect(endpoints.map((endpoint) => endpoint.maximumPacketSizeBytes)).toEqual([undefined, 24_573]);
 });
 
 test('the API is at the page’s own host, whatever the file says: its key is sent there', () => {

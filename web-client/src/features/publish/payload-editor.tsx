@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
 import type { Draft, PayloadFormat } from '../../state/draft.ts';
-import { useStatus } from '../../state/hooks.ts';
+import { usePacketBytesMax, useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -121,16 +121,26 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
 /** How large the payload is, and whether its packet is larger than the server takes. */
 function Size({ profile, draft }: PayloadEditorProps) {
   const { t } = useTranslation();
-  const { maximumPacketSizeBytes: max } = useStatus(profile.id).session ?? {};
+  const max = usePacketBytesMax(profile);
+  const { phase } = useStatus(profile.id);
   const payload = payloadBytes(draft.payload, draft.format);
   if (payload === undefined) return null;
   const { topic, qos, properties } = draft;
   const request = { topic, qos, payload, properties: propertiesOf(properties) };
   const over = max === undefined ? 0 : publishLength(request, profile.protocolVersion) - max;
   const size = formatBytes(payload.length);
-  const text = max === undefined ? size : t('publish.sizeOf', { size, max: formatBytes(max) });
+  // With MQTT 5, a server that names no limit has none.
+  const isUnknown = max === undefined && phase === 'connected' && profile.protocolVersion !== 5;
+  const sizeWithLimit = isUnknown ? t('publish.sizeUnlimited', { size }) : size;
+  const text = max === undefined ? sizeWithLimit : t('publish.sizeOf', { size, max: formatBytes(max) });
   return (
-    <Text size="xs" c={over > 0 ? 'var(--mantine-color-error)' : 'dimmed'} ml="auto" data-testid="size">
+    <Text
+      size="xs"
+      c={over > 0 ? 'var(--mantine-color-error)' : 'dimmed'}
+      ml="auto"
+      data-testid="size"
+      title={isUnknown ? t('publish.limitUnknown') : undefined}
+    >
       {over > 0 ? `${text} · ${t('publish.tooLarge', { over: formatBytes(over) })}` : text}
     </Text>
   );

@@ -102,7 +102,7 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
         <PayloadEditor profile={profile} draft={draft} />
         {isWide && <PublishSections profile={profile} draft={draft} />}
       </div>
-      <SendingStatus sending={sending} draft={draft} />
+      <SendingStatus sending={sending} draft={draft} protocolVersion={profile.protocolVersion} />
     </form>
   );
 }

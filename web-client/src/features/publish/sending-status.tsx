@@ -13,12 +13,13 @@ const NO_MATCHING_SUBSCRIBERS = 0x10;
 interface SendingStatusProps {
   readonly sending: Sending;
   readonly draft: Draft;
+  readonly protocolVersion: number;
 }
 
 /** What became of the last publish, or what is odd about the next one. */
-export function SendingStatus({ sending, draft }: SendingStatusProps) {
+export function SendingStatus({ sending, draft, protocolVersion }: SendingStatusProps) {
   const { t } = useTranslation();
-  const { kind, text } = said(t, sending, draft);
+  const { kind, text } = said(t, sending, draft, protocolVersion);
   return (
     <div className={classes.status} data-kind={kind} role="status">
       {text}
@@ -30,6 +31,7 @@ function said(
   t: TFunction,
   sending: Sending,
   draft: Draft,
+  protocolVersion: number,
 ): { readonly kind: string; readonly text: string } {
   if (sending.type === 'sending') return { kind: 'sending', text: t('publish.outcome.sending') };
   if (sending.type === 'problem') {
@@ -49,8 +51,6 @@ function said(
   if (outcome.reasonCode === NO_MATCHING_SUBSCRIBERS) {
     return { kind: 'done', text: t('publish.outcome.nobody', { duration }) };
   }
-  return {
-    kind: 'done',
-    text: t(qos === 1 ? 'publish.outcome.acknowledged' : 'publish.outcome.complete', { duration }),
-  };
+  const text = t(qos === 1 ? 'publish.outcome.acknowledged' : 'publish.outcome.complete', { duration });
+  return { kind: 'done', text: protocolVersion === 5 ? text : `${text}. ${t('publish.outcome.blind')}` };
 }

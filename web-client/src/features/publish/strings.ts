@@ -15,6 +15,9 @@ export const publish = {
   notConnected: 'Connect first',
   pretty: 'Format the JSON',
   sizeOf: '{{size}} of {{max}}',
+  sizeUnlimited: '{{size}}, limit unknown',
+  limitUnknown:
+    'In MQTT 3.1.1 a server does not say how large a packet may be. It may close the connection at one that is too large.',
   tooLarge: 'Too large by {{over}}',
   more: 'More',
   sections: { properties: 'Properties', request: 'Request and response', burst: 'Burst' },
@@ -39,6 +42,7 @@ export const publish = {
     acknowledged: 'Acknowledged in {{duration}}',
     nobody: 'Acknowledged in {{duration}}: nobody is subscribed to it',
     complete: 'Complete in {{duration}}',
+    blind: 'That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     failed: 'Not published: {{title}}',
     sending: 'Publishing …',
   },

@@ -3,7 +3,7 @@ import type { ConnectionProfile, Outcome } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
 import { connections } from '../../state/connections.ts';
 import type { Draft } from '../../state/draft.ts';
-import { useStatus } from '../../state/hooks.ts';
+import { usePacketBytesMax } from '../../state/hooks.ts';
 import { remember } from './draft-archive.ts';
 import { type DraftProblem, requestOf } from './draft-request.ts';
 
@@ -18,7 +18,7 @@ export function useSend(profile: ConnectionProfile): {
   readonly sending: Sending;
   readonly send: (draft: Draft) => Promise<void>;
 } {
-  const maximumPacketSizeBytes = useStatus(profile.id).session?.maximumPacketSizeBytes;
+  const bytesMax = usePacketBytesMax(profile);
   const [sending, setSending] = useState<Sending>({ type: 'none' });
   const send = async (draft: Draft): Promise<void> => {
     const request = requestOf(draft, profile.protocolVersion);
@@ -26,7 +26,6 @@ export function useSend(profile: ConnectionProfile): {
       setSending({ type: 'problem', problem: request });
       return;
     }
-    const bytesMax = maximumPacketSizeBytes;
     if (bytesMax !== undefined && publishLength(request, profile.protocolVersion) > bytesMax) {
       setSending({ type: 'problem', problem: { field: 'payload', key: 'tooLarge', bytesMax } });
       return;
