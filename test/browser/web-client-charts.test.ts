@@ -48,6 +48,25 @@ clientSuite('charts in the web client', (suite) => {
     return rows;
   }
 
+  /** How often the only line of a chart in light colours is interrupted, from its first pixel to its last. */
+  async function lineBreaks(chart: Locator): Promise<number> {
+    return await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const { width, height } = canvas;
+      const { data } = canvas.getContext('2d')?.getImageData(0, 0, width, height) ?? { data: [] };
+      const isLine = (at: number): boolean =>
+        Math.abs((data[at] ?? 0) - 54) < 40 &&
+        Math.abs((data[at + 1] ?? 0) - 79) < 40 &&
+        (data[at + 2] ?? 0) > 150;
+      let columns = '';
+      for (let x = 0; x < width; x += 1) {
+        let isCrossed = false;
+        for (let y = 0; y < height && !isCrossed; y += 1) isCrossed = isLine((y * width + x) * 4);
+        columns += isCrossed ? '#' : ' ';
+      }
+      return columns.trim().split(/ {3,}/).length - 1;
+    });
+  }
+
   /** Last, min, mean, max, samples. */
   async function numbersOf(row: Locator): Promise<string[]> {
     return (await row.getByRole('cell').allTextContents()).slice(0, 5);
@@ -94,6 +113,26 @@ clientSuite('charts in the web client', (suite) => {
     await eventually(() => series(client).count()).toBe(1);
     await page.getByRole('button', { name: 'Remove hide/1 $.b' }).click();
     await page.getByText('Nothing is charted yet').waitFor();
+  });
+
+  it('draws no line across the time without a connection', async () => {
+    const client = await open('gap/#');
+    const { page } = client;
+    await tell('gap/1', { a: 1 });
+    await client.rows('gap/1').first().click();
+    await chartNumber(client, 'a');
+    await tell('gap/1', { a: 1 });
+    await client.openView('Charts');
+    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('2');
+    const chart = page.getByRole('img', { name: /^Chart of 1 series/ });
+    await eventually(() => lineBreaks(chart)).toBe(0);
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    await tell('gap/1', { a: 1 });
+    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('3');
+    await eventually(() => lineBreaks(chart)).toBe(1);
+    await client.screenshot('charts-gap');
   });
 
   it('exports the window as CSV, and as a picture with its legend', async () => {
