@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { newProfile } from '../../web-client/src/engine/new-profile.ts';
+import { shareAddress } from '../../web-client/src/engine/share.ts';
+import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
@@ -108,6 +111,127 @@ clientSuite('a page that is reloaded', (suite) => {
     await page.getByRole('img', { name: 'Chart of 1 series over the last 15 min' }).waitFor();
     // Counted before anybody has opened the view again.
     await eventually(() => row.getByRole('cell').first().textContent()).toBe('7');
+  });
+
+  const marks = (client: ClientPage) => client.page.locator('[data-mark="reloaded"]');
+
+  /** The records of messages that the browser has stored, as text. */
+  async function kept(client: ClientPage): Promise<string> {
+    const stores = (await client.stored()).split('\n');
+    return stores.find((text) => text.startsWith('records')) ?? '';
+  }
+
+  /** A reload in the second before that would lose the message. */
+  async function isKept(client: ClientPage, topic: string): Promise<void> {
+    await eventually(() => kept(client)).toContain(`"${topic}"`);
+  }
+
+  it('shows the messages that were kept, and where they end', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    await client.subscribe('stays/#');
+    await suite.other.publishAsync('stays/before', 'seen', { qos: 1, properties: { contentType: 'text/x' } });
+    await client.publish('stays/own', 'sent', 1);
+    await client.rows('stays/own', 'ack').waitFor();
+    await isKept(client, 'stays/own');
+
+    await page.reload();
+    await client.subscription('stays/#').getByText('QoS 1').waitFor();
+    await client.rows('stays/before', 'seen').waitFor();
+    await eventually(() => marks(client).textContent()).toContain(
+      'Kept from before the reload; what came while the page was closed is missing',
+    );
+    await suite.other.publishAsync('stays/after', 'new', { qos: 1 });
+    await client.rows('stays/after').waitFor();
+    const tops = await Promise.all(
+      [client.rows('stays/after'), marks(client), client.rows('stays/before')].map(
+        async (row) => (await row.first().boundingBox())?.y ?? 0,
+      ),
+    );
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+    await client.rows('stays/before').click();
+    const details = page.getByRole('complementary');
+    await details.getByRole('tab', { name: 'Properties' }).click();
+    await details.getByText('text/x').waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('messages-kept-light');
+  });
+
+  it('shows no message again that was cleared, or forgotten, or of a connection that keeps none', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const goesByReload = async (topic: string): Promise<void> => {
+      await page.reload();
+      await client.subscription('gone/#').getByText('QoS 1').waitFor();
+      await suite.other.publishAsync('gone/now', topic, { qos: 1 });
+      await client.rows('gone/now', topic).waitFor();
+      await eventually(() => client.rows(topic).count()).toBe(1);
+      await eventually(() => marks(client).count()).toBe(0);
+    };
+    await client.subscribe('gone/#');
+    await suite.other.publishAsync('gone/cleared', 'x', { qos: 1 });
+    await isKept(client, 'gone/cleared');
+    await page.getByRole('button', { name: 'Clear the list' }).click();
+    await goesByReload('gone/cleared');
+
+    await suite.other.publishAsync('gone/forgotten', 'x', { qos: 1 });
+    await isKept(client, 'gone/forgotten');
+    await client.openView('Connection');
+    await page.getByRole('button', { name: 'Forget kept messages' }).click();
+    await page.getByText('Forgotten', { exact: true }).waitFor();
+    await eventually(() => kept(client)).not.toContain('"gone/forgotten"');
+    await client.openView('Messages');
+    await goesByReload('gone/forgotten');
+
+    await suite.other.publishAsync('gone/off', 'x', { qos: 1 });
+    await isKept(client, 'gone/off');
+    await client.openView('Connection');
+    await page.getByLabel('Keep messages across a reload').uncheck();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await eventually(() => kept(client)).not.toContain('"gone/off"');
+    await client.openView('Messages');
+    await goesByReload('gone/off');
+  });
+
+  it('keeps no messages of a connection that came with a link, unless its receiver wants it', async () => {
+    const page = new URL(suite.served.pageUrl);
+    const profile = { ...newProfile(suite.served.nodeUrl, 'Shared'), keepsMessages: true };
+    const client = await suite.openUrl(shareAddress(profile, page.href));
+    await client.page.getByRole('button', { name: 'Add and look at it first' }).click();
+    const keeps = client.page.getByLabel('Keep messages across a reload');
+    await eventually(() => keeps.isChecked()).toBe(false);
+    await client.page.getByRole('navigation').getByText('This broker', { exact: true }).click();
+    await eventually(() => keeps.isChecked()).toBe(true);
+  });
+
+  it('says once that the browser has no room, and goes on', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const said = page.getByText('This browser has no room left');
+    await client.subscribe('full/#');
+    const [worker] = page.workers();
+    await worker?.evaluate(`IDBObjectStore.prototype.put = () => {
+      throw new DOMException('no room', 'QuotaExceededError');
+    }`);
+    await suite.other.publishAsync('full/1', 'x', { qos: 1 });
+    await said.waitFor();
+    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click();
+    await suite.other.publishAsync('full/2', 'x', { qos: 1 });
+    await client.rows('full/2').waitFor();
+    await eventually(() => said.count()).toBe(0);
+  });
+
+  it('says once that the browser stores nothing, and goes on', async () => {
+    const context = await suite.newContext();
+    await context.addInitScript(`IDBFactory.prototype.open = () => {
+      throw new DOMException('not here', 'SecurityError');
+    }`);
+    const client = await suite.openConnected('messages', { context });
+    await client.page.getByText('This browser stores nothing for this page').waitFor();
+    await client.subscribe('unstored/#');
+    await client.publish('unstored/1', 'x', 1);
+    await client.rows('unstored/1').first().waitFor();
   });
 
   it('is left by Escape from a field of the filter, and says its rates in words', async () => {

@@ -11,6 +11,7 @@ import { Navigation } from './navigation.tsx';
 import { DIALOG_LOADS, Questions } from './questions.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
+import { useStorageTrouble } from './use-storage-trouble.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 import { preload, VIEWS } from './views.ts';
 
@@ -30,6 +31,7 @@ export function Shell() {
   const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
   useShortcuts();
+  useStorageTrouble();
   useEffect(() => (isReady ? preload(DIALOG_LOADS) : undefined), [isReady]);
   useEffect(() => {
     document.title = t('app.title', {

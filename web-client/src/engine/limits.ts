@@ -30,3 +30,16 @@ export const BATCH_BYTES_MAX = MESSAGES_BYTES_MAX;
 
 /** How often a connection's counters and rates are told to the page. */
 export const STATUS_INTERVAL_MS = 500;
+
+/** Messages of a connection that stay across a reload: more would be slow to read when the page opens. */
+export const KEPT_MESSAGES_MAX = 10_000;
+
+/** Bytes of them: twenty connections stay far below what a browser gives a page. */
+export const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+
+/** The least time between two writes of what has come. What comes after the last one is lost by a reload. */
+export const KEEP_INTERVAL_MS = 1_000;
+
+/** A record of kept messages that holds so many, or so many bytes, is not written again. */
+export const KEPT_RECORD_MESSAGES = 500;
+export const KEPT_RECORD_BYTES = 256 * 1024;

@@ -4,6 +4,7 @@ import type {
   ConnectionProfile,
   ConnectionStatus,
   FrameKind,
+  KeepTrouble,
   LogMark,
   MessageProperties,
   Outcome,
@@ -31,6 +32,10 @@ export type Command =
   | { readonly type: 'publish'; readonly id: string; readonly call: number; readonly request: PublishRequest }
   | { readonly type: 'burst'; readonly id: string; readonly call: number; readonly request: BurstRequest }
   | { readonly type: 'stop-burst'; readonly id: string; readonly call: number }
+  /** Whether messages stay across a reload. Answered when the page has been shown those that did. */
+  | { readonly type: 'keep'; readonly id: string; readonly call: number; readonly isKept: boolean }
+  /** Removes the messages that would stay. */
+  | { readonly type: 'forget'; readonly id: string }
   /** The page has taken the batch: the next may come. */
   | { readonly type: 'taken'; readonly id: string };
 
@@ -38,6 +43,10 @@ export type Command =
 export type Report =
   | { readonly type: 'status'; readonly id: string; readonly status: ConnectionStatus }
   | { readonly type: 'batch'; readonly id: string; readonly batch: Batch }
+  /** Messages that stayed across a reload. */
+  | { readonly type: 'kept'; readonly id: string; readonly batch: Batch }
+  | { readonly type: 'keep-trouble'; readonly kind: KeepTrouble }
+  | { readonly type: 'keeping'; readonly call: number }
   | { readonly type: 'outcome'; readonly call: number; readonly outcome: Outcome }
   | { readonly type: 'progress'; readonly call: number; readonly progress: BurstProgress };
 

@@ -11,11 +11,11 @@ const SHARE_PREFIX = '#/share/';
 const SHARE_LENGTH_MAX = 100_000;
 
 /** What stays here when a connection is shared or exported: secrets, and what only means something in this browser. */
-export type PublicProfile = Omit<ConnectionProfile, 'id' | 'storeSecrets'>;
+export type PublicProfile = Omit<ConnectionProfile, 'id' | 'storeSecrets' | 'keepsMessages'>;
 
 /** The profile as others may see it. Secrets that hide in the URL or in user properties are left out, too. */
 export function publicProfile(profile: ConnectionProfile): PublicProfile {
-  const { id: _id, storeSecrets: _storeSecrets, ...shared } = profile;
+  const { id: _id, storeSecrets: _storeSecrets, keepsMessages: _keepsMessages, ...shared } = profile;
   const { url, secrets } = splitUrl(profile.url, profile.tokenParameter);
   return {
     ...shared,
@@ -54,7 +54,9 @@ export function sharedProfile(hash: string): ConnectionProfile | undefined {
   const base64 = hash.slice(SHARE_PREFIX.length).replaceAll('-', '+').replaceAll('_', '/');
   try {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    return readProfile(JSON.parse(new TextDecoder().decode(bytes)));
+    const profile = readProfile(JSON.parse(new TextDecoder().decode(bytes)));
+    // Its receiver has not decided to store anybody's messages.
+    return profile && { ...profile, keepsMessages: false };
   } catch {
     // Not base64, or no JSON: a link that was cut short.
     return undefined;

@@ -100,6 +100,8 @@ export interface ConnectionProfile {
   /** Whether its owner asked to store the secrets with the profile. */
   readonly storeSecrets: boolean;
   readonly subscriptions: readonly Subscription[];
+  /** Whether its messages stay in this browser across a reload: only where it is false they do not. */
+  readonly keepsMessages?: boolean | undefined;
   /** False: it does not subscribe to the broker's notices of what it drops. Only for the example, which shows every packet. */
   readonly hearsOfDrops?: boolean | undefined;
 }
@@ -179,7 +181,12 @@ export type LogMark =
       readonly sessionPresent: boolean;
     }
   /** The page was too busy to take these messages. */
-  | { readonly kind: 'skipped'; readonly atMs: number; readonly count: number };
+  | { readonly kind: 'skipped'; readonly atMs: number; readonly count: number }
+  /** What stands before it was kept by an earlier visit, whose last message is of `fromMs`. */
+  | { readonly kind: 'reloaded'; readonly atMs: number; readonly fromMs: number };
+
+/** Why messages are not kept across a reload: the browser has no room, or stores nothing for this page. */
+export type KeepTrouble = 'full' | 'unavailable';
 
 /** A mark, with the sequence of the message that it stands before. */
 export interface PlacedMark {

@@ -1,5 +1,6 @@
 import { browserEnvironment } from './browser-environment.ts';
 import { Host } from './host/host.ts';
+import { KeptDatabase } from './kept-database.ts';
 import type { Command } from './protocol.ts';
 
 /** What TypeScript's DOM library does not say of a worker's globals. */
@@ -10,5 +11,6 @@ interface WorkerGlobals {
 
 const globals = globalThis as unknown as WorkerGlobals;
 
-const host = new Host(browserEnvironment, (report, moved) => globals.postMessage(report, moved));
+const environment = { ...browserEnvironment, kept: new KeptDatabase() };
+const host = new Host(environment, (report, moved) => globals.postMessage(report, moved));
 globals.onmessage = ({ data }) => host.handle(data);

@@ -3,10 +3,11 @@ import type { ConnectionProfile } from '../engine/types.ts';
 import { i18next } from '../i18n/index.ts';
 import { database } from './database.ts';
 import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
-import { connectProfile, profileOf } from './profiles.ts';
+import { connectProfile, keepMessages, profileOf } from './profiles.ts';
 import { leftOpen, rememberOpen } from './reopening.ts';
 import { followAddress } from './routes.ts';
 import { isMissingSecrets, loadSecrets } from './secrets.ts';
+import { tryStorage } from './storage.ts';
 import { useStore } from './store.ts';
 
 /** What is remembered of the last visit. */
@@ -27,29 +28,35 @@ export async function boot(): Promise<void> {
   useStore.subscribe(({ activeId }) => {
     if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
   });
+  // What stayed across a reload is in a log before anything new comes into it.
+  const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
+  const connect = async (id: string): Promise<void> => {
+    await kept.get(id);
+    connectProfile(id);
+  };
   const shared = sharedProfile(location.hash);
   followAddress();
   // Only its user decides to connect to where a link points.
   if (shared !== undefined) useStore.setState({ question: { type: 'shared', profile: shared } });
   else {
-    if (active !== undefined && servedIds.has(active.id)) connectProfile(active.id);
-    reopen(wereOpen.filter((id) => id !== active?.id || !servedIds.has(id)));
+    const servedId = active !== undefined && servedIds.has(active.id) ? active.id : undefined;
+    if (servedId !== undefined) void connect(servedId);
+    for (const id of wereOpen) if (id !== servedId && canOpen(id)) void connect(id);
   }
   rememberOpen();
 }
-
 /** One whose secrets would have to be asked for waits until somebody wants it. */
-function reopen(ids: readonly string[]): void {
-  for (const id of ids) {
-    const profile = profileOf(id);
-    if (profile !== undefined && !isMissingSecrets(profile)) connectProfile(id);
-  }
+function canOpen(id: string): boolean {
+  const profile = profileOf(id);
+  return profile !== undefined && !isMissingSecrets(profile);
 }
 
 async function loadStored(): Promise<readonly ConnectionProfile[]> {
-  await loadSecrets();
-  const stored = await database.profiles.orderBy('position').toArray();
-  return stored.map(({ profile }) => profile);
+  const stored = await tryStorage(async () => {
+    await loadSecrets();
+    return await database.profiles.orderBy('position').toArray();
+  });
+  return (stored ?? []).map(({ profile }) => profile);
 }
 
 /** What its owner changed stays; where the broker is, the broker says. */

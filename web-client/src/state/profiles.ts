@@ -4,6 +4,7 @@ import { connections } from './connections.ts';
 import { database } from './database.ts';
 import { isRecording } from './recording-ids.ts';
 import { forgetSecrets, isMissingSecrets, keepSecrets, secretsOf } from './secrets.ts';
+import { tryStorage } from './storage.ts';
 import { useStore } from './store.ts';
 
 /** What one does with connections, wherever on the page it is done. */
@@ -19,7 +20,22 @@ export async function saveProfile(profile: ConnectionProfile): Promise<void> {
   const position = index === -1 ? profiles.length : index;
   useStore.setState({ profiles: profiles.with(index === -1 ? profiles.length : index, profile) });
   if (isRecording(profile.id)) return;
-  await database.profiles.put({ id: profile.id, position, profile });
+  void keepMessages(profile);
+  await tryStorage(() => database.profiles.put({ id: profile.id, position, profile }));
+}
+
+/**
+ * Lets the messages of its connection stay across a reload, or not.
+ *
+ * @returns when those that did are in its log
+ */
+export function keepMessages({ id, keepsMessages = true }: ConnectionProfile): Promise<void> {
+  return connections.get(id).keep(keepsMessages);
+}
+
+/** Removes the messages that would be there after a reload. */
+export function forgetKeptMessages(id: string): void {
+  connections.get(id).forgetKept();
 }
 
 export async function addProfile(profile: ConnectionProfile): Promise<void> {
@@ -30,9 +46,13 @@ export async function addProfile(profile: ConnectionProfile): Promise<void> {
 export async function addProfiles(added: readonly ConnectionProfile[]): Promise<void> {
   const { profiles, activeId } = useStore.getState();
   useStore.setState({ profiles: [...profiles, ...added], activeId: added.at(-1)?.id ?? activeId });
-  await database.profiles.bulkPut(
-    added.map((profile, index) => ({ id: profile.id, position: profiles.length + index, profile })),
-  );
+  for (const profile of added) void keepMessages(profile);
+  const stored = added.map((profile, index) => ({
+    id: profile.id,
+    position: profiles.length + index,
+    profile,
+  }));
+  await tryStorage(() => database.profiles.bulkPut(stored));
 }
 
 /** A copy under a new name, with the secrets that the page knows. */
@@ -57,7 +77,7 @@ export async function deleteProfile(id: string): Promise<void> {
     statuses,
     activeId: activeId === id ? profiles[0]?.id : activeId,
   }));
-  await database.profiles.delete(id);
+  await tryStorage(() => database.profiles.delete(id));
   await forgetSecrets(id);
 }
 

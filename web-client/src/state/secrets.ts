@@ -1,5 +1,6 @@
 import type { ConnectionProfile, Secrets } from '../engine/types.ts';
 import { database } from './database.ts';
+import { tryStorage } from './storage.ts';
 
 /** Secrets live in memory, as long as the page does. Only those that their owner asked to store are stored. */
 const remembered = new Map<string, Secrets>();
@@ -16,13 +17,14 @@ export function isMissingSecrets({ id, needs }: ConnectionProfile): boolean {
 
 export async function keepSecrets({ id, storeSecrets }: ConnectionProfile, secrets: Secrets): Promise<void> {
   remembered.set(id, secrets);
-  if (storeSecrets) await database.secrets.put({ id, secrets });
-  else await database.secrets.delete(id);
+  await tryStorage<unknown>(() =>
+    storeSecrets ? database.secrets.put({ id, secrets }) : database.secrets.delete(id),
+  );
 }
 
 export async function forgetSecrets(id: string): Promise<void> {
   remembered.delete(id);
-  await database.secrets.delete(id);
+  await tryStorage(() => database.secrets.delete(id));
 }
 
 export async function loadSecrets(): Promise<void> {

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { ConnectionProfile, ConnectionStatus } from '../engine/types.ts';
+import type { ConnectionProfile, ConnectionStatus, KeepTrouble } from '../engine/types.ts';
 import { NO_SITE, type Site } from './endpoints.ts';
 import type { ViewId } from './view-ids.ts';
 
@@ -32,6 +32,8 @@ export interface AppState {
   /** By the profile's id. */
   readonly statuses: Readonly<Record<string, ConnectionStatus>>;
   readonly question: Question | undefined;
+  /** Why the browser stores nothing, or no more, for this page. */
+  readonly storageTrouble: KeepTrouble | undefined;
 }
 
 export const useStore = create<AppState>(() => ({
@@ -42,4 +44,5 @@ export const useStore = create<AppState>(() => ({
   viewId: 'start',
   statuses: {},
   question: undefined,
+  storageTrouble: undefined,
 }));

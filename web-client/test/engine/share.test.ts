@@ -43,6 +43,7 @@ function content(profile: ConnectionProfile | undefined): unknown {
       ...profile,
       id: '',
       storeSecrets: false,
+      keepsMessages: undefined,
       subscriptions: profile.subscriptions.map((subscription) => ({ ...subscription, id: '' })),
     }),
   );
@@ -52,6 +53,11 @@ test('a shared address brings back the whole configuration', () => {
   const address = shareAddress(FULL, PAGE);
   expect(address.startsWith('https://apus.example/client/#/share/')).toBe(true);
   expect(content(sharedProfile(new URL(address).hash))).toEqual(content(FULL));
+});
+
+test('its messages do not stay across a reload, whatever its sender wants', () => {
+  const address = shareAddress({ ...FULL, keepsMessages: true }, PAGE);
+  expect(sharedProfile(new URL(address).hash)?.keepsMessages).toBe(false);
 });
 
 test('identifiers are new, so that nothing here is overwritten', () => {

@@ -2,6 +2,7 @@ import { BATCH_BYTES_MAX, BATCH_INTERVAL_MS, BATCH_MESSAGES_MAX } from '../limit
 import type { Batch, FrameRow, PublishOutcome } from '../protocol.ts';
 import type { LogMark } from '../types.ts';
 import { BatchBuilder, type NewMessage } from './batch-builder.ts';
+import type { MessageKeeper } from './message-keeper.ts';
 
 /** Calls back later; a test's calls when it says so. Returns how to cancel. */
 export type Later = (callback: () => void, delayMs: number) => () => void;
@@ -21,6 +22,7 @@ export interface Place {
 export class Batcher {
   readonly #send: (batch: Batch) => void;
   readonly #later: Later;
+  readonly #keeper: MessageKeeper | undefined;
   readonly #builder = new BatchBuilder();
   #cancelTimer: (() => void) | undefined;
   #isOutstanding = false;
@@ -29,9 +31,11 @@ export class Batcher {
   #generation = 0;
   #lastPacketId = 0;
 
-  constructor(send: (batch: Batch) => void, later: Later) {
+  /** @param keeper hears of every message, also of those that a busy page never sees */
+  constructor(send: (batch: Batch) => void, later: Later, keeper?: MessageKeeper) {
     this.#send = send;
     this.#later = later;
+    this.#keeper = keeper;
   }
 
   /** Messages that the page never saw. */
@@ -67,17 +71,21 @@ export class Batcher {
     const isHere = place?.generation === this.#generation;
     const offset = isHere ? place.offset : this.#builder.addBytes(bytes);
     this.#builder.addMessage(message, offset, bytes.length);
+    this.#keeper?.message(message, bytes);
     this.#schedule();
   }
 
   /** Something is missing between what came before and what comes now. */
   mark(mark: LogMark): void {
     this.#builder.addMark(mark);
+    // The keeper lets nothing go for a busy page.
+    if (mark.kind !== 'skipped') this.#keeper?.mark(mark);
     this.#schedule();
   }
 
   /** The server has answered what was published before. */
   outcome(outcome: PublishOutcome): void {
+    this.#keeper?.outcome(outcome);
     // A page that takes nothing for so long has let those messages go.
     if (this.#builder.outcomeCount >= BATCH_MESSAGES_MAX) return;
     this.#builder.addOutcome(outcome);

@@ -1,6 +1,7 @@
 import type { MqttModule, WebSocketClass } from '@apus/client';
 import type { TappedSocket } from '../wire/tap.ts';
 import type { Later } from './batcher.ts';
+import type { KeptStore } from './kept-store.ts';
 
 /** A WebSocket as the detection of doors needs it. */
 export interface ProbeSocket extends TappedSocket {
@@ -17,4 +18,6 @@ export interface HostEnvironment {
   /** Milliseconds since 1970, with a fraction where there is one. */
   now(): number;
   readonly later: Later;
+  /** Undefined where messages do not stay. */
+  readonly kept?: KeptStore;
 }

@@ -8,6 +8,7 @@ import type {
   ConnectionStatus,
   Door,
   GatewayTraffic,
+  KeepTrouble,
   Outcome,
   PublishRequest,
   Secrets,
@@ -22,6 +23,7 @@ import { DropWatch } from './drop-watch.ts';
 import { endClient } from './end-client.ts';
 import type { HostEnvironment } from './environment.ts';
 import { FrameRecorder } from './frame-recorder.ts';
+import { MessageKeeper } from './message-keeper.ts';
 import { sessionFacts } from './mqtt-properties.ts';
 import { openClient } from './open-client.ts';
 import { Publisher } from './publisher.ts';
@@ -34,6 +36,9 @@ import { WireRecorder } from './wire-recorder.ts';
 export interface ConnectionReports {
   status(status: ConnectionStatus): void;
   batch(batch: Batch): void;
+  /** What was kept of an earlier visit. */
+  kept(batch: Batch): void;
+  keepTrouble(kind: KeepTrouble): void;
 }
 
 /** What lives from one `open` to the next. */
@@ -48,6 +53,7 @@ interface Opened {
 export class HostConnection {
   readonly #environment: HostEnvironment;
   readonly #batcher: Batcher;
+  readonly #keeper: MessageKeeper | undefined;
   readonly #frames: FrameRecorder;
   readonly #traffic = new TrafficMeter();
   readonly #board: StatusBoard;
@@ -58,10 +64,12 @@ export class HostConnection {
   #awaySinceMs: number | undefined;
   #cancelRetry = (): void => {};
 
-  constructor(environment: HostEnvironment, reports: ConnectionReports) {
-    const { now, later } = environment;
+  constructor(id: string, environment: HostEnvironment, reports: ConnectionReports) {
+    const { now, later, kept: store } = environment;
     this.#environment = environment;
-    this.#batcher = new Batcher(reports.batch, later);
+    this.#keeper =
+      store && new MessageKeeper({ id, store, now, later, show: reports.kept, trouble: reports.keepTrouble });
+    this.#batcher = new Batcher(reports.batch, later, this.#keeper);
     this.#frames = new FrameRecorder(this.#batcher, now);
     this.#board = new StatusBoard({
       now,
@@ -120,6 +128,14 @@ export class HostConnection {
   burst(request: BurstRequest, progress: (progress: BurstProgress) => void): () => void {
     const { now, later } = this.#environment;
     return startBurst(request, { publish: (message) => this.publish(message), progress, now, later });
+  }
+
+  async keep(isKept: boolean): Promise<void> {
+    await (isKept ? this.#keeper?.start() : this.#keeper?.stop());
+  }
+
+  async forget(): Promise<void> {
+    await this.#keeper?.forget();
   }
 
   taken(): void {

@@ -1,4 +1,4 @@
-import type { Command, Report } from '../protocol.ts';
+import type { Batch, Command, Report } from '../protocol.ts';
 import type { HostEnvironment } from './environment.ts';
 import { HostConnection } from './host-connection.ts';
 
@@ -36,6 +36,14 @@ export class Host {
       case 'subscriptions':
         connection.setSubscriptions(command.subscriptions);
         break;
+      case 'forget':
+        void connection.forget();
+        break;
+      case 'keep': {
+        const { call, isKept } = command;
+        void connection.keep(isKept).then(() => this.#report({ type: 'keeping', call }, []));
+        break;
+      }
       case 'taken':
         connection.taken();
         break;
@@ -63,15 +71,19 @@ export class Host {
   #connection(id: string): HostConnection {
     let connection = this.#connections.get(id);
     if (connection === undefined) {
-      connection = new HostConnection(this.#environment, {
+      connection = new HostConnection(id, this.#environment, {
         status: (status) => this.#report({ type: 'status', id, status }, []),
-        batch: (batch) => {
-          const moved = [batch.bytes, batch.packets.buffer, batch.messages.buffer];
-          this.#report({ type: 'batch', id, batch }, moved);
-        },
+        batch: (batch) => this.#report({ type: 'batch', id, batch }, buffersOf(batch)),
+        kept: (batch) => this.#report({ type: 'kept', id, batch }, buffersOf(batch)),
+        keepTrouble: (kind) => this.#report({ type: 'keep-trouble', kind }, []),
       });
       this.#connections.set(id, connection);
     }
     return connection;
   }
+}
+
+/** They are moved to the page, and not copied. */
+function buffersOf({ bytes, packets, messages }: Batch): readonly ArrayBuffer[] {
+  return [bytes, packets.buffer, messages.buffer];
 }

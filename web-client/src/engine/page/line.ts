@@ -5,6 +5,7 @@ import type { BurstProgress, BurstRequest, Outcome, PublishRequest } from '../ty
 export class Line {
   readonly #post: (command: Command) => void;
   readonly #publishes = new Map<number, (outcome: Outcome) => void>();
+  readonly #keeps = new Map<number, () => void>();
   readonly #bursts = new Map<number, (progress: BurstProgress) => void>();
   #calls = 0;
 
@@ -24,6 +25,14 @@ export class Line {
     });
   }
 
+  keep(id: string, isKept: boolean): Promise<void> {
+    const call = this.#nextCall();
+    return new Promise((resolve) => {
+      this.#keeps.set(call, resolve);
+      this.#post({ type: 'keep', id, call, isKept });
+    });
+  }
+
   burst(id: string, request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
     const call = this.#nextCall();
     this.#bursts.set(call, onProgress);
@@ -33,6 +42,11 @@ export class Line {
 
   /** Hands an answer to who waits for it. */
   answered(report: Extract<Report, { readonly call: number }>): void {
+    if (report.type === 'keeping') {
+      this.#keeps.get(report.call)?.();
+      this.#keeps.delete(report.call);
+      return;
+    }
     if (report.type === 'outcome') {
       this.#publishes.get(report.call)?.(report.outcome);
       this.#publishes.delete(report.call);

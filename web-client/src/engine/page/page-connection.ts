@@ -26,6 +26,8 @@ export class PageConnection implements LiveConnection {
   constructor(id: string, line: Line) {
     this.id = id;
     this.#line = line;
+    // What was cleared does not come back.
+    this.messages.onClear(() => this.forgetKept());
   }
 
   open(profile: ConnectionProfile, secrets: Secrets): void {
@@ -51,12 +53,31 @@ export class PageConnection implements LiveConnection {
     this.#line.send({ type: 'subscriptions', id: this.id, subscriptions });
   }
 
+  /**
+   * Whether its messages stay across a reload.
+   *
+   * @returns when those that did are in the log
+   */
+  keep(isKept: boolean): Promise<void> {
+    return this.#line.keep(this.id, isKept);
+  }
+
+  /** Removes the messages that would stay; the log goes on. */
+  forgetKept(): void {
+    this.#line.send({ type: 'forget', id: this.id });
+  }
+
   publish(request: PublishRequest): Promise<Outcome> {
     return this.#line.publish(this.id, request);
   }
 
   burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
     return this.#line.burst(this.id, request, onProgress);
+  }
+
+  /** Messages that stayed across a reload. */
+  takeKept(batch: Batch): void {
+    this.messages.append(readMessages(this.id, batch), batch.marks, batch.outcomes);
   }
 
   take(batch: Batch): void {

@@ -69,7 +69,9 @@ export class Recorder {
 
   /** A gap is remembered whether or not there is a series, which may look back. */
   note(marks: readonly PlacedMark[]): void {
-    const found = marks.flatMap(({ mark }) => (mark.kind === 'away' ? [(mark.fromMs + mark.atMs) / 2] : []));
+    const found = marks.flatMap(({ mark }) =>
+      mark.kind === 'away' || mark.kind === 'reloaded' ? [(mark.fromMs + mark.atMs) / 2] : [],
+    );
     if (found.length > 0) this.#gaps = [...this.#gaps, ...found].slice(-GAPS_MAX);
   }
 

@@ -6,6 +6,7 @@ import type { ConnectionProfile } from '../../engine/types.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { makeClientId, withSplitUrl } from './connection-form.ts';
+import { KeepFields } from './keep-fields.tsx';
 import { type FieldsProps, Section } from './section.tsx';
 import { UrlInput } from './url-input.tsx';
 
@@ -119,6 +120,7 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         checked={profile.reconnect}
         onChange={(event) => set({ reconnect: event.currentTarget.checked })}
       />
+      <KeepFields profile={profile} onChange={set} />
     </Section>
   );
 }

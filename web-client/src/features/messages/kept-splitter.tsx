@@ -1,4 +1,5 @@
 import { Splitter, type SplitterProps } from '@mantine/core';
+import type { SplitterPaneSize } from '@mantine/hooks';
 import { setLayout, useLayout } from '../../state/layout.ts';
 
 interface KeptSplitterProps extends Omit<SplitterProps, 'sizes' | 'onSizeChange'> {
@@ -17,7 +18,7 @@ export function KeptSplitter({ kept, usualPx, place, ...props }: KeptSplitterPro
   return (
     <Splitter
       {...props}
-      sizes={sizes.map((size, index) => (index === place ? `${px}px` : size))}
+      sizes={sizes.map((size, index): SplitterPaneSize => (index === place ? `${px}px` : size))}
       onSizeChange={(changed) => {
         const size = place === undefined ? undefined : changed[place];
         if (size !== undefined) setLayout({ [kept]: Math.round(Number.parseFloat(String(size))) });

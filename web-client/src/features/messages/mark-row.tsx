@@ -41,6 +41,7 @@ const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'ident
 function markWords(t: TFunction, mark: LogMark): string {
   if (mark.kind === 'skipped')
     return t('messages.marks.skipped', { count: mark.count, number: formatExact(mark.count) });
+  if (mark.kind === 'reloaded') return t('messages.marks.reloaded');
   if (mark.kind === 'away') {
     const duration = formatSeconds(mark.atMs - mark.fromMs);
     return t(mark.sessionPresent ? 'messages.marks.awayResumed' : 'messages.marks.awayNew', { duration });

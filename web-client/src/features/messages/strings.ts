@@ -31,6 +31,7 @@ export const messages = {
   dropped_one: '{{number}} message was dropped by the broker',
   dropped_other: '{{number}} messages were dropped by the broker',
   marks: {
+    reloaded: 'Kept from before the reload; what came while the page was closed is missing',
     queue_full_one:
       'The broker dropped {{number}} message for this client: read faster, use QoS 0, or raise --queue-length-max',
     queue_full_other:

@@ -14,6 +14,11 @@ export const app = {
   close: 'Close',
   broken: 'This view has failed',
   brokenAgain: 'Open it again',
+  storage: {
+    unavailable:
+      'This browser stores nothing for this page: connections, drafts and messages are gone after a reload.',
+    full: 'This browser has no room left for this page: what comes now is gone after a reload.',
+  },
   failure: 'This should not have happened',
   views: {
     start: 'Start',

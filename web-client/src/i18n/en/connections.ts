@@ -81,6 +81,11 @@ export const connections = {
     clientId: 'Client identifier',
     clientIdHint: 'Empty: the server chooses one at each connection',
     clientIdMake: 'Make one',
+    keepMessages: 'Keep messages across a reload',
+    keepMessagesHint:
+      'The newest {{messages}}, up to {{bytes}}, stay in this browser, unencrypted. Turned off, they are removed.',
+    forgetKept: 'Forget kept messages',
+    forgotten: 'Forgotten',
     cleanStart: 'Clean start',
     cleanStartHint: 'Begin with an empty session, and drop the old one',
     keepAlive: 'Keep alive',

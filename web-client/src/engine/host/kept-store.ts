@@ -1,0 +1,22 @@
+import type { Batch } from '../protocol.ts';
+
+/** Messages of a connection that were written together. */
+export interface KeptRecord {
+  /** The connection's. */
+  readonly id: string;
+  /** Ascends within a connection. */
+  readonly number: number;
+  /** Without packets and frames. */
+  readonly batch: Batch;
+}
+
+/** Where messages stay across a reload. */
+export interface KeptStore {
+  /** Whether this page may keep the messages of the connection: of several tabs one does. */
+  claim(id: string): Promise<boolean>;
+  /** The oldest first. */
+  read(id: string): Promise<readonly KeptRecord[]>;
+  /** At one go. A record of the same number is replaced. */
+  write(record: KeptRecord, removed: readonly number[]): Promise<void>;
+  forget(id: string): Promise<void>;
+}

@@ -1,0 +1,18 @@
+import type { KeepTrouble } from '../engine/types.ts';
+import { useStore } from './store.ts';
+
+/** The page says the first trouble with what the browser stores, and goes on without. */
+export function noteStorageTrouble(kind: KeepTrouble): void {
+  if (useStore.getState().storageTrouble === undefined) useStore.setState({ storageTrouble: kind });
+}
+
+/** Stores something, or reads it. Resolves with undefined where the browser refuses. */
+export async function tryStorage<T>(work: () => PromiseLike<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const isFull = error instanceof Error && error.name === 'QuotaExceededError';
+    noteStorageTrouble(isFull ? 'full' : 'unavailable');
+    return undefined;
+  }
+}
