@@ -14,6 +14,8 @@ export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
   /** Invokes the operator's function. */
   operate(request: object): Promise<OperatorAnswer>;
+  /** Bans a name, as an operator whose function dies when the list is written. */
+  ban(username: string): Promise<void>;
   stop(): void;
 }
 
@@ -37,8 +39,19 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
     const operator = make(environmentOfItsOwn(emulator)).operator();
     return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
   };
+  const ban = async (who: string): Promise<void> => {
+    const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
+    const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;
+    let isDone = false;
+    while (!isDone)
+      isDone = await bans.add(entry).catch((error: unknown) => {
+        failures.push(`a ban: ${error}`);
+        return false;
+      });
+  };
   return {
     operate,
+    ban,
     url: emulator.url,
     emulator,
     dynamoDb,

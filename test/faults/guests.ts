@@ -17,10 +17,19 @@ export interface Published {
   wasSentAgain(topic: string, number: number, after: number): boolean;
 }
 
-/** A post that is under way when an identity expires arrives so much later at most. */
-const EXPIRED_MS_MAX = 3_000;
+/**
+ * A frame that waits 3 s for its handler, which lives for 5 s, by a clock that is a second behind: its post, or its
+ * reply, arrives up to 3 s later still. A worker's takes no longer.
+ */
+const EXPIRED_MS_MAX = 15_000;
 
-/** Clients that come for a while: probes, mortals, intruders, thieves, and those whose identity is brief. */
+/** A process goes by the list of bans that it has for 30 s, a handler lives for 5, and a post arrives later still. */
+const BANNED_MS_MAX = 45_000;
+
+/** An outlaw listens for so long before it publishes: its frame ends the connection. */
+const LISTENS_MS = 5_000;
+
+/** Clients that come for a while: probes, mortals, intruders, thieves, outlaws, and those whose identity is brief. */
 export class Guests {
   readonly clients: SimClient[] = [];
   readonly #emulator: InProcessEmulator;
@@ -226,6 +235,32 @@ export class Guests {
         this.#books.trace,
       ),
     );
+  }
+
+  /** Stays when it has been banned, and publishes when that has to be known everywhere. */
+  outlaw({ filter, bannedAfterMs }: StepOf<'outlaw'>, ban: (username: string) => Promise<void>): void {
+    const name = this.#name('outlaw');
+    let isBannedAtMs = Number.POSITIVE_INFINITY;
+    const client = this.#add(
+      new SimClient(
+        this.#emulator,
+        { clientId: name, sessionExpirySeconds: 0, isSingle: true },
+        {
+          connected: async () => void (await client.subscribe(filter, 1)),
+          message: (topic, payload) => {
+            if (Date.now() > isBannedAtMs)
+              this.#books.wrong(`banned: ${name} got ${topic} ${payload}`, `${topic}=${payload}`);
+          },
+        },
+        this.#books.trace,
+      ),
+    );
+    const isBanned = async (): Promise<void> => {
+      await ban(name);
+      isBannedAtMs = Date.now() + BANNED_MS_MAX;
+      setTimeout(() => client.publish('news/0/1', 'forged', { qos: 1 }), BANNED_MS_MAX + LISTENS_MS);
+    };
+    setTimeout(() => void isBanned(), bannedAfterMs);
   }
 
   #name(kind: string): string {

@@ -12,6 +12,8 @@ export interface StageWorld {
   readonly failures: readonly string[];
   /** Messages in the dead-letter queues. */
   deadLetters(): number | Promise<number>;
+  /** Bans a name, as an operator whose function dies when the list is written. Undefined: not on this stage. */
+  readonly ban?: ((username: string) => Promise<void>) | undefined;
   stop(): void | Promise<void>;
 }
 
@@ -92,6 +94,9 @@ export function perform(step: Step, { world, cast, guests, books, published }: S
     }
     case 'brief':
       guests.brief(step.filter);
+      break;
+    case 'outlaw':
+      if (world.ban !== undefined) guests.outlaw(step, world.ban);
       break;
     case 'amnesiac':
       guests.amnesiac(step);

@@ -39,6 +39,8 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'thief'; readonly client: number; readonly isClean: boolean }
   /** Somebody whose identity expires while its socket stands. */
   | { readonly kind: 'brief'; readonly filter: string }
+  /** Somebody who is banned while its socket stands, and publishes when the ban has long held. */
+  | { readonly kind: 'outlaw'; readonly filter: string; readonly bannedAfterMs: number }
   /** Somebody who leaves a session behind and returns with Clean Start. */
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
@@ -94,6 +96,7 @@ const END_EVERY_MS = 900;
 const OTHER_EVERY_MS = 1_500;
 const THIEF_EVERY_MS = 2_500;
 const BRIEF_EVERY_MS = 5_000;
+const OUTLAW_EVERY_MS = 5_000;
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
   return ages;
@@ -160,6 +163,12 @@ function drawnSteps(seed: number, size: Size): Step[] {
     kind: 'brief',
     atMs,
     filter: oneOf(random, ['news/#', 'state/+/a/b']),
+  }));
+  every(OUTLAW_EVERY_MS, (atMs) => ({
+    kind: 'outlaw',
+    atMs,
+    filter: oneOf(random, ['news/#', 'state/+/a/b']),
+    bannedAfterMs: Math.round(random() * 2_000),
   }));
   return steps.sort((one, other) => one.atMs - other.atMs);
 }

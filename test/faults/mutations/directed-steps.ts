@@ -40,6 +40,36 @@ export const NEW_SHAPES: readonly Step[] = [
   ),
 ];
 
+/** Somebody whose identity expires; and messages for it when that has to show. */
+export const BRIEFS: readonly Step[] = [
+  ...repeated(4, (index) => [{ kind: 'brief', atMs: 200 * index, filter: 'news/#' } as const]),
+  ...repeated(20, (index) => [
+    {
+      kind: 'publish',
+      atMs: 19_000 + 200 * index,
+      publisher: index % PUBLISHERS,
+      topic: 'news',
+      qos: 1,
+    } as const,
+  ]),
+];
+
+/** Somebody who is banned; and messages for it when the ban has to be known everywhere. */
+export const OUTLAWS: readonly Step[] = [
+  ...repeated(4, (index) => [
+    { kind: 'outlaw', atMs: 200 * index, filter: 'news/#', bannedAfterMs: 1_000 } as const,
+  ]),
+  ...repeated(20, (index) => [
+    {
+      kind: 'publish',
+      atMs: 47_000 + 200 * index,
+      publisher: index % PUBLISHERS,
+      topic: 'news',
+      qos: 1,
+    } as const,
+  ]),
+];
+
 /** Each publisher sends several messages at once, again and again: they come in one frame, and windows are full. */
 export const bursts = (options: {
   readonly topic: Topic;

@@ -1,5 +1,5 @@
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
-import { bursts, MORTALS } from './directed-steps.ts';
+import { BRIEFS, bursts, MORTALS, OUTLAWS } from './directed-steps.ts';
 import { LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
 
 /** Whose session it is, and what becomes of it. */
@@ -33,9 +33,35 @@ export const OF_SESSIONS: readonly Mutation[] = [
           await open({ ...request, attachment });
       },
     },
-    durationMs: 12_000,
+    steps: BRIEFS,
+    durationMs: 24_000,
     rates: UNBROKEN,
     finds: ['expired'],
+  },
+  {
+    name: 'a delivery does not ask whether its client is banned',
+    section: '§6 Identity',
+    alterations: {
+      cloud: ({ stores }) => void Object.defineProperty(stores.bans, 'keepsOut', { get: () => undefined }),
+    },
+    steps: OUTLAWS,
+    durationMs: 52_000,
+    rates: UNBROKEN,
+    finds: ['banned'],
+  },
+  {
+    name: 'a frame does not read the list of bans',
+    section: '§6 Identity',
+    alterations: {
+      cloud: ({ stores: { bans } }) => {
+        Object.defineProperty(bans, 'wanted', { get: () => [] });
+        bans.refresh = async () => {};
+      },
+    },
+    steps: OUTLAWS,
+    durationMs: 52_000,
+    rates: UNBROKEN,
+    finds: ['leaked', 'banned'],
   },
   {
     name: 'the end of a connection leaves no tombstone',
