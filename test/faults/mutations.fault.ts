@@ -14,7 +14,7 @@ beforeAll(warmUp, TIMEOUT_MS);
 
 describe('a run without a protection fails, and with it does not', () => {
   it.each(MUTATIONS.filter(({ name }) => name.includes(ONLY)))(
-    '$name ($section)',
+    '$name',
     async (mutation) => {
       const found = await findHistory(mutation);
       if (found === undefined) expect.fail(`nothing was found in ${HISTORIES_MAX} histories`);

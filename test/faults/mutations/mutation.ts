@@ -11,8 +11,6 @@ export interface Mutation
     'alterations' | 'install' | 'steps' | 'inlineSubscribersMax' | 'store' | 'lateInvocationMsMax'
   > {
   readonly name: string;
-  /** The section of the design that demands the protection. */
-  readonly section: string;
   /** Those of the faults that the protection is against are frequent. */
   readonly rates?: Partial<Rates>;
   /** How long clients go on and faults strike. @default 6 s */

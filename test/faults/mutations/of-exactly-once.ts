@@ -10,7 +10,6 @@ const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, duratio
 export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   {
     name: 'a QoS 2 message that is pending counts as handed on',
-    section: '§5 QoS 2',
     alterations: {
       cloud: ({ stores: { received } }) => {
         const begin = received.begin.bind(received);
@@ -25,7 +24,6 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   },
   {
     name: 'a QoS 2 message counts as handed on before it has left',
-    section: '§5 QoS 2',
     alterations: {
       cloud: ({ stores: { received }, environment: { doneAfterFlush } }) => {
         const [afterFlush] = doneAfterFlush;
@@ -37,7 +35,6 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   },
   {
     name: 'nobody remembers the copies of QoS 2 messages',
-    section: '§5 QoS 2',
     install: () => {
       vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
     },
@@ -48,7 +45,6 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   },
   {
     name: 'a QoS 2 copy that may be under way is sent again on the same connection',
-    section: '§5 QoS 2',
     alterations: { stores: { endUncertain: () => false } },
     steps: QOS_2,
     durationMs: DURATION_MS,

@@ -8,7 +8,6 @@ const QOS_0 = bursts({ topic: 'news', qos: 0, messages: 2, everyMs: 100, duratio
 export const OF_FAN_OUT: readonly Mutation[] = [
   {
     name: 'a slice is served without being claimed',
-    section: '§4.6',
     alterations: {
       cloud: ({ stores }) => {
         stores.fanOutProgress.begin = async () => ({ outcome: 'begun' });
@@ -21,7 +20,6 @@ export const OF_FAN_OUT: readonly Mutation[] = [
   },
   {
     name: 'PUBACK goes out before the queue of a wide filter has the message',
-    section: '§4.7',
     alterations: {
       cloud: ({ environment: { fanOut } }) => {
         if (fanOut === undefined) return;

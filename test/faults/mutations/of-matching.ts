@@ -13,7 +13,6 @@ const isRetaining: DynamoDbFaults['latencyMs'] = ({ operation, key }) =>
 export const OF_MATCHING: readonly Mutation[] = [
   {
     name: 'SUBACK does not wait for the leases of the registry',
-    section: '§4.2',
     install: () => {
       const enter = ShapeRegistry.prototype.enter;
       vi.spyOn(ShapeRegistry.prototype, 'enter').mockImplementation(async function (
@@ -31,7 +30,6 @@ export const OF_MATCHING: readonly Mutation[] = [
   },
   {
     name: 'a message is retained after it was matched',
-    section: '§4.1',
     alterations: {
       cloud: ({ stores }) => {
         const { retained, subscriptions } = stores;

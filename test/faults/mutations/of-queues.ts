@@ -15,7 +15,6 @@ const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
 export const OF_QUEUES: readonly Mutation[] = [
   {
     name: 'whoever appends to a queue does not look again',
-    section: '§5 Return',
     install: () => {
       const read = QueueViews.prototype.read;
       vi.spyOn(QueueViews.prototype, 'read').mockImplementation(async function (this: QueueViews, sessions) {
@@ -32,13 +31,11 @@ export const OF_QUEUES: readonly Mutation[] = [
   },
   {
     name: 'a packet identifier is drawn though it is in use',
-    section: '§5 Persistent',
     alterations: unconditionally('I', 'sent'),
     finds: ['lost', 'limit', 'doubled', 'stuck', 'order'],
   },
   {
     name: 'a queue is live before what a frame has drawn is acknowledged',
-    section: '§5 Return',
     install: () => {
       vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
       vi.spyOn(Window.prototype, 'isAwaited', 'get').mockReturnValue(false);
@@ -51,7 +48,6 @@ export const OF_QUEUES: readonly Mutation[] = [
   },
   {
     name: 'a message joins a queue before those in front of it have left',
-    section: '§5 Return',
     alterations: { stores: { beforeWaiting: async () => {} } },
     steps: VOLLEYS,
     inlineSubscribersMax: ALL_INLINE,
@@ -60,7 +56,6 @@ export const OF_QUEUES: readonly Mutation[] = [
   },
   {
     name: 'a publisher does not count the window again that a drain fills',
-    section: '§5 Return',
     install: () => {
       vi.spyOn(Recount.prototype, 'fits').mockResolvedValue(true);
     },
@@ -71,7 +66,6 @@ export const OF_QUEUES: readonly Mutation[] = [
   },
   {
     name: 'the sweep does not look for queues that have stopped',
-    section: '§5 Loss',
     alterations: {
       cloud: ({ stores: { sweepScan } }) => {
         const page = sweepScan.page.bind(sweepScan);

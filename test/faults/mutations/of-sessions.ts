@@ -6,14 +6,12 @@ import { LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './
 export const OF_SESSIONS: readonly Mutation[] = [
   {
     name: 'take-over is not conditional on whose session it is',
-    section: '§5 Take-over',
     alterations: unconditionally('S', 'session'),
     rates: LOST_ANSWERS,
     finds: ['lost', 'doubled', 'order', 'session', 'stuck', 'will'],
   },
   {
     name: 'a session is opened without asking whose it is',
-    section: '§5 Sessions',
     alterations: {
       dynamo: alteredWrites((input) =>
         isWriteOf(input, 'S', 'session')
@@ -25,7 +23,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'a connection is sent messages after its identity has expired',
-    section: '§6 Identity',
     alterations: {
       cloud: ({ stores: { sessions } }) => {
         const open = sessions.open.bind(sessions);
@@ -40,7 +37,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'a delivery does not ask whether its client is banned',
-    section: '§6 Identity',
     alterations: {
       cloud: ({ stores }) => void Object.defineProperty(stores.bans, 'keepsOut', { get: () => undefined }),
     },
@@ -51,7 +47,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'a frame does not read the list of bans',
-    section: '§6 Identity',
     alterations: {
       cloud: ({ stores: { bans } }) => {
         Object.defineProperty(bans, 'wanted', { get: () => [] });
@@ -65,7 +60,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'the end of a connection leaves no tombstone',
-    section: '§5 Loss',
     alterations: {
       cloud: ({ stores }) => {
         const { links } = stores;
@@ -83,7 +77,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'every incarnation of a session has the same name',
-    section: '§5 Persistent',
     alterations: {
       dynamo: (client) => {
         const send = async (command: { input: object }, ...others: unknown[]) => {
@@ -101,7 +94,6 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'a will counts as published before it has left',
-    section: '§5 Wills',
     alterations: {
       cloud: ({ stores: { sessions }, environment: { doneAfterFlush } }) => {
         const [, afterFlush] = doneAfterFlush;

@@ -8,7 +8,6 @@ import { ALL_INLINE, type Mutation } from './mutation.ts';
 export const OF_TRANSPORT: readonly Mutation[] = [
   {
     name: 'pushes are not held behind SUBACK',
-    section: '§3',
     install: () => {
       vi.spyOn(Outbound.prototype, 'isOutstanding').mockReturnValue(false);
     },
@@ -20,7 +19,6 @@ export const OF_TRANSPORT: readonly Mutation[] = [
   },
   {
     name: 'publishing goes on at once after a frame of unknown fate',
-    section: '§3',
     install: () => {
       const takeFrame = OutgoingQueue.prototype.takeFrame;
       vi.spyOn(OutgoingQueue.prototype, 'takeFrame').mockImplementation(function (this: OutgoingQueue) {
