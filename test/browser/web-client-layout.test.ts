@@ -57,6 +57,35 @@ clientSuite('the layout of the web client', (suite) => {
     await client.screenshot(`layout-details-${place}`);
   });
 
+  it('resizes by key what its lines are named after, and says what was done where it covers nothing', async () => {
+    const client = await open({ context: await suite.newContext() });
+    const { page } = client;
+    for (const [name, key, region] of [
+      ['Width of the subscriptions', 'ArrowRight', page.getByRole('region', { name: 'Subscriptions' })],
+      ['Height of the publish panel', 'ArrowUp', publishForm(client)],
+    ] as const) {
+      const line = page.getByRole('separator', { name });
+      const size = async (): Promise<number> => {
+        const box = await region.boundingBox();
+        return key === 'ArrowUp' ? (box?.height ?? 0) : (box?.width ?? 0);
+      };
+      const [before, value] = [await size(), Number(await line.getAttribute('aria-valuenow'))];
+      await line.press(key);
+      await eventually(size).toBeGreaterThan(before);
+      await eventually(async () => Number(await line.getAttribute('aria-valuenow'))).not.toBe(value);
+    }
+    await client.subscribe('notice/#');
+    await suite.other.publishAsync('notice/here', '{"a":1}');
+    await client.rows('notice/here').click();
+    await page.getByTitle('Chart this number').click();
+    const link = page.getByRole('link', { name: 'Open the charts' });
+    await link.waitFor();
+    const notice = await link.boundingBox();
+    const panel = await publishForm(client).boundingBox();
+    if (notice === null || panel === null) throw new Error('both are shown');
+    expect(notice.y).toBeGreaterThanOrEqual(panel.y + panel.height);
+  });
+
   it('shows the columns that are chosen, and remembers them', async () => {
     const client = await open({ context: await suite.newContext() });
     const { page } = client;

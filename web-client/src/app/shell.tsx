@@ -8,9 +8,11 @@ import { Loading } from '../ui/loading.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { Header } from './header.tsx';
 import { Navigation } from './navigation.tsx';
+import { NoticeBar } from './notice-bar.tsx';
 import { DIALOG_LOADS, Questions } from './questions.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
+import { OVERLAYS_ID } from './theme.ts';
 import { useStorageTrouble } from './use-storage-trouble.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 import { preload, VIEWS } from './views.ts';
@@ -55,6 +57,7 @@ export function Shell() {
         <Navigation close={close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
+        <div id={OVERLAYS_ID} />
         <ConnectionBanner />
         {isReady && view !== undefined && (
           <ViewBoundary key={view.id}>
@@ -64,6 +67,7 @@ export function Shell() {
             </Suspense>
           </ViewBoundary>
         )}
+        <NoticeBar />
       </AppShell.Main>
       <Questions />
     </AppShell>

@@ -15,6 +15,7 @@ import {
   MultiSelect,
   NumberInput,
   PasswordInput,
+  Portal,
   SegmentedControl,
   Select,
   Switch,
@@ -26,6 +27,9 @@ import {
 } from '@mantine/core';
 
 const small = { defaultProps: { size: 'xs' } } as const;
+
+/** Menus, lists and dialogs are drawn into the element of this identifier. */
+export const OVERLAYS_ID = 'overlays';
 
 /** Dense: the client is a tool that people look at all day. */
 export const theme = createTheme({
@@ -65,7 +69,10 @@ export const theme = createTheme({
     InputWrapper: InputWrapper.extend({
       defaultProps: { size: 'xs', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
     }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
+    // Without the placeholder the first item has the keyboard: a menu may hold items alone (ARIA 1.2).
+    Menu: Menu.extend({
+      defaultProps: { shadow: 'md', withinPortal: true, withInitialFocusPlaceholder: false },
+    }),
     Modal: Modal.extend({
       defaultProps: { centered: true, padding: 'md' },
       styles: { title: { fontWeight: 650 } },
@@ -76,6 +83,8 @@ export const theme = createTheme({
     MultiSelect: MultiSelect.extend(small),
     NumberInput: NumberInput.extend(small),
     PasswordInput: PasswordInput.extend(small),
+    // What opens above the page lies in a landmark, as the rest of it does.
+    Portal: Portal.extend({ defaultProps: { target: `#${OVERLAYS_ID}` } }),
     SegmentedControl: SegmentedControl.extend(small),
     Select: Select.extend({ defaultProps: { size: 'xs', allowDeselect: false } }),
     Switch: Switch.extend(small),

@@ -1,20 +1,13 @@
-import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStore } from '../state/store.ts';
+import { say } from '../ui/notice.ts';
 
 /** Says once, until it is closed, that the browser does not store what this page would keep. */
 export function useStorageTrouble(): void {
   const { t } = useTranslation();
   const trouble = useStore((state) => state.storageTrouble);
   useEffect(() => {
-    if (trouble === undefined) return;
-    notifications.show({
-      id: 'storage',
-      color: 'red',
-      autoClose: false,
-      closeButtonProps: { 'aria-label': t('app.close') },
-      message: t(`app.storage.${trouble}`),
-    });
+    if (trouble !== undefined) say({ kind: 'failed', text: t(`app.storage.${trouble}`) });
   }, [t, trouble]);
 }

@@ -16,7 +16,7 @@ export function RateGraph({ points }: { readonly points: readonly RatePoint[] })
   const options = useMemo(
     (): PlotOptions => ({
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 8, 6, 0],
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [

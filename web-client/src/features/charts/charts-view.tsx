@@ -35,7 +35,6 @@ import { WINDOW_SECONDS } from './limits.ts';
 import { panelsOf } from './panels.ts';
 import { RangeBar } from './range-bar.tsx';
 import { SeriesTable } from './series-table.tsx';
-import { forgetChartThis } from './use-chart-this.tsx';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
@@ -48,7 +47,6 @@ export function ChartsView() {
   const profile = useActiveProfile();
   const { series } = useCharts();
   const [isAdding, adding] = useDisclosure();
-  useEffect(forgetChartThis, []);
   if (profile === undefined) return <EmptyConnection />;
   return (
     <section className={classes.view} aria-label={t('charts.title')}>

@@ -114,7 +114,7 @@ function ConnectionMenu({
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item
-          color="red"
+          c="var(--mantine-color-error)"
           leftSection={<IconTrash {...ICON} />}
           onClick={() => useStore.setState({ question: { type: 'delete', id } })}
         >

@@ -9,15 +9,18 @@ interface KeptSplitterProps extends Omit<SplitterProps, 'sizes' | 'onSizeChange'
   readonly usualPx: number;
   /** Which of the two panes it is; undefined while only the other one is there. */
   readonly place: 0 | 1 | undefined;
+  /** What its line resizes, for screen readers. */
+  readonly label: string;
 }
 
 /** Two panes: one takes the room that the other, whose size stays across a reload, leaves. */
-export function KeptSplitter({ kept, usualPx, place, ...props }: KeptSplitterProps) {
+export function KeptSplitter({ kept, usualPx, place, label, ...props }: KeptSplitterProps) {
   const px = useLayout((layout) => layout[kept]) ?? usualPx;
-  const sizes = place === undefined ? [100] : [100, 100].with(place, 0);
+  const sizes: SplitterPaneSize[] = place === undefined ? [100] : [100, 100].with(place, 0);
   return (
     <Splitter
       {...props}
+      attributes={{ handle: { 'aria-label': label } }}
       sizes={sizes.map((size, index): SplitterPaneSize => (index === place ? `${px}px` : size))}
       onSizeChange={(changed) => {
         const size = place === undefined ? undefined : changed[place];

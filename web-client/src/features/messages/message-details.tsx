@@ -11,7 +11,7 @@ import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
 import { TopicHeading } from '../../ui/topic-heading.tsx';
-import { useChartThis } from '../charts/use-chart-this.tsx';
+import { useChartThis } from '../charts/use-chart-this.ts';
 import { PayloadView } from '../decode/payload-view.tsx';
 import { previousMessage } from '../decode/previous-message.ts';
 import { answerTo, editMessage } from '../publish/publish-store.ts';

@@ -6,7 +6,7 @@ import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
-import { useChartThis } from '../charts/use-chart-this.tsx';
+import { useChartThis } from '../charts/use-chart-this.ts';
 
 interface MessagePropertiesProps {
   readonly profile: ConnectionProfile;

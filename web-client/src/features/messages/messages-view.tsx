@@ -30,6 +30,7 @@ const SPLITTER = {
 
 /** Subscriptions, the messages that come, and the panel to publish. */
 export function MessagesView() {
+  const { t } = useTranslation();
   const profile = useActiveProfile();
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const isFolded = useLayout(({ isPublishFolded }) => isPublishFolded);
@@ -40,7 +41,13 @@ export function MessagesView() {
   if (isRecording(id)) return <Connections activeId={id} />;
   const publishPx = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_PX.low : PUBLISH_PX.high;
   return (
-    <KeptSplitter {...SPLITTER} kept="subscriptionsPx" usualPx={SUBSCRIPTIONS_PX} place={0}>
+    <KeptSplitter
+      {...SPLITTER}
+      kept="subscriptionsPx"
+      usualPx={SUBSCRIPTIONS_PX}
+      place={0}
+      label={t('messages.resize.subscriptions')}
+    >
       <Splitter.Pane defaultSize={`${SUBSCRIPTIONS_PX}px`} min="200px" max="480px" className={classes.pane}>
         <SubscriptionPanel key={id} profile={profile} />
       </Splitter.Pane>
@@ -49,6 +56,7 @@ export function MessagesView() {
           {...SPLITTER}
           kept="publishPx"
           usualPx={publishPx}
+          label={t('messages.resize.publish')}
           place={isFolded ? undefined : 1}
           orientation="vertical"
         >

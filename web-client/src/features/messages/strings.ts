@@ -2,6 +2,7 @@ export const messages = {
   title: 'Messages',
   panes: { subscriptions: 'Subscriptions', messages: 'Messages', publish: 'Publish' },
   pane: 'Part of the view',
+  resize: { subscriptions: 'Width of the subscriptions', publish: 'Height of the publish panel' },
   filter: 'Filter',
   topic: 'Filter by topic',
   topicHint: 'Topic or filter',

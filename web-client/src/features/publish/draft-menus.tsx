@@ -81,6 +81,7 @@ function TemplateMenu({ id }: { readonly id: string }) {
                   <DraftLine stored={stored} title={stored.name} />
                 </Menu.Item>
                 <IconButton
+                  role="menuitem"
                   label={t('publish.templateDelete', { name: stored.name })}
                   onClick={() => void deleteDraft(stored.id)}
                 >

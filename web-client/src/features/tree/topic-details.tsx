@@ -19,7 +19,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatCount, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { TopicHeading } from '../../ui/topic-heading.tsx';
-import { useChartThis } from '../charts/use-chart-this.tsx';
+import { useChartThis } from '../charts/use-chart-this.ts';
 import { PayloadView } from '../decode/payload-view.tsx';
 import { setFilter } from '../messages/messages-store.ts';
 import { setDraft } from '../publish/publish-store.ts';

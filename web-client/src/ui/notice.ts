@@ -1,0 +1,15 @@
+import { create } from 'zustand';
+
+/** What has happened, said until it is closed or replaced. */
+export interface Notice {
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+  /** The view where that can be seen. What is said goes when another view is opened. */
+  readonly link?: { readonly href: string; readonly text: string };
+}
+
+export const useNotice = create<{ readonly notice: Notice | undefined }>(() => ({ notice: undefined }));
+
+export function say(notice: Notice | undefined): void {
+  useNotice.setState({ notice });
+}
