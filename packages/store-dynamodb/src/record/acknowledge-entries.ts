@@ -1,0 +1,60 @@
+import type { Acknowledged } from '@apus/broker';
+import type { Acknowledgement, Decision, Effect, Entry, QueueRecord } from './types.ts';
+
+/** Applies the acknowledgements of one frame, in their order. */
+export function acknowledgeEntries(
+  record: QueueRecord,
+  acknowledgements: readonly Acknowledgement[],
+): Decision {
+  let acknowledged = record;
+  const effects: Effect[] = [];
+  for (const each of acknowledgements) {
+    const entry = entryFor(acknowledged, each);
+    if (entry === undefined || judge(entry, each) !== 'done') continue;
+    effects.push(...effectsOf(entry, each));
+    acknowledged = changed(acknowledged, entry, each);
+  }
+  return { record: acknowledged, effects };
+}
+
+/** What the broker is told of an acknowledgement of the record's connection. */
+export function acknowledgedAs(record: QueueRecord, acknowledgement: Acknowledgement): Acknowledged {
+  const entry = entryFor(record, acknowledgement);
+  return entry === undefined ? 'unknown' : judge(entry, acknowledgement);
+}
+
+/** The page, or the push, has arrived: from here on a post cannot overtake a reply. */
+export function arrived(record: QueueRecord): QueueRecord {
+  return { ...record, awaits: 0, mode: record.mode === 'closing' ? 'direct' : record.mode };
+}
+
+function entryFor({ entries }: QueueRecord, { packetId }: Acknowledgement): Entry | undefined {
+  // One that has not been sent on this connection cannot be answered on it.
+  return entries.find((entry) => entry.packetId === packetId && isUnderWay(entry));
+}
+
+function isUnderWay({ phase }: Entry): boolean {
+  return phase === 'sent' || phase === 'pubrel-sent';
+}
+
+function judge({ qos, phase }: Entry, { packet }: Acknowledgement): Acknowledged {
+  const isDone = {
+    puback: qos === 1,
+    pubrec: qos === 2,
+    pubcomp: phase === 'pubrel-sent',
+  }[packet];
+  return isDone ? 'done' : 'out-of-place';
+}
+
+/** The item of the log goes first: an entry without a body counts as acknowledged, whatever becomes of the write. */
+function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement): Effect[] {
+  const deleted: Effect[] = body === 'log' ? [{ type: 'delete', name }] : [];
+  return packet === 'pubrec' ? [...deleted, { type: 'pubrel', packetId }] : deleted;
+}
+
+function changed(record: QueueRecord, entry: Entry, { packet }: Acknowledgement): QueueRecord {
+  const seen = record.awaits === entry.packetId ? arrived(record) : record;
+  if (packet !== 'pubrec') return { ...seen, entries: seen.entries.filter((each) => each !== entry) };
+  const released: Entry = { ...entry, phase: 'pubrel-sent', body: 'none' };
+  return { ...seen, entries: seen.entries.map((each) => (each === entry ? released : each)) };
+}

@@ -1,0 +1,159 @@
+import { ENTRIES_MAX, namesDrawn, placesTaken, withEntry } from './entries.ts';
+import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './types.ts';
+
+/**
+ * Draws a page: what is sent with the reply to a frame, and what the record says of it. In this order:
+ *
+ * 1. PUBRELs that are due.
+ * 2. Entries that are to be sent again, oldest first, under their packet ids.
+ * 3. What is new in the log; only when nothing of 2 is left, and no publisher may still be about to post.
+ * 4. Where anything is left, backlog: the reply says that more waits. Otherwise closing: see {@link conclude}.
+ */
+export function drawPage(record: QueueRecord, draw: Draw): Decision {
+  const page = new PageInDrawing(record, draw);
+  page.sendPubrels();
+  page.sendAgain();
+  page.sendNew();
+  return { record: conclude(page.record, draw, page), effects: page.effects };
+}
+
+/**
+ * "The log is empty" is a belief: an append does not move the record's version.
+ *
+ *     frame                              publisher
+ *     reads the record, and the log: empty
+ *                                        reads: backlog; appends, looks: backlog, and the client fetches: done
+ *     closing; the second look finds the message
+ *
+ * A publisher that looks after `closing` is written objects. And direct comes only when the page has provably arrived,
+ * since what a publisher posts meanwhile would overtake the reply.
+ */
+function conclude(record: QueueRecord, { firstOfReply }: Draw, page: PageInDrawing): QueueRecord {
+  if (page.isSomethingLeft) return { ...record, mode: 'backlog', isFetching: true, awaits: 0 };
+  return { ...record, mode: 'closing', isFetching: false, awaits: firstOfReply || page.firstPacketId };
+}
+
+/** A page while it is filled, and the record as the page changes it. */
+class PageInDrawing {
+  record: QueueRecord;
+  readonly effects: Effect[] = [];
+  readonly #draw: Draw;
+  readonly #inLog: ReadonlySet<string>;
+  readonly #lastRead: string | undefined;
+  #packets = 0;
+  #bytes = 0;
+  #isPubrelLeft = false;
+  #isUnsentLeft = false;
+  #isNewLeft = false;
+  firstPacketId = 0;
+
+  constructor(record: QueueRecord, draw: Draw) {
+    this.record = record;
+    this.#draw = draw;
+    this.#inLog = new Set(draw.log.items.map(({ name }) => name));
+    this.#lastRead = draw.log.items.at(-1)?.name;
+  }
+
+  get isSomethingLeft(): boolean {
+    return this.#isPubrelLeft || this.#isUnsentLeft || this.#isNewLeft;
+  }
+
+  sendPubrels(): void {
+    for (const entry of this.record.entries) if (entry.phase === 'pubrel-due') this.#sendPubrel(entry);
+  }
+
+  sendAgain(): void {
+    for (const entry of this.record.entries) if (entry.phase === 'unsent') this.#sendEntryAgain(entry);
+  }
+
+  /**
+   * A publisher that took a place may not have posted yet, and what is drawn would overtake its message. It may also have
+   * died, so the page waits for it only until its life is over.
+   */
+  sendNew(): void {
+    const { log, nowMs } = this.#draw;
+    const drawn = namesDrawn(this.record);
+    const items = log.items.filter(({ name }) => !drawn.has(name));
+    const mayDraw = !this.#isUnsentLeft && !isPostAwaited(this.record, nowMs);
+    const isAllSent = mayDraw ? items.every((item) => this.#sendItem(item)) : items.length === 0;
+    this.#isNewLeft = !isAllSent || !log.isComplete;
+  }
+
+  #sendPubrel(entry: Entry): void {
+    if (!this.#hasRoom(0)) {
+      this.#isPubrelLeft = true;
+      return;
+    }
+    this.effects.push({ type: 'pubrel', packetId: entry.packetId });
+    this.#packets += 1;
+    this.#replace(entry, { ...entry, phase: 'pubrel-sent', isCounted: false, body: 'none' });
+  }
+
+  #sendEntryAgain(entry: Entry): void {
+    const { log } = this.#draw;
+    if (entry.body === 'log' && !this.#inLog.has(entry.name)) {
+      const isUnread = !log.isComplete && !(this.#lastRead !== undefined && entry.name <= this.#lastRead);
+      if (isUnread) this.#isUnsentLeft = true;
+      else this.#withoutBody(entry);
+      return;
+    }
+    if (this.#isUnsentLeft || !this.#hasRoom(entry.bytes) || this.#isWindowFull) {
+      this.#isUnsentLeft = true;
+      return;
+    }
+    this.#publish(this.#replace(entry, { ...entry, kind: 'page', phase: 'sent', isCounted: true }), true);
+  }
+
+  /** Acknowledged, where the record could not be written any more; or dropped, as the queue was full. */
+  #withoutBody(entry: Entry): void {
+    if (entry.qos === 2) {
+      this.#sendPubrel(entry);
+      return;
+    }
+    this.record = { ...this.record, entries: this.record.entries.filter((each) => each !== entry) };
+  }
+
+  /** False where it has to wait, and so all that is behind it. */
+  #sendItem({ name, qos, bytes, expiresAtMs }: LogItem): boolean {
+    if (expiresAtMs !== undefined && expiresAtMs <= this.#draw.nowMs) {
+      this.effects.push({ type: 'delete', name });
+      return true;
+    }
+    if (!this.#hasRoom(bytes) || this.#isWindowFull || this.record.entries.length >= ENTRIES_MAX)
+      return false;
+    const place = { kind: 'page', phase: 'sent', isCounted: true } as const;
+    const { record, entry } = withEntry(this.record, { name, qos, ...place, body: 'log', bytes });
+    this.record = record;
+    this.#publish(entry, false);
+    return true;
+  }
+
+  #publish(entry: Entry, isDup: boolean): void {
+    this.effects.push({ type: 'publish', entry, isDup });
+    this.#packets += 1;
+    this.#bytes += entry.bytes;
+    this.firstPacketId ||= entry.packetId;
+  }
+
+  #replace(old: Entry, by: Entry): Entry {
+    this.record = {
+      ...this.record,
+      entries: this.record.entries.map((entry) => (entry === old ? by : entry)),
+    };
+    return by;
+  }
+
+  get #isWindowFull(): boolean {
+    return placesTaken(this.record) >= this.record.receiveMaximum;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const { limit } = this.#draw;
+    if (this.#packets >= limit.messages) return false;
+    return this.#bytes === 0 || this.#bytes + bytes <= limit.bytes;
+  }
+}
+
+function isPostAwaited({ entries, untilMs }: QueueRecord, nowMs: number): boolean {
+  return nowMs < untilMs && entries.some(({ kind, phase }) => kind === 'push' && phase === 'sent');
+}

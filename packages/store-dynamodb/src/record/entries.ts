@@ -1,0 +1,66 @@
+import { KEPT_PACKET_ID_MAX } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { Entry, QueueRecord } from './types.ts';
+
+/** Entries of a record: each takes some 28 bytes of an item that every write is billed for. */
+export const ENTRIES_MAX = 1_024;
+
+/** Up to this size a record costs one write unit; with what would make it larger a publisher appends. */
+export const RECORD_BYTES_MAX = 1_024;
+
+/** One batch into an empty record may make it so large: it costs what its messages would cost in the log. */
+export const FIRST_BATCH_BYTES_MAX = 8_192;
+
+/** Of a record beside its entries. */
+export const RECORD_OVERHEAD_BYTES = 190;
+
+/** Of an entry beside its message, deflated. */
+export const ENTRY_BYTES = 28;
+
+/** Places of the window that are taken [MQTT-4.9.0-2]. */
+export function placesTaken({ entries }: QueueRecord): number {
+  return entries.reduce((count, { isCounted }) => count + (isCounted ? 1 : 0), 0);
+}
+
+export function recordBytes(entries: readonly Pick<Entry, 'body' | 'bytes'>[]): number {
+  return entries.reduce((sum, entry) => sum + entryBytes(entry), RECORD_OVERHEAD_BYTES);
+}
+
+function entryBytes({ body, bytes }: Pick<Entry, 'body' | 'bytes'>): number {
+  return ENTRY_BYTES + (body === 'inline' ? bytes : 0);
+}
+
+/**
+ * The names whose items in the log are not new. An entry that a publisher took does not hide the log's copy: the publisher
+ * may have died before its post, and a second worker may have appended the message.
+ */
+export function namesDrawn({ entries }: QueueRecord): ReadonlySet<string> {
+  return new Set(entries.filter(({ body }) => body === 'log').map(({ name }) => name));
+}
+
+/**
+ * Packet ids run in a circle. Any free id is right within one connection, as nothing is posted twice on it; the circle
+ * keeps a client whose session moves to another connection from meeting an id again soon.
+ */
+export function nextPacketId({
+  lastPacketId,
+  entries,
+}: Pick<QueueRecord, 'lastPacketId' | 'entries'>): PacketId {
+  const inUse = new Set(entries.map(({ packetId }) => packetId));
+  let packetId = lastPacketId;
+  do packetId = (packetId % KEPT_PACKET_ID_MAX) + 1;
+  while (inUse.has(packetId));
+  return packetId;
+}
+
+/** One entry more, under a packet id of its own. */
+export function withEntry(
+  record: QueueRecord,
+  fields: Omit<Entry, 'packetId'>,
+): { readonly record: QueueRecord; readonly entry: Entry } {
+  const entry = { packetId: nextPacketId(record), ...fields };
+  return {
+    record: { ...record, lastPacketId: entry.packetId, entries: [...record.entries, entry] },
+    entry,
+  };
+}

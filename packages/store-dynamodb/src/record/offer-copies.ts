@@ -1,0 +1,81 @@
+import {
+  ENTRIES_MAX,
+  FIRST_BATCH_BYTES_MAX,
+  namesDrawn,
+  placesTaken,
+  RECORD_BYTES_MAX,
+  recordBytes,
+  withEntry,
+} from './entries.ts';
+import type { Copy, Decision, Effect, Offer, QueueRecord } from './types.ts';
+
+/**
+ * A publisher's messages for the session: those that fit are taken in order, and posted when the record is written; the
+ * rest is appended before the post, as whatever is newer may overtake it in the client's next page otherwise.
+ */
+export function offerCopies(record: QueueRecord, offer: Offer): Decision {
+  if (record.hasEnded) return { record, effects: [{ type: 'refuse', reason: 'ended' }] };
+  const known = offer.copies.map((copy) => whatIsKnown(record, copy));
+  if (known.includes('uncertain') && record.connectionId !== undefined)
+    return { record, effects: [{ type: 'end-connection', connectionId: record.connectionId }] };
+  const copies = offer.copies.filter((_copy, place) => known[place] === 'new');
+  const isOneInLog = known.includes('in-log');
+  // What this publisher has appended is older.
+  const count = isOneInLog ? 0 : countThatFits(record, offer, copies);
+  const taken = take(record, offer, copies.slice(0, count));
+  return { record: taken.record, effects: [...taken.effects, ...wait(copies.slice(count), isOneInLog)] };
+}
+
+/**
+ * What became of a copy that an earlier fan-out of its message has placed. `uncertain`: it was posted, or will be, or its
+ * publisher has died. A second PUBLISH under its packet id could meet another message, or exceed the Receive Maximum.
+ */
+function whatIsKnown(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {
+  const entry = record.entries.find(({ name }) => name === copy.name);
+  if (entry !== undefined) return entry.kind === 'push' && entry.phase === 'sent' ? 'uncertain' : 'placed';
+  if (copy.isInLog) return 'in-log';
+  return copy.isRemembered ? 'placed' : 'new';
+}
+
+function take(record: QueueRecord, { untilMs }: Offer, copies: readonly Copy[]): Decision {
+  if (copies.length === 0) return { record, effects: [] };
+  const effects: Effect[] = [];
+  let taken: QueueRecord = { ...record, mode: 'direct', untilMs: Math.max(record.untilMs, untilMs) };
+  for (const { name, qos, body, bytes } of copies) {
+    const place = { kind: 'push', phase: 'sent', isCounted: true } as const;
+    const next = withEntry(taken, { name, qos, ...place, body, bytes });
+    taken = next.record;
+    effects.push({ type: 'publish', entry: next.entry, isDup: false });
+  }
+  return { record: taken, effects };
+}
+
+function wait(copies: readonly Copy[], isOneInLog: boolean): Effect[] {
+  if (copies.length > 0) return [{ type: 'append', names: copies.map(({ name }) => name) }];
+  return isOneInLog ? [{ type: 'look' }] : [];
+}
+
+function countThatFits(record: QueueRecord, offer: Offer, copies: readonly Copy[]): number {
+  if (!mayGoDirectly(record, offer)) return 0;
+  const places = record.receiveMaximum - placesTaken(record);
+  let count = Math.max(0, Math.min(copies.length, places, ENTRIES_MAX - record.entries.length));
+  while (count > 0 && !hasBytesFor(record, copies.slice(0, count))) count -= 1;
+  return count;
+}
+
+/**
+ * In closing only when the last page has arrived and the log, read after the record, holds nothing new: a message that is
+ * posted would overtake the reply, or what waits.
+ */
+function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
+  if (record.connectionId === undefined) return false;
+  if (record.mode !== 'closing') return record.mode === 'direct';
+  const drawn = namesDrawn(record);
+  return record.awaits === 0 && log.every((name) => drawn.has(name));
+}
+
+function hasBytesFor({ entries }: QueueRecord, copies: readonly Copy[]): boolean {
+  const added = copies.map(({ body, bytes }) => ({ body, bytes }));
+  const size = recordBytes([...entries, ...added]);
+  return size <= (entries.length === 0 ? FIRST_BATCH_BYTES_MAX : RECORD_BYTES_MAX);
+}

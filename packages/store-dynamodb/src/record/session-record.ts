@@ -1,0 +1,156 @@
+import { acknowledgeEntries, arrived } from './acknowledge-entries.ts';
+import { drawPage } from './draw-page.ts';
+import { offerCopies } from './offer-copies.ts';
+import type {
+  Appended,
+  Connect,
+  Decision,
+  DrawAgain,
+  Effect,
+  Entry,
+  Frame,
+  GiveUp,
+  Lost,
+  QueueRecord,
+  RecordEvent,
+} from './types.ts';
+
+/** Of an incarnation before its first CONNECT. */
+export const NEW_RECORD: QueueRecord = {
+  epoch: 0,
+  connectionId: undefined,
+  receiveMaximum: 0,
+  mode: 'closing',
+  isFetching: false,
+  awaits: 0,
+  untilMs: 0,
+  hasEnded: false,
+  lastPacketId: 0,
+  entries: [],
+};
+
+/**
+ * What an event makes of a session's record, and what the caller does. It reads and writes nothing: the caller writes the
+ * new record in the place of the one that it has read, or, where the event says so, under the event's own conditions.
+ */
+export function decide(record: QueueRecord, event: RecordEvent): Decision {
+  switch (event.type) {
+    case 'connect':
+      return connect(record, event);
+    case 'offer':
+      return offerCopies(record, event);
+    case 'appended':
+      return lookAfterAppending(record, event);
+    case 'object':
+      return object(record);
+    case 'frame':
+      return frame(record, event);
+    case 'draw-again':
+      return drawAgain(record, event);
+    case 'lost':
+      return lost(record, event);
+    case 'end':
+      return { record: { ...record, hasEnded: true }, effects: [] };
+    case 'give-up':
+      return giveUp(record, event);
+  }
+}
+
+/**
+ * The version alone does not fence a CONNECT that is late:
+ *
+ *     CONNECT(A), slow                   CONNECT(B), a take-over
+ *                                        reads the record, writes it
+ *     reads the record, writes it: A, whose connection has been ended, would have the session
+ */
+function connect(record: QueueRecord, { epoch, connectionId, receiveMaximum, draw }: Connect): Decision {
+  if (record.epoch >= epoch) return refused(record, 'fence');
+  if (record.hasEnded) return refused(record, 'ended');
+  const entries = record.entries.map(toBeSentAgain);
+  return closed(drawPage({ ...record, epoch, connectionId, receiveMaximum, entries }, draw));
+}
+
+/** On the next connection: the message with DUP, or the PUBREL [MQTT-4.4.0-1]. */
+function toBeSentAgain(entry: Entry): Entry {
+  if (entry.phase === 'sent') return { ...entry, phase: 'unsent', isCounted: false };
+  if (entry.phase === 'pubrel-sent') return { ...entry, phase: 'pubrel-due', isCounted: false };
+  return entry;
+}
+
+/**
+ * After an append: is anybody going to draw it? The client is when it fetches, and the next connection when there is none.
+ * Where the last reply said nothing of more, each publisher that appends nudges: the one that has objected may have died.
+ */
+function lookAfterAppending(record: QueueRecord, _event: Appended): Decision {
+  const { hasEnded, connectionId, mode, isFetching } = record;
+  if (hasEnded) return { record, effects: [{ type: 'pass-on' }] };
+  if (connectionId === undefined) return { record, effects: [] };
+  if (mode !== 'backlog') return { record, effects: [{ type: 'object' }] };
+  return { record, effects: isFetching ? [] : [{ type: 'nudge', connectionId }] };
+}
+
+/** No later publisher takes a place, and no frame closes without having drawn what was appended. */
+function object(record: QueueRecord): Decision {
+  const { connectionId, mode } = record;
+  if (connectionId === undefined || mode === 'backlog') return { record, effects: [{ type: 'look' }] };
+  return {
+    record: { ...record, mode: 'backlog', isFetching: false, awaits: 0 },
+    effects: [{ type: 'nudge', connectionId }],
+  };
+}
+
+/** A frame that wants a reply comes after the reply to the one before: its page has arrived. */
+function frame(record: QueueRecord, { connectionId, acknowledgements, draw }: Frame): Decision {
+  if (record.connectionId !== connectionId) return refused(record, 'another-connection');
+  if (draw === undefined) return acknowledgeEntries(record, acknowledgements);
+  if (record.mode !== 'backlog' && acknowledgements.length === 0)
+    return { record, effects: [{ type: 'reply', isMoreWaiting: false }] };
+  const acknowledged = acknowledgeEntries(
+    record.mode === 'closing' ? arrived(record) : record,
+    acknowledgements,
+  );
+  if (record.mode !== 'backlog') return withReply(acknowledged);
+  const deleted = new Set(acknowledged.effects.flatMap((each) => (each.type === 'delete' ? each.name : [])));
+  const items = draw.log.items.filter(({ name }) => !deleted.has(name));
+  const drawn = drawPage(acknowledged.record, { ...draw, log: { ...draw.log, items } });
+  return closed({ record: drawn.record, effects: [...acknowledged.effects, ...drawn.effects] });
+}
+
+function drawAgain(record: QueueRecord, { connectionId, draw }: DrawAgain): Decision {
+  if (record.connectionId !== connectionId) return refused(record, 'another-connection');
+  return closed(drawPage(record, draw));
+}
+
+function lost(record: QueueRecord, { connectionId }: Lost): Decision {
+  if (record.connectionId !== connectionId) return { record, effects: [] };
+  return { record: { ...record, connectionId: undefined }, effects: [] };
+}
+
+/** The acknowledgement that was to prove the page's arrival does not come: that of the next message does. */
+function giveUp(record: QueueRecord, { packetId }: GiveUp): Decision {
+  const given = record.entries.findIndex((entry) => entry.packetId === packetId);
+  if (given < 0) return { record, effects: [] };
+  const { name, body } = record.entries[given] as Entry;
+  const isOfPage = ({ kind, phase }: Entry) => kind === 'page' && phase === 'sent';
+  const next = record.entries.slice(given + 1).find(isOfPage)?.packetId ?? 0;
+  const awaits = record.awaits === packetId ? next : record.awaits;
+  const entries = record.entries.filter((entry) => entry.packetId !== packetId);
+  const effects: Effect[] = body === 'log' ? [{ type: 'delete', name }] : [];
+  return { record: { ...record, awaits, entries }, effects };
+}
+
+/** A frame that has found the log empty looks once more: a publisher that appended meanwhile may rely on it. */
+function closed(decision: Decision): Decision {
+  const { record, effects } = decision;
+  if (record.mode !== 'closing') return withReply(decision);
+  return withReply({ record, effects: [...effects, { type: 'look-again' }] });
+}
+
+function withReply({ record, effects }: Decision): Decision {
+  const isMoreWaiting = record.mode === 'backlog' && record.isFetching;
+  return { record, effects: [...effects, { type: 'reply', isMoreWaiting }] };
+}
+
+function refused(record: QueueRecord, reason: 'fence' | 'another-connection' | 'ended'): Decision {
+  return { record, effects: [{ type: 'refuse', reason }] };
+}
