@@ -108,9 +108,7 @@ function DraftLine({ stored, title }: { readonly stored: StoredDraft; readonly t
       <Text size="xs" ff="monospace" truncate>
         {payload.replaceAll(/\s+/g, ' ').slice(0, SHOWN_LENGTH_MAX)}
       </Text>
-      <Text size="xs" c="dimmed">
-        {about}
-      </Text>
+      <Text size="xs">{about}</Text>
     </>
   );
 }

@@ -1,0 +1,254 @@
+import { connectAsync, type IClientPublishOptions } from 'mqtt';
+import { expect, it, onTestFinished } from 'vitest';
+import type { ClientPage } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+
+type Look = ['light' | 'dark', number, number];
+
+/** Sizes of windows, so that every view is looked at in both colours. */
+const LOOKS: Look[] = [
+  ['light', 1_280, 800],
+  ['dark', 1_920, 1_080],
+  ['dark', 390, 844],
+];
+
+const ROOT = '#full';
+
+const RECORDING = [
+  '{"time":"2026-05-01T10:00:00Z","topic":"lab/1","qos":1,"payload":{"celsius":20}}',
+  '{"time":"2026-05-01T10:00:01.5Z","topic":"lab/2","payload":"hello","retain":true}',
+].join('\n');
+
+/** Some twenty things are looked at, each of them whole. */
+const LOOK_MS_MAX = 300_000;
+
+/** What opens above the page. */
+const OVERLAY = '[role="menu"]:visible, [role="dialog"]:visible';
+
+clientSuite('views full of data', (suite) => {
+  /** What is wrong with each thing that was looked at; a picture of each lies among the artefacts. */
+  class Looks {
+    readonly client: ClientPage;
+    readonly problems: string[] = [];
+    readonly #look: string;
+
+    constructor(client: ClientPage, look: string) {
+      this.client = client;
+      this.#look = look;
+    }
+
+    async at(what: string): Promise<void> {
+      for (const problem of await this.client.accessibilityProblems())
+        this.problems.push(`${what}: ${problem}`);
+      if ((await this.client.overflow()) > 0) this.problems.push(`${what}: wider than the window`);
+      await this.client.screenshot(`full-${this.#look}-${what}`);
+    }
+
+    /** What a click opens; Escape closes it. */
+    async opened(what: string, name: string | RegExp): Promise<void> {
+      const { page } = this.client;
+      await page
+        .getByRole('button', { name, exact: typeof name === 'string' })
+        .first()
+        .click();
+      await page.locator(OVERLAY).first().waitFor();
+      await this.at(what);
+      // A field in a dialog may have a list of its own, which the first Escape closes.
+      await eventually(async () => {
+        await page.keyboard.press('Escape');
+        return await page.locator(OVERLAY).count();
+      }).toBe(0);
+    }
+  }
+
+  async function show(client: ClientPage, view: string): Promise<void> {
+    await client.page.evaluate(`location.hash = '#/${view}'`);
+    await client.page.locator('main h1').waitFor({ state: 'attached' });
+  }
+
+  const tell = (topic: string, payload: string | Buffer, options: IClientPublishOptions = {}) =>
+    suite.other.publishAsync(topic, payload, { qos: 1, ...options });
+
+  /** A page with messages that were received, published, refused and missed, at the size of `look`. */
+  async function openFull(look: Look): Promise<Looks> {
+    const [colorScheme, width, height] = look;
+    const client = await suite.openConnected('messages', { colorScheme });
+    const { page } = client;
+    await client.subscribe('full/#');
+    const seen = { properties: { contentType: 'application/json', userProperties: { origin: 'test' } } };
+    for (const [index, celsius] of [20.5, 21, 23.25].entries())
+      await tell('full/room/1', JSON.stringify({ celsius, seq: index * 2, tags: ['a', null, true] }), seen);
+    await tell('full/room/2', 'kept', { retain: true });
+    await tell('full/bytes', Buffer.from([0xa1, 0x61, 0x61, 0x01]));
+    await tell('full/\u202Eunseen', 'x');
+    await client.publish('full/own', '{"a":1}', 1);
+    await client.publish('full/own', '{"a":2}', 0);
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    await page.locator('[data-mark="away"]').waitFor();
+    const form = page.getByRole('form', { name: 'Publish' });
+    await form.getByLabel('Topic', { exact: true }).fill('$SYS/mine');
+    await form.locator('label', { hasText: 'QoS 1' }).click();
+    await form.getByRole('button', { name: 'Publish', exact: true }).click();
+    await form.getByText(/^Not published: 0x87/).waitFor();
+    await tell('full/room/1', JSON.stringify({ celsius: 24, seq: 9 }), seen);
+    await client.rows('full/room/1', '"celsius":24,').waitFor();
+    await page.setViewportSize({ width, height });
+    return new Looks(client, look.join('-'));
+  }
+
+  it.each(LOOKS)(
+    'messages, menus and dialogs satisfy axe in %s colours at %i × %i',
+    async (...look) => {
+      const looks = await openFull(look);
+      const { page } = looks.client;
+      const isPhone = look[1] < 992;
+      await looks.at('messages');
+      await looks.client.rows('full/room/1', '"celsius":24,').first().click();
+      await page.getByRole('tree', { name: 'Payload' }).waitFor();
+      await looks.at('details');
+      await page.getByTitle('Chart this number').first().click();
+      await page.getByRole('link', { name: 'Open the charts' }).waitFor();
+      await looks.at('notice');
+      for (const tab of ['Properties', 'Packet']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await looks.at(`details-${tab}`);
+      }
+      await page.getByRole('button', { name: 'Close the details' }).click();
+      await looks.opened('columns', 'Choose the columns');
+      await looks.opened('connection-menu', 'More for this connection');
+      await looks.opened('colours', 'Colours');
+      if (isPhone) {
+        for (const part of ['Subscriptions', 'Publish']) {
+          await page.getByRole('radiogroup', { name: 'Part of the view' }).getByText(part).click();
+          await looks.at(`part-${part}`);
+        }
+      } else await looks.opened('beside', 'Connections side by side');
+      await page.getByRole('button', { name: 'Properties, request, burst' }).click();
+      for (const tab of ['Properties', 'Request and response', 'Burst']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await looks.at(`publish-${tab}`);
+      }
+      await looks.opened('history', 'History');
+      await page.getByRole('button', { name: 'Templates' }).click();
+      await page.getByRole('menuitem', { name: 'Save as a template …' }).click();
+      await page.getByLabel('Name of the template').fill('own');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await looks.opened('templates', 'Templates');
+      if (isPhone)
+        await page.getByRole('radiogroup', { name: 'Part of the view' }).getByText('Subscriptions').click();
+      await looks.opened('subscription', 'Edit full/#');
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('dialog', { name: 'Commands' }).getByRole('option').first().waitFor();
+      await looks.at('palette');
+      expect(looks.problems).toEqual([]);
+    },
+    LOOK_MS_MAX,
+  );
+
+  it.each(LOOKS)(
+    'all other views satisfy axe in %s colours at %i × %i',
+    async (...look) => {
+      const looks = await openFull(look);
+      const { client } = looks;
+      const { page } = client;
+      await client.rows('full/room/1', '"celsius":24,').first().click();
+      for (const name of ['celsius', 'seq'])
+        await page
+          .getByRole('treeitem')
+          .filter({ hasText: `${name}:` })
+          .getByTitle('Chart this number')
+          .click();
+      await page.getByRole('button', { name: 'Close the details' }).click();
+      await show(client, 'charts');
+      await page.getByRole('img', { name: /^Chart of 2 series/ }).waitFor();
+      await looks.at('charts');
+      await looks.opened('charts-add', 'Add a series');
+      await show(client, 'tree');
+      await page.getByRole('button', { name: 'Open all' }).click();
+      await page.getByRole('treeitem').filter({ hasText: '1' }).last().waitFor();
+      await looks.at('tree');
+      await page.getByRole('treeitem').filter({ hasText: 'own' }).click();
+      await page.getByRole('heading', { name: 'full/own' }).waitFor();
+      await looks.at('tree-details');
+      await looks.opened('tree-menu', 'More');
+      await show(client, 'packets');
+      await page
+        .getByRole('grid', { name: 'Packets, newest first' })
+        .locator('[aria-selected]')
+        .first()
+        .click();
+      await looks.at('packets');
+      await page.keyboard.press('Escape');
+      for (const view of ['connection', 'start', 'costs', 'bench']) {
+        await show(client, view);
+        await looks.at(view);
+      }
+      await show(client, 'transfer');
+      await page
+        .locator('main input[type="file"]')
+        .first()
+        .setInputFiles({ name: 'lab.jsonl', mimeType: 'text/plain', buffer: Buffer.from(RECORDING) });
+      await page.getByRole('button', { name: 'Open to read' }).waitFor();
+      await looks.at('transfer');
+      await page.getByRole('button', { name: 'Open to read' }).click();
+      await client.rows('lab/1').waitFor();
+      await looks.at('recording');
+      expect(looks.problems).toEqual([]);
+    },
+    LOOK_MS_MAX,
+  );
+
+  it.each(LOOKS)(
+    'the admin view and the frames satisfy axe in %s colours at %i × %i',
+    async (...look) => {
+      const [colorScheme, width, height] = look;
+      const sensor = await connectAsync(suite.served.nodeUrl, {
+        protocolVersion: 5,
+        clientId: `full sensor ${ROOT}`,
+        reconnectPeriod: 0,
+      });
+      onTestFinished(() => sensor.endAsync(true));
+      await sensor.subscribeAsync('full/#', { qos: 1 });
+      await tell('full/kept', 'kept', { retain: true });
+      const ban = { as: 'clientid', who: 'full banned', reason: 'of the test' };
+      await fetch(new URL('/api/v5/banned', suite.served.pageUrl), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(ban),
+      });
+      const client = await suite.openConnected('frames', { colorScheme });
+      const { page } = client;
+      await client.connectToGateway();
+      await page
+        .getByRole('grid', { name: 'Frames, newest first' })
+        .locator('[aria-selected]')
+        .first()
+        .click();
+      await page.setViewportSize({ width, height });
+      const looks = new Looks(client, look.join('-'));
+      await looks.at('frames');
+      await page.keyboard.press('Escape');
+      await show(client, 'admin');
+      const row = page.getByRole('row').filter({ hasText: 'full sensor' });
+      await row.waitFor();
+      await looks.at('admin-clients');
+      await looks.opened('admin-client', `full sensor ${ROOT}`);
+      await looks.opened('admin-disconnect', `Disconnect full sensor ${ROOT}`);
+      for (const [tab, text] of [
+        ['Subscriptions', 'full/#'],
+        ['Retained messages', 'full/kept'],
+        ['Bans', 'full banned'],
+      ] as const) {
+        await page.getByRole('tab', { name: tab }).click();
+        await page.getByRole('row').filter({ hasText: text }).first().waitFor();
+        await looks.at(`admin-${tab}`);
+      }
+      await looks.opened('admin-ban', 'Ban …');
+      expect(looks.problems).toEqual([]);
+    },
+    LOOK_MS_MAX,
+  );
+});
