@@ -1,7 +1,7 @@
 import { json } from '@codemirror/lang-json';
 import { useComputedColorScheme } from '@mantine/core';
-import CodeMirror, { EditorView, type Extension, Prec } from '@uiw/react-codemirror';
-import { useMemo } from 'react';
+import CodeMirror, { type BasicSetupOptions, EditorView, type Extension, Prec } from '@uiw/react-codemirror';
+import { useCallback, useMemo, useRef } from 'react';
 
 interface CodeEditorProps {
   /** Its name for screen readers. */
@@ -18,26 +18,42 @@ const look = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'transparent', border: '0', color: 'var(--mantine-color-dimmed)' },
 });
 
+/** One object: the editor begins anew where it is given another. */
+const SETUP: BasicSetupOptions = {
+  lineNumbers: false,
+  foldGutter: false,
+  highlightActiveLine: false,
+  searchKeymap: false,
+};
+
+/** Characters that are coloured and matched: more would be parsed again at every change. */
+const COLOURED_CHARACTERS_MAX = 262_144;
+
 /** An editor for payloads. Tab leaves it, as it leaves every other field. */
 export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) {
   const scheme = useComputedColorScheme('light');
+  const isColoured = isJson && value.length <= COLOURED_CHARACTERS_MAX;
+  // The same function at every render, for the same reason as the setup.
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  const changed = useCallback((text: string) => latest.current(text), []);
   const extensions = useMemo(
     (): Extension[] => [
       Prec.highest(look),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
-      ...(isJson ? [json()] : []),
+      ...(isColoured ? [json()] : []),
     ],
-    [label, isJson],
+    [label, isColoured],
   );
   return (
     <CodeMirror
       value={value}
-      onChange={onChange}
+      onChange={changed}
       extensions={extensions}
       theme={scheme}
       indentWithTab={false}
-      basicSetup={{ lineNumbers: false, foldGutter: false, highlightActiveLine: false, searchKeymap: false }}
+      basicSetup={SETUP}
       height="100%"
       style={{ height: '100%' }}
     />

@@ -48,8 +48,16 @@ export function converted(
   return shown.format === 'hex' ? 'noText' : { payload: shown.payload, format: wanted };
 }
 
+/** The last text that was asked about: several parts of the panel ask about the same, at every change. */
+let asked: { readonly text: string; readonly problem: string | undefined } = { text: '', problem: undefined };
+
 /** What is wrong with the JSON; undefined where nothing is, and for an empty text. */
 export function jsonProblem(text: string): string | undefined {
+  if (asked.text !== text) asked = { text, problem: parseProblem(text) };
+  return asked.problem;
+}
+
+function parseProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {
     JSON.parse(text);
