@@ -216,7 +216,7 @@ clientSuite('a page that is reloaded', (suite) => {
     }`);
     await suite.other.publishAsync('full/1', 'x', { qos: 1 });
     await said.waitFor();
-    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('status').getByRole('button', { name: 'Close' }).click();
     await suite.other.publishAsync('full/2', 'x', { qos: 1 });
     await client.rows('full/2').waitFor();
     await eventually(() => said.count()).toBe(0);

@@ -118,8 +118,10 @@ export class ClientPage {
   /** Writes a payload of one line. */
   async fillPayload(format: 'Text' | 'Hex', payload: string): Promise<void> {
     const form = this.page.getByRole('form', { name: 'Publish' });
-    await form.locator('label', { hasText: format }).click();
     const editor = form.getByRole('textbox', { name: 'Payload' });
+    // What stands there is converted to another format, or keeps its own where that cannot be done.
+    await editor.fill('');
+    await form.locator('label', { hasText: format }).click();
     // The editor is made anew for another kind of payload, perhaps while it is being filled in.
     await eventually(async () => {
       await editor.fill(payload);
