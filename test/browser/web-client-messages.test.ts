@@ -274,7 +274,7 @@ clientSuite('messages in the web client', (suite) => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true }).fill('else');
     await page.getByRole('button', { name: 'Templates' }).click();
-    await page.getByRole('menuitem', { name: /thirty/ }).click();
+    await page.getByRole('menuitem', { name: /^thirty/ }).click();
     const topic = page.getByRole('form', { name: 'Publish' }).getByLabel('Topic', { exact: true });
     await eventually(() => topic.inputValue()).toBe('burst/{n}');
     await page.getByRole('button', { name: 'History' }).click();
