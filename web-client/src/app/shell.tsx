@@ -57,7 +57,7 @@ export function Shell() {
         <Navigation close={close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
-        <div id={OVERLAYS_ID} className={classes.overlays} />
+        <div id={OVERLAYS_ID} />
         <ConnectionBanner />
         {isReady && view !== undefined && (
           <ViewBoundary key={view.id}>
