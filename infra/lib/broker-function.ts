@@ -73,7 +73,7 @@ function acknowledgeFindings(lambda: IConstruct): void {
   acknowledge(
     lambda,
     'Serverless-LambdaDLQ',
-    "It is called by the gateway or for a queue, which has dead letters of its own; the sweep and the breaker, which nobody waits for, have alarms on their errors; who invokes the operator's waits for its answer.",
+    "It is called by the gateway or for a queue, which has dead letters of its own; the sweep and the breaker, which no client waits for, have alarms on their errors; who invokes the operator's waits for its answer.",
   );
   acknowledge(
     lambda,

@@ -17,7 +17,7 @@ import { PropsError } from './props-error.ts';
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const CLOCK = { now: () => Date.now() };
 
-/** What is known only at deployment is taken to be right. */
+/** A value that is known only at deployment is taken to be right. */
 const UNRESOLVED = 'known-at-deployment';
 const UNRESOLVED_URL = `https://${UNRESOLVED}.example`;
 

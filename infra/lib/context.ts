@@ -145,7 +145,7 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
   return { jwksUrl, issuer, audience };
 }
 
-/** What is in it is checked as the prop `identity` is. */
+/** Its contents are checked as the prop `identity` is. */
 function identityIn(path: string | undefined): IdentityProps | undefined {
   if (path === undefined) return undefined;
   try {

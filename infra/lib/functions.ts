@@ -112,7 +112,7 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
 function createOperator(scope: Construct, props: FunctionsProps): BrokerFunction {
   const lambda = create(scope, 'Operator', props, {
     entry: 'operator',
-    description: 'Apus: lists, kicks and bans clients for whoever may invoke it',
+    description: 'Apus: lists, kicks and bans clients for those who may invoke it',
     timeout: OPERATOR_TIMEOUT,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
   });

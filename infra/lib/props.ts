@@ -10,7 +10,7 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core';
 /** What an `ApusBroker` can be told. Everything has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
 export interface ApusBrokerProps {
   /**
-   * Who may connect, in the most frequent cases. A token is checked in `$connect`, before a connection exists that could
+   * Authentication in the most frequent cases. A token is checked in `$connect`, before a connection exists that could
    * cost money.
    *
    * @default 'generated-secret', or what `identity` says

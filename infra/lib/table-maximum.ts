@@ -36,7 +36,7 @@ export interface TableMaximum {
 }
 
 /**
- * What DynamoDB may serve in a second. It is the last stop of a bill: it throttles everybody, so that it stands well
+ * Units that DynamoDB may serve in a second. It is the last stop of a bill: it throttles everybody, so that it stands well
  * above what the throttles of frames and posts let ordinary traffic use. [SEC-COST-1]
  */
 export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps): TableMaximum {
@@ -57,7 +57,7 @@ export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps
   };
 }
 
-/** What the owner has said, or else the most of what is needed. 0, or more than the quota, is no maximum. */
+/** The owner's maximum, or else the most of what is needed. 0, or more than the quota, is no maximum. */
 function unitsOf(given: number | undefined, needed: readonly number[]): number | undefined {
   if (given !== undefined) return given === 0 ? undefined : given;
   const units = Math.max(...needed);

@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import
 const GUIDE = read('deploy.md');
 const COSTS = read('costs.md');
 const SECONDS_PER_DAY = 24 * 60 * 60;
-/** What an account allows each table, where the table itself has no maximum. */
+/** Units that an account allows each table, where the table itself has no maximum. */
 const UNITS_QUOTA = 40_000;
 
 /** The table's maximum, as it stands in the template. */

@@ -72,7 +72,7 @@ ownDoor(`a flood of wrong passwords (${OPTIONS_NEED_OUR_DOOR})`, async () => {
   afterAll(() => rmSync(directory, { recursive: true }));
   const peers = usePeers({ identity, logSink: () => {} });
 
-  it(`of ${GUESSES} guesses holds up nobody who has the right one [SEC-GUESS-4]`, async () => {
+  it(`of ${GUESSES} guesses holds up no user who has the right one [SEC-GUESS-4]`, async () => {
     let answered = 0;
     const guesses = Array.from({ length: GUESSES }, async (_, index) => {
       const outcome = peers.connect({ username: `name-${index}`, password: 'wrong' });

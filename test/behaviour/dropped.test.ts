@@ -73,7 +73,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     expect(await get(door, `/clients/${other}`)).toMatchObject({ mqueue_dropped: 0, 'send_msg.dropped': 0 });
   });
 
-  test('are told to nobody but the client that has missed them', async () => {
+  test('are told to the client alone that has missed them', async () => {
     const { resume } = await overflown(door, 7);
     const stranger = await door.connect();
     await stranger.subscribe(['$SYS/#', '#']);
@@ -89,7 +89,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     await client.expectNothing();
   });
 
-  test('nobody may claim to have dropped something', async () => {
+  test('no client may claim to have dropped something', async () => {
     const client = await door.connect();
     expect(await client.publish(NOTICES, '{"dropped":1}', { qos: 1 })).toMatchObject({ reasonCode: 0x87 });
   });

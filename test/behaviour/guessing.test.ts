@@ -25,7 +25,7 @@ ownDoor(`a guesser of passwords (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect(await answerTo('ada', 'correct horse')).toBe(0);
   });
 
-  it('at many names keeps nobody out, not even at the same address [SEC-GUESS-2]', async () => {
+  it('at many names keeps no user out, not even at the same address [SEC-GUESS-2]', async () => {
     for (let guess = 0; guess < 40; guess++) expect(await answerTo(`name ${guess}`, 'wrong')).toBe(0x86);
     expect(await answerTo('bob', 'correct horse')).toBe(0);
   });

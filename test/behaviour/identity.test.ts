@@ -148,7 +148,7 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect((await connect(own, `?token=${bob}`)).connack.reasonCode).toBe(0x87);
   });
 
-  it('an identity of the handshake stands, whatever CONNECT says', async () => {
+  it('an identity of the handshake stands, and CONNECT does not change it', async () => {
     const fields = { username: 'bob', password: 'wrong' };
     const { client, connack } = await connect(fields, `?token=${await minted()}`);
     expect(connack.reasonCode).toBe(0);

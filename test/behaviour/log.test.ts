@@ -7,7 +7,7 @@ const ownDoor = describe.skipIf(runningBrokerUrl !== undefined);
 
 const NOTHING_ALLOWED: Authorizer = { mayPublish: () => false, maySubscribe: () => false };
 
-/** What a client may cause with one packet, or with many in a minute: some lines, each of some hundred bytes. */
+/** Lines that a client may cause with one packet, or with many in a minute: some lines, each of some hundred bytes. */
 const LOG_BYTES_MAX = 2_000;
 
 ownDoor(`the log of what is refused (${OPTIONS_NEED_OUR_DOOR})`, () => {

@@ -17,7 +17,7 @@ import { elapse } from './util/time.ts';
 
 const EVERYTHING = rulesOfLists(['#'], ['#']);
 
-/** What a test changes about a user between two connections. */
+/** Changes of a test to a user between two connections. */
 const changes = new Map<string, Partial<Identity>>();
 
 /** Takes everybody by the user name; without one a client is anonymous. */

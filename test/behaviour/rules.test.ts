@@ -7,7 +7,7 @@ import { expectMessage, type Fields, publish, subscribe, usePeers } from './raw/
 const NOT_AUTHORIZED = 0x87;
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
-/** What each name of these tests may do. */
+/** The rights of each name of these tests. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   admin: [{ effect: 'allow', action: 'all', topicFilters: ['#'] }],
   ada: [

@@ -158,7 +158,7 @@ clientSuite('the web client’s admin view', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
     await row.getByRole('button', { name: 'Lift the ban of banned/sensor' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Lift', exact: true }).click();
-    await page.getByText('Nobody is kept out.').waitFor();
+    await page.getByText('There are no bans.').waitFor();
     await device('banned/sensor');
   });
 

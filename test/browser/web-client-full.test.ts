@@ -23,11 +23,11 @@ const RECORDING = [
 /** Some twenty things are looked at, each of them whole. */
 const LOOK_MS_MAX = 300_000;
 
-/** What opens above the page. */
+/** Elements that open above the page. */
 const OVERLAY = '[role="menu"]:visible, [role="dialog"]:visible';
 
 clientSuite('views full of data', (suite) => {
-  /** What is wrong with each thing that was looked at; a picture of each lies among the artefacts. */
+  /** The problems of each thing that was looked at; a picture of each lies among the artefacts. */
   class Looks {
     readonly client: ClientPage;
     readonly problems: string[] = [];
@@ -45,7 +45,7 @@ clientSuite('views full of data', (suite) => {
       await this.client.screenshot(`full-${this.#look}-${what}`);
     }
 
-    /** What a click opens; Escape closes it. */
+    /** Looks at the element that a click opens; Escape closes it. */
     async opened(what: string, name: string | RegExp): Promise<void> {
       const { page } = this.client;
       await page

@@ -12,7 +12,7 @@ import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-proce
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 240_000;
 
-/** What the issue of a ban may take. */
+/** The time that a ban may take. */
 const MINUTE_MS = 60_000;
 
 /** A filter with more is served by workers. */
@@ -21,7 +21,7 @@ const INLINE_SUBSCRIBERS_MAX = 3;
 /** Of all tokens. */
 const ISSUED_AT_MS = Date.UTC(2025, 11, 31);
 
-/** A token is its name and its id: `anna.1`. What signs tokens is tested elsewhere. */
+/** A token is its name and its id: `anna.1`. Signatures of tokens are tested elsewhere. */
 const tokens = {
   async verify(token: string): Promise<Identity> {
     const [name = '', tokenId = ''] = token.split('.');
@@ -32,7 +32,7 @@ const tokens = {
 /** A program with mqtt.js, which comes back by itself. */
 class Program {
   readonly mqtt: mqtt.MqttClient;
-  /** What it was sent, and when. */
+  /** The packets that it was sent, and their times. */
   readonly received: { readonly text: string; readonly atMs: number }[] = [];
   /** When its PUBLISH packets were acknowledged. */
   readonly acceptedAtMs: number[] = [];
@@ -123,7 +123,7 @@ function connections(): number {
 
 describe('a minute after a ban', () => {
   it(
-    'nothing is accepted from whom it names, or delivered, whatever they try meanwhile; nobody else notices',
+    'nothing is accepted from whom it names, or delivered, though they go on trying; no other client notices',
     async () => {
       const bert = new Program('bert.1', { clientId: 'bert' }).subscribe('#');
       const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');

@@ -26,7 +26,7 @@ export interface CloudWorldOptions {
   readonly authenticator?: Authenticator;
   /** @default everybody may do everything */
   readonly authorizer?: Authorizer;
-  /** What a handshake and AUTH have to show. @default nothing */
+  /** The check of tokens in a handshake and in AUTH. @default nothing */
   readonly tokens?: CloudOptions['tokens'];
   readonly handshakes?: CloudOptions['handshakes'];
   /** Asks for signed handshakes. @default API Gateway asks for nothing */

@@ -18,7 +18,7 @@ interface Claims {
 }
 
 /**
- * Takes every token whose end has not come. What signs a token is tested elsewhere, and needs threads, which are not of
+ * Takes every token whose end has not come. Signing a token is tested elsewhere, and needs threads, which are not of
  * virtual time.
  */
 const tokens = {
@@ -36,7 +36,7 @@ function tokenOf(sub: string, lifeSeconds = LIFE_SECONDS): string {
   return `e30.${payload}.x`;
 }
 
-/** What a program notices of its client, but for messages. */
+/** Events that a program notices of its client, but for messages. */
 const EVENTS = ['connect', 'reconnect', 'close', 'disconnect', 'offline', 'error', 'end'] as const;
 
 /** A program with mqtt.js as everybody has it, through the transport. */

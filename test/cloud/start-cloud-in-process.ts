@@ -62,7 +62,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   };
 }
 
-/** Nothing freezes it, and its calls are nobody else's. */
+/** Nothing freezes it, and its calls are its own. */
 function environmentOfItsOwn(emulator: InProcessEmulator): Environment {
   operators += 1;
   return {

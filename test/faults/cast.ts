@@ -15,7 +15,7 @@ const RECEIVE_MAXIMUM_SMALL = 3;
 export const BRIEF_MS = 2_000;
 
 /**
- * Who may do what: everybody everything, but for intruders. A client is known by its user name, else by its client
+ * Every client may do everything, but for intruders. A client is known by its user name, else by its client
  * identifier; thieves come under the identifiers of others.
  */
 export const AUTHENTICATOR: Authenticator = {

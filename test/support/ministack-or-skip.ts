@@ -3,7 +3,7 @@ import { type Ministack, startMinistackService } from './ministack.ts';
 
 /**
  * One service of an AWS that is not ours, for the tests of a file. Undefined where it cannot be started: then a skipped
- * test says why, because whoever has no Python can still work on the rest. In CI that fails, for there somebody relies
+ * test says why, because a developer without Python can still work on the rest. In CI that fails, for there people rely
  * on it. It ends with the tests of the file.
  */
 export async function ministackOrSkip(

@@ -34,7 +34,7 @@ export interface DoorOptions {
   dataDirectory?: string;
   tenantQueueBytesMax?: number;
   authenticationMethods?: readonly AuthenticationMethod[];
-  /** Opens the HTTP API of our own door to whoever shows it. */
+  /** Opens the HTTP API of our own door to callers that show it. */
   apiKey?: string;
 }
 

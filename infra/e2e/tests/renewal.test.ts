@@ -9,7 +9,7 @@ const LIFE_SECONDS = 15;
 const MESSAGES = 50;
 const EVERY_MS = 1_000;
 
-/** What a program would notice of a connection that ends. */
+/** Events that a program would notice of a connection that ends. */
 const NOTICED = ['close', 'offline', 'reconnect', 'disconnect', 'error'] as const;
 
 describe('a token', () => {

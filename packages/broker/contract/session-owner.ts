@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { BindingRank, SessionStore } from '../src/index.ts';
 import { attachmentOf, Client, type MakeStores, NOW_MS, openOf, WILL } from './support.ts';
 
-/** Who may open a session that stands there. */
+/** Openings of a session that stands there, by its owner and by others. */
 export function sessionOwnerContract(makeStores: MakeStores): void {
   let client: Client;
   let sessions: SessionStore;
@@ -53,21 +53,21 @@ export function sessionOwnerContract(makeStores: MakeStores): void {
       expect(await openAs('')).toBe('owned-by-another');
     });
 
-    it('a session that ended with its connection belongs to nobody', async () => {
+    it('a session that ended with its connection has no owner', async () => {
       await client.open({ expirySeconds: 0, will: WILL });
       await client.lose(NOW_MS, 0);
       expect(await openAs('mallory')).toMatchObject({ present: false });
       expect((await stored())?.identity.name).toBe('mallory');
     });
 
-    it('a session that has expired belongs to nobody', async () => {
+    it('a session that has expired has no owner', async () => {
       await client.open();
       await client.lose(NOW_MS);
       expect(await openAs('mallory', { nowMs: NOW_MS + 59_999 })).toBe('owned-by-another');
       expect(await openAs('mallory', { nowMs: NOW_MS + 60_000 })).toMatchObject({ present: false });
     });
 
-    it('a session that has been removed belongs to nobody', async () => {
+    it('a session that has been removed has no owner', async () => {
       const { session } = await client.open();
       await client.lose();
       await sessions.remove(session);

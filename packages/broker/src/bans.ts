@@ -1,7 +1,7 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Bans, Clock, Identity } from './ports/index.ts';
 
-/** What a ban names. EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
+/** Things that a ban names. EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
 export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
 
 export type BanKind = (typeof BAN_KINDS)[number];
@@ -43,7 +43,7 @@ export interface Ban {
 /** Which entry of the list. */
 export type BanName = Pick<Ban, 'as' | 'who' | 'tenant'>;
 
-/** What becomes of a client that is found banned. */
+/** The end of a client that is found banned. */
 export interface Expulsion {
   /** For DISCONNECT. */
   readonly reasonCode: number;

@@ -77,7 +77,7 @@ function rankAmong(patterns: readonly string[], name: string, clientId: string):
   return best;
 }
 
-/** What stands between the wildcards. They are those of the pattern: a `+` in a name stands for itself. */
+/** The text between the wildcards. They are those of the pattern: a `+` in a name stands for itself. */
 function partsOf(pattern: string, name: string): readonly string[] {
   return pattern.split(WILDCARD).map((part) => part.replaceAll('%u', () => name));
 }

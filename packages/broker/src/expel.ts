@@ -56,7 +56,7 @@ export function* expel(
   return true;
 }
 
-/** The session goes although its client may still be told: the store gives it up to nobody but its last connection. */
+/** The session goes although its client may still be told: the store gives it up to its last connection alone. */
 function* endAttached(
   context: Context,
   { session, attachment, attachedAtMs, expirySeconds, will }: SessionRecord,
@@ -72,7 +72,7 @@ function* endAttached(
   try {
     yield* waitFor(context.ports.connections.close(connectionId, goodbyeOf(attachment, expulsion)));
   } finally {
-    // A gateway forgets a connection that it was told to close: nobody else would tell the session.
+    // A gateway forgets a connection that it was told to close: no other handler would tell the session.
     yield* leave(context, departure, endingOf(context, expirySeconds, expulsion));
   }
 }

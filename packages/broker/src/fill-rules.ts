@@ -3,7 +3,7 @@ import { BindingRank, bindingRank } from './client-ids.ts';
 import type { Identity } from './ports/index.ts';
 import type { Rule } from './rules.ts';
 
-/** What the placeholders of rules stand for. */
+/** Values of the placeholders of rules. */
 export interface Names {
   readonly identity: Identity;
   readonly clientId: string;

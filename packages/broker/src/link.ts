@@ -24,7 +24,7 @@ export interface Connection {
   readonly willDelaySeconds: number | undefined;
 }
 
-/** Who is at the other end, for the log, which counts by these names. */
+/** The peer, for the log, which counts by these names. */
 export function namesOf({ identity, session }: Connection) {
   return { tenant: identity.tenant, name: identity.name, clientId: session.clientId };
 }

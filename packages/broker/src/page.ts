@@ -1,10 +1,10 @@
 import type { Message } from './message.ts';
 import type { PageLimit } from './ports/page.ts';
 
-/** What a retained message counts beside its own bytes: its place in a tree, in a log or in a table. */
+/** Bytes that a retained message counts beside its own bytes: its place in a tree, in a log or in a table. */
 const RETAINED_OVERHEAD_BYTES = 256;
 
-/** What a property of the user's counts beside its name and value. */
+/** Bytes that a user property counts beside its name and value. */
 const USER_PROPERTY_OVERHEAD_BYTES = 32;
 
 /** What a message counts towards a limit in bytes. */

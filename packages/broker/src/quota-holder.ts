@@ -10,7 +10,7 @@ export interface QuotaHolder {
 
 /**
  * An anonymous client is counted by its address: it may choose any client identifier. The addresses of this machine
- * tell no clients apart, as whatever a proxy lets through comes from there: these are counted by client identifier.
+ * tell no clients apart, as all clients of a proxy come from there: these are counted by client identifier.
  */
 export function quotaHolderOf(
   { tenant, name, address }: Pick<Identity, 'tenant' | 'name' | 'address'>,

@@ -1,4 +1,4 @@
-/** Rates. What they bound comes again by itself as time passes. */
+/** Rates. Time alone brings back what they bound. */
 export interface RateQuotas {
   /** MQTT packets a second; a SUBSCRIBE or UNSUBSCRIBE counts once for each filter in it. At the node door. */
   readonly packetsPerSecondMax: number;
@@ -32,10 +32,10 @@ export interface HoldingQuotas {
   readonly subscriptionsMax: number;
 }
 
-/** What one identity, or all of one tenant together, may take. 0 stands for any number. */
+/** Bounds of one identity, or of all of one tenant together. 0 stands for any number. */
 export type Quotas = RateQuotas & HoldingQuotas;
 
-/** Quotas by who they are for. Whoever takes too much meets its own first, then its tenant's, then everybody's. */
+/** Quotas by their holder. A client that takes too much meets its own first, then its tenant's, then those of all. */
 export interface QuotaScopes {
   /** Of each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
   readonly identity: Quotas;
@@ -79,7 +79,7 @@ export const NODE_QUOTAS: QuotaScopes = {
     ...ANY,
     packetsPerSecondMax: 20_000,
     publishesPerSecondMax: 20_000,
-    // What a gigabit link carries, halved.
+    // Half of a gigabit link.
     bytesPerSecondMax: 64 * 1024 * 1024,
     deliveriesPerMinuteMax: 6_000_000,
     connectionsMax: 9_000,

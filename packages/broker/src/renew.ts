@@ -9,7 +9,7 @@ import type { Identity } from './ports/index.ts';
 import type { Attachment, SessionRef, Subscription } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
 
-/** What a client is told whose identity has expired. */
+/** The reason that a client is told when its identity has expired. */
 export const IDENTITY_EXPIRED = 'the identity of this connection has expired';
 
 type Connected = Extract<LinkState, { phase: 'connected' }>;

@@ -4,7 +4,7 @@ import { LITERAL_PREFIX, PLACEHOLDER } from './fill-rules.ts';
 /** Text that looks like one of EMQX's placeholders. */
 const PLACEHOLDER_LIKE = /\$\{[^/]*/;
 
-/** What keeps the text from being a topic filter of a rule, in a sentence, or undefined. */
+/** The reason why the text is not a topic filter of a rule, in a sentence, or undefined. */
 export function ruleFilterProblem(text: string): string | undefined {
   if (text.startsWith(LITERAL_PREFIX)) return validateTopicFilter(text.slice(LITERAL_PREFIX.length))?.reason;
   // A placeholder holds no wildcard and no separator, so it stands for a name as it is.

@@ -1,7 +1,7 @@
 import type { QoS } from '@apus/mqtt';
 
 /**
- * What an identity may do with some topics. Rules are asked in their order, and the first that applies decides. A rule
+ * One right of an identity, or its denial, for some topics. Rules are asked in their order, and the first that applies decides. A rule
  * applies to a SUBSCRIBE where it allows every topic of the requested filter, or denies one of them.
  */
 export interface Rule {

@@ -20,7 +20,7 @@ const OWN_LINES_MAX = 10;
 /** Senders that are told apart, some 500 bytes each. All others share one count for each kind of line. */
 const SENDERS_MAX = 1_000;
 
-/** What one sender has caused of one kind since its first line. */
+/** Lines of one kind that one sender has caused since the first. */
 interface Window {
   readonly level: Level;
   readonly event: string;
@@ -28,7 +28,7 @@ interface Window {
   readonly linesMax: number;
   readonly endsAtMs: number;
   lines: number;
-  /** What was not written. */
+  /** Lines that were not written. */
   repeated: number;
   /** The sum of their own field `count`, where they have one. */
   count: number | undefined;

@@ -58,7 +58,7 @@ export function* publishWillOrRemind(
 
 /**
  * Publishes the will that this connection has left, unless that has been done. Rules and bans are asked again: they may
- * have changed since CONNECT. Answers when to try again: its time has not come, or nobody takes it now.
+ * have changed since CONNECT. Answers when to try again: its time has not come, or it is refused for now.
  *
  * It is begun, published and then done with: a process that dies between leaves it to the next that asks, which repeats
  * the publication as the same message.

@@ -253,7 +253,7 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
     readonly shareGroup?: string | undefined;
   }
 
-  /** What the rules say of one topic. */
+  /** The verdict of the rules on one topic. */
   function naive(all: readonly Rule[], topic: string, ask: Ask): boolean {
     const applying = all.find((each) => {
       if (each.action !== 'all' && each.action !== ask.action) return false;

@@ -71,7 +71,7 @@ export class Exchange {
     return this.#outbound.queue.packetCount;
   }
 
-  /** What the server was shown in the handshake. */
+  /** The token of the handshake. */
   admit(token: string | undefined): void {
     this.#renewal.admit(token);
   }

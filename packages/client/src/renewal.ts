@@ -16,7 +16,7 @@ import { readToken, type Token } from './token.ts';
 /** The last try comes so long before the end: the token has to be fetched, sent and taken. */
 const LAST_TRY_MS = 2_000;
 
-/** What is kept free in CONNECT for the property that holds the method, and the lengths that grow with it. */
+/** Bytes that are kept free in CONNECT for the property that holds the method, and the lengths that grow with it. */
 const METHOD_BYTES_MAX = 32;
 
 export interface RenewalPorts {
@@ -36,7 +36,7 @@ export class Renewal {
   readonly #ports: RenewalPorts;
   readonly #renewAlarm: Alarm;
   readonly #endAlarm: Alarm;
-  /** What the connection stands on, where it is known to end. */
+  /** The connection's token, where its end is known. */
   #token: Token | undefined;
   /** Shown to the server, which has not answered yet. */
   #shown: Token | undefined;
@@ -54,7 +54,7 @@ export class Renewal {
     return this.#token !== undefined && this.#token.endsAtMs <= this.#now();
   }
 
-  /** What the server was shown in the handshake. */
+  /** The token of the handshake. */
   admit(token: string | undefined): void {
     this.#token = readToken(token ?? '', this.#now());
   }

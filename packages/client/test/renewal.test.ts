@@ -15,7 +15,7 @@ const RENEWS_AFTER_MS = LIFE_MS * 0.825;
 /** A client whose tokens live for a while, from when they are asked for. */
 class Client extends Harness {
   readonly tokens: string[] = [];
-  /** What `token()` does instead. */
+  /** Replaces `token()`. */
   instead: (() => string | Promise<string>) | undefined;
 
   constructor(options: TransportOptions = {}) {

@@ -16,7 +16,7 @@ export interface RequestContext {
   readonly identity?: {
     readonly sourceIp?: string;
     readonly userAgent?: string;
-    /** Who signed the handshake, at `$connect` where its route asks for AWS_IAM. */
+    /** The signer of the handshake, at `$connect` where its route asks for AWS_IAM. */
     readonly userArn?: string | null;
     /** The same, for credentials of an identity pool of Amazon Cognito. */
     readonly cognitoIdentityId?: string | null | undefined;

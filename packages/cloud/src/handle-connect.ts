@@ -9,7 +9,7 @@ import type { FrameQuota } from './quotas/frame-quota.ts';
 import { senderOf } from './quotas/sender.ts';
 import { headerOf, offeredSubprotocols, SUBPROTOCOL } from './subprotocol.ts';
 
-/** What the log shows of an origin: a browser's is short, and anybody may send another. */
+/** Characters of an origin in the log: a browser's is short, and anybody may send another. */
 const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
 
 const ACCEPTED: ProxyResult = { statusCode: 200, headers: { 'Sec-WebSocket-Protocol': SUBPROTOCOL } };
@@ -26,7 +26,7 @@ export interface ConnectOptions {
   readonly handshakes: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
-  /** @default nobody is banned */
+  /** @default there are no bans */
   readonly bans?: CloudBans | undefined;
   readonly log: Log;
   /** @default any number of frames */

@@ -54,7 +54,7 @@ export interface HandlerOptions {
   readonly handshakes?: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
-  /** The broker has them as a port. @default nobody is banned */
+  /** The broker has them as a port. @default there are no bans */
   readonly bans?: CloudBans | undefined;
 }
 

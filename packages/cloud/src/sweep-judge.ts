@@ -57,7 +57,7 @@ export interface Pass {
   /** What happened before this was judged by an earlier pass. */
   readonly sinceMs: number;
   readonly connectTimeoutSeconds: number;
-  /** Undefined where nobody is banned. */
+  /** Undefined where there are no bans. */
   readonly bans: Pick<DynamoBans, 'banOnSession'> | undefined;
 }
 

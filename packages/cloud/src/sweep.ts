@@ -82,7 +82,7 @@ class Run {
   readonly #context: InvocationContext;
   readonly #counts = noSweepCounts();
   readonly #remedies: SweepRemedies;
-  /** Undefined where nobody is banned. */
+  /** Undefined where there are no bans. */
   #bans: DynamoBans | undefined;
 
   constructor(options: SweepOptions, context: InvocationContext) {

@@ -110,7 +110,7 @@ describe('the frames of one identity', () => {
     expect(world.gateway.deleted).toContain(large);
   });
 
-  it('of a tenant hold up nobody of another', async () => {
+  it('of a tenant hold up no client of another', async () => {
     const world = await World.create({ quotas: { tenant: { framesPerSecondMax: PER_SECOND } } });
     const runaway = await world.connect({ username: 'one/runaway' });
     const stranger = await world.connect({ username: 'two/stranger' });

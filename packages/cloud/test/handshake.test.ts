@@ -76,7 +76,7 @@ describe('$connect', () => {
     expect(await handleConnect(options, event(await minted()))).toMatchObject({ statusCode: 503 });
   });
 
-  it('takes a handshake without a token where CONNECT may show a password, and stores that nobody is known', async () => {
+  it('takes a handshake without a token where CONNECT may show a password, and stores that no identity is known', async () => {
     const { options, saved } = world({ mqttPassword: true });
     expect(await handleConnect(options, event())).toMatchObject({ statusCode: 200 });
     expect(saved).toEqual([['c1', { phase: 'new' }]]);

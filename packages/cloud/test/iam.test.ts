@@ -37,16 +37,16 @@ describe('who has signed a handshake', () => {
     'arn:aws:sts::123456789012:assumed-role/Clients',
     'arn:aws:iam::123456789012:role/Clients',
     'ada',
-  ])('is nobody with the ARN %j', (arn) => {
+  ])('has no identity with the ARN %j', (arn) => {
     expect(nameOf(arn)).toBeUndefined();
   });
 
-  test('is nobody where API Gateway tells of no caller', () => {
+  test('has no identity where API Gateway tells of no caller', () => {
     expect(identityOfCaller(undefined, OPTIONS)).toBeUndefined();
     expect(identityOfCaller({ sourceIp: '192.0.2.1' }, OPTIONS)).toBeUndefined();
   });
 
-  test('is refused where API Gateway tells of no caller, whatever the handshake shows [SEC-IAM-2]', () => {
+  test('is refused where API Gateway tells of no caller, and a token of the handshake changes nothing [SEC-IAM-2]', () => {
     const handshakes = new SignedHandshakes(OPTIONS);
     const context = { identity: { sourceIp: '192.0.2.1' } } as RequestContext;
     expect(handshakes.identify({ query: { token: 'a.b.c' } }, context)).toMatchObject({ status: 403 });

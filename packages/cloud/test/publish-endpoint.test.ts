@@ -335,7 +335,7 @@ describe('with IAM', () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  it('whoever Lambda let through speaks for the tenants that the deployment lists, and for no other [SEC-TENANT-1]', async () => {
+  it('a caller that Lambda let through speaks for the tenants that the deployment lists, and for no other [SEC-TENANT-1]', async () => {
     const call = (tenant?: string) => ({
       signedBy: BACKEND,
       ...(tenant !== undefined && { headers: { 'apus-tenant': tenant } }),

@@ -9,7 +9,7 @@ import { verifySignature } from './signature-v4.ts';
 
 const NO_BODY = createHash('sha256').digest('hex');
 
-/** What `authorizationType: AWS_IAM` does at `$connect`. Undefined: the handshake is refused with 403. */
+/** The check of `authorizationType: AWS_IAM` does at `$connect`. Undefined: the handshake is refused with 403. */
 export function authorizeByIam(
   { settings }: Pick<Gateway, 'settings'>,
   callers: readonly IamCaller[],

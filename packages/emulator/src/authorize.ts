@@ -11,7 +11,7 @@ export type Authorization =
   | {
       readonly status: 200;
       readonly context: AuthorizerContext | undefined;
-      /** Who signed, where the route asks for AWS_IAM. */
+      /** The signer, where the route asks for AWS_IAM. */
       readonly caller?: CallerIdentity;
     }
   | { readonly status: 401 | 403 | 500; readonly error?: Error };

@@ -1,6 +1,6 @@
 import { headerText, type SignedRequest } from './canonical-request.ts';
 
-/** What a request says of its signature, in the Authorization header or in its query. */
+/** The signature that a request claims, in the Authorization header or in its query. */
 export interface ClaimedSignature {
   readonly accessKeyId: string;
   /** `20260101/us-east-1/execute-api/aws4_request` */

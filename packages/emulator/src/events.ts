@@ -10,7 +10,7 @@ export interface Identity {
 }
 
 /**
- * Who signed a handshake, where the route asks for AWS_IAM. It comes with `$connect` alone: of later events AWS does not
+ * The signer of a handshake, where the route asks for AWS_IAM. It comes with `$connect` alone: of later events AWS does not
  * say so.
  */
 export interface CallerIdentity {

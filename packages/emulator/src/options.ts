@@ -109,7 +109,7 @@ export interface EmulatorOptions {
    */
   readonly signatureNow?: () => number;
   /**
-   * What every random choice comes from; print it when a run fails. With it ids and credentials too are what they were
+   * The source of every random choice; print it when a run fails. With it ids and credentials too are what they were
    * before. Without it those come from the system's generator, as they are secrets where clients are real.
    * @default a random one
    */

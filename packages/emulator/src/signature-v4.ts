@@ -11,7 +11,7 @@ import { ManagementError } from './management-error.ts';
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const SERVICE = 'execute-api';
 
-/** Who may sign, as far as a signature shows. */
+/** The signer, as far as a signature shows it. */
 export interface Signer {
   readonly credentials: {
     readonly accessKeyId: string;

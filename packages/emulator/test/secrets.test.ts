@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type EmulatorOptions, startEmulator } from '../src/index.ts';
 import { Client, ok } from './support.ts';
 
-/** What a caller needs to post to a connection: credentials, and the connection's id. */
+/** The secrets that a caller needs to post to a connection: credentials, and the connection's id. */
 async function secretsOf(options: Partial<EmulatorOptions>) {
   const ids: string[] = [];
   const emulator = await startEmulator({

@@ -6,7 +6,7 @@ const IPV6_GROUPS = 4;
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
- * Who a guess is counted for: an IPv4 address, or the /64 of an IPv6 address. `address` is a `Peer.address`: an IP
+ * The group of addresses that a guess is counted for: an IPv4 address, or the /64 of an IPv6 address. `address` is a `Peer.address`: an IP
  * address, or one with a port (`192.0.2.1:5000`, `[2001:db8::1]:5000`).
  */
 export function addressGroup(address: string): string {

@@ -1,6 +1,6 @@
 import type { Awaitable, Identity, Refusal, Rule } from '@apus/broker';
 
-/** What a client shows: a token in the handshake, or a user name and a password in CONNECT. */
+/** The credentials of a client: a token in the handshake, or a user name and a password in CONNECT. */
 export interface Shown {
   /** From the handshake, or from AUTH. */
   readonly token?: string | undefined;

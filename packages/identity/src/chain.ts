@@ -10,7 +10,7 @@ import {
 import { ReasonCode } from '@apus/mqtt';
 import type { ChainAuthenticator, Shown } from './answer.ts';
 
-/** Characters of all the reasons together for which nobody took a credential. */
+/** Characters of all the reasons together for which no authenticator took a credential. */
 const REASONS_LENGTH_MAX = 300;
 
 /**
@@ -26,7 +26,7 @@ export class Chain implements Authenticator {
     this.#authenticators = authenticators;
   }
 
-  /** For CONNECT. An identity that the handshake has verified stands, whatever CONNECT says. */
+  /** For CONNECT. An identity that the handshake has verified stands, and CONNECT does not change it. */
   authenticate({ peer, clientId, username, password }: Credentials): Awaitable<Identity | Refusal> {
     return peer.identity ?? this.ask({ clientId, username, password, address: peer.address });
   }

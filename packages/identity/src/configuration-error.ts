@@ -1,4 +1,4 @@
-/** What is wrong with the configuration of who may connect, in a sentence for the operator. */
+/** A mistake in the configuration of authentication, in a sentence for the operator. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }

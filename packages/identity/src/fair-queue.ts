@@ -29,7 +29,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** What the task returns, or undefined: the queue is full, and the task was not run. */
+  /** The task's result, or undefined: the queue is full, and the task was not run. */
   run<T>(lanes: readonly string[], task: () => Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

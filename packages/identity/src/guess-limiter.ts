@@ -10,7 +10,7 @@ const FREE_PER_NAME = 5;
 
 /**
  * Wrong ones from one address, for any names: an office has one address, and many people who mistype. Beyond it each
- * name has one try there. Secrets that name nobody then have to wait.
+ * name has one try there. Secrets without a name then have to wait.
  */
 const FREE_PER_ADDRESS = 30;
 
@@ -36,7 +36,7 @@ const NAME_COUNT_MAX = 2 * BESIEGED_FROM;
 /** Doublings from the first wait to the longest. More wrong ones than these are not remembered. */
 const DOUBLINGS_MAX = Math.ceil(Math.log2(WAIT_MS_MAX / FIRST_WAIT_MS));
 
-/** What is remembered of each kind; some 200 bytes each. */
+/** Counts that are remembered of each kind; some 200 bytes each. */
 const KEYS_MAX = 20_000;
 
 /** A longer name is remembered as its hash: clients may send 64 KB. */

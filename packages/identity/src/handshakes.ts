@@ -4,7 +4,7 @@ import { ReasonCode } from '@apus/mqtt';
 /** The query parameter that holds the token: a browser can set no header (docs/text-frames.md). */
 const TOKEN_PARAMETER = 'token';
 
-/** What a door shows of the HTTP request that is to become a WebSocket. */
+/** The parts that a door shows of the HTTP request that is to become a WebSocket. */
 export interface HandshakeRequest {
   header(lowerCaseName: string): string | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
@@ -57,7 +57,7 @@ const MISSING: HandshakeRefused = {
   reason: `This endpoint asks for a token, in the query parameter "${TOKEN_PARAMETER}" or as "Authorization: Bearer TOKEN".`,
 };
 
-/** The token of a handshake. What a program put there by itself counts before a cookie, which a browser adds. */
+/** The token of a handshake. A credential that a program put there counts before a cookie, which a browser adds. */
 export function tokenOf(request: HandshakeRequest, cookie: string | undefined): string | undefined {
   const { [TOKEN_PARAMETER]: parameter } = request.query;
   const token = parameter || bearerOf(request.header('authorization'));

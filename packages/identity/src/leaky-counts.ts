@@ -27,7 +27,7 @@ export class LeakyCounts {
     return this.#counts.size;
   }
 
-  /** What the key was last counted to, and when; undefined when that has leaked away. */
+  /** The key's last count, and its time; undefined when that has leaked away. */
   last(key: string, nowMs: number): LeakyCount | undefined {
     const last = this.#counts.get(key);
     return last !== undefined && this.#left(last, nowMs) > 0 ? last : undefined;

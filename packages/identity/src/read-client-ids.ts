@@ -5,7 +5,7 @@ import { CLIENT_ID_PATTERN_LENGTH_MAX, CLIENT_ID_PATTERNS_MAX } from '@apus/brok
  * the field.
  */
 export function readClientIds(value: unknown, name: string): readonly string[] | string {
-  // An empty list would let nobody connect.
+  // With an empty list no client could connect.
   if (!Array.isArray(value) || value.length === 0 || value.length > CLIENT_ID_PATTERNS_MAX)
     return `${name} has to be a list of 1 to ${CLIENT_ID_PATTERNS_MAX} patterns of client identifiers.`;
   const wrong = value.findIndex((pattern) => !isPattern(pattern));

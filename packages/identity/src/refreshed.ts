@@ -19,7 +19,7 @@ export interface RefreshedOptions<T> {
 /** A read that failed is tried again so much later at the earliest. */
 const RETRY_MS = 2_000;
 
-/** What is kept elsewhere cannot be read now, and nothing that was read before is young enough. */
+/** The source cannot be read now, and nothing that was read before is young enough. */
 export class SourceUnavailable extends Error {
   override readonly name = 'SourceUnavailable';
 }

@@ -61,7 +61,7 @@ class TokenMethod implements AuthenticationMethod {
   async #check(data: Uint8Array, { address, identity: handshake }: Peer): Promise<AuthenticationStep> {
     const identity = await this.#verify(new TextDecoder().decode(data), address);
     if ('refused' in identity) return failure(identity.reason);
-    // What the door counted at the handshake belongs to that name.
+    // The counts of the handshake belong to that name.
     if (handshake !== undefined && !isSame(identity, handshake)) {
       return failure('the token names somebody else than the handshake did');
     }

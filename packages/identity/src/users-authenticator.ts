@@ -35,7 +35,7 @@ export const PASSWORD_BYTES_MAX = 1_024;
 
 export interface UsersAuthenticatorOptions {
   readonly users: UserLookup;
-  /** What every user belongs to. */
+  /** The tenant of every user. */
   readonly tenant: string;
   readonly clock: Clock;
   /** Shared where several authenticators stand behind one another. @default one of its own */
@@ -74,7 +74,7 @@ export class UsersAuthenticator implements Authenticator {
     return this.#answerAtOnce(guess) ?? this.#check(guess);
   }
 
-  /** What needs no hash. The limiter is asked first: a right password that came at once would tell a guesser. */
+  /** Answers that need no hash. The limiter is asked first: a right password that came at once would tell a guesser. */
   #answerAtOnce({ username, password, address }: Guess): Identity | Refusal | undefined {
     const refusal = this.#limiter.refusal(username, address);
     if (refusal !== undefined) return refusal;

@@ -19,7 +19,7 @@ class Tasks {
     });
   }
 
-  /** Ends what runs, and whatever starts then, until nothing does. */
+  /** Ends the running tasks, and those that start then, until there are none. */
   async endAll(): Promise<string[]> {
     for (let end = this.#ends.shift(); end !== undefined; end = this.#ends.shift()) {
       end();

@@ -112,7 +112,7 @@ describe('one address that guesses many names', () => {
     expect(stage.guessesIn(24 * HOUR_MS, 'ada', HERE)).toBeLessThan(320);
   });
 
-  test('keeps nobody waiting who has the right password for another name, not even there [SEC-GUESS-2]', () => {
+  test('keeps no user waiting who has the right password for another name, not even there [SEC-GUESS-2]', () => {
     const stage = new Stage();
     spray(stage);
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
@@ -136,7 +136,7 @@ describe('one address that guesses many names', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeDefined();
   });
 
-  test('has thirty tries of secrets that name nobody', () => {
+  test('has thirty tries of secrets without a name', () => {
     const stage = new Stage();
     stage.wrong(29, undefined, HERE);
     expect(stage.limiter.refusal(undefined, HERE)).toBeUndefined();

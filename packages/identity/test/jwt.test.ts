@@ -86,7 +86,7 @@ describe('a token is refused', () => {
     ['that never expires', { exp: undefined }, 'missing required "exp" claim'],
     ['whose time has not come', { nbf: NOW_SECONDS + 60 }, '"nbf" claim timestamp check failed'],
     ['without a subject', { sub: undefined }, 'it has to name its subject ("sub")'],
-    ['with an empty subject, which would be nobody', { sub: '' }, 'it has to name its subject ("sub")'],
+    ['with an empty subject, which would be no name', { sub: '' }, 'it has to name its subject ("sub")'],
     ['with a subject that is no text', { sub: 7 as never }, 'jwt'],
     ['with one filter that is no list', { publish: 'a' }, ''],
     ['with a filter that is a number', { subscribe: [1] }, ''],

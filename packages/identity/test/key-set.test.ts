@@ -41,7 +41,7 @@ describe('a token of an identity provider', () => {
     ],
     ['names no issuer', { aud: AUDIENCE }, 'its issuer is not https://id.example'],
     ['is for somebody else', { ...CLAIMS, aud: 'shop' }, 'unexpected "aud" claim value'],
-    ['is for nobody in particular', { iss: ISSUER }, 'missing required "aud" claim'],
+    ['is for no audience', { iss: ISSUER }, 'missing required "aud" claim'],
   ])('is refused when it %s [SEC-TOKEN-3]', async (_what, claims, sentence) => {
     const { verify } = provider();
     expect(await verify(await one.sign(CLAIMS))).toMatchObject({ name: 'ada' });

@@ -51,7 +51,7 @@ describe('the methods of tokens', () => {
   it.each([
     ['that is not valid', bytes('forged')],
     ['that is not UTF-8', Uint8Array.of(0xff, 0xfe)],
-  ])('refuse a token %s, whatever the handshake has shown', async (_, data) => {
+  ])('refuse a token %s, also after a handshake with a token', async (_, data) => {
     expect(await begin(data)).toEqual(failure);
     expect(await begin(data, ADA)).toEqual(failure);
   });

@@ -105,7 +105,7 @@ test('a right password is not told while its address has to wait, not even one t
   expect(await stage.answer('ada', 'right')).toEqual(ADA);
 });
 
-test('nobody is locked out by guesses from elsewhere [SEC-GUESS-2]', async () => {
+test('no user is locked out by guesses from elsewhere [SEC-GUESS-2]', async () => {
   const stage = new Stage();
   await stage.wrong(20, 'ada');
   expect(await stage.answer('ada', 'right', ELSEWHERE)).toEqual(ADA);

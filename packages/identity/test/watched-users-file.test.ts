@@ -26,7 +26,7 @@ class Stage {
   readonly file: WatchedUsersFile;
   readonly changes: (readonly string[])[] = [];
   readonly errors: unknown[] = [];
-  /** What the scheduler was asked to call back. */
+  /** Calls that the scheduler owes. */
   callback: (() => void) | undefined;
   readonly #authenticator: UsersAuthenticator;
 

@@ -2,7 +2,7 @@ import { findNode, makeNode, removeValue, TrieNode } from './level-trie.ts';
 import { containsWildcard } from './topic.ts';
 
 const NO_MATCH = -1;
-/** `#`: the rest of the name matches, whatever it is. */
+/** `#`: any rest of the name matches. */
 const MATCHES_REST = -2;
 
 /**

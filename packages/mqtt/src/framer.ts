@@ -40,7 +40,7 @@ export class Framer {
     this.#options = options;
   }
 
-  /** What is known once CONNECT has been taken. */
+  /** Facts of a CONNECT that has been taken. */
   connected(protocolVersion: ProtocolVersion, maximumPacketSize: number): void {
     this.#options = { ...this.#options, protocolVersion, maximumPacketSize };
   }

@@ -20,11 +20,11 @@ export interface AwsCall {
   readonly service: string;
   /** @default that of the AWS profile */
   readonly region: string | undefined;
-  /** What to say where the credentials do not allow it. */
+  /** The advice where the credentials do not allow it. */
   readonly denied: string;
 }
 
-/** What went wrong with a call to AWS, in a sentence that says what to do. */
+/** The failure of a call to AWS, in a sentence that says what to do. */
 export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCall): string {
   const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
   if (DENIED.has(name)) return denied;

@@ -17,14 +17,14 @@ export interface NodeLimits {
    */
   readonly webSocketMessageBytesMax: number;
   /**
-   * What one client may send before CONNACK: 128 KiB hold the largest will (64 KiB) and a token beside it. A larger
+   * Bytes that one client may send before CONNACK: 128 KiB hold the largest will (64 KiB) and a token beside it. A larger
    * CONNECT is refused with 0x95 (MQTT 5) or closed, also before all of it has come.
    */
   readonly connectBytesMax: number;
   /** What one client has sent and the broker has not taken. Beyond it the socket is not read. */
   readonly inboundBufferBytesMax: number;
   /**
-   * What all clients together have begun to send: WebSocket messages and packets that are not whole, and those that wait.
+   * Bytes that all clients together have begun to send: WebSocket messages and packets that are not whole, and those that wait.
    * Beyond it connections are ended with 0x97, those first that hold most for longest. 64 MiB are eight of the largest
    * WebSocket messages at a time.
    */

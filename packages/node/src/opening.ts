@@ -6,7 +6,7 @@ export const OPENING_BYTES = 32;
 const MASK_BYTES = 4;
 
 /**
- * What is wrong with a client that has sent more than it may before its CONNECT was whole, told by the first bytes on
+ * The violation of a client that has sent more than it may before its CONNECT was whole, told by the first bytes on
  * the wire: a client of MQTT 5.0 is answered.
  */
 export function openingViolation(opening: Uint8Array, connectBytesMax: number): Violation {

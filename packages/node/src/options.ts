@@ -46,7 +46,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * it is not there. One process at a time. @default none: all is in memory
    */
   readonly dataDirectory?: string | undefined;
-  /** What one identity, one tenant, and all together may take. @default NODE_QUOTAS */
+  /** Quotas of one identity, of one tenant, and of all together. @default NODE_QUOTAS */
   readonly quotas?: GivenQuotaScopes | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;

@@ -4,7 +4,7 @@ const FINAL = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
 
-/** What a piece costs beside its bytes while `ws` gathers it: a buffer, and its place in a list. */
+/** Memory that a piece takes beside its bytes while `ws` gathers it: a buffer, and its place in a list. */
 const CHUNK_OVERHEAD_BYTES = 512;
 const FRAGMENT_OVERHEAD_BYTES = 128;
 

@@ -126,7 +126,7 @@ describe('before CONNACK a client may send 128 KiB', () => {
       socket.on('message', (bytes: Buffer) => bytes[0] === 0x40 && resolve(true));
     });
     socket.send(publish);
-    // What another client sends later has been read: so has all that this one may send.
+    // A later packet of another client has been read: so has all that this one may send.
     await (await RawClient.open(node.url)).close();
     admit();
     expect(await acknowledged).toBe(true);
@@ -200,13 +200,13 @@ describe('the budget', () => {
     return ended;
   }
 
-  test('ends whoever holds little for long before one that has just begun a large message', () => {
+  test('ends a client that holds little for long before one that has just begun a large message', () => {
     const slow = { heldBytes: 200, heldSinceMs: 0 };
     const ended = budgetOf(1000, { slow, other: { ...slow }, busy: { heldBytes: 700, heldSinceMs: 99_900 } });
     expect(ended).toEqual(['slow', 'other']);
   });
 
-  test('ends nobody while there is room', () => {
+  test('ends no client while there is room', () => {
     expect(budgetOf(1000, { a: { heldBytes: 1000, heldSinceMs: 0 } })).toEqual([]);
   });
 });

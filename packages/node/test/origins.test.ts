@@ -21,7 +21,7 @@ async function statusFor(
 
 describe.each(['node', 'gateway'] as const)('at the %s door', (door) => {
   test.each([EVIL, 'null', 'http://localhost.evil.example', 'http://evil.example:8083'])(
-    '[SEC-ORIGIN-1] a page of %s cannot connect to a broker that asks nobody for a password',
+    '[SEC-ORIGIN-1] a page of %s cannot connect to a broker that asks for no password',
     async (origin) => expect(await statusFor(door, origin)).toBe(403),
   );
 

@@ -5,7 +5,7 @@ import { PeerAddresses } from '../src/peer-address.ts';
 import { StartError } from '../src/start-error.ts';
 import { nodeForTest } from './support/nodes.ts';
 
-/** What is told of a connection from there, with this `X-Forwarded-For`. */
+/** The address that the broker is told of a connection from there, with this `X-Forwarded-For`. */
 function addressOf(proxies: readonly string[], remoteAddress: string, forwardedFor?: string): string {
   const socket = { remoteAddress, remotePort: 5000 };
   const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
@@ -48,7 +48,7 @@ describe('where a client connects from [SEC-GUESS-5]', () => {
   );
 });
 
-test('guesses through a proxy keep nobody else waiting who comes through it', async () => {
+test('guesses through a proxy keep no other client of it waiting', async () => {
   const password = await hashPassword(Buffer.from('right'));
   const users = parseUsers(
     JSON.stringify({ users: [{ name: 'ada', password, publish: [], subscribe: [] }] }),

@@ -28,12 +28,12 @@ test('the quota of all together is charged by every tenant', () => {
 });
 
 test.each([
-  ['of one address share a quota, whatever their client identifiers', '192.0.2.7:50', '192.0.2.7:51', true],
+  ['of one address share a quota, under different client identifiers', '192.0.2.7:50', '192.0.2.7:51', true],
   ['of two addresses have one each', '192.0.2.7:50', '192.0.2.8:50', false],
   ['of one network of IPv6 share one', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2:ffff::9', true],
   ['of one network of IPv6 share one where its address is short', '2001:db8::1', '2001:db8:0:0:5::', true],
   ['of two networks of IPv6 have one each', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
-  ['of an IPv4 address share one in whatever form it comes', '192.0.2.7', '::ffff:192.0.2.7:80', true],
+  ['of an IPv4 address share one in each of its forms', '192.0.2.7', '::ffff:192.0.2.7:80', true],
   ['of this machine have one each, as a proxy may be before them', '127.0.0.1:50', '127.0.0.1:51', false],
   ['of this machine over IPv6 as well', '::1:50', '::1:51', false],
 ])('anonymous clients %s', (_, one, other, isShared) => {

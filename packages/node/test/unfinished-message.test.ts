@@ -38,7 +38,7 @@ function pushInPieces(meter: UnfinishedMessage, bytes: Buffer, pieceBytes: numbe
 }
 
 describe('what a client has sent of a message whose end has not come', () => {
-  test('is nothing behind whole messages, in whatever frames and pieces they come', () => {
+  test('is nothing behind whole messages, in any frames and pieces', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 4 }),

@@ -36,7 +36,7 @@ export interface Restored {
   readonly lastMessageId: MessageId | undefined;
 }
 
-/** What was kept before is kept, whatever the limits are now. */
+/** Earlier state is kept, also beyond the limits of now. */
 const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
 /** What a restart works with. */

@@ -57,7 +57,7 @@ export class DynamoBans implements Bans {
     return this.banOn(identity, clientId, undefined) ?? this.#held?.banOnHost(holder);
   }
 
-  /** What a frame is to read with its own items: nothing, nearly always. */
+  /** Keys that a frame is to read with its own items: nothing, nearly always. */
   get wanted(): readonly Key[] {
     return this.#isFresh ? [] : [bansKey];
   }
@@ -72,7 +72,7 @@ export class DynamoBans implements Bans {
     this.#held = this.#list.all().length === 0 ? undefined : new HeldBans(this.#list);
   }
 
-  /** For whoever reads nothing else. */
+  /** For handlers that read nothing else. */
   async refresh(): Promise<void> {
     if (!this.#isFresh) await this.#read();
   }

@@ -114,7 +114,7 @@ export const filterHash = (filter: FilterName): string => hashOf(filterText(filt
 
 export const retainedPartition = (tenant: string): string => partition('R', tenant);
 
-/** What every partition of retained messages begins with. */
+/** The prefix of every partition of retained messages. */
 export const RETAINED_PARTITIONS = retainedPartition('');
 
 /**

@@ -21,7 +21,7 @@ import type { Table, Written } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
 /**
- * `clean`: a new incarnation whatever stands there; `begin`: one where no session continues; `replace`: one in the place
+ * `clean`: a new incarnation in any case; `begin`: one where no session continues; `replace`: one in the place
  * of a session that is not the caller's, and yields; `continue`: none.
  */
 type Mode = 'clean' | 'begin' | 'replace' | 'continue';

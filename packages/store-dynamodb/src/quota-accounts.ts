@@ -26,7 +26,7 @@ export interface Charged {
 const ATTEMPTS_MAX = 4;
 
 /**
- * What holders of quotas have spent, in time: an account is one number, the moment at which its debt is worked off. A charge
+ * The spending of holders of quotas, in time: an account is one number, the moment at which its debt is worked off. A charge
  * moves it on by so many milliseconds and is refused while the debt is as long as it may be (a leaky bucket as a meter,
  * as ITU-T I.371 has it). So a rate is bounded over any stretch of time, and no window begins anew at full minutes.
  *

@@ -111,7 +111,7 @@ export function identityOf(item: Item | undefined, tenant: string): Identity {
   return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Settled).identity;
 }
 
-/** Who brought the will that is owed. */
+/** The identity that brought the will that is owed. */
 export function owedIdentityOf(owed: Item, tenant: string): Identity {
   const json = textOf(owed, 'r');
   return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Identity);

@@ -56,7 +56,7 @@ await withService((service) => {
       expect(await unitsOf()).toEqual(usual);
     });
 
-    it('is read for a handshake when nobody has read it for half a minute', async () => {
+    it('is read for a handshake when no frame has read it for half a minute', async () => {
       const operator = setUp();
       const handler = setUp(operator.tenant);
       await handler.bans.refresh();

@@ -10,7 +10,7 @@ export class HeldSubscriptions {
   #map: Map<string, HeldSubscription> | undefined;
   #weight = 0;
 
-  /** What they count together. */
+  /** Their weight together. */
   get weight(): number {
     return this.#weight;
   }

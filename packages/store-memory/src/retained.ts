@@ -52,7 +52,7 @@ export class MemoryRetained implements RetainedStore {
     return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
   }
 
-  /** What they count towards `RetainedLimits.bytesMax`. */
+  /** Bytes that they count towards `RetainedLimits.bytesMax`. */
   bytes(tenant: string): number {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }

@@ -25,7 +25,7 @@ const step = fc.record({
   topicFilter: fc.constantFrom('t', 'u/+', 'x/'.repeat(16)),
 });
 
-test('what is counted is what sessions hold, whatever becomes of them [SEC-QUOTA-5]', () => {
+test('the counts are what sessions hold, after any change to them [SEC-QUOTA-5]', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const stores = createMemoryStores();

@@ -119,7 +119,7 @@ export class ClientPage {
   async fillPayload(format: 'Text' | 'Hex', payload: string): Promise<void> {
     const form = this.page.getByRole('form', { name: 'Publish' });
     const editor = form.getByRole('textbox', { name: 'Payload' });
-    // What stands there is converted to another format, or keeps its own where that cannot be done.
+    // The page converts the payload to another format, or keeps the format where it cannot.
     await editor.fill('');
     await form.locator('label', { hasText: format }).click();
     // The editor is made anew for another kind of payload, perhaps while it is being filled in.

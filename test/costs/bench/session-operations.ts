@@ -219,7 +219,7 @@ export async function enterShapes(world: World): Promise<BenchClient> {
   return client;
 }
 
-/** What an environment reads once in a while it has read: shapes, numbers, bans, and how much waits in the queue. */
+/** An environment has read all that it reads once in a while: shapes, numbers, bans, and how much waits in the queue. */
 export async function warm(world: World, client: BenchClient): Promise<void> {
   const other = await connected(world);
   await other.exchange(subscribe('shapes/literal'));

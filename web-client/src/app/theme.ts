@@ -83,7 +83,7 @@ export const theme = createTheme({
     MultiSelect: MultiSelect.extend(small),
     NumberInput: NumberInput.extend(small),
     PasswordInput: PasswordInput.extend(small),
-    // What opens above the page lies in a landmark, as the rest of it does.
+    // Elements that open above the page lie in a landmark, as the rest of it does.
     Portal: Portal.extend({ defaultProps: { target: `#${OVERLAYS_ID}` } }),
     SegmentedControl: SegmentedControl.extend(small),
     Select: Select.extend({ defaultProps: { size: 'xs', allowDeselect: false } }),

@@ -37,7 +37,7 @@ export const KEPT_MESSAGES_MAX = 10_000;
 /** Bytes of them: twenty connections stay far below what a browser gives a page. */
 export const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The least time between two writes of what has come. What comes after the last one is lost by a reload. */
+/** The least time between two writes of messages. A reload loses those that come after the last one. */
 export const KEEP_INTERVAL_MS = 1_000;
 
 /** A record of kept messages that holds so many, or so many bytes, is not written again. */

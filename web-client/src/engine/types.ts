@@ -182,7 +182,7 @@ export type LogMark =
     }
   /** The page was too busy to take these messages. */
   | { readonly kind: 'skipped'; readonly atMs: number; readonly count: number }
-  /** What stands before it was kept by an earlier visit, whose last message is of `fromMs`. */
+  /** Messages before it were kept by an earlier visit, whose last message is of `fromMs`. */
   | { readonly kind: 'reloaded'; readonly atMs: number; readonly fromMs: number };
 
 /** Why messages are not kept across a reload: the browser has no room, or stores nothing for this page. */

@@ -28,7 +28,7 @@ export async function boot(): Promise<void> {
   useStore.subscribe(({ activeId }) => {
     if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
   });
-  // What stayed across a reload is in a log before anything new comes into it.
+  // Kept messages are in a log before anything new comes into it.
   const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
   const connect = async (id: string): Promise<void> => {
     await kept.get(id);

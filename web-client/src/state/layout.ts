@@ -15,7 +15,7 @@ export interface Layout {
   readonly publishPx: number | undefined;
   /** Whether properties, request and burst are open in the panel to publish. */
   readonly areSectionsOpen: boolean;
-  /** What the timelines of packets and of frames leave out. */
+  /** The packets and frames that the timelines leave out. */
   readonly hidesDelivery: boolean;
   readonly hidesPings: boolean;
   readonly hidesEmptyFrames: boolean;

@@ -1,4 +1,4 @@
-/** What is stored under the key, perhaps by another version of the page; undefined where there is nothing to be read. */
+/** The value of the key, perhaps by another version of the page; undefined where it cannot be read. */
 export function readStored(key: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;

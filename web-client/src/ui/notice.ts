@@ -1,10 +1,10 @@
 import { create } from 'zustand';
 
-/** What has happened, said until it is closed or replaced. */
+/** An event, said until it is closed or replaced. */
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  /** The view where that can be seen. What is said goes when another view is opened. */
+  /** The view where that can be seen. The notice goes when another view is opened. */
   readonly link?: { readonly href: string; readonly text: string };
 }
 

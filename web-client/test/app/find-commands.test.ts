@@ -10,7 +10,7 @@ test('without a word every command is offered', () => {
   expect(found(' ')).toEqual(['Messages', 'Connect: Kitchen']);
 });
 
-test('a command fits when its name or kind holds every word, whatever the case', () => {
+test('a command fits when its name or kind holds every word, in any case', () => {
   expect(found('KIT con')).toEqual(['Connect: Kitchen']);
   expect(found('kitchen.example')).toEqual(['Connect: Kitchen']);
   expect(found('view messages')).toEqual(['Messages']);

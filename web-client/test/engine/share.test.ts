@@ -55,7 +55,7 @@ test('a shared address brings back the whole configuration', () => {
   expect(content(sharedProfile(new URL(address).hash))).toEqual(content(FULL));
 });
 
-test('its messages do not stay across a reload, whatever its sender wants', () => {
+test('its messages do not stay across a reload, even where its sender wants it', () => {
   const address = shareAddress({ ...FULL, keepsMessages: true }, PAGE);
   expect(sharedProfile(new URL(address).hash)?.keepsMessages).toBe(false);
 });

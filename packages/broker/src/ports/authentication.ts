@@ -5,7 +5,7 @@ import type { Rule } from '../rules.ts';
 import type { Subscription } from '../session.ts';
 
 /**
- * Who a client is, and what it may do. An authenticator makes it at CONNECT or in the handshake, and AUTH may renew it.
+ * A client's name and rights. An authenticator makes it at CONNECT or in the handshake, and AUTH may renew it.
  * It is stored with the connection and with the session, and survives JSON.
  */
 export interface Identity {
@@ -81,10 +81,10 @@ export interface AuthenticationMethod {
   continue(data: Uint8Array | undefined, state: unknown): Awaitable<AuthenticationStep>;
 }
 
-/** What of a PUBLISH, or of a will, rules may ask for. */
+/** Fields of a PUBLISH, or of a will, that rules may ask for. */
 export type PublishTerms = Pick<PublishPacket, 'qos' | 'retain'>;
 
-/** What of a subscription rules may ask for. */
+/** Fields of a subscription that rules may ask for. */
 export interface SubscribeTerms extends Pick<Subscription, 'shareGroup'> {
   /** Undefined for a message that a subscription has brought: at whichever QoS. */
   readonly qos: QoS | undefined;

@@ -5,10 +5,10 @@ import type { Identity } from './authentication.ts';
 
 /** The clients that the operator has banned, and the tokens that it has revoked. Answers from memory, at once. */
 export interface Bans {
-  /** What keeps this client out now. Asked at CONNECT and for each packet. `host`: see `Peer.host`. */
+  /** The ban that keeps this client out now. Asked at CONNECT and for each packet. `host`: see `Peer.host`. */
   banOn(identity: Identity, clientId: string, host: string | undefined): Ban | undefined;
 
-  /** What keeps everybody at this address out, for a door that is asked before anybody has said a name. */
+  /** The ban of this address, for a door that is asked before its client has said a name. */
   banOnHost(host: string | undefined): Ban | undefined;
 
   /** A name by which the list knows a connection when only its session is at hand: kept as `Attachment.holder`. */

@@ -14,7 +14,7 @@ const SESSION = /^arn:[\w-]+:sts::\d{12}:(?:assumed-role\/([^/]+)|(federated-use
 const ROOT = /^arn:[\w-]+:iam::\d{12}:(root)$/;
 
 /**
- * Who has signed a handshake, as `$connect` is told where its route asks for AWS_IAM. Undefined: API Gateway has not
+ * The signer of a handshake, as `$connect` is told where its route asks for AWS_IAM. Undefined: API Gateway has not
  * checked a signature, or tells of a caller of an unknown kind.
  */
 export function identityOfCaller(
@@ -34,7 +34,7 @@ export function identityOfCaller(
 }
 
 /**
- * A user's name, or `{role}:{session}`. Whoever may assume a role names the session, so that its name alone would let
+ * A user's name, or `{role}:{session}`. The caller that assumes a role names the session, so that its name alone would let
  * somebody with another role, or with none of their own, be taken for a user; and no name of IAM has a colon in it [SEC-IAM-1].
  */
 function nameOf(userArn: string): string | undefined {

@@ -26,7 +26,7 @@ export interface Authentication {
   readonly tokens: TokenCheck | undefined;
 }
 
-/** What the chain has at hand. */
+/** Services that the chain has at hand. */
 export interface AuthenticationContext extends InvocationOptions {
   /** @default a client of AWS Secrets Manager */
   readonly readSecret?: (arn: string) => Promise<string>;

@@ -5,7 +5,7 @@ import { createRuntime, withMetrics } from './runtime.ts';
 const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, clock, log, sleep } = runtime;
 
-/** What the operator asks for, by hand or by `apus`. */
+/** Carries out the operator's requests, by hand or by `apus`. */
 export const handler = withMetrics(
   runtime,
   createOperator({

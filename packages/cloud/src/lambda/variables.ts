@@ -6,7 +6,7 @@ export const VARIABLES = {
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',
   /** `https://{api}.execute-api.{region}.amazonaws.com/{stage}`; never the custom domain. */
   managementEndpoint: 'APUS_MANAGEMENT_ENDPOINT',
-  /** Who may connect: JSON, as the file of `apus serve --identity`. */
+  /** Authentication: JSON, as the file of `apus serve --identity`. */
   identity: 'APUS_IDENTITY',
   /** The hook that is asked where an identity's own rules do not say: JSON, as `authorization` in that file. Not set: nothing. */
   authorization: 'APUS_AUTHORIZATION',

@@ -10,7 +10,7 @@ import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './u
 
 /**
  * After a ban a process goes by the list that it has for 30 s, and then its handler may live for 5 s and clocks may
- * disagree. When all that is over, nobody who is banned is let in any more, and those who were meanwhile are ended.
+ * disagree. When all that is over, no banned client is let in any more, and those that were meanwhile are ended.
  */
 const SETTLING_MS = 40_000;
 
@@ -38,13 +38,13 @@ export type OperatorAnswer =
   | { readonly added: boolean }
   | { readonly changed: boolean }
   | ({ readonly removed: boolean } & Enforced)
-  /** What was wrong with the request, or stands in its way, in a sentence. */
+  /** The mistake in the request, or the obstacle to it, in a sentence. */
   | { readonly error: string };
 
 export type Operator = (request: unknown, context: InvocationContext) => Promise<OperatorAnswer>;
 
 /**
- * The function of whoever runs the deployment, invoked with credentials of AWS: lists clients, ends connections, keeps
+ * The operator's function, invoked with credentials of AWS: lists clients, ends connections, keeps
  * clients out. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
  *
  *     {"action": "clients", "username": "anna"}

@@ -25,7 +25,7 @@ export type IsMeant = (session: {
   readonly holder: string | undefined;
 }) => boolean;
 
-/** What came of it. */
+/** The result. */
 export interface Enforced {
   /** Clients whose connection or session was ended. */
   readonly expelled: number;

@@ -7,7 +7,7 @@ import { readPassword, readUserEntry, type UsersRequest } from './users-request.
 const CLIENTS_MAX = 1_000;
 const CLIENTS_DEFAULT = 100;
 
-/** What the operator's function is asked. */
+/** A request of the operator's function. */
 export type OperatorRequest =
   /** Sessions, connected or not: of one client identifier, or of one name, or all. */
   | {

@@ -7,7 +7,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Made when it is first asked for, where that costs time. */
   readonly body: Uint8Array;
-  /** IP address of the caller; empty where nobody asks for it. */
+  /** IP address of the caller; empty where no handler asks for it. */
   readonly address?: string;
   /** Who calls, where the platform in front has verified it. */
   readonly caller?: string | undefined;

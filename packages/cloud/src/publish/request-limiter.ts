@@ -68,7 +68,7 @@ export class RequestLimiter {
 /** A token bucket for each key. */
 class Buckets {
   readonly #rate: RequestRate;
-  /** What was taken and has not flowed back. */
+  /** Requests that were taken and have not flowed back. */
   readonly #taken: LeakyCounts;
 
   constructor(rate: RequestRate) {

@@ -33,7 +33,7 @@ export interface Exhausted {
 
 /**
  * Rates that hold over all environments together. A rate is kept as time: what something costs is how long it takes at
- * the rate, and an account is the time until which all has been paid for. What most holders need is free in each
+ * the rate, and an account is the time until which all has been paid for. The needs of most holders are free in each
  * environment, and known there alone; one that needs more takes time in lots from an account in the table, a write
  * for each lot, and is refused without one while the account is overdrawn (docs/fan-out.md, "What one identity may
  * cause").

@@ -23,7 +23,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** As it is: text, or what its JSON is made of. */
   readonly body?: unknown;
-  /** What Lambda hands over as the body, in the place of `body`. */
+  /** The body as Lambda hands it over, in the place of `body`. */
   readonly rawBody?: string;
   /** Address of the caller. */
   readonly sourceIp?: string;

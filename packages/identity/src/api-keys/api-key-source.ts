@@ -5,7 +5,7 @@ import { type ApiKey, parseApiKeys } from './api-key.ts';
 /** Where keys are. */
 export interface ApiKeySource {
   /**
-   * What `look` finds among them; where that is nothing, they are read again if they are kept elsewhere.
+   * The key that `look` finds among them; where that is nothing, they are read again if they are kept elsewhere.
    *
    * @throws {SourceUnavailable}
    */

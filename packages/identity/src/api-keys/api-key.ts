@@ -3,7 +3,7 @@ import { parseQuotas, type Quotas, ruleFilterProblem } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 import { DEFAULT_TENANT, isTenant } from '../tenant.ts';
 
-/** Characters of a key. 32 of letters and digits hold 190 bits: nobody guesses one, and SHA-256 is enough to keep it. */
+/** Characters of a key. 32 of letters and digits hold 190 bits: no attacker guesses one, and SHA-256 is enough to keep it. */
 export const KEY_LENGTH_MIN = 32;
 
 /** Keys of one list: all are looked at for each request. */
@@ -27,7 +27,7 @@ export interface ApiKey {
   readonly quotas?: Partial<Quotas>;
 }
 
-/** What was shown: a key, and with Basic or in CONNECT a name too. */
+/** Shown by a caller: a key, and with Basic or in CONNECT a name too. */
 export interface ShownKey {
   readonly name: string | undefined;
   readonly key: string;
@@ -134,7 +134,7 @@ export function findApiKey(keys: readonly ApiKey[], { name, key }: ShownKey): Ap
   return found;
 }
 
-/** The name of whoever shows the key. Not the name that is shown with it: what it causes is charged to the key. */
+/** The name of the caller that shows the key. Not the name that is shown with it: what it causes is charged to the key. */
 export function nameOfKey({ name }: ApiKey): string {
   return name ?? NAMELESS_KEY;
 }

@@ -8,7 +8,7 @@ import {
 } from '@apus/broker';
 import { peerHostOf } from './peer-host.ts';
 
-/** A ban, or the name of one, that cannot be read. The message is a sentence for whoever has sent it. */
+/** A ban, or the name of one, that cannot be read. The message is a sentence for its sender. */
 export class BanEntryError extends Error {
   override readonly name = 'BanEntryError';
 }

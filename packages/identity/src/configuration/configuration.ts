@@ -35,7 +35,7 @@ interface Member {
   readonly configuration: unknown;
 }
 
-/** Who may connect, as one JSON file says it for both doors and for the cloud. */
+/** Authentication, as one JSON file configures it for both doors and for the cloud. */
 export interface IdentityConfiguration {
   readonly members: readonly Member[];
   /** Name of the cookie that may hold a token. */
@@ -59,7 +59,7 @@ export function parseIdentity(text: string, where: string): IdentityConfiguratio
   try {
     value = JSON.parse(text);
   } catch {
-    // What JSON.parse says quotes the text, in which there may be a secret.
+    // The message of JSON.parse quotes the text, in which there may be a secret.
     throw new ConfigurationError(`${where} is not JSON. It should look like ${EXAMPLE}`);
   }
   return readIdentity(value, where);

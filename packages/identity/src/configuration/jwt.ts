@@ -12,7 +12,7 @@ import { checkKeySetUrl } from './key-set-url.ts';
 import type { AuthenticatorKind, ChainContext } from './kind.ts';
 import { within } from './within.ts';
 
-/** What every authenticator of tokens can be told, wherever its keys come from. */
+/** Options of every authenticator of tokens, wherever its keys come from. */
 export interface TokenOptions {
   readonly tenant: string | undefined;
   readonly defaultRules: DefaultRules | undefined;

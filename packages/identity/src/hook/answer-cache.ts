@@ -21,7 +21,7 @@ interface Entry {
 }
 
 /**
- * What a hook has allowed and denied. Each client has a few entries, so that one that publishes to ever new topics
+ * The answers of a hook. Each client has a few entries, so that one that publishes to ever new topics
  * pushes out its own; of all clients the one that asked longest ago goes first.
  */
 export class AnswerCache {

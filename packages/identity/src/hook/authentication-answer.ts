@@ -5,7 +5,7 @@ import { isTenant } from '../tenant.ts';
 import { objectOf } from './answer-body.ts';
 import type { HookAnswer } from './hook-client.ts';
 
-/** What an identity is that the answer says nothing of. */
+/** Fields of an identity that the answer leaves out. */
 export interface HookIdentityDefaults {
   readonly tenant: string;
   /** @default none: such a client may neither publish nor subscribe, unless an authorizer says otherwise */
@@ -28,7 +28,7 @@ const DENIED: Refusal = { refused: ReasonCode.NotAuthorized, reason: 'You may no
 const EVERYTHING: readonly Rule[] = [{ effect: 'allow', action: 'all', topicFilters: ['#', '$SYS/#'] }];
 
 /**
- * What a hook has said of a client, as EMQX documents it: with 200 `result` decides, 204 allows, and every other
+ * The answer of a hook about a client, as EMQX documents it: with 200 `result` decides, 204 allows, and every other
  * status leaves the client to the next authenticator (undefined).
  *
  * @throws {AnswerError} for an answer that allows, and whose terms cannot be kept
@@ -56,7 +56,7 @@ export function readAuthentication(
   };
 }
 
-/** What EMQX takes for true: databases have no booleans. */
+/** The values that EMQX takes for true: databases have no booleans. */
 function isSuperuser(value: unknown): boolean {
   return value === true || value === 1 || value === '1' || value === 'true';
 }

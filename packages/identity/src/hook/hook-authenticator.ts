@@ -8,7 +8,7 @@ import { AnswerError, type HookIdentityDefaults, readAuthentication } from './au
 import type { HookAnswer, HookClient } from './hook-client.ts';
 import type { RequestTemplate } from './request-template.ts';
 
-/** What the request of an authentication may name. Neither door has certificates of clients: those are empty. */
+/** Placeholders of an authentication's request. Neither door has certificates of clients: those are empty. */
 export const AUTHENTICATION_PLACEHOLDERS = [
   'clientid',
   'username',

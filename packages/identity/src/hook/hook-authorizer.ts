@@ -29,7 +29,7 @@ const CACHE_ENTRIES_PER_CLIENT_MAX = 32;
 /** Some 300 bytes each: 15 MB. */
 const CACHE_ENTRIES_MAX = 50_000;
 
-/** What the identity's own rules say; undefined where none applies. `rulesAuthorizer` answers so. */
+/** The verdict of the identity's own rules; undefined where none applies. `rulesAuthorizer` answers so. */
 export interface OwnRules {
   decidePublish(
     identity: Identity,

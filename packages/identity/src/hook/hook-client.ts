@@ -3,7 +3,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { FAILURES_MAX, type HookLimits, LOG_INTERVAL_MS, REST_MS } from './limits.ts';
 import type { HookRequest } from './request-template.ts';
 
-/** What a hook has answered, whatever its status. */
+/** The answer of a hook, with any status. */
 export interface HookAnswer {
   readonly status: number;
   /** The header, as it came; empty without one. */

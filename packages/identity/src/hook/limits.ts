@@ -1,4 +1,4 @@
-/** What one hook may cost the broker. */
+/** Bounds of the broker's work for one hook. */
 export interface HookLimits {
   /** From the question to the whole answer, in ms, with the wait for a free place and a second try. */
   readonly timeoutMs: number;
@@ -15,7 +15,7 @@ export const DEFAULT_HOOK_LIMITS: HookLimits = {
   timeoutMs: 5_000,
   // A list of a few hundred rules. An answer is kept with its connection.
   answerBytesMax: 64 * 1024,
-  // What a small server of HTTP bears, each request being a hash of a password or a query of a database.
+  // As many as a small server of HTTP bears, each request being a hash of a password or a query of a database.
   concurrentRequestsMax: 64,
   // All clients of a node that come back after a restart, at some 200 bytes each.
   waitingRequestsMax: 10_000,

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../configuration-error.ts';
 
-/** What stands for the placeholders in one request. */
+/** Values of the placeholders in one request. */
 export type PlaceholderValues = Readonly<Record<string, string>>;
 
 /** A text with `${name}` in it. */

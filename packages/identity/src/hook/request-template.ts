@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../configuration-error.ts';
 import { hasPlaceholder, type PlaceholderValues, parseTemplate, renderTemplate } from './placeholders.ts';
 
-/** What a hook is sent, as EMQX documents it. */
+/** The request to a hook, as EMQX documents it. */
 export interface RequestOptions {
   readonly method: 'get' | 'post';
   /** `http://` or `https://`; its path and its query may have placeholders. */
@@ -27,7 +27,7 @@ export interface HookRequest {
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** What HTTP lets stand in the value of a header, of the characters that `fetch` takes. */
+/** The characters that HTTP allows in the value of a header, of the characters that `fetch` takes. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Something with placeholders, filled in. */

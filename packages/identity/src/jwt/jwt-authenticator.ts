@@ -13,11 +13,11 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 export interface JwtAuthenticatorOptions extends IdentityDefaults {
   readonly source: string;
   readonly keys: KeyRing;
-  /** What `iss` has to be. A token of another issuer is another authenticator's. */
+  /** The required `iss`. A token of another issuer is another authenticator's. */
   readonly issuer?: string | undefined;
   /** One of them has to be in `aud`. @default it is not looked at */
   readonly audiences?: readonly string[] | undefined;
-  /** What else is wrong with the claims, in a sentence. */
+  /** Another mistake in the claims, in a sentence. */
   readonly check?: ((claims: JWTPayload) => string | undefined) | undefined;
   readonly clock: Clock;
 }
@@ -124,7 +124,7 @@ function refused(reason: string): Refusal {
   return { refused: ReasonCode.NotAuthorized, reason: `The token is not valid: ${reason}` };
 }
 
-/** What is wrong with the token, or with fetching the keys. jose quotes names of claims, and never their values. */
+/** The mistake in the token, or the failure to fetch the keys. jose quotes names of claims, and never their values. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof SourceUnavailable) {
     const reason = 'The keys that tokens are checked with cannot be read now; try again.';

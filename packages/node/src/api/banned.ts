@@ -11,7 +11,7 @@ import type { ApiRequest, ApiRoute } from './router.ts';
 /** A ban is a few hundred characters. */
 const BODY_BYTES_MAX = 16 * 1_024;
 
-/** Who bans where a request does not say: EMQX's word. */
+/** The author of a ban whose request names none: EMQX's word. */
 const BY = 'mgmt_api';
 
 /** Clients, names, addresses and tokens that are kept out. */

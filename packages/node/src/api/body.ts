@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The body of a request. What is beyond the limit is not read: the length alone is refused. */
+/** The body of a request. Bytes beyond the limit are not read: the length alone is refused. */
 export async function bodyOf(http: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

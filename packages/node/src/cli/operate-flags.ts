@@ -81,7 +81,7 @@ export function stackOperatorFrom(values: Values): StackOperator | undefined {
   return name === undefined ? undefined : new StackOperator({ function: name, region, tenant });
 }
 
-/** What the broker refuses is a sentence for the user. */
+/** A refusal of the broker is a sentence for the user. */
 export async function operating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 import { type GivenQuotaScopes, NODE_QUOTAS, type Quotas } from '@apus/broker';
 import type { Flag, Flags, Values } from './flags.ts';
 
-/** What this door knows: it pays nothing for a frame, and filters are packets. */
+/** Quotas of this door: it pays nothing for a frame, and filters are packets. */
 type NodeQuotaName = Exclude<
   keyof Quotas,
   'framesPerSecondMax' | 'writesPerMinuteMax' | 'messagesPerMinuteMax'

@@ -44,7 +44,7 @@ function reportOf(what: string, { kid, formerKid, droppedKids }: Rotation): stri
         ];
   if (formerKid !== undefined) {
     lines.push(
-      `Tokens of the key "${formerKid}" stay valid. What makes your tokens has to sign with the new key now, and to name it`,
+      `Tokens of the key "${formerKid}" stay valid. The program that makes your tokens has to sign with the new key now, and to name it`,
       '(`kid`), as `apus token` does. When the last token of the former key has expired: `apus token rotate --finish`.',
     );
   }

@@ -69,7 +69,7 @@ export class NodeOperator implements Operator {
     return (await this.#call('DELETE', path)).status !== 404;
   }
 
-  /** What is not there is an answer too; anything else that is no success is an error. */
+  /** "Not found" is an answer too; anything else that is no success is an error. */
   async #call(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
     const response = await this.#fetch(method, path, body);
     const text = await response.text();

@@ -1,6 +1,6 @@
 import type { BanEntry } from '@apus/identity';
 
-/** What a ban is asked with: the fields of `POST /api/v5/banned`. */
+/** A request for a ban: the fields of `POST /api/v5/banned`. */
 export type BanRequest = Pick<BanEntry, 'as' | 'who'> & Partial<Omit<BanEntry, 'at'>>;
 
 /** A client, connected or waiting for. */
@@ -13,7 +13,7 @@ export interface ClientLine {
   readonly connectedAt: string | null;
 }
 
-/** What became of a ban. */
+/** The result of a ban. */
 export interface Banned {
   readonly ban: BanEntry;
   /** Clients that were ended; undefined where the broker does not say. */

@@ -4,7 +4,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What one holder has spent, in time: the moment at which all of it is worked off at the holder's rates (a leaky bucket
+ * The spending of one holder, in time: the moment at which all of it is worked off at the holder's rates (a leaky bucket
  * as a meter, as ITU-T I.371 has it). Packets, bytes and deliveries are charged to one account, so half of one rate and
  * half of another are all. An account is a few numbers, and a charge adds to one of them: nothing is allocated and no
  * timer runs.

@@ -11,7 +11,7 @@ import type { Packet } from '@apus/mqtt';
 import { RateAccount } from './rate-account.ts';
 
 /**
- * So much debt is a burst, and stops nobody. A second of it: a client that comes back may send what it has kept, and an
+ * So much debt is a burst, and stops no client. A second of it: a client that comes back may send what it has kept, and an
  * identity that uses all of its burst at once holds up others for no longer than its share of a second.
  */
 export const BURST_MS = 1_000;
@@ -106,7 +106,7 @@ export class RateQuota implements DeliveryQuota {
     return charges;
   }
 
-  /** What publishes cause is charged and never refused: the publisher waits instead. */
+  /** Deliveries are charged and never refused: the publisher waits instead. */
   take({ identity, clientId }: Publisher, deliveries: number): boolean {
     this.chargesOf(identity, clientId).deliveries(deliveries, this.#clock.now());
     return true;

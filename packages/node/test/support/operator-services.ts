@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 export interface OperatedStack {
   readonly stack: string;
   readonly functionName: string;
-  /** What the function answers; an error fails it. */
+  /** The function's answer; an error fails it. */
   readonly answer: (request: Readonly<Record<string, unknown>>) => object | Error;
   /** The secret that Secrets Manager holds under `TOKEN_SECRET_ARN`, which is an output of the stack. */
   secret?: string;

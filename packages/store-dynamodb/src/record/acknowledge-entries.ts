@@ -17,7 +17,7 @@ export function acknowledgeEntries(
   return { record: acknowledged, effects };
 }
 
-/** What the broker is told of an acknowledgement of the record's connection. */
+/** The store's answer to an acknowledgement of the record's connection. */
 export function acknowledgedAs(record: QueueRecord, acknowledgement: Acknowledgement): Acknowledged {
   const entry = entryFor(record, acknowledgement);
   return entry === undefined ? 'unknown' : judge(entry, acknowledgement);
@@ -46,7 +46,7 @@ function judge({ qos, phase }: Entry, { packet }: Acknowledgement): Acknowledged
   return isDone ? 'done' : 'out-of-place';
 }
 
-/** The item of the log goes first: an entry without a body counts as acknowledged, whatever becomes of the write. */
+/** The item of the log goes first: an entry without a body counts as acknowledged, also where the write fails. */
 function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement): Effect[] {
   const deleted: Effect[] = body === 'log' ? [{ type: 'delete', name }] : [];
   return packet === 'pubrec' ? [...deleted, { type: 'pubrel', packetId }] : deleted;

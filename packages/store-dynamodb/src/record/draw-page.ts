@@ -6,7 +6,7 @@ import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './type
  *
  * 1. PUBRELs that are due.
  * 2. Entries that are to be sent again, oldest first, under their packet ids.
- * 3. What is new in the log; only when nothing of 2 is left, and no publisher may still be about to post.
+ * 3. New messages of the log; only when nothing of 2 is left, and no publisher may still be about to post.
  * 4. Where anything is left, backlog: the reply says that more waits. Otherwise closing: see {@link conclude}.
  */
 export function drawPage(record: QueueRecord, draw: Draw): Decision {

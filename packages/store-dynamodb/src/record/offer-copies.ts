@@ -11,7 +11,7 @@ import type { Copy, Decision, Effect, Offer, QueueRecord } from './types.ts';
 
 /**
  * A publisher's messages for the session: those that fit are taken in order, and posted when the record is written; the
- * rest is appended before the post, as whatever is newer may overtake it in the client's next page otherwise.
+ * rest is appended before the post, as newer messages may overtake it in the client's next page otherwise.
  */
 export function offerCopies(record: QueueRecord, offer: Offer): Decision {
   if (record.hasEnded) return { record, effects: [{ type: 'refuse', reason: 'ended' }] };
@@ -20,14 +20,14 @@ export function offerCopies(record: QueueRecord, offer: Offer): Decision {
     return { record, effects: [{ type: 'end-connection', connectionId: record.connectionId }] };
   const copies = offer.copies.filter((_copy, place) => known[place] === 'new');
   const isOneInLog = known.includes('in-log');
-  // What this publisher has appended is older.
+  // Messages that this publisher has appended are older.
   const count = isOneInLog ? 0 : countThatFits(record, offer, copies);
   const taken = take(record, offer, copies.slice(0, count));
   return { record: taken.record, effects: [...taken.effects, ...wait(copies.slice(count), isOneInLog)] };
 }
 
 /**
- * What became of a copy that an earlier fan-out of its message has placed. `uncertain`: it was posted, or will be, or its
+ * The fate of a copy that an earlier fan-out of its message has placed. `uncertain`: it was posted, or will be, or its
  * publisher has died. A second PUBLISH under its packet id could meet another message, or exceed the Receive Maximum.
  */
 function whatIsKnown(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {

@@ -30,7 +30,7 @@ export const NEW_RECORD: QueueRecord = {
 };
 
 /**
- * What an event makes of a session's record, and what the caller does. It reads and writes nothing: the caller writes the
+ * An event's effect on a session's record, and the caller's next steps. It reads and writes nothing: the caller writes the
  * new record in the place of the one that it has read, or, where the event says so, under the event's own conditions.
  */
 export function decide(record: QueueRecord, event: RecordEvent): Decision {

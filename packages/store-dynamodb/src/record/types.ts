@@ -33,7 +33,7 @@ export interface Entry {
   readonly bytes: number;
 }
 
-/** What decides on all that a session is sent: one item, which one write moves. */
+/** Decides on all that a session is sent: one item, which one write moves. */
 export interface QueueRecord {
   /** The number of the CONNECT that wrote last: a CONNECT that is late has a lower one. */
   readonly epoch: number;
@@ -88,10 +88,10 @@ export interface Acknowledgement {
   readonly packetId: PacketId;
 }
 
-/** What a frame with a reply may draw, and from where. */
+/** The messages that a frame with a reply may draw, and their place. */
 export interface Draw {
   readonly log: LogPage;
-  /** No message where `messages` is 0; otherwise one has room, whatever its size. */
+  /** No message where `messages` is 0; otherwise one of any size has room. */
   readonly limit: PageLimit;
   readonly nowMs: number;
   /** The first PUBLISH that the frame has drawn before, for the same reply. 0: none. */
@@ -162,7 +162,7 @@ export interface GiveUp {
 
 export type RecordEvent = Connect | Offer | Appended | Objection | Frame | DrawAgain | Lost | End | GiveUp;
 
-/** What the caller does. */
+/** The caller's next steps. */
 export type Effect =
   /** Deletes the item of the log, before it writes the record. */
   | { readonly type: 'delete'; readonly name: string }

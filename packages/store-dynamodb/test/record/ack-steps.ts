@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import type { AckHandler, State } from './world.ts';
 
-/** What the handler of a frame out of turn does next: it only acknowledges. */
+/** The next step of the handler of a frame out of turn: it only acknowledges. */
 export function ackSteps(model: Model, state: State, place: number, emit: Emit) {
   const handler = state.acks[place];
   if (handler === undefined) return;

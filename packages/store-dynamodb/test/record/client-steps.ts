@@ -12,7 +12,7 @@ import {
 /** A sweep finds what has not moved for minutes: at most so often. */
 const SWEEPS_MAX = 2;
 
-/** What the client does, and what happens to its connection. */
+/** Steps of the client, and of its connection. */
 export function clientSteps(model: Model, state: State, emit: Emit): void {
   if (state.client.status === 'away') {
     connect(model, state, emit);

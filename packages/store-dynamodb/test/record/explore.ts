@@ -2,7 +2,7 @@ import { Encoder } from './encode.ts';
 import type { Model } from './model.ts';
 import { BEYOND_THE_MODEL, type State, type Successor } from './world.ts';
 
-/** What an exploration has found. */
+/** The result of an exploration. */
 export interface Exploration {
   readonly states: number;
   readonly steps: number;
@@ -13,7 +13,7 @@ export interface Exploration {
   readonly beyond: number;
   /** States from which nothing leads to the end without a further fault. */
   readonly stuck: number;
-  /** What was broken, and the steps that lead there. Undefined: nothing. */
+  /** The broken invariant, and the steps that lead there. Undefined: nothing. */
   readonly violation: string | undefined;
   readonly trace: readonly string[];
 }

@@ -15,7 +15,7 @@ import {
 } from './model.ts';
 import { type FrameHandler, PACKET_IDS_END, type Packet, type State } from './world.ts';
 
-/** What the handler of CONNECT, or of a frame that wants a reply, does next. */
+/** The next step of the handler of CONNECT, or of a frame that wants a reply. */
 export function frameSteps(model: Model, state: State, connection: number, emit: Emit) {
   const handler = state.frames[connection];
   if (handler === undefined) return;
@@ -105,7 +105,7 @@ function read(step: Step) {
   go(step, { ...seen, deletes, step: next }, () => `reads the record and the log ${shownNames(log)}`);
 }
 
-/** A delete knows nothing of the record: it is made whatever has become of that. */
+/** A delete knows nothing of the record: it is made also where that has changed. */
 function remove(step: Step, next: 'write' | 'reply') {
   const { state, handler } = step;
   const { deletes } = handler;
@@ -240,7 +240,7 @@ export function deletesOf({ effects }: Decision): number {
   return bitsOf(effects.flatMap((effect) => (effect.type === 'delete' ? effect.name : [])));
 }
 
-/** What leaves with a decision, in its order. */
+/** Packets that leave with a decision, in their order. */
 export function packetsOf({ effects }: Decision): Packet[] {
   return effects.flatMap((effect): Packet[] => {
     if (effect.type === 'pubrel') return [{ type: 'pubrel', packetId: effect.packetId, message: 0 }];

@@ -153,7 +153,7 @@ export class Model {
     );
   }
 
-  /** Nobody does anything, and the client has nothing to say. */
+  /** No process has a step left, and the client has nothing to say. */
   isQuiet(state: State): boolean {
     const { client, sockets } = state;
     const isIdle = [...state.frames, ...state.acks, ...state.publishHandlers].every(
@@ -185,7 +185,7 @@ export class Model {
     const isMissing = (acknowledged & ~delivered) !== 0;
     if (!isMissing || !this.isQuiet(state)) return undefined;
     if (!client.isMoreWaiting && !client.isNudged && sweeps === 0)
-      return 'a message that was acknowledged to its publisher waits, and nobody looks for it';
+      return 'a message that was acknowledged to its publisher waits, and no process looks for it';
     return this.isFinished(state) ? 'a message that was acknowledged to its publisher is lost' : undefined;
   }
 

@@ -28,7 +28,7 @@ const ENTRIES = 'entries.ts';
 
 const RECEIVE_MAXIMUM = /Receive Maximum/;
 const ORDER = /before an older one/;
-const WAITS = /nobody looks/;
+const WAITS = /no process looks/;
 const TWICE = /came twice/;
 const PACKET_ID = /packet id/;
 const STUCK = /nothing leads to the end/;

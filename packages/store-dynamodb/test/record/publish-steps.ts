@@ -39,7 +39,7 @@ const NEW_HANDLER = {
   racesLost: 0,
 } as const;
 
-/** What the handler of a publisher's frame, or of a worker's job, does next. */
+/** The next step of the handler of a publisher's frame, or of a worker's job. */
 export function publishSteps(model: Model, state: State, place: number, emit: Emit): void {
   const handler = state.publishHandlers[place];
   if (handler === undefined) {

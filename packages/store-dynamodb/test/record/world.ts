@@ -8,7 +8,7 @@ export interface Core {
   readonly NEW_RECORD: QueueRecord;
 }
 
-/** What is published, and how much may go wrong. */
+/** The publications, and the number of faults. */
 export interface Configuration {
   readonly receiveMaximum: number;
   /** Packets of a page. */

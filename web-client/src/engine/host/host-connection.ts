@@ -36,7 +36,7 @@ import { WireRecorder } from './wire-recorder.ts';
 export interface ConnectionReports {
   status(status: ConnectionStatus): void;
   batch(batch: Batch): void;
-  /** What was kept of an earlier visit. */
+  /** Messages that were kept of an earlier visit. */
   kept(batch: Batch): void;
   keepTrouble(kind: KeepTrouble): void;
 }

@@ -23,7 +23,7 @@ interface MessageKeeperOptions {
   trouble(kind: KeepTrouble): void;
 }
 
-/** What a stored record takes. */
+/** Bytes of a stored record. */
 interface Stored {
   readonly number: number;
   readonly messages: number;
@@ -81,7 +81,7 @@ export class MessageKeeper {
     await this.forget();
   }
 
-  /** Removes what was kept. What comes from now on is kept. */
+  /** Removes the kept messages. Later ones are kept. */
   async forget(): Promise<void> {
     this.#builder.reset();
     this.#stored = [];

@@ -26,7 +26,7 @@ export class PageConnection implements LiveConnection {
   constructor(id: string, line: Line) {
     this.id = id;
     this.#line = line;
-    // What was cleared does not come back.
+    // Cleared messages do not come back.
     this.messages.onClear(() => this.forgetKept());
   }
 

@@ -9,7 +9,7 @@ const KEY = 'apus.charts';
 /** Steps of a path to a number that are kept. */
 const PATH_LENGTH_MAX = 100;
 
-/** What is charted; the samples are those of the messages that the logs hold. */
+/** The charted numbers; the samples are those of the messages that the logs hold. */
 export interface KeptCharts {
   readonly series: readonly Series[];
   readonly windowSeconds: number;

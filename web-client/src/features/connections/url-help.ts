@@ -1,7 +1,7 @@
-/** What is wrong with an address that cannot be opened, and the one that is probably meant. */
+/** The mistake in an address that cannot be opened, and the one that is probably meant. */
 export interface UrlHelp {
   readonly reason: 'tcp' | 'web' | 'bare';
-  /** What the address began with, as `mqtt`. */
+  /** The scheme of the address, as `mqtt`. */
   readonly scheme: string;
   readonly url: string;
 }

@@ -9,7 +9,7 @@ interface KeptSplitterProps extends Omit<SplitterProps, 'sizes' | 'onSizeChange'
   readonly usualPx: number;
   /** Which of the two panes it is; undefined while only the other one is there. */
   readonly place: 0 | 1 | undefined;
-  /** What its line resizes, for screen readers. */
+  /** The name of the pane that its line resizes, for screen readers. */
   readonly label: string;
 }
 

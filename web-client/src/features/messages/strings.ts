@@ -60,14 +60,14 @@ export const messages = {
       'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, the rest follows',
   },
   fates: {
-    sent: { short: 'sent', long: 'Sent. At QoS 0 nobody says whether it arrived.' },
+    sent: { short: 'sent', long: 'Sent. At QoS 0 the server does not say whether it arrived.' },
     waiting: { short: '…', long: 'Sent, and not yet acknowledged.' },
     acknowledged: { short: 'ack', long: 'Acknowledged by the server.' },
     acknowledgedBlind: {
       short: 'ack',
       long: 'Acknowledged. That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     },
-    nobody: { short: 'ack', long: 'Acknowledged by the server: nobody is subscribed to it.' },
+    nobody: { short: 'ack', long: 'Acknowledged by the server: it has no subscriber.' },
     refused: { long: 'Refused: {{why}}' },
     unknown: {
       short: '?',

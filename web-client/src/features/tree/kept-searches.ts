@@ -7,7 +7,7 @@ const KEY = 'apus.searches';
 const SEARCHES_MAX = 20;
 const CHARACTERS_MAX = 4_096;
 
-/** What was searched for among the topics of a connection at the last visit. */
+/** The search among the topics of a connection at the last visit. */
 export function keptSearch(connectionId: string): string {
   return text(membersOf(readStored(KEY))?.[connectionId]) ?? '';
 }
