@@ -25,8 +25,8 @@ const WORKER = 2;
 const NAMES = '0123456789abcdef';
 
 /**
- * One session, its publishers, a worker, the gateway and the client, as far as the session's record is concerned. What
- * the record decides is asked of the record's own code; the model adds the callers, who die at every step, and the world,
+ * One session, its publishers, a worker, the gateway and the client, as far as the session's record is concerned. The
+ * record's own code takes its decisions; the model adds the callers, who die at every step, and the world,
  * which loses and delays.
  */
 export class Model {

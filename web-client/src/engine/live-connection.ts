@@ -1,0 +1,180 @@
+import type { Door, MessageProperties, Qos, UserProperties } from './connection-profile.ts';
+import type { FrameLog, MessageLog, PacketLog } from './logged.ts';
+
+export interface PublishRequest {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly properties?: MessageProperties | undefined;
+}
+
+/** How a publish, subscribe or unsubscribe ended. */
+export interface Outcome {
+  readonly ok: boolean;
+  /** MQTT's reason code, or undefined where there is none: QoS 0, MQTT 3.1.1, a broken connection. */
+  readonly reasonCode: number | undefined;
+  /** Why not; `useTrouble()` of `ui/trouble.ts` has the words. Undefined where it worked. */
+  readonly trouble: Trouble | undefined;
+  /** From the call to the last packet of the exchange. */
+  readonly durationMs: number;
+}
+
+/**
+ * Many messages of one shape, sent by the worker. In topic and payload `{n}` becomes the number of the message, from 0;
+ * in the payload `{now}` becomes the time of sending, in milliseconds since 1970.
+ */
+export interface BurstRequest {
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly count: number;
+  readonly ratePerSecond: number;
+  readonly properties?: MessageProperties | undefined;
+}
+
+export interface BurstProgress {
+  readonly sent: number;
+  readonly failed: number;
+  readonly done: boolean;
+}
+
+export type ConnectionPhase =
+  | 'idle'
+  /** Asking the server which door it is. */
+  | 'detecting'
+  | 'connecting'
+  | 'connected'
+  /** Lost or not reached; another attempt follows at `retryAtMs`. */
+  | 'waiting'
+  /** Refused for a reason that another attempt does not change, or given up. */
+  | 'failed';
+
+/** What kind of thing went wrong. The words for each are in the catalogue of strings. */
+export type TroubleKind =
+  /** The server said so by a reason code. */
+  | 'reason'
+  /** The WebSocket ended with `code`, a close code. */
+  | 'closed'
+  /** The URL is none that a WebSocket can be opened with. */
+  | 'url'
+  /** A page of https: may not open ws:. */
+  | 'mixed-content'
+  /** Neither of the two subprotocols was accepted. */
+  | 'no-door'
+  /** No CONNACK in time. */
+  | 'connect-timeout'
+  /** No answer to PINGREQ. */
+  | 'keep-alive'
+  /** The server broke the rules of MQTT, or sent what is no MQTT. */
+  | 'protocol'
+  /** The gateway door's transport: `detail` says what to do. */
+  | 'transport'
+  /** There is no connection. */
+  | 'offline'
+  /** It was never sent: `detail` says what is wrong with it. */
+  | 'invalid'
+  /** It was never sent: it is larger than the server takes, and `detail` says how large. */
+  | 'too-large';
+
+/** What went wrong. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
+export interface Trouble {
+  readonly kind: TroubleKind;
+  /** The reason code of MQTT 5 (3.1.1's return codes are translated), or the close code of the WebSocket. */
+  readonly code: number | undefined;
+  /** The server's own Reason String, or what a library said; '' where nobody said anything. */
+  readonly detail: string;
+  readonly atMs: number;
+}
+
+/** What CONNACK said. */
+export interface SessionFacts {
+  readonly connectedAtMs: number;
+  readonly sessionPresent: boolean;
+  readonly clientId: string;
+  readonly keepAliveSeconds: number;
+  readonly maximumQos: Qos;
+  readonly retainAvailable: boolean;
+  readonly wildcardAvailable: boolean;
+  readonly subscriptionIdentifiersAvailable: boolean;
+  readonly sharedAvailable: boolean;
+  readonly sessionExpiryIntervalSeconds: number | undefined;
+  readonly receiveMaximum: number | undefined;
+  readonly maximumPacketSizeBytes: number | undefined;
+  readonly topicAliasMaximum: number | undefined;
+  readonly responseInformation: string | undefined;
+  readonly serverReference: string | undefined;
+  readonly reasonString: string | undefined;
+  readonly userProperties: UserProperties;
+}
+
+export interface Traffic {
+  readonly messagesIn: number;
+  readonly messagesOut: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly messagesInPerSecond: number;
+  readonly messagesOutPerSecond: number;
+  readonly bytesInPerSecond: number;
+  readonly bytesOutPerSecond: number;
+  /** Messages that the page never saw, because it was too busy to take them. */
+  readonly skipped: number;
+  /** Messages that the broker says it has dropped for this client. */
+  readonly dropped: number;
+  /** Gateway door only. */
+  readonly gateway: GatewayTraffic | undefined;
+}
+
+/** Sums of text frames, over all sockets of a connection. */
+export interface GatewayTraffic {
+  readonly framesSent: number;
+  readonly framesReceived: number;
+  /** The bill of API Gateway: frames of both directions, each once for every 32 KB begun. */
+  readonly messagesBilled: number;
+  /** MQTT packets in the frames. */
+  readonly packets: number;
+  /** The bill if each of them had a frame of its own. */
+  readonly billedAlone: number;
+  /** PINGREQ that the transport answered itself: neither it nor its PINGRESP was sent. */
+  readonly pingsAnswered: number;
+  /** PUBACK that the transport left out, because the session does not need it. */
+  readonly pubacksDropped: number;
+}
+
+export interface SubscriptionState {
+  readonly status: 'off' | 'waiting' | 'granted' | 'refused';
+  readonly grantedQos: Qos | undefined;
+  readonly trouble: Trouble | undefined;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly messagesPerSecond: number;
+}
+
+/** A connection as views show it: replaced, never changed, a few times a second at most. */
+export interface ConnectionStatus {
+  readonly phase: ConnectionPhase;
+  /** Known once detected. */
+  readonly door: Door | undefined;
+  readonly session: SessionFacts | undefined;
+  readonly trouble: Trouble | undefined;
+  /** How often it has been tried again since it last stood. */
+  readonly attempts: number;
+  readonly retryAtMs: number | undefined;
+  readonly traffic: Traffic;
+  /** By the subscription's `id`. */
+  readonly subscriptions: Readonly<Record<string, SubscriptionState>>;
+}
+
+/** A connection that can be used; its status is in the store (`useStatus`). */
+export interface LiveConnection {
+  readonly id: string;
+  readonly messages: MessageLog;
+  readonly packets: PacketLog;
+  /** Empty at the node door. */
+  readonly frames: FrameLog;
+  /** Never rejects. */
+  publish(request: PublishRequest): Promise<Outcome>;
+  /** Progress comes a few times a second, `done` once. Returns how to stop. */
+  burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void;
+}
