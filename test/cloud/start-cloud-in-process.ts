@@ -22,6 +22,9 @@ export interface InProcessWorld extends World {
 /** Of the operator's function. */
 const OPERATOR_MS = 840_000;
 
+/** Faults of the store strike the operator too, who asks again. */
+const BAN_ATTEMPTS_MAX = 20;
+
 export async function startCloudInProcess(options: CloudWorldOptions): Promise<InProcessWorld> {
   const failures: string[] = [];
   const dynamoDb = await startDynamoDb(options);
@@ -42,12 +45,14 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   const ban = async (who: string): Promise<void> => {
     const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
     const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;
-    let isDone = false;
-    while (!isDone)
-      isDone = await bans.add(entry).catch((error: unknown) => {
+    for (let attempt = 0; attempt < BAN_ATTEMPTS_MAX; attempt += 1) {
+      try {
+        if (await bans.add(entry)) return;
+      } catch (error) {
         failures.push(`a ban: ${error}`);
-        return false;
-      });
+      }
+    }
+    throw new Error(`${who} could not be banned`);
   };
   return {
     operate,
