@@ -168,15 +168,21 @@ function checkLimits(scope: IConstruct, limits: Partial<BrokerLimits>): void {
   }
 }
 
+const HOLDING_LIMITS = 'sessionsMax, retainedMessagesMax, retainedBytesMax';
+
 function checkQuotas(scope: IConstruct, quotas: GivenQuotaScopes): void {
   for (const [name, given] of Object.entries(quotas)) {
     if (!Object.keys(GATEWAY_QUOTAS).includes(name))
       throw new PropsError(scope, `quotas has identity, tenant and broker, not ${name}.`);
     const parsed = parseQuotas(given);
     if (typeof parsed === 'string') throw new PropsError(scope, `quotas.${name}: ${parsed}`);
-    const held = Object.keys(parsed).find((quota) => name === 'broker' && !(quota in GATEWAY_QUOTAS.broker));
+    const presets = GATEWAY_QUOTAS[name as keyof GivenQuotaScopes];
+    const held = Object.keys(parsed).find((quota) => !(quota in presets));
     if (held !== undefined)
-      throw new PropsError(scope, `quotas.broker has no ${held}: limits.sessionsMax bounds what all hold.`);
+      throw new PropsError(
+        scope,
+        `quotas.${name} has no ${held}: limits bound what a tenant, or all, hold (${HOLDING_LIMITS}).`,
+      );
   }
 }
 

@@ -20,6 +20,8 @@ const QUOTA_TEXTS = {
   messagesPerMinuteMax: 'Messages a minute as the breaker counts them',
   connectionsMax: 'Connections',
   sessionsMax: 'Sessions',
+  retainedMessagesMax: 'Retained messages',
+  retainedBytesMax: 'Bytes of retained messages',
 } as const;
 
 const SCOPE_TEXTS = { identity: 'of one identity', tenant: 'of one tenant', broker: 'of all' } as const;

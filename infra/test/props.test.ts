@@ -129,7 +129,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
     [
       'connections of all together',
       { quotas: { broker: { connectionsMax: 5 } as object } },
-      'Test/Broker: quotas.broker has no connectionsMax: limits.sessionsMax bounds what all hold.',
+      'Test/Broker: quotas.broker has no connectionsMax: limits bound what a tenant, or all, hold (sessionsMax, retainedMessagesMax, retainedBytesMax).',
     ],
     [
       'a limit that is none',

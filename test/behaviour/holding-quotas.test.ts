@@ -24,11 +24,15 @@ const byUserName: Authenticator = {
 const CONNECTIONS_MAX = 2;
 const SESSIONS_MAX = 3;
 const SUBSCRIPTIONS_MAX = 5;
+const RETAINED_MAX = 2;
+const QUEUED_BYTES_MAX = 64 * 1024;
 const QUOTAS = {
   identity: {
     connectionsMax: CONNECTIONS_MAX,
     sessionsMax: SESSIONS_MAX,
     subscriptionsMax: SUBSCRIPTIONS_MAX,
+    retainedMessagesMax: RETAINED_MAX,
+    queuedBytesMax: QUEUED_BYTES_MAX,
   },
   tenant: { connectionsMax: 4, sessionsMax: 8, subscriptionsMax: 8 },
 };
@@ -155,6 +159,45 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       await publish(bob, { topic: 'nobody', qos: 1 });
     });
 
+    it('a message beyond the quota is not retained (0x97), and others of its tenant go on [SEC-QUOTA-8]', async () => {
+      const tenant = unique('t');
+      const ada = await connect(`${tenant}/ada`);
+      const bob = await connect(`${tenant}/bob`);
+      const retain = async (client: RawClient, topic: string, payload = 'x') => {
+        client.send({ cmd: 'publish', messageId: 1, qos: 1, dup: false, retain: true, topic, payload });
+        return (await client.expect('puback')).reasonCode;
+      };
+      const NONE = 0x10;
+      expect([await retain(ada, 'a'), await retain(ada, 'b'), await retain(ada, 'c')]).toEqual([
+        NONE,
+        NONE,
+        0x97,
+      ]);
+      expect(await retain(bob, 'c')).toBe(NONE);
+      expect([await retain(ada, 'a', ''), await retain(ada, 'd')]).toEqual([NONE, NONE]);
+    });
+
+    it('the queues of one identity do not fill those of its tenant: its own messages give way [SEC-QUOTA-8]', async () => {
+      const tenant = unique('t');
+      const waits = { clientId: unique('s'), clean: false, properties: { sessionExpiryInterval: 60 } };
+      const ada = await connect(`${tenant}/ada`, waits);
+      expect(await subscribe(ada, 'flood', { qos: 1 })).toBe(1);
+      await ada.disconnect();
+      const sender = await connect(`${tenant}/ada`);
+      for (let count = 0; count < 10; count += 1)
+        await publish(sender, { topic: 'flood', qos: 1, payload: 'x'.repeat(QUEUED_BYTES_MAX / 4) });
+      const bob = await connect(`${tenant}/bob`, { ...waits, clientId: unique('s') });
+      expect(await subscribe(bob, 'calm', { qos: 1 })).toBe(1);
+      await publish(sender, { topic: 'calm', qos: 1 });
+      await bob.expect('publish');
+      const { client } = await peers.connect({ username: `${tenant}/ada`, ...waits });
+      for (let count = 0; count < 3; count += 1) {
+        const { messageId } = await client.expect('publish');
+        client.send({ cmd: 'puback', messageId });
+      }
+      await client.expectNothing();
+    });
+
     it('goes by the quotas that the identity brings', async () => {
       const ada = `${unique('t')}/ada`;
       exceptions.set(ada, { connectionsMax: 1, subscriptionsMax: 1 });
@@ -202,7 +245,11 @@ describe.skipIf(runningBrokerUrl !== undefined)(
 );
 
 describe.skipIf(runningBrokerUrl !== undefined)('what waits for the clients of a tenant', () => {
-  const peers = usePeers({ authenticator: byUserName, tenantQueueBytesMax: 20_000 });
+  const peers = usePeers({
+    authenticator: byUserName,
+    tenantQueueBytesMax: 20_000,
+    quotas: { identity: { queuedBytesMax: 0 } },
+  });
   const PAYLOAD = 'x'.repeat(8_000);
 
   async function answers(client: RawClient, count: number): Promise<unknown[]> {

@@ -77,6 +77,33 @@ export function retainedStoreContract(
         expect(await found('a')).toEqual(['a 2']);
       });
 
+      it('keeps no more in one name than its holder may have, whatever its tenant may [SEC-QUOTA-8]', async () => {
+        const holder = (name: string) => ({ tenant, kind: 'identity', name }) as const;
+        const bytesMax = 3 * retainedBytes(messageOf({ topic: 'a' }));
+        const putBy = async (name: string, topic: string, id: number, payload = 'p') =>
+          await retained.put(
+            tenant,
+            messageOf({ topic, id: messageId(id), retain: true, payload: Buffer.from(payload) }),
+            { ...upTo(MAXIMUM), holder: { holder: holder(name), messagesMax: 2, bytesMax } },
+          );
+        expect(await putBy('ada', 'a', 1)).toBe(true);
+        expect(await putBy('ada', 'b', 2)).toBe(true);
+        expect(await putBy('ada', 'c', 3)).toBe(false);
+        expect(await putBy('bob', 'c', 4)).toBe(true);
+        // Its own may be replaced, by one that its bytes have room for; another's counts as one more.
+        expect(await putBy('ada', 'a', 5, 'q')).toBe(true);
+        expect(await putBy('ada', 'a', 6, 'q'.repeat(bytesMax))).toBe(false);
+        expect(await putBy('ada', 'c', 7)).toBe(false);
+        expect(await found('#')).toEqual(['a 5', 'b 2', 'c 4']);
+        // What is removed, or replaced by another, counts for it no more.
+        expect(await putBy('bob', 'a', 8)).toBe(true);
+        expect(await putBy('ada', 'd', 9)).toBe(true);
+        await retained.delete(tenant, 'b', messageId(10));
+        expect(await putBy('ada', 'e', 11)).toBe(true);
+        expect(await putBy('ada', 'f', 12)).toBe(false);
+        expect(await put('f', 13)).toBe(true);
+      });
+
       it('keeps the message with the later id, in whatever order they come', async () => {
         await put('a', 2);
         expect(await put('a', 1)).toBe(true);

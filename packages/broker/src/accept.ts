@@ -98,7 +98,7 @@ function* retainAndForward(
   options: AcceptOptions,
 ): Flow<AcceptOutcome> {
   const refusal = (yield* mayWrite(context, message, options))
-    ? yield* retain(context, tenant, message)
+    ? yield* retain(context, tenant, message, options)
     : 'writes-exceeded';
   if (refusal !== undefined && hasAnswer(message, options)) return refusal;
   return yield* forward(context, tenant, message, options);
@@ -194,14 +194,17 @@ function* retain(
   context: Context,
   tenant: string,
   message: Message,
+  { publisher }: AcceptOptions,
 ): Flow<'retained-quota-exceeded' | undefined> {
-  const { retained, log } = context.ports;
+  const { retained, log, holdingQuota } = context.ports;
   if (message.payload.length === 0) {
     yield* waitFor(retained.delete(tenant, message.topic, message.id));
     return undefined;
   }
   const { retainedMessagesMax: messagesMax, retainedBytesMax: bytesMax } = context.limits;
-  const isStored = yield* waitFor(retained.put(tenant, message, { messagesMax, bytesMax }));
-  if (!isStored) log.warn('retained-quota-exceeded', { tenant, topic: message.topic });
+  const holder = publisher && holdingQuota?.retainedHolder(publisher);
+  const isStored = yield* waitFor(retained.put(tenant, message, { messagesMax, bytesMax, holder }));
+  if (!isStored)
+    log.warn('retained-quota-exceeded', { tenant, name: holder?.holder.name, topic: message.topic });
   return isStored ? undefined : 'retained-quota-exceeded';
 }

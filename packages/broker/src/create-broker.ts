@@ -172,7 +172,7 @@ function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
     case 'backlog-full':
       return 'too much waits to be delivered; try again later';
     case 'retained-quota-exceeded':
-      return `the limit of ${limits.retainedMessagesMax} retained messages, or of ${limits.retainedBytesMax} bytes of them, is reached`;
+      return `the limit of ${limits.retainedMessagesMax} retained messages, or of ${limits.retainedBytesMax} bytes of them, or the quota of the publisher, is reached`;
     case 'writes-exceeded':
       return 'the publisher has had as much retained as it may for now; try again later';
     default:

@@ -16,7 +16,13 @@ export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
-export { type QuotaHolder, quotaHolderOf, withAddress } from './quota-holder.ts';
+export {
+  type QuotaHolder,
+  quotaHolderKey,
+  quotaHolderOf,
+  retainedHolderOf,
+  withAddress,
+} from './quota-holder.ts';
 export * from './quotas.ts';
 export { IDENTITY_EXPIRED } from './renew.ts';
 export { ruleFilterProblem } from './rule-filter.ts';

@@ -1,4 +1,5 @@
-import type { Identity, Peer } from './ports/index.ts';
+import type { Identity, Peer, Publisher, RetainedHolder } from './ports/index.ts';
+import type { Quotas } from './quotas.ts';
 
 /** In whose name something is counted. */
 export interface QuotaHolder {
@@ -21,14 +22,32 @@ export function quotaHolderOf(
   return { tenant, kind: 'address', name: address };
 }
 
+/** No other holder has it, of whichever tenant. */
+export function quotaHolderKey({
+  tenant,
+  kind,
+  name,
+}: { readonly [K in keyof QuotaHolder]: string }): string {
+  return `${kind}\0${tenant}\0${name}`;
+}
+
 /** Both are counted together. */
 export function isSameHolder(
   one: Pick<Identity, 'tenant' | 'name' | 'address'>,
   other: Pick<Identity, 'tenant' | 'name' | 'address'>,
   clientId: string,
 ): boolean {
-  const [a, b] = [quotaHolderOf(one, clientId), quotaHolderOf(other, clientId)];
-  return a.tenant === b.tenant && a.kind === b.kind && a.name === b.name;
+  return quotaHolderKey(quotaHolderOf(one, clientId)) === quotaHolderKey(quotaHolderOf(other, clientId));
+}
+
+/** Where a client retains a message: how much its holder may have retained, by the quotas of all and its own. */
+export function retainedHolderOf(quotas: Quotas, { identity, clientId }: Publisher): RetainedHolder {
+  const { retainedMessagesMax, retainedBytesMax } = { ...quotas, ...identity.quotas };
+  return {
+    holder: quotaHolderOf(identity, clientId),
+    messagesMax: retainedMessagesMax || Number.POSITIVE_INFINITY,
+    bytesMax: retainedBytesMax || Number.POSITIVE_INFINITY,
+  };
 }
 
 /** The identity, with the address of a client that has no name. */

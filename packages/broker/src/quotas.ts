@@ -32,14 +32,30 @@ export interface HoldingQuotas {
   readonly subscriptionsMax: number;
 }
 
-/** Bounds of one identity, or of all of one tenant together. 0 stands for any number. */
-export type Quotas = RateQuotas & HoldingQuotas;
+/** Messages that are kept in the name of one identity. Limits bound those of a tenant (`retainedBytesMax`). */
+export interface KeptQuotas {
+  /** Retained messages that it has published, and no other identity has replaced. */
+  readonly retainedMessagesMax: number;
+  /** The same as `retainedBytes` counts them. */
+  readonly retainedBytesMax: number;
+  /**
+   * Memory of messages in the queues of its sessions, and inflight; a message of several queues counts once. At the node
+   * door: in a deployment a queue's bytes are those of a publish, which `bytesPerSecondMax` bounds.
+   */
+  readonly queuedBytesMax: number;
+}
+
+/** Bounds of all of one tenant together. 0 stands for any number. */
+export type TenantQuotas = RateQuotas & HoldingQuotas;
+
+/** Bounds of one identity. 0 stands for any number. */
+export type Quotas = TenantQuotas & KeptQuotas;
 
 /** Quotas by their holder. A client that takes too much meets its own first, then its tenant's, then those of all. */
 export interface QuotaScopes {
   /** Of each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
   readonly identity: Quotas;
-  readonly tenant: Quotas;
+  readonly tenant: TenantQuotas;
   /** Of all together. Limits bound the things that all hold: `sessionsMax`, and of the node door `connectionsMax`. */
   readonly broker: RateQuotas;
 }
@@ -47,7 +63,7 @@ export interface QuotaScopes {
 /** Part of them; the others keep their defaults. */
 export interface GivenQuotaScopes {
   readonly identity?: Partial<Quotas>;
-  readonly tenant?: Partial<Quotas>;
+  readonly tenant?: Partial<TenantQuotas>;
   readonly broker?: Partial<RateQuotas>;
 }
 
@@ -61,10 +77,15 @@ const ANY_RATE: RateQuotas = {
   messagesPerMinuteMax: 0,
 };
 
-const ANY: Quotas = { ...ANY_RATE, connectionsMax: 0, sessionsMax: 0, subscriptionsMax: 0 };
+const ANY_OF_TENANT: TenantQuotas = { ...ANY_RATE, connectionsMax: 0, sessionsMax: 0, subscriptionsMax: 0 };
+
+const ANY: Quotas = { ...ANY_OF_TENANT, retainedMessagesMax: 0, retainedBytesMax: 0, queuedBytesMax: 0 };
 
 /** Any number of anything. */
-export const NO_QUOTAS: QuotaScopes = { identity: ANY, tenant: ANY, broker: ANY_RATE };
+export const NO_QUOTAS: QuotaScopes = { identity: ANY, tenant: ANY_OF_TENANT, broker: ANY_RATE };
+
+/** Of `DEFAULT_LIMITS`, which bound a tenant: one identity leaves room for the others of its tenant. */
+const HALF_OF_RETAINED = { retainedMessagesMax: 500_000, retainedBytesMax: 32 * 1024 * 1024 } as const;
 
 /**
  * Of the node door. One processor takes some 80,000 publishes a second, and makes some 300,000 deliveries
@@ -86,8 +107,11 @@ export const NODE_QUOTAS: QuotaScopes = {
     sessionsMax: 500_000,
     // Some 150 MB, of which a single session may have 10,000.
     subscriptionsMax: 250_000,
+    ...HALF_OF_RETAINED,
+    // An eighth of a budget of 2 GiB; and never more than half of what the queues of its tenant may hold.
+    queuedBytesMax: 256 * 1024 * 1024,
   },
-  tenant: { ...ANY, connectionsMax: 16_200, sessionsMax: 900_000, subscriptionsMax: 1_000_000 },
+  tenant: { ...ANY_OF_TENANT, connectionsMax: 16_200, sessionsMax: 900_000, subscriptionsMax: 1_000_000 },
   broker: ANY_RATE,
 };
 
@@ -114,9 +138,10 @@ export const GATEWAY_QUOTAS: QuotaScopes = {
     // Ten thousand that are idle cost some $5 a day.
     connectionsMax: 10_000,
     sessionsMax: 50_000,
+    ...HALF_OF_RETAINED,
   },
   // Nine tenths of `sessionsMax`.
-  tenant: { ...ANY, messagesPerMinuteMax: 60_000, connectionsMax: 900_000, sessionsMax: 900_000 },
+  tenant: { ...ANY_OF_TENANT, messagesPerMinuteMax: 60_000, connectionsMax: 900_000, sessionsMax: 900_000 },
   broker: { ...ANY_RATE, messagesPerMinuteMax: 70_000 },
 };
 

@@ -1,6 +1,5 @@
-import { quotaHolderOf } from '@apus/broker';
+import { quotaHolderKey, quotaHolderOf } from '@apus/broker';
 import type { HeldCounts, HoldingAccount, QuotaHoldings, Swept } from '@apus/store-dynamodb';
-import { keyOf } from './quotas/holding-quota.ts';
 
 /** Holders that one pass counts: it notes what it has counted in one item, of at most 400 KB. */
 const HOLDERS_MAX = 1_000;
@@ -22,22 +21,24 @@ export function wantedHolders(
 }
 
 export function emptyTallies(wanted: readonly HoldingAccount[]): readonly HeldTally[] {
-  return wanted.map((account) => ({ account, connections: 0, sessions: 0 }));
+  return wanted.map((account) => ({
+    account,
+    connections: 0,
+    sessions: 0,
+    retainedMessages: 0,
+    retainedBytes: 0,
+  }));
 }
 
-/** Adds what a page has of their sessions. */
+/** Adds what a page has of their sessions and retained messages. */
 export function heldTallied(tallies: readonly HeldTally[], found: readonly Swept[]): readonly HeldTally[] {
   if (tallies.length === 0) return tallies;
-  const byKey = new Map(tallies.map((tally) => [keyOf(tally.account), tally]));
+  const byKey = new Map(tallies.map((tally) => [quotaHolderKey(tally.account), tally]));
   for (const swept of found) {
-    if (swept.kind !== 'session' || swept.identity === undefined) continue;
-    const { tenant, clientId, identity, connectionId } = swept;
-    for (const account of [quotaHolderOf(identity, clientId), tenantAccount(tenant)]) {
-      const key = keyOf(account);
+    for (const account of holdersOf(swept)) {
+      const key = quotaHolderKey(account);
       const tally = byKey.get(key);
-      if (tally === undefined) continue;
-      const connections = tally.connections + (connectionId === undefined ? 0 : 1);
-      byKey.set(key, { ...tally, connections, sessions: tally.sessions + 1 });
+      if (tally !== undefined) byKey.set(key, added(tally, swept));
     }
   }
   return [...byKey.values()];
@@ -47,8 +48,26 @@ export async function writeTallies(
   holdings: Pick<QuotaHoldings, 'set'>,
   tallies: readonly HeldTally[],
 ): Promise<void> {
-  for (const { account, connections, sessions } of tallies)
-    await holdings.set(account, { connections, sessions });
+  for (const { account, ...counts } of tallies) await holdings.set(account, counts);
+}
+
+/** Of retained messages the tenant has numbers of its own (`retained-tally.ts`). */
+function holdersOf(swept: Swept): readonly HoldingAccount[] {
+  if (swept.kind === 'retained') return swept.holder === undefined ? [] : [swept.holder];
+  if (swept.kind !== 'session' || swept.identity === undefined) return [];
+  return [quotaHolderOf(swept.identity, swept.clientId), tenantAccount(swept.tenant)];
+}
+
+function added(tally: HeldTally, swept: Swept): HeldTally {
+  if (swept.kind === 'retained')
+    return {
+      ...tally,
+      retainedMessages: tally.retainedMessages + 1,
+      retainedBytes: tally.retainedBytes + swept.bytes,
+    };
+  if (swept.kind !== 'session') return tally;
+  const connections = tally.connections + (swept.connectionId === undefined ? 0 : 1);
+  return { ...tally, connections, sessions: tally.sessions + 1 };
 }
 
 function tenantAccount(tenant: string): HoldingAccount {

@@ -1,8 +1,8 @@
-import { type GivenQuotaScopes, NO_QUOTAS, type Quotas, withQuotas } from '@apus/broker';
-import type { HeldCounts, HoldingAccount } from '@apus/store-dynamodb';
+import { type GivenQuotaScopes, NO_QUOTAS, type Quotas, type RetainedStore, withQuotas } from '@apus/broker';
+import { messageOf, upTo } from '@apus/broker/samples';
+import { type HeldChange, type HoldingAccount, isSampled, sampleFor } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../../test/support/text-client.ts';
-import { isSampled, sampleFor } from '../src/quotas/held-sample.ts';
 import { SharedHoldingQuota } from '../src/quotas/holding-quota.ts';
 import { FakeTime, World } from './support/fan-out.ts';
 import { TimersWorld } from './support/timers-world.ts';
@@ -87,14 +87,14 @@ describe('the number of what is held', () => {
     };
     const calls = { writes: 0, reads: 0 };
     const holdings = {
-      async change(account: HoldingAccount, what: keyof HeldCounts, by: number) {
+      async change(account: HoldingAccount, what: HeldChange['of'], by: number) {
         calls.writes += 1;
         of(account)[what] += by;
         return of(account)[what];
       },
       async read(account: HoldingAccount) {
         calls.reads += 1;
-        return { ...of(account) };
+        return { ...of(account), retainedMessages: 0, retainedBytes: 0 };
       },
       async askForCount() {},
     };
@@ -171,6 +171,30 @@ it('the sweep counts anew what has turned somebody away, and was wrong', async (
   // The first pass finds out who is wanted, and the second counts.
   for (const _ of ['first', 'second'])
     expect(await world.sweep(start())).toMatchObject({ isPassComplete: true });
-  expect(await quotaHoldings.read(kept)).toEqual({ connections: 1, sessions: 1 });
+  expect(await quotaHoldings.read(kept)).toMatchObject({ connections: 1, sessions: 1 });
   expect(await world.connect('lost-2', { clientId: 'lost' }, start())).toMatchObject([{ cmd: 'connack' }]);
+});
+
+it('the sweep counts anew what an identity has retained, where TTL has removed some of it [SEC-QUOTA-8]', async () => {
+  const world = await TimersWorld.create();
+  const { quotaHoldings, retained } = world.process({}).cloud.stores;
+  const holder = { tenant: 'default', kind: 'identity', name: 'ada' } as const;
+  const retain = async (stores: { retained: RetainedStore }, topic: string) =>
+    await stores.retained.put('default', messageOf({ topic, retain: true }), {
+      ...upTo(100),
+      holder: { holder, messagesMax: 2, bytesMax: 10_000 },
+    });
+  // Two that TTL has removed.
+  await quotaHoldings.add(holder, { retainedMessages: 2, retainedBytes: 600 });
+  expect(await retain({ retained }, 'a')).toBe(false);
+  for (const _ of ['finds out who is wanted', 'counts'])
+    expect(await world.sweep(world.process({}))).toMatchObject({ isPassComplete: true });
+  const later = world.process({}).cloud.stores;
+  expect(await later.quotaHoldings.read(holder)).toMatchObject({ retainedMessages: 0, retainedBytes: 0 });
+  expect([await retain(later, 'a'), await retain(later, 'b'), await retain(later, 'c')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(await later.quotaHoldings.read(holder)).toMatchObject({ retainedMessages: 2 });
 });

@@ -8,14 +8,26 @@ const SHARE = 1 / 2;
 /** Of all that is kept, the queues of one tenant may be so much: others have room for theirs, and for all else. */
 const TENANT_QUEUES_SHARE = 1 / 2;
 
+/** Of the queues of a tenant, those of one identity may be so much, where its quota is larger. */
+const IDENTITY_QUEUES_SHARE = 1 / 2;
+
 /**
  * @param bytesMax 0: a share of what this process can have
  * @param tenantQueueBytesMax 0: a share of that
+ * @param identityQueueBytesMax at most a share of that; 0: any number
  */
-export function createMemoryBudget(bytesMax: number, tenantQueueBytesMax: number): MemoryBudget {
+export function createMemoryBudget(
+  bytesMax: number,
+  tenantQueueBytesMax: number,
+  identityQueueBytesMax: number,
+): MemoryBudget {
   const all = bytesMax > 0 ? bytesMax : Math.floor(availableBytes() * SHARE);
   const queues = tenantQueueBytesMax > 0 ? tenantQueueBytesMax : Math.floor(all * TENANT_QUEUES_SHARE);
-  return new MemoryBudget(all, queues);
+  const ofIdentity =
+    identityQueueBytesMax > 0
+      ? Math.min(identityQueueBytesMax, Math.floor(queues * IDENTITY_QUEUES_SHARE))
+      : Number.POSITIVE_INFINITY;
+  return new MemoryBudget(all, queues, ofIdentity);
 }
 
 function availableBytes(): number {

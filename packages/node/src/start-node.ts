@@ -77,7 +77,11 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const log = new SparingLog(new NodeLog(resolved.logLevel, resolved.logSink, clock), clock);
   const access = openAccess(resolved, log);
   const links = new Links();
-  const memory = createMemoryBudget(limits.memoryBytesMax, limits.tenantQueueBytesMax);
+  const memory = createMemoryBudget(
+    limits.memoryBytesMax,
+    limits.tenantQueueBytesMax,
+    resolved.quotas.identity.queuedBytesMax,
+  );
   const opened = await openStores(resolved.dataDirectory, clock, memory);
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);

@@ -45,7 +45,7 @@ test('the table of limits has every limit with its default', () => {
 });
 
 test('the table of quotas has every quota with its defaults', () => {
-  const rows = [...README.matchAll(/^\| `([a-z-]+-max)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]*) \|/gm)].flatMap(
+  const rows = [...README.matchAll(/^\| `([a-z-]+-max)` \| ([\d,]+) \| ([\d,]*) \| ([\d,]*) \|/gm)].flatMap(
     ([, name, ...presets]) =>
       ['identity', 'tenant', 'broker'].flatMap((scope, index) =>
         presets[index] === '' ? [] : [[`${scope}-${name}`, presets[index]]],

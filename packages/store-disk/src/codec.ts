@@ -5,6 +5,7 @@ import type {
   Identity,
   Message,
   MessageId,
+  QuotaHolder,
   ShareName,
   Subscription,
   WillDue,
@@ -65,6 +66,7 @@ export interface StoredReceipt {
 export interface StoredRetained {
   readonly tenant: string;
   readonly message: Message;
+  readonly holder: QuotaHolder | undefined;
 }
 
 /** How one kind of record becomes bytes and back. */
@@ -116,8 +118,12 @@ function messageFrom(...fields: MessageFields): Message {
 export const messageCodec: Codec<Message> = codecOf(messageFields, messageFrom);
 
 export const retainedCodec: Codec<StoredRetained> = codecOf(
-  ({ tenant, message }) => tuple(tenant, messageFields(message)),
-  (tenant, fields) => ({ tenant, message: messageFrom(...fields) }),
+  ({ tenant, message, holder }) => tuple(tenant, messageFields(message), holder?.kind, holder?.name),
+  (tenant, fields, kind, name) => ({
+    tenant,
+    message: messageFrom(...fields),
+    holder: kind && name !== undefined ? { tenant, kind, name } : undefined,
+  }),
 );
 
 export const sessionCodec: Codec<StoredSession> = codecOf(

@@ -31,10 +31,10 @@ export interface DurableSession {
 export class DurableSessions {
   readonly sharedMessages: SharedMessages;
   readonly owedWills: OwedWills;
+  readonly heldMessages: HeldMessages;
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
   readonly #unsettled: Unsettled;
-  readonly #heldMessages: HeldMessages;
   readonly #byIncarnation = new Map<string, DurableSession>();
   #lastNumber = 0;
 
@@ -42,7 +42,7 @@ export class DurableSessions {
     this.#memory = memory;
     this.#writer = writer;
     this.#unsettled = unsettled;
-    this.#heldMessages = new HeldMessages(memory.memory);
+    this.heldMessages = new HeldMessages(memory.memory);
     this.sharedMessages = new SharedMessages(writer, () => this.#nextNumber());
     this.owedWills = new OwedWills(writer, () => this.#nextNumber());
   }
@@ -126,9 +126,7 @@ export class DurableSessions {
   }
 
   #add(live: LiveSession, number: number): DurableSession {
-    const { tenant } = live;
-    const { sharedMessages } = this;
-    const journal = new QueueJournal(number, tenant, this.#writer, sharedMessages, this.#heldMessages, () =>
+    const journal = new QueueJournal(number, live, this.#writer, this.sharedMessages, this.heldMessages, () =>
       this.#nextNumber(),
     );
     const sentPosition = this.#writer.position;

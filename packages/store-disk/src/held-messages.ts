@@ -1,5 +1,6 @@
 import type { Message } from '@apus/broker';
-import { HeldMessage, type MemoryBudget } from '@apus/store-memory';
+import { HeldMessage, type Holding, type MemoryBudget } from '@apus/store-memory';
+import type { LiveSession } from './durable-sessions.ts';
 
 /** Which messages the queues of durable sessions hold in memory: each counts once, however many do. */
 export class HeldMessages {
@@ -10,18 +11,24 @@ export class HeldMessages {
     this.#budget = budget;
   }
 
-  hold(message: Message, tenant: string): void {
+  /** Whether the queues of the session's identity may hold it. */
+  fits(message: Message, { tenant, state: { holding, identity } }: LiveSession): boolean {
+    const held = this.#held.get(message) ?? new HeldMessage(this.#budget, message, tenant);
+    return held.fits(holding, this.#budget.queuedBytesMax(identity));
+  }
+
+  hold(message: Message, tenant: string, holding: Holding): void {
     let held = this.#held.get(message);
     if (held === undefined) {
       held = new HeldMessage(this.#budget, message, tenant);
       this.#held.set(message, held);
     }
-    held.hold();
+    held.hold(holding);
   }
 
-  release(message: Message): void {
+  release(message: Message, holding: Holding): void {
     const held = this.#held.get(message);
-    held?.release();
+    held?.release(holding);
     if (held?.isHeld === false) this.#held.delete(message);
   }
 }

@@ -1,6 +1,8 @@
 import type { QueuedPublish } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import type { Holding } from '@apus/store-memory';
 import { inflightCodec, queuedCodec } from './codec.ts';
+import type { LiveSession } from './durable-sessions.ts';
 import type { HeldMessages } from './held-messages.ts';
 import { inflightKey, queuedKey } from './keys.ts';
 import type { SharedMessages } from './shared-messages.ts';
@@ -24,6 +26,7 @@ export interface Place {
 export class QueueJournal {
   readonly #session: number;
   readonly #tenant: string;
+  readonly #holding: Holding;
   readonly #writer: Writer;
   readonly #messages: SharedMessages;
   readonly #held: HeldMessages;
@@ -32,7 +35,7 @@ export class QueueJournal {
 
   constructor(
     session: number,
-    tenant: string,
+    { tenant, state: { holding } }: LiveSession,
     writer: Writer,
     messages: SharedMessages,
     held: HeldMessages,
@@ -40,6 +43,7 @@ export class QueueJournal {
   ) {
     this.#session = session;
     this.#tenant = tenant;
+    this.#holding = holding;
     this.#writer = writer;
     this.#messages = messages;
     this.#held = held;
@@ -55,7 +59,7 @@ export class QueueJournal {
   added({ message, delivery }: QueuedPublish, isShared: boolean, reservedId: PacketId): Place {
     const number = this.#nextNumber();
     if (!this.#isClosed) {
-      this.#held.hold(message, this.#tenant);
+      this.#held.hold(message, this.#tenant, this.#holding);
       const stored = { delivery, message: isShared ? this.#messages.refer(message) : message, reservedId };
       this.#writer.put(queuedKey(this.#session, number), queuedCodec.encode(stored));
     }
@@ -76,7 +80,7 @@ export class QueueJournal {
 
   /** A message that was found on the disk. */
   restored({ message }: QueuedPublish): void {
-    this.#held.hold(message, this.#tenant);
+    this.#held.hold(message, this.#tenant, this.#holding);
   }
 
   /** PUBREC came: of the message only its packet id is still needed. */
@@ -104,6 +108,6 @@ export class QueueJournal {
     if (this.#isClosed) return;
     this.#writer.remove(queuedKey(this.#session, place.number));
     if (place.isShared) this.#messages.release(message);
-    this.#held.release(message);
+    this.#held.release(message, this.#holding);
   }
 }

@@ -153,6 +153,10 @@ export class DiskQueues implements QueueStore {
     const durable = this.#durables.find(delivery.session);
     if (durable === undefined) return 0;
     const { live } = durable;
+    if (!this.#durables.heldMessages.fits(message, live)) {
+      delivery.dropped = 1;
+      return 1;
+    }
     const own: Delivery = { ...delivery, session: live, packetId: 0 };
     const receiveMaximum = live.attachment?.receiveMaximum ?? 0;
     const queue = this.#durables.queueOf(durable);

@@ -273,10 +273,10 @@ class Restore {
 
   #retained(bytes: Buffer): boolean {
     const { memory, clock } = this.#context;
-    const { tenant, message } = retainedCodec.decode(bytes);
+    const { tenant, message, holder } = retainedCodec.decode(bytes);
     this.#observe(message.id);
     if (isExpired(message, clock.now())) return false;
-    return memory.retained.put(tenant, message, UNLIMITED);
+    return memory.retained.put(tenant, message, { ...UNLIMITED, holder: holder && { holder, ...UNLIMITED } });
   }
 
   #observe(id: MessageId): void {

@@ -40,7 +40,10 @@ export class DiskRetained implements RetainedStore {
     if (!this.#memory.put(tenant, message, limits)) return false;
     const isKept = retainedIn(this.#memory, tenant, message.topic) === message;
     if (isKept)
-      this.#writer.put(retainedKey(tenant, message.topic), retainedCodec.encode({ tenant, message }));
+      this.#writer.put(
+        retainedKey(tenant, message.topic),
+        retainedCodec.encode({ tenant, message, holder: limits.holder?.holder }),
+      );
     if (message.expiresAtMs !== undefined) this.#sweep.step();
     return message.qos > 0 ? this.#writer.durable(true) : this.#writer.settled(true);
   }

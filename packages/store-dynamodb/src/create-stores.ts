@@ -19,6 +19,7 @@ import { QuotaHoldings } from './quota-holdings.ts';
 import { DynamoReceived } from './received.ts';
 import { ShapeRegistry } from './registry.ts';
 import { DynamoRetained } from './retained.ts';
+import { RetainedHoldings } from './retained-holdings.ts';
 import { RetainedSize } from './retained-size.ts';
 import { SampledCount } from './sampled-count.ts';
 import { SessionList } from './session-list.ts';
@@ -91,16 +92,23 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     leavings,
     bans,
   });
+  const quotaHoldings = new QuotaHoldings(table);
   return {
     sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
     subscriptions,
-    retained: new DynamoRetained(table, new Bodies(table, 'retained'), new RetainedSize(table), frame),
+    retained: new DynamoRetained(
+      table,
+      new Bodies(table, 'retained'),
+      new RetainedSize(table),
+      new RetainedHoldings(table, quotaHoldings),
+      frame,
+    ),
     queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings, frame),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
     quotaAccounts: new QuotaAccounts(table),
-    quotaHoldings: new QuotaHoldings(table),
+    quotaHoldings,
     bans,
     users: new DynamoUsers(table),
     sweepScan: new DynamoSweepScan(table),

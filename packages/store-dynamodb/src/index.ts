@@ -5,6 +5,7 @@ export * from './errors.ts';
 export type { Claim, Cohort, FanOutProgress, FanOutState } from './fan-out-progress.ts';
 export { isBanOnSession } from './held-bans.ts';
 export type { HeldChange } from './held-change.ts';
+export { isSampled, sampleFor } from './held-sample.ts';
 export type { ShardName } from './keys.ts';
 export { leanClient } from './lean-client.ts';
 export { decodeMessage, encodeMessage } from './message-blob.ts';

@@ -1,4 +1,5 @@
 import { ThrottledError } from './errors.ts';
+import type { HeldChange } from './held-change.ts';
 import { type Key, quotaAccountKey } from './keys.ts';
 import type { QuotaAccount } from './quota-accounts.ts';
 import type { Table } from './table.ts';
@@ -11,15 +12,23 @@ export type HoldingAccount = Pick<QuotaAccount, 'tenant' | 'kind' | 'name'>;
 export interface HeldCounts {
   readonly connections: number;
   readonly sessions: number;
+  readonly retainedMessages: number;
+  /** As `retainedBytes` counts them. */
+  readonly retainedBytes: number;
 }
 
 /** The sort key of their items. */
 export const HOLDINGS = 'holdings';
 
-/** `hc` connections, `hs` sessions; `hw` somebody wants them counted anew. */
-const ATTRIBUTES = { connections: 'hc', sessions: 'hs' } as const;
+/** `hw`: somebody wants them counted anew. */
+const ATTRIBUTES = {
+  connections: 'hc',
+  sessions: 'hs',
+  retainedMessages: 'hr',
+  retainedBytes: 'hb',
+} as const;
 
-/** About how many connections and sessions identities and tenants hold; an item each, of those that are written. */
+/** About how much identities and tenants hold; an item each, of those that are written. */
 export class QuotaHoldings {
   readonly #table: Table;
 
@@ -28,7 +37,7 @@ export class QuotaHoldings {
   }
 
   /** Answers how many there are then; undefined where that is not known, as the table is busy. */
-  async change(account: HoldingAccount, of: keyof HeldCounts, by: number): Promise<number | undefined> {
+  async change(account: HoldingAccount, of: HeldChange['of'], by: number): Promise<number | undefined> {
     try {
       const { old } = await this.#table.update(
         keyOf(account),
@@ -46,6 +55,21 @@ export class QuotaHoldings {
     }
   }
 
+  /** Changes several at once; what is not known afterwards is counted by the sweep. */
+  async add(account: HoldingAccount, changes: Partial<HeldCounts>): Promise<void> {
+    const changed = Object.entries(changes).filter(([, by]) => by !== 0) as [keyof HeldCounts, number][];
+    if (changed.length === 0) return;
+    const added = changed.map(([of]) => `${ATTRIBUTES[of]} :${of}`).join(', ');
+    const values = Object.fromEntries(changed.map(([of, by]) => [`:${of}`, number(by)]));
+    try {
+      await this.#table.update(keyOf(account), `SET v = :v, t = :ttl ADD ${added}`, {
+        values: { ':v': number(VERSION), ':ttl': number(this.#ttl()), ...values },
+      });
+    } catch (error) {
+      if (!(error instanceof ThrottledError)) throw error;
+    }
+  }
+
   async read(account: HoldingAccount): Promise<HeldCounts> {
     return countsOf(await this.#table.get(keyOf(account)));
   }
@@ -58,16 +82,18 @@ export class QuotaHoldings {
   }
 
   /** Somebody has counted: what changed meanwhile may be missing. */
-  async set(account: HoldingAccount, { connections, sessions }: HeldCounts): Promise<void> {
+  async set(account: HoldingAccount, counts: HeldCounts): Promise<void> {
     await this.#table.update(
       keyOf(account),
-      'SET v = :v, t = :ttl, hc = :connections, hs = :sessions REMOVE hw',
+      'SET v = :v, t = :ttl, hc = :connections, hs = :sessions, hr = :messages, hb = :bytes REMOVE hw',
       {
         values: {
           ':v': number(VERSION),
           ':ttl': number(this.#ttl()),
-          ':connections': number(connections),
-          ':sessions': number(sessions),
+          ':connections': number(counts.connections),
+          ':sessions': number(counts.sessions),
+          ':messages': number(counts.retainedMessages),
+          ':bytes': number(counts.retainedBytes),
         },
       },
     );
@@ -83,6 +109,8 @@ function countsOf(item: Item | undefined): HeldCounts {
   return {
     connections: Math.max(0, numberOf(item, ATTRIBUTES.connections) ?? 0),
     sessions: Math.max(0, numberOf(item, ATTRIBUTES.sessions) ?? 0),
+    retainedMessages: Math.max(0, numberOf(item, ATTRIBUTES.retainedMessages) ?? 0),
+    retainedBytes: Math.max(0, numberOf(item, ATTRIBUTES.retainedBytes) ?? 0),
   };
 }
 

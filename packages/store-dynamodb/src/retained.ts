@@ -17,6 +17,7 @@ import { INLINE_RETAINED_BYTES_MAX, PIECE_BYTES, TTL_SLACK_SECONDS } from './lim
 import { encodeMessage } from './message-blob.ts';
 import { ReadAmount } from './read-amount.ts';
 import { cursorText, parseCursor } from './retained-cursor.ts';
+import type { RetainedHoldings } from './retained-holdings.ts';
 import { retainedRange } from './retained-range.ts';
 import { RetainedReader } from './retained-reader.ts';
 import type { RetainedSize } from './retained-size.ts';
@@ -49,14 +50,22 @@ export class DynamoRetained implements RetainedStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #size: RetainedSize;
+  readonly #holdings: RetainedHoldings;
   readonly #reader: RetainedReader;
   readonly #frame: FrameCache;
 
-  constructor(table: Table, bodies: Bodies, size: RetainedSize, frame: FrameCache) {
+  constructor(
+    table: Table,
+    bodies: Bodies,
+    size: RetainedSize,
+    holdings: RetainedHoldings,
+    frame: FrameCache,
+  ) {
     this.#table = table;
     this.#frame = frame;
     this.#bodies = bodies;
     this.#size = size;
+    this.#holdings = holdings;
     this.#reader = new RetainedReader(bodies);
   }
 
@@ -67,7 +76,9 @@ export class DynamoRetained implements RetainedStore {
     const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
     const ttl = ttlSecondsOf(message);
     const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob, ttl);
+    const held = this.#holdings.fieldsFor(limits.holder, size);
     const { ok, old } = await this.#write(tenant, message.topic, message.id, {
+      ...held,
       ...(body === undefined ? { b: bytes(blob) } : { bn: number(body.pieces) }),
       rs: number(size),
       ...(ttl !== undefined && { t: number(ttl) }),
@@ -78,6 +89,8 @@ export class DynamoRetained implements RetainedStore {
       return true;
     }
     await this.#size.add(tenant, isThere(old) ? 0 : 1, size - sizeOf(old));
+    await this.#holdings.count(tenant, held, 1);
+    await this.#holdings.count(tenant, old, -1);
     await this.#forgetBody(tenant, old, message.id);
     return true;
   }
@@ -90,6 +103,7 @@ export class DynamoRetained implements RetainedStore {
     });
     if (!ok || old === undefined || old.x !== undefined) return;
     await this.#size.add(tenant, -1, -sizeOf(old));
+    await this.#holdings.count(tenant, old, -1);
     await this.#forgetBody(tenant, old, undefined);
   }
 
@@ -165,10 +179,16 @@ export class DynamoRetained implements RetainedStore {
 
   /** The message of the topic is read only where a new one would be too much. */
   async #hasRoom(tenant: string, topicName: string, size: number, limits: RetainedLimits): Promise<boolean> {
-    if (await this.#size.hasRoom(tenant, { messages: 1, bytes: size }, limits)) return true;
+    const hasRoom = async (messages: number, bytes: number) =>
+      await this.#size.hasRoom(tenant, { messages, bytes }, limits);
+    const hasHolderRoom = async (messages: number, bytes: number) =>
+      await this.#holdings.hasRoom(limits.holder, messages, bytes);
+    if ((await hasRoom(1, size)) && (await hasHolderRoom(1, size))) return true;
     const old = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
-    if (!isThere(old)) return false;
-    return await this.#size.hasRoom(tenant, { messages: 0, bytes: size - sizeOf(old) }, limits);
+    if (!isThere(old) || !(await hasRoom(0, size - sizeOf(old)))) return false;
+    return this.#holdings.isOf(limits.holder, tenant, old)
+      ? await hasHolderRoom(0, size - sizeOf(old))
+      : await hasHolderRoom(1, size);
   }
 
   async #forgetBody(tenant: string, old: Item | undefined, keptId: string | undefined): Promise<void> {

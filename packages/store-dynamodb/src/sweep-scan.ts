@@ -2,6 +2,7 @@ import type { ConnectionId, Identity } from '@apus/broker';
 import { batchGet } from './batch.ts';
 import { type Key, linkKey, OWNED, RETAINED_PARTITIONS, sessionItemKey, sweepKey } from './keys.ts';
 import { HOLDINGS, type HoldingAccount } from './quota-holdings.ts';
+import { retainedHolderIn } from './retained-holdings.ts';
 import { RETAINED_COUNTS } from './retained-size.ts';
 import { drainingSinceMs, nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from './session-item.ts';
 import { marshalled, type Table } from './table.ts';
@@ -59,6 +60,8 @@ export interface SweptRetained {
   readonly tenant: string;
   /** As `retainedBytes` counts them; 0 of an item of an earlier version. */
   readonly bytes: number;
+  /** In whose name; undefined where it is of no client. */
+  readonly holder: HoldingAccount | undefined;
 }
 
 /** One of the numbers that say how much a tenant has retained. */
@@ -111,7 +114,7 @@ const COUNT = 'count';
 
 const FILTER = 's IN (:session, :link, :list, :count, :holdings) OR begins_with(p, :retained)';
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t, rs, hw';
+const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t, rs, rh, hw';
 /** Attachment and identity: they cost no units, but are most of what is sent. */
 const WITH_IDENTITIES = `${PROJECTION}, r`;
 const VALUES = {
@@ -213,7 +216,12 @@ function retainedOf(item: Item, partition: string): SweptRetained | undefined {
   const [, tenant, ...cut] = partition.split('\0');
   // A tombstone, or a tenant whose name is too long for its key.
   if (item.x !== undefined || tenant === undefined || cut.length > 0) return undefined;
-  return { kind: 'retained', tenant, bytes: numberOf(item, 'rs') ?? 0 };
+  return {
+    kind: 'retained',
+    tenant,
+    bytes: numberOf(item, 'rs') ?? 0,
+    holder: retainedHolderIn(tenant, item),
+  };
 }
 
 function retainedCountOf(item: Item, partition: string): SweptRetainedCount | undefined {

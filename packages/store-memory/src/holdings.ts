@@ -1,4 +1,4 @@
-import { type Identity, quotaHolderOf } from '@apus/broker';
+import { type Identity, quotaHolderKey, quotaHolderOf } from '@apus/broker';
 
 /** A holder, as `quotaHolderOf` needs it. */
 type Holder = Pick<Identity, 'tenant' | 'name' | 'address'>;
@@ -13,6 +13,7 @@ export class Holding {
   #connections = 0;
   #sessions = 0;
   #subscriptions = 0;
+  #queuedBytes = 0;
 
   /** @param tenant is changed with it */
   constructor(tenant: Holding | undefined, emptied: () => void) {
@@ -32,13 +33,27 @@ export class Holding {
     return this.#subscriptions;
   }
 
+  /** Memory of what its queues hold. The budget counts that of a tenant, in which identities share messages. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  changeQueued(bytes: number): void {
+    this.#queuedBytes += bytes;
+    this.#forgetIfEmpty();
+  }
+
   change(kind: HeldKind, by: number): void {
     if (kind === 'connections') this.#connections += by;
     else if (kind === 'sessions') this.#sessions += by;
     else this.#subscriptions += by;
     this.#tenant?.change(kind, by);
-    // A session that has ended holds its subscriptions until they are cleared.
-    if (this.#sessions === 0 && this.#subscriptions === 0) this.#emptied();
+    this.#forgetIfEmpty();
+  }
+
+  /** A session that has ended holds its subscriptions and its queue until they are cleared. */
+  #forgetIfEmpty(): void {
+    if (this.#sessions === 0 && this.#subscriptions === 0 && this.#queuedBytes === 0) this.#emptied();
   }
 }
 
@@ -77,6 +92,5 @@ export class Holdings {
 }
 
 function keyOf(identity: Holder, clientId: string): string {
-  const { tenant, kind, name } = quotaHolderOf(identity, clientId);
-  return `${kind}\0${tenant}\0${name}`;
+  return quotaHolderKey(quotaHolderOf(identity, clientId));
 }

@@ -7,6 +7,7 @@ import {
   type SessionRef,
 } from '@apus/broker';
 import { levelCount, type Will } from '@apus/mqtt';
+import type { Holding } from './holdings.ts';
 
 /**
  * Memory that things take beside the bytes of clients in them: objects, and their places in maps. Rounded up;
@@ -30,15 +31,21 @@ const RESERVE_SHARE = 1 / 8;
 export class MemoryBudget implements Memory {
   readonly #bytesMax: number;
   readonly #queuedPerTenantMax: number;
+  readonly #queuedPerIdentityMax: number;
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
   #bytes = 0;
   #isRestoring = false;
 
   /** No limit, where one is not given. */
-  constructor(bytesMax = Number.POSITIVE_INFINITY, queuedPerTenantMax = Number.POSITIVE_INFINITY) {
+  constructor(
+    bytesMax = Number.POSITIVE_INFINITY,
+    queuedPerTenantMax = Number.POSITIVE_INFINITY,
+    queuedPerIdentityMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#bytesMax = bytesMax;
     this.#queuedPerTenantMax = queuedPerTenantMax;
+    this.#queuedPerIdentityMax = queuedPerIdentityMax;
   }
 
   get bytes(): number {
@@ -59,6 +66,13 @@ export class MemoryBudget implements Memory {
 
   queuedBytes(tenant: string): number {
     return this.#queued.get(tenant) ?? 0;
+  }
+
+  /** Memory that the queues of one identity may take: its own quota before that of all. */
+  queuedBytesMax({ quotas }: Pick<Identity, 'quotas'>): number {
+    return quotas?.queuedBytesMax === undefined
+      ? this.#queuedPerIdentityMax
+      : quotas.queuedBytesMax || Number.POSITIVE_INFINITY;
   }
 
   /** Everything from before is kept, also where the limit is lower now. */
@@ -91,6 +105,10 @@ export class HeldMessage {
   readonly #tenant: string;
   readonly #bytes: number;
   #holders = 0;
+  /** The queues of one identity, mostly; of more in a map. */
+  #first: Holding | undefined;
+  #ofFirst = 0;
+  #ofOthers: Map<Holding, number> | undefined;
 
   constructor(budget: MemoryBudget, message: Message, tenant: string) {
     this.#budget = budget;
@@ -102,18 +120,46 @@ export class HeldMessage {
     return this.#holders > 0;
   }
 
-  hold(): void {
-    this.#change(this.#holders === 0 ? this.#bytes + HOLDER_BYTES : HOLDER_BYTES);
+  /** Whether one more queue of this identity may hold it [SEC-QUOTA-8]. */
+  fits(holding: Holding, bytesMax: number): boolean {
+    return holding.queuedBytes + this.#bytesOf(this.#queuesOf(holding)) <= bytesMax;
+  }
+
+  /** One more queue holds it, of this identity. */
+  hold(holding: Holding): void {
+    const queues = this.#queuesOf(holding);
+    this.#budget.changeQueued(this.#tenant, this.#bytesOf(this.#holders));
+    holding.changeQueued(this.#bytesOf(queues));
     this.#holders += 1;
+    this.#setQueuesOf(holding, queues + 1);
   }
 
-  release(): void {
+  release(holding: Holding): void {
+    const queues = this.#queuesOf(holding) - 1;
     this.#holders -= 1;
-    this.#change(this.#holders === 0 ? -this.#bytes - HOLDER_BYTES : -HOLDER_BYTES);
+    this.#setQueuesOf(holding, queues);
+    this.#budget.changeQueued(this.#tenant, -this.#bytesOf(this.#holders));
+    holding.changeQueued(-this.#bytesOf(queues));
   }
 
-  #change(bytes: number): void {
-    this.#budget.changeQueued(this.#tenant, bytes);
+  /** The first queue takes the message and its place, each further one its place. */
+  #bytesOf(queuesBefore: number): number {
+    return queuesBefore === 0 ? this.#bytes + HOLDER_BYTES : HOLDER_BYTES;
+  }
+
+  #queuesOf(holding: Holding): number {
+    return holding === this.#first ? this.#ofFirst : (this.#ofOthers?.get(holding) ?? 0);
+  }
+
+  #setQueuesOf(holding: Holding, queues: number): void {
+    this.#first ??= holding;
+    if (holding === this.#first) {
+      this.#ofFirst = queues;
+      return;
+    }
+    this.#ofOthers ??= new Map();
+    if (queues === 0) this.#ofOthers.delete(holding);
+    else this.#ofOthers.set(holding, queues);
   }
 }
 

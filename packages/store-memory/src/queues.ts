@@ -44,6 +44,11 @@ export class MemoryQueues implements QueueStore {
       if (session === undefined) continue;
       const queue = queueOf(session);
       const receiveMaximum = session.attachment?.receiveMaximum ?? 0;
+      if (!held.fits(queue.holding, this.#budget.queuedBytesMax(session.state.identity))) {
+        delivery.dropped = 1;
+        dropped += 1;
+        continue;
+      }
       const entry: QueuedPublish = { type: 'publish', message, delivery };
       if (queue.canSend(receiveMaximum) && !hold?.has(delivery)) queue.send(entry, held);
       else {
@@ -100,7 +105,7 @@ export class MemoryQueues implements QueueStore {
 }
 
 function queueOf({ state }: MemorySession): SessionQueue {
-  state.queue ??= new SessionQueue();
+  state.queue ??= new SessionQueue(state.holding);
   return state.queue;
 }
 

@@ -6,6 +6,8 @@ export interface RetainedEntry {
   readonly number: number;
   /** Undefined once it has been removed. */
   message: Message | undefined;
+  /** `quotaHolderKey` of the client that published it. */
+  holder: string | undefined;
 }
 
 /**
@@ -17,9 +19,9 @@ export class RetainedLog {
   #removed = 0;
   #lastNumber = 0;
 
-  append(message: Message): RetainedEntry {
+  append(message: Message, holder: string | undefined): RetainedEntry {
     this.#lastNumber += 1;
-    const entry = { number: this.#lastNumber, message };
+    const entry = { number: this.#lastNumber, message, holder };
     this.#entries.push(entry);
     return entry;
   }

@@ -4,6 +4,7 @@ import {
   messageBytes,
   Page,
   type PageLimit,
+  quotaHolderKey,
   type RetainedLimits,
   type RetainedPage,
   type RetainedStore,
@@ -79,10 +80,18 @@ function formatCursor({ number, isInLog }: Cursor): string {
   return `${isInLog ? 'l' : 't'}${number}`;
 }
 
+/** Counts of one holder. */
+interface Kept {
+  messages: number;
+  bytes: number;
+}
+
 class RetainedOfTenant {
   readonly #tree = new TopicTree<RetainedEntry>();
   readonly #log = new RetainedLog();
   readonly #budget: MemoryBudget;
+  /** By `quotaHolderKey`; none of a holder of nothing. */
+  readonly #byHolder = new Map<string, Kept>();
   #bytes = 0;
 
   constructor(budget: MemoryBudget) {
@@ -103,9 +112,11 @@ class RetainedOfTenant {
     if (entry.message.id > message.id) return true;
     const growth = retainedBytes(message) - retainedBytes(entry.message);
     if (growth > 0 && !this.#hasRoom(growth, limits)) return false;
-    this.#uncount(entry.message);
+    if (!this.#hasHolderRoom(message, entry, limits)) return false;
+    this.#uncount(entry);
     entry.message = message; // [MQTT-3.3.1-5]
-    this.#count(message);
+    entry.holder = holderKeyOf(limits);
+    this.#count(entry);
     return true;
   }
 
@@ -157,8 +168,10 @@ class RetainedOfTenant {
   #add(message: Message, limits: RetainedLimits): boolean {
     const bytes = retainedBytes(message);
     if (this.#tree.size >= limits.messagesMax || !this.#hasRoom(bytes, limits)) return false;
-    this.#count(message);
-    this.#tree.set(message.topic, this.#log.append(message));
+    if (!this.#hasHolderRoom(message, undefined, limits)) return false;
+    const entry = this.#log.append(message, holderKeyOf(limits));
+    this.#count(entry);
+    this.#tree.set(message.topic, entry);
     return true;
   }
 
@@ -166,19 +179,45 @@ class RetainedOfTenant {
     return this.#bytes + bytes <= bytesMax && !this.#budget.isFull;
   }
 
-  #count(message: Message): void {
-    this.#bytes += retainedBytes(message);
-    this.#budget.change(retainedMemoryBytes(message));
+  /** Of the holder's own share [SEC-QUOTA-8]. What it replaces is its own, or was counted for another holder. */
+  #hasHolderRoom(message: Message, replaced: RetainedEntry | undefined, { holder }: RetainedLimits): boolean {
+    if (holder === undefined) return true;
+    const key = quotaHolderKey(holder.holder);
+    const own = replaced?.holder === key ? replaced.message : undefined;
+    const messages = own === undefined ? 1 : 0;
+    const bytes = retainedBytes(message) - (own === undefined ? 0 : retainedBytes(own));
+    const kept = this.#byHolder.get(key) ?? { messages: 0, bytes: 0 };
+    if (messages > 0 && kept.messages >= holder.messagesMax) return false;
+    return bytes <= 0 || kept.bytes + bytes <= holder.bytesMax;
   }
 
-  #uncount(message: Message): void {
-    this.#bytes -= retainedBytes(message);
-    this.#budget.change(-retainedMemoryBytes(message));
+  #count({ message, holder }: RetainedEntry): void {
+    if (message !== undefined) this.#change(message, holder, 1);
+  }
+
+  #uncount({ message, holder }: RetainedEntry): void {
+    if (message !== undefined) this.#change(message, holder, -1);
+  }
+
+  #change(message: Message, holder: string | undefined, sign: 1 | -1): void {
+    const bytes = sign * retainedBytes(message);
+    this.#bytes += bytes;
+    this.#budget.change(sign * retainedMemoryBytes(message));
+    if (holder === undefined) return;
+    const kept = this.#byHolder.get(holder) ?? { messages: 0, bytes: 0 };
+    kept.messages += sign;
+    kept.bytes += bytes;
+    if (kept.messages === 0) this.#byHolder.delete(holder);
+    else this.#byHolder.set(holder, kept);
   }
 
   #remove(entry: RetainedEntry, topicName: string): void {
-    if (entry.message !== undefined) this.#uncount(entry.message);
+    this.#uncount(entry);
     this.#tree.delete(topicName);
     this.#log.remove(entry);
   }
+}
+
+function holderKeyOf({ holder }: RetainedLimits): string | undefined {
+  return holder && quotaHolderKey(holder.holder);
 }

@@ -12,6 +12,7 @@ import {
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import type { Holding } from './holdings.ts';
 import { type Inflight, InflightWindow } from './inflight-window.ts';
 import type { HeldMessage } from './memory-budget.ts';
 import { WaitingLine } from './waiting-line.ts';
@@ -25,10 +26,16 @@ interface Waiting {
 
 /** What one session has been promised. Made when its first QoS 1 or 2 message comes. */
 export class SessionQueue {
+  /** Whom its messages are counted for. */
+  readonly holding: Holding;
   readonly #window = new InflightWindow<HeldMessage>();
   #lastPacketId: PacketId = 0;
   /** Made when the first message waits. */
   #waiting: WaitingLine<Waiting> | undefined;
+
+  constructor(holding: Holding) {
+    this.holding = holding;
+  }
 
   get length(): number {
     return this.#waiting?.length ?? 0;
@@ -46,7 +53,7 @@ export class SessionQueue {
 
   /** Puts a message inflight and gives it its packet id. */
   send(entry: QueuedPublish, held: HeldMessage): void {
-    held.hold();
+    held.hold(this.holding);
     this.#begin(entry, held);
   }
 
@@ -55,8 +62,8 @@ export class SessionQueue {
     this.#waiting ??= new WaitingLine();
     const dropped = this.#waiting.makeRoom(entry.message, limits);
     if (dropped === undefined) return 1;
-    for (const each of dropped) each.held.release();
-    held.hold();
+    for (const each of dropped) each.held.release(this.holding);
+    held.hold(this.holding);
     this.#waiting.push({ message: entry.message, entry, held });
     return dropped.length;
   }
@@ -78,7 +85,7 @@ export class SessionQueue {
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
     const inflight = this.#window.toComplete(packetId, answer);
     if (typeof inflight === 'string') return inflight;
-    letGo(inflight);
+    this.#letGo(inflight);
     this.#window.remove(packetId, inflight);
     return 'done';
   }
@@ -87,7 +94,7 @@ export class SessionQueue {
   release(packetId: PacketId): Acknowledged {
     const inflight = this.#window.toRelease(packetId);
     if (typeof inflight === 'string') return inflight;
-    letGo(inflight);
+    this.#letGo(inflight);
     this.#window.release(packetId, inflight);
     return 'done';
   }
@@ -99,8 +106,8 @@ export class SessionQueue {
 
   /** Nothing of it is kept any more. */
   giveUp(): void {
-    for (const inflight of this.#window.toArray()) letGo(inflight);
-    for (const { held } of this.#waiting?.toArray() ?? []) held.release();
+    for (const inflight of this.#window.toArray()) this.#letGo(inflight);
+    for (const { held } of this.#waiting?.toArray() ?? []) held.release(this.holding);
   }
 
   #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
@@ -113,7 +120,7 @@ export class SessionQueue {
       if (!hasExpired && !drawn.hasRoom(bytes)) return;
       waiting.take();
       if (hasExpired) {
-        oldest.held.release(); // [MQTT-3.3.2-5]
+        oldest.held.release(this.holding); // [MQTT-3.3.2-5]
         continue;
       }
       this.#begin(oldest.entry, oldest.held);
@@ -137,9 +144,9 @@ export class SessionQueue {
     while (this.#window.has(this.#lastPacketId)); // [MQTT-2.2.1-4]
     return this.#lastPacketId;
   }
-}
 
-/** The message is not needed any more; of a PUBREL it has not been for long. */
-function letGo({ queued, place }: Inflight<HeldMessage>): void {
-  if (queued.type === 'publish') place.release();
+  /** The message is not needed any more; of a PUBREL it has not been for long. */
+  #letGo({ queued, place }: Inflight<HeldMessage>): void {
+    if (queued.type === 'publish') place.release(this.holding);
+  }
 }

@@ -2,6 +2,7 @@ import type { QueuedPublish, SessionRef } from '@apus/broker';
 import { deliveryTo, messageOf, ROOMY } from '@apus/broker/samples';
 import { HeldMessage, MemoryBudget } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
+import { Holdings } from '../src/holdings.ts';
 import { SessionQueue } from '../src/session-queue.ts';
 
 /** The upper half of the range is for messages that are kept nowhere. */
@@ -31,7 +32,7 @@ function send(queue: SessionQueue): number {
 
 describe('SessionQueue', () => {
   it('gives packet ids in turn and begins again behind the last, past those in use [MQTT-2.2.1-4]', () => {
-    const queue = new SessionQueue();
+    const queue = new SessionQueue(new Holdings().of({ tenant: 't', name: 'n' }, 'c'));
     const first = send(queue);
     expect(first).toBe(1);
     for (let packetId = 2; packetId <= PACKET_ID_MAX; packetId += 1) {
@@ -43,7 +44,7 @@ describe('SessionQueue', () => {
   });
 
   it('sends the PUBREL for a PUBREC that came, late, before the message was sent again', () => {
-    const queue = new SessionQueue();
+    const queue = new SessionQueue(new Holdings().of({ tenant: 't', name: 'n' }, 'c'));
     const packetId = send(queue);
     queue.rewind();
     expect(queue.release(packetId)).toBe('done');
@@ -54,7 +55,7 @@ describe('SessionQueue', () => {
   });
 
   it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {
-    const queue = new SessionQueue();
+    const queue = new SessionQueue(new Holdings().of({ tenant: 't', name: 'n' }, 'c'));
     for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
     queue.rewind();
     expect(

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../flow.ts';
 import type { SessionRef } from '../session.ts';
 import type { Publisher } from './delivery-quota.ts';
+import type { RetainedHolder } from './retained.ts';
 
 /** A quota that has no room for one more. */
 export interface ExceededHolding {
@@ -17,4 +18,6 @@ export interface HoldingQuota {
    * tenant; `maximum` where no quota is tighter. Valid until the caller next waits for a port.
    */
   subscriptionsMax(client: Publisher, session: SessionRef, maximum: number): number;
+  /** In whose name a message of this client is retained, and how much may be. */
+  retainedHolder(client: Publisher): RetainedHolder;
 }

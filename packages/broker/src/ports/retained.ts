@@ -1,5 +1,6 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
+import type { QuotaHolder } from '../quota-holder.ts';
 import type { PageLimit } from './page.ts';
 
 export interface RetainedPage {
@@ -13,13 +14,23 @@ export interface RetainedLimits {
   readonly messagesMax: number;
   /** As `retainedBytes` counts them. */
   readonly bytesMax: number;
+  /** In whose name a message is retained. Undefined: of no client. */
+  readonly holder?: RetainedHolder | undefined;
+}
+
+/** How much one identity may have retained, of what its tenant may. It counts for the last that published. */
+export interface RetainedHolder {
+  readonly holder: QuotaHolder;
+  readonly messagesMax: number;
+  readonly bytesMax: number;
 }
 
 export interface RetainedStore {
   /**
    * Keeps the message for its topic, unless one with a later id is there; true either way. False, and nothing changed,
    * when the tenant would have more messages or bytes than the limits then, and more than it has now: a topic's message
-   * may always be replaced by one that is no larger. The payload is never empty [MQTT-3.3.1-7]. In the cloud the limits
+   * may always be replaced by one that is no larger. The same of the limits of its holder, of what is retained in that
+   * holder's name: the message of another holder counts for the new one then. The payload is never empty [MQTT-3.3.1-7]. In the cloud the limits
    * need not be exact.
    */
   put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;

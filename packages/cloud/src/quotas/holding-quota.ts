@@ -6,11 +6,19 @@ import {
   type Identity,
   type Publisher,
   type QuotaScopes,
+  quotaHolderKey,
   quotaHolderOf,
+  type RetainedHolder,
+  retainedHolderOf,
   type SessionRef,
 } from '@apus/broker';
-import type { HeldChange, HoldingAccount, QuotaHoldings } from '@apus/store-dynamodb';
-import { isSampled, sampleFor } from './held-sample.ts';
+import {
+  type HeldChange,
+  type HoldingAccount,
+  isSampled,
+  type QuotaHoldings,
+  sampleFor,
+} from '@apus/store-dynamodb';
 
 /** A holder that has no room is asked about again after so long; until then it is turned away without asking. */
 const FULL_MS = 10_000;
@@ -59,7 +67,7 @@ export class SharedHoldingQuota implements HoldingQuota {
     const isToBeAsked = (['identity', 'tenant'] as const).some((scope) => this.#hasToAsk(scope, client));
     if (isToBeAsked) return this.#ask(client);
     for (const scope of ['identity', 'tenant'] as const) {
-      const full = this.#full.get(keyOf(accountOf(scope, client)));
+      const full = this.#full.get(quotaHolderKey(accountOf(scope, client)));
       if (full !== undefined) return { of: full.of, scope };
     }
     return undefined;
@@ -68,6 +76,10 @@ export class SharedHoldingQuota implements HoldingQuota {
   /** Filters are bounded for each session, and by the writes of a minute: to add up sessions would take a write each. */
   subscriptionsMax(_client: Publisher, _session: SessionRef, maximum: number): number {
     return maximum;
+  }
+
+  retainedHolder(client: Publisher): RetainedHolder {
+    return retainedHolderOf(this.#options.quotas.identity, client);
   }
 
   /** A connection or a session has begun or ended. */
@@ -84,7 +96,7 @@ export class SharedHoldingQuota implements HoldingQuota {
   }
 
   #hasToAsk(scope: Scope, client: Publisher): boolean {
-    const full = this.#full.get(keyOf(accountOf(scope, client)));
+    const full = this.#full.get(quotaHolderKey(accountOf(scope, client)));
     if (full !== undefined) return full.untilMs <= this.#options.clock.now();
     const { identity } = client;
     return (['connections', 'sessions'] as const).some((of) => {
@@ -103,7 +115,7 @@ export class SharedHoldingQuota implements HoldingQuota {
 
   async #exceeded(scope: Scope, client: Publisher): Promise<ExceededHolding['of'] | undefined> {
     const account = accountOf(scope, client);
-    const key = keyOf(account);
+    const key = quotaHolderKey(account);
     const known = this.#full.get(key);
     if (!this.#hasToAsk(scope, client)) return known?.of;
     const counts = await this.#options.holdings.read(account);
@@ -118,7 +130,7 @@ export class SharedHoldingQuota implements HoldingQuota {
   }
 
   #note(account: HoldingAccount, of: ExceededHolding['of']): Full {
-    const key = keyOf(account);
+    const key = quotaHolderKey(account);
     if (this.#full.size >= FULL_MAX) this.#full.clear();
     const countAskedAtMs = this.#full.get(key)?.countAskedAtMs ?? Number.NEGATIVE_INFINITY;
     const full = { of, untilMs: this.#options.clock.now() + FULL_MS, countAskedAtMs };
@@ -143,8 +155,4 @@ export class SharedHoldingQuota implements HoldingQuota {
 function accountOf(scope: Scope, { identity, clientId }: Publisher): HoldingAccount {
   if (scope === 'identity') return quotaHolderOf(identity, clientId);
   return { tenant: identity.tenant, kind: 'tenant', name: '' };
-}
-
-export function keyOf({ tenant, kind, name }: HoldingAccount): string {
-  return `${kind}\0${tenant}\0${name}`;
 }

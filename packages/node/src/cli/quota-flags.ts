@@ -19,6 +19,15 @@ const TEXTS: { readonly [K in NodeQuotaName]: readonly [value: string, help: str
     'COUNT',
     'Subscriptions of all its sessions; one counts for each 16 levels, or 1,024 characters, that it begins. Beyond it: 0x97.',
   ],
+  retainedMessagesMax: ['COUNT', 'Retained messages that it published last. Beyond it: 0x97.'],
+  retainedBytesMax: [
+    'BYTES',
+    'The same in bytes of topics, payloads and properties, and 256 for each. Beyond it: 0x97.',
+  ],
+  queuedBytesMax: [
+    'BYTES',
+    'Messages in the queues of its sessions and inflight; one of several queues counts once. At most half of --tenant-queue-bytes-max. Beyond it they are dropped.',
+  ],
 };
 
 const SCOPES = {

@@ -5,8 +5,10 @@ import type {
   Identity,
   Publisher,
   QuotaScopes,
+  RetainedHolder,
   SessionRef,
 } from '@apus/broker';
+import { retainedHolderOf } from '@apus/broker';
 import type { Holding, Holdings } from '@apus/store-memory';
 
 export interface NodeHoldingQuotaOptions {
@@ -40,6 +42,10 @@ export class NodeHoldingQuota implements HoldingQuota {
     const tenantRoom = roomOf(holdings.findTenant(identity.tenant), quotas.tenant.subscriptionsMax);
     const room = Math.min(ownRoom, tenantRoom);
     return room >= maximum ? maximum : Math.min(maximum, weightOf(session) + room);
+  }
+
+  retainedHolder(client: Publisher): RetainedHolder {
+    return retainedHolderOf(this.#options.quotas.identity, client);
   }
 
   #quotasOf(identity: Pick<Identity, 'quotas'>): HoldingQuotas {
