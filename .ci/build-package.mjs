@@ -1,24 +1,12 @@
 // Builds a package for use outside of this repository: `dist/index.js`, one ES module, and the types beside it.
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-
-const TYPES = [
-  ['--noEmit', 'false'],
-  ['--declaration', '--emitDeclarationOnly'],
-  ['--target', 'es2022'],
-  ['--lib', 'es2023'],
-  ['--module', 'nodenext'],
-  ['--moduleResolution', 'nodenext'],
-  ['--types', 'node'],
-  ['--allowImportingTsExtensions', '--strict', '--skipLibCheck', '--ignoreConfig'],
-].flat();
+import { writeTypes } from './write-types.mjs';
 
 /**
- * @param {string} directory the package's
- * @param {readonly string[]} external packages that whoever installs it has
+ * @param {string} directory of the package
+ * @param {readonly string[]} external packages that are installed beside it; ours are built in
  */
 export async function buildPackage(directory, external) {
   const entry = join(directory, 'src', 'index.ts');
@@ -32,13 +20,8 @@ export async function buildPackage(directory, external) {
     target: 'es2022',
     minify: true,
     sourcemap: true,
+    conditions: ['source'],
     external: [...external],
   });
-  const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-  execFileSync(process.execPath, [tsc, ...TYPES, '--outDir', dist, entry], { stdio: 'inherit' });
-  // tsc leaves the endings of imports as they are in declarations.
-  for (const name of readdirSync(dist).filter((file) => file.endsWith('.d.ts'))) {
-    const path = join(dist, name);
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/(from '\.\/[^']+)\.ts'/g, "$1.js'"));
-  }
+  writeTypes(entry, dist);
 }

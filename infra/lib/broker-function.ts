@@ -14,6 +14,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { BUNDLING, REPOSITORY } from './bundling.ts';
 import { ENTRIES, type EntryName } from './entries.ts';
+import { packedFunction } from './packed-functions.ts';
 
 export interface BrokerFunctionProps {
   readonly entry: EntryName;
@@ -58,6 +59,7 @@ export class BrokerFunction extends NodejsFunction {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       bundling: BUNDLING,
+      ...packedFunction(props.entry),
       ...(props.reservedConcurrency !== undefined && {
         reservedConcurrentExecutions: props.reservedConcurrency,
       }),

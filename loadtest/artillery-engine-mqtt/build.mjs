@@ -1,7 +1,9 @@
 // Builds the engine as Artillery loads it: CommonJS, one file, whose module is the class itself.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { writeTypes } from '../../.ci/write-types.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
@@ -23,4 +25,28 @@ export async function buildEngine(outfile = join(HERE, 'dist', 'index.cjs')) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildEngine();
+/** The types of a CommonJS module that is the class itself. */
+function writeEngineTypes() {
+  const dist = join(HERE, 'dist');
+  writeTypes(join(HERE, 'src', 'index.ts'), dist);
+  // The declarations describe what `require` gives.
+  writeFileSync(join(dist, 'types', 'package.json'), '{ "type": "commonjs" }\n');
+  const [, entry = ''] = /'(.+)'/.exec(readFileSync(join(dist, 'index.d.ts'), 'utf8')) ?? [];
+  writeFileSync(
+    join(dist, 'index.d.cts'),
+    `import engine = require('${entry}');
+declare class MqttEngine extends engine.MqttEngine {}
+declare namespace MqttEngine {
+  export { MqttEngine };
+  export import StepError = engine.StepError;
+}
+export = MqttEngine;
+`,
+  );
+  rmSync(join(dist, 'index.d.ts'));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildEngine();
+  writeEngineTypes();
+}

@@ -4,6 +4,7 @@ import { codeOf, FILES, type Page } from './repository.ts';
 const NOT_HERE = new Set([
   'assets/',
   'dist/',
+  'dist/reference/',
   'ledgers/',
   'mine.json',
   'mqtt.js',

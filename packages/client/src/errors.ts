@@ -25,8 +25,10 @@ export type TransportErrorCode =
   /** The server renews no tokens, as it asks for none. */
   | 'renewal-unknown';
 
+/** An error of the transport; its message says what to do about it. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
+  /** What went wrong, for programs. */
   readonly code: TransportErrorCode;
 
   constructor(code: TransportErrorCode, message: string, cause?: unknown) {

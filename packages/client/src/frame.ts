@@ -4,6 +4,7 @@ import { concat } from './packet.ts';
 
 /** Frames as text and as values: docs/text-frames.md, section 2. */
 
+/** A frame that the server sent. */
 export type ServerFrame =
   | {
       readonly kind: 'reply';
@@ -28,6 +29,7 @@ export type ServerFrame =
 const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
 const PART = '&';
 
+/** Reads a frame of the server, for tools that show the wire. A wrong one is `unreadable`: this throws nothing. */
 export function decodeServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
   if (text.startsWith('{')) return { kind: 'error', text };

@@ -4,7 +4,7 @@ import { HEARTBEAT_SECONDS_MAX } from './limits.ts';
 import { currentPage, type Page } from './page.ts';
 import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
 
-/** What the transport tells to who asks (`onEvent`). */
+/** What the transport reports to `onEvent`. */
 export type TransportEvent =
   /** CONNACK accepted the client. */
   | { readonly type: 'connected' }
@@ -23,6 +23,7 @@ export type TransportEvent =
       readonly packetsUnsent: number;
     };
 
+/** What a transport can be told. Everything has a default. */
 export interface TransportOptions {
   /**
    * The longest time without a frame that asks for a reply, in seconds: then a PINGREQ goes out, and the connection

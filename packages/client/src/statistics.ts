@@ -4,13 +4,17 @@ import { BILLED_CHARACTERS } from './limits.ts';
 export interface Statistics {
   /** Sockets opened. */
   connections: number;
+  /** WebSocket frames that left. */
   framesSent: number;
+  /** WebSocket frames that came. */
   framesReceived: number;
-  /** Bytes of WebSocket text in either direction. */
+  /** Bytes of WebSocket text that left. */
   bytesSent: number;
+  /** Bytes of WebSocket text that came. */
   bytesReceived: number;
   /** MQTT packets that left in frames, the transport's own PINGREQ included. */
   packetsSent: number;
+  /** MQTT packets that came in frames. */
   packetsReceived: number;
   /** PINGREQ of the library that never left. */
   pingsAnswered: number;

@@ -1,8 +1,11 @@
 import { AwsV4Signer } from 'aws4fetch';
 
+/** Credentials of AWS, as the SDK's providers give them. */
 export interface AwsCredentials {
+  /** As `AKIA…`, or `ASIA…` of temporary ones. */
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Of temporary credentials. */
   readonly sessionToken?: string | undefined;
 }
 

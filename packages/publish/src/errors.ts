@@ -12,8 +12,11 @@ export interface PublishErrorFields {
 
 /** A message was not published, or nobody knows. `published` is what had left before it. */
 export abstract class PublishError extends Error {
+  /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
+  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
   readonly reasonCode: number | undefined;
+  /** Of `publishAll`: the messages before this one, which have left. */
   readonly published: readonly Receipt[];
 
   constructor(message: string, { status, reasonCode, published = [], cause }: PublishErrorFields) {

@@ -2,12 +2,15 @@
 export interface PublishOptions {
   /** @default 0 */
   readonly qos?: 0 | 1 | 2;
-  /** Kept for whoever subscribes later. @default false */
+  /** Kept for clients that subscribe later. @default false */
   readonly retain?: boolean;
-  /** Seconds after which it is delivered to nobody any more. @default never */
+  /** Seconds after which the broker delivers it no more. @default never */
   readonly messageExpiryIntervalSeconds?: number;
+  /** A MIME type, as `application/json`. @default none */
   readonly contentType?: string;
+  /** The topic that an answer is expected at: no wildcards. @default none */
   readonly responseTopic?: string;
+  /** By which the answer is recognised; text is sent as UTF-8. @default none */
   readonly correlationData?: string | Uint8Array;
   /** A name may have several values. */
   readonly userProperties?: Readonly<Record<string, string | readonly string[]>>;
@@ -15,16 +18,19 @@ export interface PublishOptions {
   readonly payloadFormatIndicator?: 0 | 1;
 }
 
+/** A message with its topic, as `publishAll` takes them. */
 export interface PublishMessage extends PublishOptions {
+  /** A topic name: from 1 character up, no wildcards. */
   readonly topic: string;
+  /** Text is sent as UTF-8. */
   readonly payload: string | Uint8Array;
 }
 
 /** A message that was taken. */
 export interface Receipt {
-  /** The broker's id of it; undefined where nobody has subscribed. */
+  /** The broker's id of the message; undefined where no client has subscribed. */
   readonly id: string | undefined;
-  /** Whether anybody has subscribed to its topic. */
+  /** Whether a client has subscribed to its topic. */
   readonly hasSubscribers: boolean;
 }
 

@@ -14,6 +14,7 @@ const PAUSE_MS_MAX = 10_000;
 
 const CLOCK_HEADER = 'apus-clock';
 
+/** Where a publisher publishes, and what lets it in: a key or a signature, not both. */
 export interface PublisherOptions extends Authorization {
   /** What `npm run deploy` prints for backends, up to `/api/v5/publish` or without it; at the node door `http://127.0.0.1:8083`. */
   readonly url: string;
@@ -33,6 +34,7 @@ export interface PublisherOptions extends Authorization {
   readonly random?: () => number;
 }
 
+/** Publishes messages over HTTPS. */
 export interface Publisher {
   /**
    * Publishes a message. Resolves when it has left for every subscriber, or is in the queue of those that are away.

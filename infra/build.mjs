@@ -1,0 +1,29 @@
+// Builds the package for use outside of this repository: the construct, its types, and the functions as they are deployed.
+// Apart from `dist`, where programs of this folder run: `npm run deploy` bundles the functions of now.
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { writeTypes } from '../.ci/write-types.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ENTRY = join(HERE, 'lib', 'index.ts');
+const OUT = join(HERE, 'dist', 'package');
+
+rmSync(OUT, { recursive: true, force: true });
+await build({
+  entryPoints: [ENTRY],
+  outfile: join(OUT, 'index.js'),
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  sourcemap: true,
+  conditions: ['source'],
+  external: ['aws-cdk-lib', 'constructs'],
+  logLevel: 'warning',
+});
+writeTypes(ENTRY, OUT);
+const functions = [join(HERE, 'run.mjs'), 'cli/write-functions.ts', join(OUT, 'packed-functions')];
+execFileSync(process.execPath, functions, { stdio: 'inherit' });

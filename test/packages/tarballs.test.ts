@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type RunningNode, startNode } from '@apus/node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+// npm downloads and installs up to 100 MB for one package.
+vi.setConfig({ testTimeout: 600_000 });
+
+/** The packages that are meant to be used outside; what is installed beside each; what its first example prints. */
+const PACKAGES = [
+  { name: '@apus/client', folder: 'packages/client', beside: ['mqtt@5'], prints: 'greetings/hello world' },
+  { name: '@apus/publish', folder: 'packages/publish', beside: [], prints: 'id:' },
+  {
+    name: 'artillery-engine-mqtt',
+    folder: 'loadtest/artillery-engine-mqtt',
+    beside: [],
+    prints: 'counter mqtt.messages_received 1',
+  },
+  {
+    name: '@apus/infra',
+    folder: 'infra',
+    beside: ['aws-cdk-lib@2', 'constructs@10'],
+    prints: 'The template is in ',
+  },
+] as const;
+
+const STRICT = {
+  target: 'es2022',
+  module: 'nodenext',
+  types: ['node'],
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noUnusedLocals: true,
+};
+
+let node: RunningNode;
+
+beforeAll(async () => {
+  node = await startNode({ port: 0, gatewayPort: 0, logLevel: 'silent' });
+});
+
+afterAll(async () => await node?.stop());
+
+/** Minutes of a download: with `CI=true` alone. */
+describe.skipIf(process.env.CI !== 'true')('a package in an empty folder', () => {
+  it.each(PACKAGES)(
+    '$name installs from its tarball, and its first example runs and type-checks',
+    async (each) => {
+      const folder = mkdtempSync(join(tmpdir(), 'apus-package-'));
+      try {
+        await install(each, folder);
+        const example = firstExampleOf(each.folder);
+        writeFileSync(join(folder, 'example.mjs'), example);
+        const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder });
+        expect(stdout).toContain(each.prints);
+
+        writeFileSync(join(folder, 'example.mts'), example);
+        writeFileSync(
+          join(folder, 'tsconfig.json'),
+          JSON.stringify({ compilerOptions: STRICT, files: ['example.mts'] }),
+        );
+        expect(await typeErrorsOf(folder)).toEqual([]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+});
+
+async function install({ name, beside }: (typeof PACKAGES)[number], folder: string): Promise<void> {
+  await run('npm', ['pack', '-w', name, '--pack-destination', folder], { cwd: ROOT });
+  const [tarball = ''] = readdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const packages = [`./${tarball}`, ...beside, 'typescript@6', '@types/node@20'];
+  await run('npm', ['install', '--prefer-offline', ...packages], { cwd: folder });
+}
+
+/** Errors in the example and in our declarations; those of others have errors of their own under these options. */
+async function typeErrorsOf(folder: string): Promise<string[]> {
+  const { stdout } = await run('npx', ['tsc', '--pretty', 'false'], { cwd: folder }).catch(
+    (failure: { stdout: string }) => failure,
+  );
+  return stdout
+    .split('\n')
+    .filter((line) => /^(example|error|node_modules\/(@apus|artillery-engine-mqtt)\/)/.test(line));
+}
+
+/** The first program of a package's README, with the addresses of the broker that runs here. */
+function firstExampleOf(folder: string): string {
+  const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
+  const [, program = ''] = /```[jt]s\n(.*?)```/s.exec(readme) ?? [];
+  return program
+    .replace('ws://127.0.0.1:8083/mqtt', node.url)
+    .replace('ws://127.0.0.1:8084/mqtt', node.gateway?.url ?? '')
+    .replace('http://127.0.0.1:8083', new URL(node.url).origin.replace('ws:', 'http:'));
+}
