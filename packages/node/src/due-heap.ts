@@ -1,85 +1,75 @@
+import FlatQueue from 'flatqueue';
+
 interface Entry<T> {
   readonly key: string;
   readonly dueAtMs: number;
   readonly value: T;
-  /** Where it stands in the heap. */
-  index: number;
 }
 
-/** Things that are due at a time, one for each key: a binary heap that knows where every key stands. */
+/** Entries that were replaced or deleted stay in the queue until they are due, or until they outnumber the others. */
+const STALE_MIN = 64;
+
+/** Things that are due at a time, one for each key. */
 export class DueHeap<T> {
-  readonly #heap: Entry<T>[] = [];
+  readonly #queue = new FlatQueue<Entry<T>>();
   readonly #byKey = new Map<string, Entry<T>>();
 
   get size(): number {
-    return this.#heap.length;
+    return this.#byKey.size;
+  }
+
+  /** Entries in the queue, with those that were replaced or deleted. */
+  get length(): number {
+    return this.#queue.length;
   }
 
   /** When the earliest is due; undefined when nothing is. */
   get nextDueAtMs(): number | undefined {
-    return this.#heap[0]?.dueAtMs;
+    return this.#first()?.dueAtMs;
   }
 
   /** Replaces what is there under the key. */
   set(key: string, dueAtMs: number, value: T): void {
-    this.delete(key);
-    const entry: Entry<T> = { key, dueAtMs, value, index: this.#heap.length };
-    this.#heap.push(entry);
+    const entry = { key, dueAtMs, value };
     this.#byKey.set(key, entry);
-    this.#rise(entry);
+    this.#queue.push(entry, dueAtMs);
+    this.#dropStale();
   }
 
   delete(key: string): boolean {
-    const entry = this.#byKey.get(key);
-    if (entry === undefined) return false;
-    this.#byKey.delete(key);
-    const last = this.#heap.pop();
-    if (last === undefined || last === entry) return true;
-    this.#place(last, entry.index);
-    this.#rise(last);
-    this.#sink(last);
-    return true;
+    const isThere = this.#byKey.delete(key);
+    this.#dropStale();
+    return isThere;
   }
 
   /** Takes the earliest away if it is due. */
   takeDue(nowMs: number): T | undefined {
-    const first = this.#heap[0];
+    const first = this.#first();
     if (first === undefined || first.dueAtMs > nowMs) return undefined;
-    this.delete(first.key);
+    this.#byKey.delete(first.key);
+    this.#pop();
     return first.value;
   }
 
-  #rise(entry: Entry<T>): void {
+  #first(): Entry<T> | undefined {
     for (;;) {
-      const parent = this.#heap[(entry.index - 1) >> 1];
-      if (entry.index === 0 || parent === undefined || parent.dueAtMs <= entry.dueAtMs) return;
-      this.#swap(entry, parent);
+      const first = this.#queue.peek();
+      if (first === undefined || this.#byKey.get(first.key) === first) return first;
+      this.#pop();
     }
   }
 
-  #sink(entry: Entry<T>): void {
-    for (;;) {
-      const child = this.#earlier(2 * entry.index + 1, 2 * entry.index + 2);
-      if (child === undefined || child.dueAtMs >= entry.dueAtMs) return;
-      this.#swap(entry, child);
-    }
+  #pop(): void {
+    this.#queue.pop();
+    // The queue holds on to what it has given away until it is shrunk.
+    this.#queue.shrink();
   }
 
-  #earlier(one: number, other: number): Entry<T> | undefined {
-    const left = this.#heap[one];
-    const right = this.#heap[other];
-    if (left === undefined || right === undefined) return left;
-    return right.dueAtMs < left.dueAtMs ? right : left;
-  }
-
-  #swap(one: Entry<T>, other: Entry<T>): void {
-    const index = one.index;
-    this.#place(one, other.index);
-    this.#place(other, index);
-  }
-
-  #place(entry: Entry<T>, index: number): void {
-    entry.index = index;
-    this.#heap[index] = entry;
+  /** A client that sets a timer again and again, due in a week, keeps no more memory than one timer takes. */
+  #dropStale(): void {
+    if (this.#queue.length <= 2 * this.#byKey.size + STALE_MIN) return;
+    this.#queue.clear();
+    this.#queue.shrink();
+    for (const entry of this.#byKey.values()) this.#queue.push(entry, entry.dueAtMs);
   }
 }

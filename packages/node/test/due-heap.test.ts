@@ -34,3 +34,14 @@ test('behaves like a list that is searched for its earliest entry', () => {
     { numRuns: 1000 },
   );
 });
+
+test('what is replaced or deleted again and again takes no room', () => {
+  const heap = new DueHeap<string>();
+  for (let count = 0; count < 10_000; count += 1) {
+    heap.set('set', 1_000_000 + count, 'set');
+    heap.set('deleted', 1_000_000 + count, 'deleted');
+    heap.delete('deleted');
+  }
+  expect(heap.size).toBe(1);
+  expect(heap.length).toBeLessThan(100);
+});

@@ -12,7 +12,9 @@ const PRIVATE_NAME_BYTES = 4;
 /**
  * Keeps every other process out of a data directory. The lock is a listening Unix socket, which the kernel takes back
  * when its process dies, however it dies: a file that nobody answers at is left over. Process ids would not do, since
- * two containers that share a volume may both be process 1.
+ * two containers that share a volume may both be process 1. That rules out LMDB's own table of readers, which is by
+ * process id; besides, LMDB lets several processes open one file. Node.js has no `flock`, and lock files with a time in
+ * them take a process that is busy for one that is dead.
  *
  * A socket listens under a private name first and is then linked to that of the lock: at most one link succeeds, and
  * whatever has the lock's name and does not answer is dead, not about to listen.
