@@ -211,7 +211,7 @@ export interface IamAuthentication {
  * an identity pool of Amazon Cognito.
  */
 export interface IamProps extends TokenRulesProps {
-  /** The same as rules with conditions, as the README has them. They are asked before the lists. @default none */
+  /** The same as rules with conditions, as docs/rules.md has them. They are asked before the lists. @default none */
   readonly rules?: readonly unknown[];
   /** Patterns of client identifiers, as `%u-+`. @default their own name, and any for sessions that end with the connection */
   readonly clientIds?: readonly string[];
@@ -219,7 +219,7 @@ export interface IamProps extends TokenRulesProps {
   readonly tenant?: string;
 }
 
-/** As the README has it: a list of authenticators, asked in order; or `iam` instead of them. */
+/** As docs/identity.md has it: a list of authenticators, asked in order; or `iam` instead of them. */
 export interface IdentityProps {
   readonly authenticators?: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
   /** Name of the cookie that may hold a token; needs `allowedOrigins`. @default none */

@@ -14,6 +14,15 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (_path, pag
   it('gives commands flags that they take', () => expect(unknownFlags(page)).toEqual([]));
 });
 
+describe.each(
+  PAGES.filter(({ path }) => /^docs\/[\w-]+\.md$/.test(path)).map((page) => [page.path, page] as const),
+)('%s', (path, { text }) => {
+  it('begins with its reader', () => expect(text).toMatch(/^(?:<!--.*-->\n+)?# .+\n\nThis page is for /));
+
+  it('is in the list of pages', () =>
+    expect(`docs/README.md ${textOf('docs/README.md')}`).toContain(path.replace('docs/', '')));
+});
+
 test('what is not there is found', () => {
   const text = [
     '# One, two: `three`',
@@ -32,7 +41,7 @@ test('what is not there is found', () => {
     brokenLinks({
       ...page,
       path: 'README.md',
-      text: '[a](#limits) [b](docs/deploy.md#what-it-costs) [c](docs/deploy.md#gone)',
+      text: '[a](#more) [b](docs/deploy.md#what-it-costs) [c](docs/deploy.md#gone)',
     }),
   ).toEqual(['docs/deploy.md#gone']);
   expect(missingPaths(page)).toEqual(['documents.gone.ts', 'gone/']);

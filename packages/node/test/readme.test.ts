@@ -11,11 +11,12 @@ import { nodeForTest } from './support/nodes.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const OPERATE = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 
 /** The first block of code in this language. */
-function block(language: string): string {
-  const [, code] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(README) ?? [];
-  if (code === undefined) throw new Error(`the README has no block of ${language}`);
+function block(page: string, language: string): string {
+  const [, code] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(page) ?? [];
+  if (code === undefined) throw new Error(`the page has no block of ${language}`);
   return code;
 }
 
@@ -24,7 +25,7 @@ test('the example works when pasted into a file', async () => {
   // Below node_modules, where mqtt.js is found as in a project that has installed it.
   const directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const code = block('js');
+  const code = block(README, 'js');
   expect(code).toContain('ws://127.0.0.1:8083/mqtt');
   const file = join(directory, 'example.mjs');
   writeFileSync(file, code.replace('ws://127.0.0.1:8083/mqtt', node.url));
@@ -33,7 +34,7 @@ test('the example works when pasted into a file', async () => {
 });
 
 test('the table of limits has every limit with its default', () => {
-  const rows = [...README.matchAll(/^\| `--([\w-]+)` \| ([\w,-]+) \|/gm)].map(([, name, preset]) => [
+  const rows = [...OPERATE.matchAll(/^\| `--([\w-]+)` \| ([\w,-]+) \|/gm)].map(([, name, preset]) => [
     name,
     preset,
   ]);
@@ -45,7 +46,7 @@ test('the table of limits has every limit with its default', () => {
 });
 
 test('the table of quotas has every quota with its defaults', () => {
-  const rows = [...README.matchAll(/^\| `([a-z-]+-max)` \| ([\d,]+) \| ([\d,]*) \| ([\d,]*) \|/gm)].flatMap(
+  const rows = [...OPERATE.matchAll(/^\| `([a-z-]+-max)` \| ([\d,]+) \| ([\d,]*) \| ([\d,]*) \|/gm)].flatMap(
     ([, name, ...presets]) =>
       ['identity', 'tenant', 'broker'].flatMap((scope, index) =>
         presets[index] === '' ? [] : [[`${scope}-${name}`, presets[index]]],
@@ -59,5 +60,5 @@ test('the table of quotas has every quota with its defaults', () => {
 });
 
 test('the users file is one that is accepted', () => {
-  expect([...parseUsers(block('json'), 'README.md').keys()]).toEqual(['ada']);
+  expect([...parseUsers(block(OPERATE, 'json'), 'operate.md').keys()]).toEqual(['ada']);
 });

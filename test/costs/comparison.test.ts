@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { billOf, compare, estimate, nodeDoor, usdText } from '@apus/cost';
+import { expect, it } from 'vitest';
+
+const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+
+/** The cells of the table's rows, without what marks the cheapest. */
+function rowsOf(text: string, title: string): string[][] {
+  const [, table = ''] =
+    new RegExp(`^\\| ${title} \\|.*\\n\\|[-|: ]+\\|\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? [];
+  return table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.replaceAll('**', '').trim()));
+}
+
+const rows = rowsOf(page('docs/costs.md'), 'a month of this traffic');
+
+/** `--publishes-per-hour 60` → `{ publishesPerHour: 60 }`. */
+function workloadOf(flags: string): Parameters<typeof estimate>[0] {
+  const fields = [...flags.matchAll(/--([a-z-]+) ([\d.]+)/g)].map(([, name = '', value]) => [
+    name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    Number(value),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+it.each(rows)('%s: the dollars of docs/costs.md are what `apus cost` says', (_, flags = '', ...dollars) => {
+  const { usage, traffic } = estimate(workloadOf(flags));
+  const offers = compare(traffic);
+  const usdOf = (service: string) => {
+    const offer = offers.find((each) => each.service === service);
+    return offer?.misfits.length ? '–' : usdText(offer?.bill.usd ?? Number.NaN);
+  };
+  expect(dollars).toEqual([
+    usdText(billOf(usage).usd),
+    usdOf('AWS IoT Core'),
+    usdOf('EMQX Serverless'),
+    usdText(nodeDoor(traffic).usd),
+  ]);
+});
+
+it('the table of the README is that of docs/costs.md, without the flags', () => {
+  const short = rows.map(([title = '', , ...dollars]) => [title, ...dollars]);
+  expect(short.length).toBeGreaterThan(3);
+  expect(rowsOf(page('README.md'), 'a month of this traffic')).toEqual(short);
+});
