@@ -21,6 +21,8 @@ export type Command =
       readonly id: string;
       readonly profile: ConnectionProfile;
       readonly secrets: Secrets;
+      /** The largest packet that the server is known to take, where CONNACK does not say. */
+      readonly packetBytesMax?: number | undefined;
     }
   /** DISCONNECT with this reason code, or 0x04 where the will is wanted. */
   | { readonly type: 'close'; readonly id: string; readonly withWill: boolean }

@@ -9,7 +9,7 @@ import type {
   PacketLog,
 } from '../engine/types.ts';
 import { connections } from './connections.ts';
-import { useStore } from './store.ts';
+import { knownPacketBytesMax, useStore } from './store.ts';
 
 /** The profile that the views show, or undefined where there is none yet. */
 export function useActiveProfile(): ConnectionProfile | undefined {
@@ -35,8 +35,8 @@ export function useStatus(id: string | undefined): ConnectionStatus {
 /** The largest packet that the server takes: as CONNACK says, or where that says nothing, `config.json`. */
 export function usePacketBytesMax({ id, url }: ConnectionProfile): number | undefined {
   const told = useStatus(id).session?.maximumPacketSizeBytes;
-  const known = useStore(({ site }) => site.endpoints.find((endpoint) => endpoint.url === url));
-  return told ?? known?.maximumPacketSizeBytes;
+  const known = useStore(() => knownPacketBytesMax(url));
+  return told ?? known;
 }
 
 /** Renders once per frame while the log changes. Returns the log's end. */

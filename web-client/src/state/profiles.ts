@@ -5,7 +5,7 @@ import { database } from './database.ts';
 import { isRecording } from './recording-ids.ts';
 import { forgetSecrets, isMissingSecrets, keepSecrets, secretsOf } from './secrets.ts';
 import { tryStorage } from './storage.ts';
-import { useStore } from './store.ts';
+import { knownPacketBytesMax, useStore } from './store.ts';
 
 /** What one does with connections, wherever on the page it is done. */
 
@@ -86,7 +86,7 @@ export function connectProfile(id: string): void {
   const profile = profileOf(id);
   if (profile === undefined || isRecording(id)) return;
   if (isMissingSecrets(profile)) useStore.setState({ question: { type: 'secrets', id } });
-  else connections.get(id).open(profile, secretsOf(id));
+  else connections.get(id).open(profile, secretsOf(id), knownPacketBytesMax(profile.url));
 }
 
 export function disconnectProfile(id: string, withWill = false): void {

@@ -46,3 +46,9 @@ export const useStore = create<AppState>(() => ({
   question: undefined,
   storageTrouble: undefined,
 }));
+
+/** The largest packet that the server at this address takes, as `config.json` says. */
+export function knownPacketBytesMax(url: string): number | undefined {
+  const { endpoints } = useStore.getState().site;
+  return endpoints.find((endpoint) => endpoint.url === url)?.maximumPacketSizeBytes;
+}

@@ -5,7 +5,7 @@ import type { Authenticator, Authorizer } from '@apus/broker';
 import { startNode } from '@apus/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import type { Door, LoggedPacket } from '../../src/engine/types.ts';
+import type { BurstProgress, Door, LoggedPacket } from '../../src/engine/types.ts';
 import { bytes, profileFor, startBroker, subscriptionFor, TestConnection, urlOf } from '../support/engine.ts';
 
 const DOORS: readonly Door[] = ['node', 'gateway'];
@@ -241,4 +241,22 @@ test('without a connection a publish fails at once, and says so', async () => {
   const test = new TestConnection(profileFor('ws://127.0.0.1:1/mqtt'));
   const outcome = await test.connection.publish({ topic: 't', payload: bytes(''), qos: 1, retain: false });
   expect(outcome).toMatchObject({ ok: false, trouble: { kind: 'offline' } });
+});
+
+test('with MQTT 3.1.1 a burst sends nothing that is larger than what is known of the server', async () => {
+  const node = await startBroker();
+  const test = new TestConnection(profileFor(node.url, { protocolVersion: 4 })).open({}, 20);
+  await test.until(({ status }) => status?.phase === 'connected');
+  const request = { topic: 'burst', qos: 1, retain: false } as const;
+  // Fixed header 2, topic 2 + 5, packet identifier 2: one byte more than 20 with a number of two digits.
+  const progress = await new Promise<BurstProgress>((resolve) => {
+    test.connection.burst(
+      { ...request, payload: '12345678{n}', count: 12, ratePerSecond: 1_000 },
+      (told) => told.done && resolve(told),
+    );
+  });
+  expect(progress).toEqual({ sent: 10, failed: 2, done: true });
+  const { ok, trouble } = await test.connection.publish({ ...request, payload: bytes('1234567890') });
+  expect({ ok, kind: trouble?.kind }).toEqual({ ok: false, kind: 'too-large' });
+  expect(test.status?.phase).toBe('connected');
 });

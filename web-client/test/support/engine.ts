@@ -63,8 +63,8 @@ export class TestConnection {
     return this.messages.filter(({ direction }) => direction === 'received');
   }
 
-  open(secrets: Secrets = {}): this {
-    this.connection.open(this.profile, secrets);
+  open(secrets: Secrets = {}, packetBytesMax?: number): this {
+    this.connection.open(this.profile, secrets, packetBytesMax);
     return this;
   }
 

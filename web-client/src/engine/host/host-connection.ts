@@ -45,6 +45,7 @@ export interface ConnectionReports {
 interface Opened {
   readonly profile: ConnectionProfile;
   readonly secrets: Secrets;
+  readonly packetBytesMax: number;
   readonly keeper: SubscriptionKeeper;
   readonly publisher: Publisher;
 }
@@ -80,12 +81,12 @@ export class HostConnection {
     });
   }
 
-  open(profile: ConnectionProfile, secrets: Secrets): void {
+  open(profile: ConnectionProfile, secrets: Secrets, packetBytesMax = Number.POSITIVE_INFINITY): void {
     this.#letGo(false);
     const { now } = this.#environment;
     const { protocolVersion } = profile;
     const keeper = new SubscriptionKeeper({ protocolVersion, now, changed: () => this.#board.tell() });
-    this.#opened = { profile, secrets, keeper, publisher: new Publisher(now) };
+    this.#opened = { profile, secrets, packetBytesMax, keeper, publisher: new Publisher(now) };
     this.#board.note({ attempts: 0 });
     keeper.set(profile.subscriptions);
     void this.#begin();
@@ -114,15 +115,12 @@ export class HostConnection {
   publish(request: PublishRequest): Promise<Outcome> {
     const client = this.#client;
     if (this.#opened !== undefined && client?.connected === true) {
-      return this.#opened.publisher.publish(client, request, this.#maximumPacketSizeBytes());
+      const { publisher, packetBytesMax } = this.#opened;
+      const told = this.#board.facts.session?.maximumPacketSizeBytes;
+      return publisher.publish(client, request, told ?? packetBytesMax);
     }
     const offline = trouble('offline', this.#environment.now());
     return Promise.resolve({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
-  }
-
-  /** The limits of CONNACK; none where it named none. */
-  #maximumPacketSizeBytes(): number {
-    return this.#board.facts.session?.maximumPacketSizeBytes ?? Number.POSITIVE_INFINITY;
   }
 
   burst(request: BurstRequest, progress: (progress: BurstProgress) => void): () => void {

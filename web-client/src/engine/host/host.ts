@@ -22,7 +22,7 @@ export class Host {
     const connection = this.#connection(command.id);
     switch (command.type) {
       case 'open':
-        connection.open(command.profile, command.secrets);
+        connection.open(command.profile, command.secrets, command.packetBytesMax);
         break;
       case 'close':
         connection.close(command.withWill);

@@ -30,8 +30,9 @@ export class PageConnection implements LiveConnection {
     this.messages.onClear(() => this.forgetKept());
   }
 
-  open(profile: ConnectionProfile, secrets: Secrets): void {
-    this.#line.send({ type: 'open', id: this.id, profile, secrets });
+  /** @param packetBytesMax the largest packet that the server is known to take, where CONNACK does not say */
+  open(profile: ConnectionProfile, secrets: Secrets, packetBytesMax?: number): void {
+    this.#line.send({ type: 'open', id: this.id, profile, secrets, packetBytesMax });
   }
 
   /** @param withWill whether the server is to publish the will all the same */
