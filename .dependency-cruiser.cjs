@@ -34,6 +34,15 @@ const webClient = (folder, mayUse) => ({
   to: { path: '^web-client/src/', pathNot: `^web-client/src/(${mayUse.join('|')})/` },
 });
 
+/** What measures may be removed: no code of the broker, the deployment or the page uses it. */
+const standsOutside = (name, path) => ({
+  name: `${name.replace('/', '-')}-stands-outside`,
+  severity: 'error',
+  comment: `${name} can be left out: only itself and tests may use it`,
+  from: { path: '^(packages|infra|web-client|loadtest)/', pathNot: [path, '/test/'] },
+  to: { path },
+});
+
 module.exports = {
   forbidden: [
     layer('mqtt', []),
@@ -80,13 +89,23 @@ module.exports = {
       from: { path: '^(packages/[^/]+|loadtest|loadtest/[^/]+)/src' },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
+    standsOutside('loadtest', '^loadtest/'),
+    standsOutside('packages/simulation', '^packages/simulation/'),
+    standsOutside('web-client', '^web-client/'),
     {
-      name: 'loadtest-stands-outside',
+      name: 'loadtest-knows-only-clients-and-prices',
       severity: 'error',
       comment:
-        'What is measured knows nothing of what measures it; and a generator knows only clients and prices.',
-      from: { path: '^packages/' },
-      to: { path: '^loadtest/' },
+        'A load test sees a broker as its clients do: it may use client, cost and the packets of mqtt.',
+      from: { path: '^loadtest/(?!.*/?test/)' },
+      to: { path: '^(packages|infra|web-client|test)/', pathNot: '^packages/(client|cost|mqtt)/' },
+    },
+    {
+      name: 'benches-stand-outside',
+      severity: 'error',
+      comment: 'A bench may use all that it measures; nothing but a test or another bench uses a bench.',
+      from: { path: '^(packages|infra|web-client|loadtest)/', pathNot: '/(bench|test)/' },
+      to: { path: '^(packages/[^/]+|loadtest|test/[^/]+)/bench/' },
     },
     {
       name: 'sources-do-not-use-tests',

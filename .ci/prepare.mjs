@@ -75,8 +75,11 @@ function hashOf(paths) {
 
 /** @param {string} folder @returns {string[]} */
 function sourcesBelow(folder) {
+  if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder))
-    .filter((name) => !['node_modules', 'dist', 'test', 'contract', 'soak', 'bench'].includes(name))
+    .filter(
+      (name) => !['node_modules', 'dist', 'test', 'contract', 'soak', 'bench', 'simulation'].includes(name),
+    )
     .filter((name) => !name.endsWith('.md'))
     .map((name) => join(folder, name))
     .flatMap((path) => (statSync(join(ROOT, path)).isDirectory() ? sourcesBelow(path) : [path]))

@@ -1,5 +1,5 @@
 // Builds what `npm start` runs: the command in one file, and the web client that it serves.
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -36,10 +36,12 @@ await Promise.all([
     // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by commands that speak to AWS.
     external: ['bufferutil', 'utf-8-validate', 'lmdb', '@aws-sdk/client-*'],
   }),
-  buildPage({
-    root: webClient,
-    configFile: join(webClient, 'vite.config.ts'),
-    logLevel: 'warn',
-    build: { outDir: join(dist, 'page'), emptyOutDir: true },
-  }),
+  // Without its folder the broker runs, and says that there is no page.
+  existsSync(webClient) &&
+    buildPage({
+      root: webClient,
+      configFile: join(webClient, 'vite.config.ts'),
+      logLevel: 'warn',
+      build: { outDir: join(dist, 'page'), emptyOutDir: true },
+    }),
 ]);
