@@ -1,8 +1,12 @@
 // Builds a package for use outside of this repository: `dist/index.js`, one ES module, and the types beside it.
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeTypes } from './write-types.mjs';
+
+/** Goes along with every package, as it asks to. */
+export const LICENSE = fileURLToPath(new URL('../LICENSE', import.meta.url));
 
 /**
  * @param {string} directory of the package
@@ -24,4 +28,5 @@ export async function buildPackage(directory, external) {
     external: [...external],
   });
   writeTypes(entry, dist);
+  copyFileSync(LICENSE, join(dist, 'LICENSE'));
 }

@@ -1,10 +1,11 @@
 // Builds the package for use outside of this repository: the construct, its types, and the functions as they are deployed.
 // Apart from `dist`, where programs of this folder run: `npm run deploy` bundles the functions of now.
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { LICENSE } from '../.ci/build-package.mjs';
 import { writeTypes } from '../.ci/write-types.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -25,5 +26,6 @@ await build({
   logLevel: 'warning',
 });
 writeTypes(ENTRY, OUT);
+copyFileSync(LICENSE, join(OUT, 'LICENSE'));
 const functions = [join(HERE, 'run.mjs'), 'cli/write-functions.ts', join(OUT, 'packed-functions')];
 execFileSync(process.execPath, functions, { stdio: 'inherit' });

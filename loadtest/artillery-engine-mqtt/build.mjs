@@ -1,8 +1,9 @@
 // Builds the engine as Artillery loads it: CommonJS, one file, whose module is the class itself.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { LICENSE } from '../../.ci/build-package.mjs';
 import { writeTypes } from '../../.ci/write-types.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -49,4 +50,5 @@ export = MqttEngine;
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildEngine();
   writeEngineTypes();
+  copyFileSync(LICENSE, join(HERE, 'dist', 'LICENSE'));
 }

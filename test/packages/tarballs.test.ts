@@ -58,6 +58,7 @@ describe.skipIf(process.env.CI !== 'true')('a package in an empty folder', () =>
       const folder = mkdtempSync(join(tmpdir(), 'apus-package-'));
       try {
         await install(each, folder);
+        expect(licensesIn(join(folder, 'node_modules', each.name))).toHaveLength(1);
         const example = firstExampleOf(each.folder);
         writeFileSync(join(folder, 'example.mjs'), example);
         const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder });
@@ -92,6 +93,13 @@ async function typeErrorsOf(folder: string): Promise<string[]> {
   return stdout
     .split('\n')
     .filter((line) => /^(example|error|node_modules\/(@apus|artillery-engine-mqtt)\/)/.test(line));
+}
+
+/** The license asks to be handed on with what it covers. */
+function licensesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /(^|\/)LICENSE$/.test(path),
+  );
 }
 
 /** The first program of a package's README, with the addresses of the broker that runs here. */
