@@ -3,6 +3,8 @@ import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
+const LARGE_CHARACTERS = 1_048_576;
+
 clientSuite('the publish panel of the web client', (suite) => {
   const form = (client: ClientPage) => client.page.getByRole('form', { name: 'Publish' });
   const payload = (client: ClientPage) =>
@@ -65,6 +67,31 @@ clientSuite('the publish panel of the web client', (suite) => {
     await keyboard.press('ControlOrMeta+a');
     await keyboard.press('Delete');
     await eventually(() => size.textContent()).toMatch(/^0 B/);
+  });
+
+  it('counts the bytes of a large payload once, however often the page is drawn', async () => {
+    const client = await suite.openConnected('messages');
+    await client.page.evaluate((charactersMin) => {
+      const { encode } = TextEncoder.prototype;
+      const globals = globalThis as unknown as { encodedCount: number };
+      globals.encodedCount = 0;
+      TextEncoder.prototype.encode = function count(text) {
+        if ((text?.length ?? 0) >= charactersMin) globals.encodedCount += 1;
+        return encode.call(this, text);
+      };
+    }, LARGE_CHARACTERS);
+    await form(client).getByRole('textbox', { name: 'Payload' }).click();
+    await paste(client, `"${'x'.repeat(LARGE_CHARACTERS)}"`);
+    await eventually(() => client.page.getByTestId('size').textContent()).toMatch(/MiB of/);
+    await client.subscribe('drawn/#');
+    for (const number of ['1', '2', '3']) {
+      await suite.other.publishAsync(`drawn/${number}`, 'anew');
+      await client.rows(`drawn/${number}`).waitFor();
+    }
+    await form(client).getByLabel('Topic', { exact: true }).fill('another/topic');
+    const encoded = () =>
+      client.page.evaluate(() => (globalThis as unknown as { encodedCount: number }).encodedCount);
+    expect(await encoded()).toBe(1);
   });
 
   async function paste(client: ClientPage, text: string): Promise<void> {

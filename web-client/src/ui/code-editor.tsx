@@ -1,6 +1,13 @@
 import { json } from '@codemirror/lang-json';
 import { useComputedColorScheme } from '@mantine/core';
-import CodeMirror, { type BasicSetupOptions, EditorView, type Extension, Prec } from '@uiw/react-codemirror';
+import CodeMirror, {
+  type BasicSetupOptions,
+  Compartment,
+  EditorState,
+  EditorView,
+  type Extension,
+  Prec,
+} from '@uiw/react-codemirror';
 import { useCallback, useMemo, useRef } from 'react';
 
 interface CodeEditorProps {
@@ -29,10 +36,21 @@ const SETUP: BasicSetupOptions = {
 /** Characters that are coloured and matched: more would be parsed again at every change. */
 const COLOURED_CHARACTERS_MAX = 262_144;
 
+const language = new Compartment();
+
+/** The language that fits the length goes along with the change: the long text is not parsed first. */
+const byLength = EditorState.transactionExtender.of(({ docChanged, newDoc, startState }) => {
+  const wasColoured = startState.doc.length <= COLOURED_CHARACTERS_MAX;
+  const isColoured = newDoc.length <= COLOURED_CHARACTERS_MAX;
+  if (!docChanged || wasColoured === isColoured) return null;
+  return { effects: language.reconfigure(isColoured ? json() : []) };
+});
+
 /** An editor for payloads. Tab leaves it, as it leaves every other field. */
 export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) {
   const scheme = useComputedColorScheme('light');
-  const isColoured = isJson && value.length <= COLOURED_CHARACTERS_MAX;
+  const length = useRef(value.length);
+  length.current = value.length;
   // The same function at every render, for the same reason as the setup.
   const latest = useRef(onChange);
   latest.current = onChange;
@@ -42,9 +60,9 @@ export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) 
       Prec.highest(look),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
-      ...(isColoured ? [json()] : []),
+      ...(isJson ? [language.of(length.current <= COLOURED_CHARACTERS_MAX ? json() : []), byLength] : []),
     ],
-    [label, isColoured],
+    [label, isJson],
   );
   return (
     <CodeMirror

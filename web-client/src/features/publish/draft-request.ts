@@ -28,8 +28,21 @@ export function requestOf(draft: Draft, protocolVersion: number): PublishRequest
   return { topic, payload, qos, retain, properties: sent };
 }
 
+/** The last bytes that were asked for: a panel that is drawn anew has the same payload nearly always. */
+let read: { readonly text: string; readonly format: PayloadFormat; readonly bytes: Uint8Array | undefined } =
+  {
+    text: '',
+    format: 'text',
+    bytes: new Uint8Array(),
+  };
+
 /** The bytes that the text in the editor stands for; undefined where it stands for none. */
 export function payloadBytes(text: string, format: PayloadFormat): Uint8Array | undefined {
+  if (read.text !== text || read.format !== format) read = { text, format, bytes: bytesOf(text, format) };
+  return read.bytes;
+}
+
+function bytesOf(text: string, format: PayloadFormat): Uint8Array | undefined {
   if (format === 'hex') return hexBytes(text);
   if (format === 'base64') return base64Bytes(text);
   return encoder.encode(text);

@@ -22,13 +22,16 @@ const CodeEditor = lazy(async () => ({ default: (await import('../../ui/code-edi
 interface PayloadEditorProps {
   readonly profile: ConnectionProfile;
   readonly draft: Draft;
+  /** The draft a moment ago, as far as it has been read. */
+  readonly readDraft: Draft;
 }
 
-export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
+export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps) {
   const { id } = profile;
   const { t } = useTranslation();
   const { format, payload } = draft;
-  const canFormat = format === 'json' && payload.trim() !== '' && jsonProblem(payload) === undefined;
+  const canFormat =
+    format === 'json' && readDraft.payload.trim() !== '' && jsonProblem(readDraft.payload) === undefined;
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState('');
   const take = async (file: File | null | undefined): Promise<void> => {
@@ -46,6 +49,11 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
     event.preventDefault();
     event.stopPropagation();
     void take(file);
+  };
+  const prettify = (): void => {
+    // What was read may be older than what stands there.
+    if (jsonProblem(payload) !== undefined) return;
+    setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) });
   };
   const choose = (value: string): void => {
     const changes = converted(draft, formatOf(value));
@@ -78,12 +86,7 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
           onChange={choose}
         />
         {format === 'json' && (
-          <Button
-            variant="subtle"
-            size="compact-xs"
-            disabled={!canFormat}
-            onClick={() => setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) })}
-          >
+          <Button variant="subtle" size="compact-xs" disabled={!canFormat} onClick={prettify}>
             {t('publish.pretty')}
           </Button>
         )}
@@ -99,7 +102,7 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
             {problem}
           </Text>
         )}
-        <Size profile={profile} draft={draft} />
+        <Size profile={profile} draft={readDraft} />
       </Group>
       <div className={classes.code}>
         <Suspense fallback={<Loading />}>
@@ -119,7 +122,7 @@ export function PayloadEditor({ profile, draft }: PayloadEditorProps) {
 }
 
 /** How large the payload is, and whether its packet is larger than the server takes. */
-function Size({ profile, draft }: PayloadEditorProps) {
+function Size({ profile, draft }: Pick<PayloadEditorProps, 'profile' | 'draft'>) {
   const { t } = useTranslation();
   const max = usePacketBytesMax(profile);
   const { phase } = useStatus(profile.id);

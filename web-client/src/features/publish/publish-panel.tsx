@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { IconAdjustmentsHorizontal, IconChevronDown, IconSend2 } from '@tabler/icons-react';
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useDeferredValue, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
@@ -29,6 +29,8 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
   const { t } = useTranslation();
   const { id } = profile;
   const draft = useDraft(id);
+  // A large payload is read in a task of its own, and not between a key and its letter.
+  const readDraft = useDeferredValue(draft);
   const { phase } = useStatus(id);
   const isWide = useLayout((layout) => layout.areSectionsOpen);
   const { sending, send } = useSend(profile);
@@ -99,10 +101,10 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
         </Group>
       </Group>
       <div className={classes.body}>
-        <PayloadEditor profile={profile} draft={draft} />
+        <PayloadEditor profile={profile} draft={draft} readDraft={readDraft} />
         {isWide && <PublishSections profile={profile} draft={draft} />}
       </div>
-      <SendingStatus sending={sending} draft={draft} protocolVersion={profile.protocolVersion} />
+      <SendingStatus sending={sending} draft={readDraft} protocolVersion={profile.protocolVersion} />
     </form>
   );
 }
