@@ -10,6 +10,7 @@ type Look = ['light' | 'dark', number, number];
 const LOOKS: Look[] = [
   ['light', 1_280, 800],
   ['dark', 1_920, 1_080],
+  ['light', 390, 844],
   ['dark', 390, 844],
 ];
 
