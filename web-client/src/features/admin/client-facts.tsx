@@ -1,6 +1,6 @@
 import { DataList } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { formatBytes, formatCount, formatDateTime, formatDuration, formatRate } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatDateTime, formatRate, formatSeconds } from '../../ui/format.ts';
 import type { ClientDetails } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { type ClientLook, perSecond } from './client-look.ts';
@@ -63,11 +63,11 @@ function Connection({ client }: PartProps) {
         />
         <Fact
           label={t('admin.client.connectedFor')}
-          value={connected_seconds === null ? undefined : formatDuration(connected_seconds * 1_000)}
+          value={connected_seconds === null ? undefined : formatSeconds(connected_seconds * 1_000)}
         />
         <Fact
           label={t('admin.client.keepAlive')}
-          value={keepalive === null ? undefined : formatDuration(keepalive * 1_000)}
+          value={keepalive === null ? undefined : formatSeconds(keepalive * 1_000)}
         />
       </DataList>
     </>
@@ -82,7 +82,7 @@ function Session({ client }: PartProps) {
       ? t('admin.client.expiryNever')
       : expiry_interval === 0
         ? t('admin.client.expiryAtOnce')
-        : formatDuration(expiry_interval * 1_000);
+        : formatSeconds(expiry_interval * 1_000);
   const inflight = formatCount(inflight_cnt ?? 0);
   const window =
     recv_maximum === null

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type uPlot from 'uplot';
 import { Plot, type PlotOptions, plotAxis, usePlotColors } from '../../ui/plot.tsx';
 import classes from './admin-view.module.css';
-import { GRAPH_MINUTES, type RatePoint } from './rates.ts';
+import { GRAPH_MINUTES, type RatePoint, timeSpan } from './rates.ts';
 
 const LINES = ['received', 'sent', 'dropped'] as const;
 
@@ -18,7 +18,10 @@ export function RateGraph({ points }: { readonly points: readonly RatePoint[] })
       legend: { show: false },
       padding: [8, 8, 6, 0],
       cursor: { drag: { x: false, y: false } },
-      scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] } },
+      scales: {
+        x: { range: ({ data: [times] }) => timeSpan(times) },
+        y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
+      },
       axes: [
         plotAxis(colors, {
           size: 26,

@@ -39,3 +39,14 @@ export function withPoint(
   const dropped = rateOf(earlier, later, 'delivery.dropped') ?? 0;
   return [...points, { atMs, received, sent, dropped }].slice(-POINTS_MAX);
 }
+
+/** The graph is at least as wide as this: one point by itself would have a whole day beside it. */
+const SPAN_SECONDS_MIN = 60;
+
+/** What the axis of time shows, in seconds since 1970, as the times of the points are. */
+export function timeSpan(times: ArrayLike<number>): [number | null, number | null] {
+  const [first, last] = [times[0], times[times.length - 1]];
+  return first === undefined || last === undefined
+    ? [null, null]
+    : [Math.min(first, last - SPAN_SECONDS_MIN), last];
+}

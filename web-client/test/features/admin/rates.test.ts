@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateOf, withPoint } from '../../../src/features/admin/rates.ts';
+import { rateOf, timeSpan, withPoint } from '../../../src/features/admin/rates.ts';
 
 const at = (atMs: number, sent: number) => ({ atMs, metrics: { 'messages.sent': sent } });
 
@@ -23,4 +23,10 @@ test('the graph gets a point from two looks, and none where the broker has begun
   expect(withPoint([], undefined, first, 0)).toEqual([]);
   expect(withPoint([], first, second, 99)).toEqual([{ atMs: 99, received: 10, sent: 2, dropped: 2 }]);
   expect(withPoint([], second, first, 99)).toEqual([]);
+});
+
+test('the graph shows a minute at least, so that its first point has no day beside it', () => {
+  expect(timeSpan([])).toEqual([null, null]);
+  expect(timeSpan([1_000])).toEqual([940, 1_000]);
+  expect(timeSpan([900, 1_000])).toEqual([900, 1_000]);
 });
