@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { mqttForBrowsers } from './mqtt-for-browsers.ts';
 
 /** Files with relative addresses: the page works at any path of any host. */
 export default defineConfig({
@@ -7,7 +8,7 @@ export default defineConfig({
   plugins: [react()],
   // Workspace packages are read from their sources.
   resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [mqttForBrowsers()] },
   build: {
     target: 'es2022',
     // These know `light-dark()`, which would be rewritten to something that Mantine's colour scheme does not reach.

@@ -7,8 +7,6 @@ const LARGE_CHARACTERS = 1_048_576;
 
 clientSuite('the publish panel of the web client', (suite) => {
   const form = (client: ClientPage) => client.page.getByRole('form', { name: 'Publish' });
-  const payload = (client: ClientPage) =>
-    form(client).getByRole('textbox', { name: 'Payload' }).locator('.cm-line').allTextContents();
 
   async function chooseFormat(client: ClientPage, format: string): Promise<void> {
     await form(client).getByRole('radiogroup', { name: 'Payload format' }).getByText(format).click();
@@ -18,11 +16,11 @@ clientSuite('the publish panel of the web client', (suite) => {
     const client = await suite.openConnected('messages');
     await client.fillPayload('Text', '{"é":1}');
     await chooseFormat(client, 'Hex');
-    await eventually(() => payload(client)).toEqual(['7b 22 c3 a9 22 3a 31 7d']);
+    await eventually(() => client.payload()).toBe('7b 22 c3 a9 22 3a 31 7d');
     await chooseFormat(client, 'Base64');
-    await eventually(() => payload(client)).toEqual(['eyLDqSI6MX0=']);
+    await eventually(() => client.payload()).toBe('eyLDqSI6MX0=');
     await chooseFormat(client, 'JSON');
-    await eventually(() => payload(client)).toEqual(['{"é":1}']);
+    await eventually(() => client.payload()).toBe('{"é":1}');
   });
 
   it('keeps what cannot be converted, and says why', async () => {
@@ -30,13 +28,39 @@ clientSuite('the publish panel of the web client', (suite) => {
     await client.fillPayload('Hex', 'ff 00');
     await chooseFormat(client, 'Text');
     await form(client).getByText('These bytes are not UTF-8 text, so the format stays as it is.').waitFor();
-    await eventually(() => payload(client)).toEqual(['ff 00']);
+    await eventually(() => client.payload()).toBe('ff 00');
     await eventually(() => form(client).getByRole('radio', { name: 'Hex' }).isChecked()).toBe(true);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.fillPayload('Hex', 'ff 0');
     await chooseFormat(client, 'Base64');
     await form(client).getByText('Hexadecimal digits come in pairs, as 0a ff').first().waitFor();
-    await eventually(() => payload(client)).toEqual(['ff 0']);
+    await eventually(() => client.payload()).toBe('ff 0');
+  });
+
+  it('gets the code editor for a large payload that is entered, or when it is asked for, and not before', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    const field = form(client).getByRole('textbox', { name: 'Payload' });
+    const editor = form(client).locator('.cm-content');
+    const scripts = () =>
+      page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`);
+    await client.fillPayload('Text', 'typed first');
+    expect((await scripts()).filter((name) => name.includes('code-editor'))).toEqual([]);
+    const button = form(client).getByRole('button', { name: /^Code editor/ });
+    await button.click();
+    await editor.waitFor();
+    await eventually(() => client.payload()).toBe('typed first');
+    await editor.and(page.locator(':focus')).waitFor();
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.fillPayload('Text', 'typed there');
+    await button.click();
+    await eventually(() => field.inputValue()).toBe('typed there');
+
+    await client.fillPayload('Text', 'x'.repeat(5_000));
+    await form(client).getByLabel('Topic', { exact: true }).focus();
+    await field.focus();
+    await editor.waitFor();
+    await eventually(async () => (await client.payload()).length).toBe(5_000);
   });
 
   it('shows its labels whole', async () => {
@@ -64,6 +88,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await form(client).getByRole('textbox', { name: 'Payload' }).click();
     await paste(client, json);
     await eventually(() => size.textContent()).toMatch(/MiB of/);
+    await form(client).locator('.cm-content:focus').waitFor();
     await keyboard.press('ControlOrMeta+a');
     await keyboard.press('Delete');
     await eventually(() => size.textContent()).toMatch(/^0 B/);

@@ -31,9 +31,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => form.getByLabel('Topic', { exact: true }).inputValue()).toBe(
       'unfinished/business',
     );
-    await eventually(() => form.getByRole('textbox', { name: 'Payload' }).textContent()).toBe(
-      'half a sentence',
-    );
+    await eventually(() => client.payload()).toBe('half a sentence');
     await eventually(() => form.getByRole('radio', { name: 'QoS 2' }).isChecked()).toBe(true);
   });
 

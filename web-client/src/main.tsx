@@ -1,5 +1,3 @@
-import '@fontsource-variable/inter/wght.css';
-import '@fontsource-variable/jetbrains-mono/wght.css';
 import '@mantine/core/styles.css';
 import './app/global.css';
 import './i18n/index.ts';

@@ -125,8 +125,17 @@ export class ClientPage {
     // The editor is made anew for another kind of payload, perhaps while it is being filled in.
     await eventually(async () => {
       await editor.fill(payload);
-      return await editor.textContent();
+      return await this.payload();
     }).toBe(payload);
+  }
+
+  /** What stands in the publish panel, in a plain field or in the code editor. */
+  async payload(): Promise<string> {
+    const form = this.page.getByRole('form', { name: 'Publish' });
+    const field = form.getByRole('textbox', { name: 'Payload' });
+    const isPlain = (await form.locator('textarea[aria-label="Payload"]').count()) === 1;
+    if (isPlain) return await field.inputValue();
+    return (await field.locator('.cm-line').allTextContents()).join('\n');
   }
 
   /** The rows of the message table that say all of this. */

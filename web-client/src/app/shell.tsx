@@ -29,12 +29,13 @@ export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const isMotionReduced = useReducedMotion();
   const isReady = useStore((state) => state.isReady);
+  const isMessageShown = useStore((state) => state.isMessageShown);
   const viewId = useStore((state) => state.viewId);
   const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
   useShortcuts();
   useStorageTrouble();
-  useEffect(() => (isReady ? preload(DIALOG_LOADS) : undefined), [isReady]);
+  useEffect(() => (isReady ? preload(DIALOG_LOADS, isMessageShown) : undefined), [isReady, isMessageShown]);
   useEffect(() => {
     document.title = t('app.title', {
       view: t(`app.views.${viewId}`),

@@ -1,30 +1,4 @@
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Checkbox,
-  type CSSVariablesResolver,
-  createTheme,
-  DrawerHeader,
-  Input,
-  InputBase,
-  InputWrapper,
-  Menu,
-  Modal,
-  ModalHeader,
-  MultiSelect,
-  NumberInput,
-  PasswordInput,
-  Portal,
-  SegmentedControl,
-  Select,
-  Switch,
-  Tabs,
-  TagsInput,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 const small = { defaultProps: { size: 'xs' } } as const;
 
@@ -58,41 +32,42 @@ export const theme = createTheme({
   fontFamilyMonospace: '"JetBrains Mono Variable", ui-monospace, Menlo, Consolas, monospace',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
   autoContrast: true,
+  // By name: the components themselves come with the views that use them.
   components: {
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle' } }),
-    Badge: Badge.extend({ defaultProps: { size: 'sm', radius: 'sm', tt: 'none', fw: 600 } }),
-    Button: Button.extend(small),
-    Checkbox: Checkbox.extend(small),
-    Input: Input.extend(small),
-    InputBase: InputBase.extend(small),
+    ActionIcon: { defaultProps: { variant: 'subtle' } },
+    Badge: { defaultProps: { size: 'sm', radius: 'sm', tt: 'none', fw: 600 } },
+    Button: small,
+    Checkbox: small,
+    Input: small,
+    InputBase: small,
     // What explains a field stands below it, so that fields side by side are in line.
-    InputWrapper: InputWrapper.extend({
+    InputWrapper: {
       defaultProps: { size: 'xs', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
-    }),
+    },
     // Without the placeholder the first item has the keyboard: a menu may hold items alone (ARIA 1.2).
-    Menu: Menu.extend({
+    Menu: {
       defaultProps: { shadow: 'md', withinPortal: true, withInitialFocusPlaceholder: false },
-    }),
-    Modal: Modal.extend({
+    },
+    Modal: {
       defaultProps: { centered: true, padding: 'md' },
       styles: { title: { fontWeight: 650 } },
-    }),
+    },
     // A header outside of the main part would be a second banner to screen readers.
-    DrawerHeader: DrawerHeader.extend({ defaultProps: { role: 'presentation' } }),
-    ModalHeader: ModalHeader.extend({ defaultProps: { role: 'presentation' } }),
-    MultiSelect: MultiSelect.extend(small),
-    NumberInput: NumberInput.extend(small),
-    PasswordInput: PasswordInput.extend(small),
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    MultiSelect: small,
+    NumberInput: small,
+    PasswordInput: small,
     // Elements that open above the page lie in a landmark, as the rest of it does.
-    Portal: Portal.extend({ defaultProps: { target: `#${OVERLAYS_ID}` } }),
-    SegmentedControl: SegmentedControl.extend(small),
-    Select: Select.extend({ defaultProps: { size: 'xs', allowDeselect: false } }),
-    Switch: Switch.extend(small),
-    Tabs: Tabs.extend({ defaultProps: { keepMounted: false } }),
-    TagsInput: TagsInput.extend(small),
-    Textarea: Textarea.extend(small),
-    TextInput: TextInput.extend(small),
-    Tooltip: Tooltip.extend({ defaultProps: { fz: 'xs', openDelay: 300 } }),
+    Portal: { defaultProps: { target: `#${OVERLAYS_ID}` } },
+    SegmentedControl: small,
+    Select: { defaultProps: { size: 'xs', allowDeselect: false } },
+    Switch: small,
+    Tabs: { defaultProps: { keepMounted: false } },
+    TagsInput: small,
+    Textarea: small,
+    TextInput: small,
+    Tooltip: { defaultProps: { fz: 'xs', openDelay: 300 } },
   },
 });
 

@@ -90,15 +90,34 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** How long the page is left alone before the code of the other views is fetched. */
-const PRELOAD_DELAY_MS = 1_500;
+/** What the views show only when their user asks for it, and the fonts: until then the system's stand in. */
+const PARTS: readonly (() => Promise<unknown>)[] = [
+  () => import('./fonts.ts'),
+  () => import('../features/messages/message-details.tsx'),
+  () => import('../features/publish/publish-sections.tsx'),
+  () => import('../features/subscriptions/subscription-dialog.tsx'),
+  () => import('../ui/code-editor.tsx'),
+];
 
-/** Fetches the code of all views and dialogs, so that they open also when the server that they come from has gone. */
-export function preload(dialogs: readonly (() => Promise<unknown>)[]): () => void {
-  const timer = setTimeout(() => {
-    // A view that fails to load now is tried again when it is opened.
-    for (const load of [...VIEWS.map((view) => view.load), ...dialogs]) void load().catch(() => {});
-  }, PRELOAD_DELAY_MS);
+/** How long after its first message the page fetches the code of the other views. */
+const PRELOAD_DELAY_MS = 500;
+
+/** How long the page waits for a first message before it fetches them without. */
+const FIRST_MESSAGE_WAIT_MS = 5_000;
+
+/**
+ * Fetches the code of all views and dialogs, so that they open also when the server that they come from has gone.
+ * Returns how to call it off.
+ */
+export function preload(dialogs: readonly (() => Promise<unknown>)[], isMessageShown: boolean): () => void {
+  const timer = setTimeout(
+    () => {
+      // A view that fails to load now is tried again when it is opened.
+      for (const load of [...VIEWS.map((view) => view.load), ...PARTS, ...dialogs])
+        void load().catch(() => {});
+    },
+    isMessageShown ? PRELOAD_DELAY_MS : FIRST_MESSAGE_WAIT_MS,
+  );
   return () => clearTimeout(timer);
 }
 

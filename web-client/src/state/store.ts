@@ -34,6 +34,8 @@ export interface AppState {
   readonly question: Question | undefined;
   /** Why the browser stores nothing, or no more, for this page. */
   readonly storageTrouble: KeepTrouble | undefined;
+  /** Whether the page has shown a message since it was opened. */
+  readonly isMessageShown: boolean;
 }
 
 export const useStore = create<AppState>(() => ({
@@ -45,6 +47,7 @@ export const useStore = create<AppState>(() => ({
   statuses: {},
   question: undefined,
   storageTrouble: undefined,
+  isMessageShown: false,
 }));
 
 /** The largest packet that the server at this address takes, as `config.json` says. */

@@ -16,6 +16,7 @@ interface CodeEditorProps {
   readonly isJson: boolean;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  readonly autoFocus?: boolean;
 }
 
 const look = EditorView.theme({
@@ -47,7 +48,7 @@ const byLength = EditorState.transactionExtender.of(({ docChanged, newDoc, start
 });
 
 /** An editor for payloads. Tab leaves it, as it leaves every other field. */
-export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) {
+export function CodeEditor({ label, isJson, value, onChange, autoFocus = false }: CodeEditorProps) {
   const scheme = useComputedColorScheme('light');
   const length = useRef(value.length);
   length.current = value.length;
@@ -68,6 +69,7 @@ export function CodeEditor({ label, isJson, value, onChange }: CodeEditorProps) 
     <CodeMirror
       value={value}
       onChange={changed}
+      autoFocus={autoFocus}
       extensions={extensions}
       theme={scheme}
       indentWithTab={false}

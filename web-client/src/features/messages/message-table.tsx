@@ -6,6 +6,7 @@ import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMem
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
+import { useStore } from '../../state/store.ts';
 import { type ColumnId, shownColumns, useChosenColumns } from './columns.ts';
 import { MarkRow } from './mark-row.tsx';
 import { MarkedRows } from './marked-rows.ts';
@@ -68,6 +69,10 @@ export function MessageTable({
   useEffect(() => {
     if (rowHeight > 0) virtualizer.measure();
   }, [virtualizer, rowHeight]);
+  const isEmpty = rows.size === 0;
+  useEffect(() => {
+    if (!isEmpty) useStore.setState({ isMessageShown: true });
+  }, [isEmpty]);
   const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
     if (currentTarget.scrollTop > rowHeight) list.hold();
   };
@@ -119,7 +124,7 @@ export function MessageTable({
         onKeyDown={pressed}
       >
         <Head columns={columns} />
-        {rows.size === 0 ? (
+        {isEmpty ? (
           <Nothing profile={profile} isFiltered={isFiltered} problem={problem} />
         ) : (
           <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>

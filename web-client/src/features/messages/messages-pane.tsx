@@ -1,15 +1,19 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, useMemo } from 'react';
+import { lazy, Suspense, useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
-import { MessageDetails } from './message-details.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { compileFilter } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
 import { MessageTable } from './message-table.tsx';
 import { MessageToolbar } from './message-toolbar.tsx';
 import { setMessagesState, useMessagesState } from './messages-store.ts';
 import classes from './messages-view.module.css';
+
+const MessageDetails = lazy(async () => ({
+  default: (await import('./message-details.tsx')).MessageDetails,
+}));
 
 interface MessagesPaneProps {
   readonly profile: ConnectionProfile;
@@ -33,12 +37,14 @@ export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesP
   const select = (message: LoggedMessage | undefined): void =>
     setMessagesState(profile.id, { selected: message });
   const details = selected !== undefined && (
-    <MessageDetails
-      key={selected.sequence}
-      profile={profile}
-      message={selected}
-      close={() => select(undefined)}
-    />
+    <Suspense fallback={<Loading />}>
+      <MessageDetails
+        key={selected.sequence}
+        profile={profile}
+        message={selected}
+        close={() => select(undefined)}
+      />
+    </Suspense>
   );
   return (
     <section className={classes.center} aria-label={named(t('messages.title'))}>

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, SegmentedControl, Text } from '@mantine/core';
-import { IconFileUpload } from '@tabler/icons-react';
-import { type DragEvent, lazy, Suspense, useState } from 'react';
+import { IconCode, IconFileUpload } from '@tabler/icons-react';
+import { type DragEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
@@ -8,16 +8,13 @@ import type { Draft, PayloadFormat } from '../../state/draft.ts';
 import { usePacketBytesMax, useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { Loading } from '../../ui/loading.tsx';
 import { converted, jsonProblem, payloadBytes, propertiesOf } from './draft-request.ts';
 import { PAYLOAD_FILE_BYTES_MAX, payloadOfFile } from './payload-file.ts';
+import { PayloadText } from './payload-text.tsx';
 import classes from './publish-panel.module.css';
 import { setDraft } from './publish-store.ts';
 
 const FORMATS = ['json', 'text', 'hex', 'base64'] as const;
-
-/** The editor weighs more than the rest of the view; it comes when it is there. */
-const CodeEditor = lazy(async () => ({ default: (await import('../../ui/code-editor.tsx')).CodeEditor }));
 
 interface PayloadEditorProps {
   readonly profile: ConnectionProfile;
@@ -33,6 +30,7 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
   const canFormat =
     format === 'json' && readDraft.payload.trim() !== '' && jsonProblem(readDraft.payload) === undefined;
   const [isOver, setOver] = useState(false);
+  const [isCode, setCode] = useState(false);
   const [problem, setProblem] = useState('');
   const take = async (file: File | null | undefined): Promise<void> => {
     if (file === null || file === undefined) return;
@@ -86,10 +84,18 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
           onChange={choose}
         />
         {format === 'json' && (
-          <Button variant="subtle" size="compact-xs" disabled={!canFormat} onClick={prettify}>
+          <Button variant="subtle" size="compact-xs" flex="none" disabled={!canFormat} onClick={prettify}>
             {t('publish.pretty')}
           </Button>
         )}
+        <IconButton
+          label={t('publish.codeEditor')}
+          aria-pressed={isCode}
+          variant={isCode ? 'light' : 'subtle'}
+          onClick={() => setCode(!isCode)}
+        >
+          <IconCode size={16} stroke={1.5} />
+        </IconButton>
         <FileButton onChange={(file) => void take(file)} inputProps={{ 'aria-label': t('publish.file') }}>
           {(props) => (
             <IconButton label={t('publish.fromFile')} {...props}>
@@ -105,17 +111,17 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
         <Size profile={profile} draft={readDraft} />
       </Group>
       <div className={classes.code}>
-        <Suspense fallback={<Loading />}>
-          <CodeEditor
-            label={t('publish.payload')}
-            isJson={format === 'json'}
-            value={payload}
-            onChange={(text) => {
-              setProblem('');
-              setDraft(id, { payload: text });
-            }}
-          />
-        </Suspense>
+        <PayloadText
+          label={t('publish.payload')}
+          isJson={format === 'json'}
+          value={payload}
+          onChange={(text) => {
+            setDraft(id, { payload: text });
+            setProblem('');
+          }}
+          isCode={isCode}
+          openCode={() => setCode(true)}
+        />
       </div>
     </div>
   );

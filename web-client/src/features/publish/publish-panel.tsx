@@ -1,6 +1,14 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { IconAdjustmentsHorizontal, IconChevronDown, IconSend2 } from '@tabler/icons-react';
-import { type FormEvent, type KeyboardEvent, useDeferredValue, useEffect, useRef } from 'react';
+import {
+  type FormEvent,
+  type KeyboardEvent,
+  lazy,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useRef,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
@@ -10,10 +18,13 @@ import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { DraftMenus } from './draft-menus.tsx';
 import { PayloadEditor } from './payload-editor.tsx';
 import classes from './publish-panel.module.css';
-import { PublishSections } from './publish-sections.tsx';
 import { setDraft, useDraft } from './publish-store.ts';
 import { SendingStatus } from './sending-status.tsx';
 import { useSend } from './use-send.ts';
+
+const PublishSections = lazy(async () => ({
+  default: (await import('./publish-sections.tsx')).PublishSections,
+}));
 
 const LEVELS = [0, 1, 2] as const;
 const ICON = { size: 16, stroke: 1.5 } as const;
@@ -102,7 +113,11 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
       </Group>
       <div className={classes.body}>
         <PayloadEditor profile={profile} draft={draft} readDraft={readDraft} />
-        {isWide && <PublishSections profile={profile} draft={draft} />}
+        {isWide && (
+          <Suspense>
+            <PublishSections profile={profile} draft={draft} />
+          </Suspense>
+        )}
       </div>
       <SendingStatus sending={sending} draft={readDraft} protocolVersion={profile.protocolVersion} />
     </form>

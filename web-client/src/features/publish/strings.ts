@@ -24,6 +24,7 @@ export const publish = {
   section: 'What else to set',
   showSections: 'Properties, request, burst',
   hideSections: 'Hide properties, request and burst',
+  codeEditor: 'Code editor: colours, brackets, completion of quotes',
   fromFile: 'Take the payload from a file, or drop one here',
   file: 'Payload file',
   fileTooLarge: '{{name}} is larger than {{max}}.',

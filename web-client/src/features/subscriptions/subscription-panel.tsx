@@ -1,15 +1,18 @@
 import { EmptyState, Group, ScrollArea, Title } from '@mantine/core';
 import { IconAdjustmentsPlus, IconAntenna } from '@tabler/icons-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { QuickSubscribe } from './quick-subscribe.tsx';
-import { SubscriptionDialog } from './subscription-dialog.tsx';
 import { SubscriptionItem } from './subscription-item.tsx';
 import classes from './subscription-panel.module.css';
+
+const SubscriptionDialog = lazy(async () => ({
+  default: (await import('./subscription-dialog.tsx')).SubscriptionDialog,
+}));
 
 /** What the dialog is open for: a new subscription, or one that is there. */
 type Editing = 'new' | Subscription | undefined;
@@ -68,12 +71,14 @@ export function SubscriptionPanel({ profile }: { readonly profile: ConnectionPro
         )}
       </ScrollArea>
       {editing !== undefined && (
-        <SubscriptionDialog
-          profile={profile}
-          subscription={editing === 'new' ? undefined : editing}
-          onSave={save}
-          close={() => setEditing(undefined)}
-        />
+        <Suspense>
+          <SubscriptionDialog
+            profile={profile}
+            subscription={editing === 'new' ? undefined : editing}
+            onSave={save}
+            close={() => setEditing(undefined)}
+          />
+        </Suspense>
       )}
     </section>
   );
