@@ -93,6 +93,7 @@ export const VIEWS: readonly View[] = [
 /** What the views show only when their user asks for it, and the fonts: until then the system's stand in. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('./fonts.ts'),
+  () => import('../features/messages/json-path-predicate.ts'),
   () => import('../features/messages/message-details.tsx'),
   () => import('../features/publish/publish-sections.tsx'),
   () => import('../features/subscriptions/subscription-dialog.tsx'),

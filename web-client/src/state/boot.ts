@@ -54,7 +54,7 @@ function canOpen(id: string): boolean {
 async function loadStored(): Promise<readonly ConnectionProfile[]> {
   const stored = await tryStorage(async () => {
     await loadSecrets();
-    return await database.profiles.orderBy('position').toArray();
+    return await (await database()).getAllFromIndex('profiles', 'position');
   });
   return (stored ?? []).map(({ profile }) => profile);
 }

@@ -1,4 +1,4 @@
-import { Dexie, type EntityTable } from 'dexie';
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
 import type { ConnectionProfile, Secrets } from '../engine/types.ts';
 import type { Draft } from './draft.ts';
 
@@ -35,18 +35,35 @@ export interface StoredDecoder {
   readonly messageType: string;
 }
 
-/** What this browser remembers. Nothing of it leaves it. */
-class Database extends Dexie {
-  declare readonly profiles: EntityTable<StoredProfile, 'id'>;
-  declare readonly secrets: EntityTable<StoredSecrets, 'id'>;
-  declare readonly drafts: EntityTable<StoredDraft, 'id'>;
-  declare readonly decoders: EntityTable<StoredDecoder, 'id'>;
-
-  constructor() {
-    super('apus');
-    this.version(1).stores({ profiles: 'id, position', secrets: 'id', drafts: 'id, [kind+atMs]' });
-    this.version(2).stores({ decoders: 'id, atMs' });
-  }
+interface Schema extends DBSchema {
+  profiles: { key: string; value: StoredProfile; indexes: { position: number } };
+  secrets: { key: string; value: StoredSecrets };
+  drafts: { key: string; value: StoredDraft; indexes: { '[kind+atMs]': [string, number] } };
+  decoders: { key: string; value: StoredDecoder; indexes: { atMs: number } };
 }
 
-export const database = new Database();
+export type StoreToChange<Name extends 'drafts'> = IDBPObjectStore<Schema, [Name], Name, 'readwrite'>;
+
+/** Versions of the shape. */
+const FIRST = 10;
+const WITH_DECODERS = 20;
+
+let opened: Promise<IDBPDatabase<Schema>> | undefined;
+
+/** What this browser remembers. Nothing of it leaves it. */
+export function database(): Promise<IDBPDatabase<Schema>> {
+  opened ??= openDB<Schema>('apus', WITH_DECODERS, {
+    upgrade(upgraded, version) {
+      const key = { keyPath: 'id' };
+      if (version < FIRST) {
+        upgraded.createObjectStore('profiles', key).createIndex('position', 'position');
+        upgraded.createObjectStore('secrets', key);
+        upgraded.createObjectStore('drafts', key).createIndex('[kind+atMs]', ['kind', 'atMs']);
+      }
+      if (version < WITH_DECODERS) upgraded.createObjectStore('decoders', key).createIndex('atMs', 'atMs');
+    },
+    // A newer page in another tab changes the shape.
+    blocking: (_version, _newer, { target }) => (target as IDBDatabase).close(),
+  });
+  return opened;
+}

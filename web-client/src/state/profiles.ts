@@ -21,7 +21,7 @@ export async function saveProfile(profile: ConnectionProfile): Promise<void> {
   useStore.setState({ profiles: profiles.with(index === -1 ? profiles.length : index, profile) });
   if (isRecording(profile.id)) return;
   void keepMessages(profile);
-  await tryStorage(() => database.profiles.put({ id: profile.id, position, profile }));
+  await tryStorage(async () => (await database()).put('profiles', { id: profile.id, position, profile }));
 }
 
 /**
@@ -52,7 +52,10 @@ export async function addProfiles(added: readonly ConnectionProfile[]): Promise<
     position: profiles.length + index,
     profile,
   }));
-  await tryStorage(() => database.profiles.bulkPut(stored));
+  await tryStorage(async () => {
+    const { store, done } = (await database()).transaction('profiles', 'readwrite');
+    await Promise.all([...stored.map((profile) => store.put(profile)), done]);
+  });
 }
 
 /** A copy under a new name, with the secrets that the page knows. */
@@ -77,7 +80,7 @@ export async function deleteProfile(id: string): Promise<void> {
     statuses,
     activeId: activeId === id ? profiles[0]?.id : activeId,
   }));
-  await tryStorage(() => database.profiles.delete(id));
+  await tryStorage(async () => (await database()).delete('profiles', id));
   await forgetSecrets(id);
 }
 

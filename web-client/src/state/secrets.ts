@@ -17,16 +17,17 @@ export function isMissingSecrets({ id, needs }: ConnectionProfile): boolean {
 
 export async function keepSecrets({ id, storeSecrets }: ConnectionProfile, secrets: Secrets): Promise<void> {
   remembered.set(id, secrets);
-  await tryStorage<unknown>(() =>
-    storeSecrets ? database.secrets.put({ id, secrets }) : database.secrets.delete(id),
-  );
+  await tryStorage<unknown>(async () => {
+    const stored = await database();
+    return await (storeSecrets ? stored.put('secrets', { id, secrets }) : stored.delete('secrets', id));
+  });
 }
 
 export async function forgetSecrets(id: string): Promise<void> {
   remembered.delete(id);
-  await tryStorage(() => database.secrets.delete(id));
+  await tryStorage(async () => (await database()).delete('secrets', id));
 }
 
 export async function loadSecrets(): Promise<void> {
-  for (const { id, secrets } of await database.secrets.toArray()) remembered.set(id, secrets);
+  for (const { id, secrets } of await (await database()).getAll('secrets')) remembered.set(id, secrets);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
+import { jsonPathPredicate } from '../../src/features/messages/json-path-predicate.ts';
 import { compileFilter, type MessageFilter, NO_FILTER } from '../../src/features/messages/message-filter.ts';
 import { MessageList } from '../../src/features/messages/message-list.ts';
 import { messageFields } from '../features/message.ts';
@@ -128,7 +129,7 @@ describe('what fits a filter', () => {
   ]);
 
   function fitting(changes: Partial<MessageFilter>): (string | undefined)[] {
-    const { predicate, problem } = compileFilter({ ...NO_FILTER, ...changes });
+    const { predicate, problem } = compileFilter({ ...NO_FILTER, ...changes }, jsonPathPredicate);
     expect(problem).toBeUndefined();
     return [0, 1, 2]
       .map((sequence) => log.at(sequence))
@@ -166,7 +167,7 @@ describe('what fits a filter', () => {
     { kind: 'jsonpath', query: '$.[' },
     { kind: 'jsonpath', query: '$.a >' },
   ])('what is wrong with it is told: %j', (changes) => {
-    const { problem } = compileFilter({ ...NO_FILTER, ...changes });
+    const { problem } = compileFilter({ ...NO_FILTER, ...changes }, jsonPathPredicate);
     expect(problem).not.toBe('');
     expect(problem).toBeDefined();
   });

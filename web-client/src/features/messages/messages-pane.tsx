@@ -10,6 +10,7 @@ import { MessageTable } from './message-table.tsx';
 import { MessageToolbar } from './message-toolbar.tsx';
 import { setMessagesState, useMessagesState } from './messages-store.ts';
 import classes from './messages-view.module.css';
+import { useJsonPath } from './use-json-path.ts';
 
 const MessageDetails = lazy(async () => ({
   default: (await import('./message-details.tsx')).MessageDetails,
@@ -28,7 +29,8 @@ export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesP
   const named = (what: string): string =>
     isAmongOthers ? t('messages.ofConnection', { what, name: profile.name }) : what;
   const { filter, selected } = useMessagesState(profile.id);
-  const compiled = useMemo(() => compileFilter(filter), [filter]);
+  const jsonPath = useJsonPath(filter.kind === 'jsonpath');
+  const compiled = useMemo(() => compileFilter(filter, jsonPath), [filter, jsonPath]);
   const isPhone = useMediaQuery('(max-width: 62em)');
   useEffect(() => {
     // A query that is not yet right leaves the list as it is.

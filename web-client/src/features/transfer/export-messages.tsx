@@ -8,6 +8,7 @@ import { formatCount } from '../../ui/format.ts';
 import { fileName } from '../../ui/save-file.ts';
 import { compileFilter, NO_FILTER, type Predicate } from '../messages/message-filter.ts';
 import { useMessagesState } from '../messages/messages-store.ts';
+import { loadJsonPath } from '../messages/use-json-path.ts';
 import { MEDIA_TYPES, MESSAGE_FORMATS, type MessageFormat, messagesFile } from './messages-file.ts';
 import { savePieces } from './save-pieces.ts';
 import classes from './transfer-view.module.css';
@@ -26,7 +27,8 @@ export function ExportMessages({ profile }: { readonly profile: ConnectionProfil
   useLogEnd(log);
   const save = async (): Promise<void> => {
     if (log === undefined) return;
-    const { predicate } = isFiltered ? compileFilter(filter) : {};
+    const jsonPath = filter.kind === 'jsonpath' ? await loadJsonPath() : undefined;
+    const { predicate } = isFiltered ? compileFilter(filter, jsonPath) : {};
     const chosen = chosenOf(log, direction, predicate);
     setWriting(true);
     await savePieces(fileName('messages', format), MEDIA_TYPES[format], messagesFile(chosen, format));

@@ -1,7 +1,6 @@
 import { matches } from '@apus/mqtt/topic';
 import { create } from 'zustand';
 import { database } from '../../../state/database.ts';
-import { loadDecoder } from './load-decoder.ts';
 import { BUILT_IN_RULE, DECODER_KINDS, type DecoderRule, type PayloadDecoder } from './rules.ts';
 
 /** A rule's decoder, as far as it is here. */
@@ -47,10 +46,12 @@ export function ruleFor(topic: string): DecoderRule | undefined {
 export function load(rule: DecoderRule): void {
   if (useDecoders.getState().loaded.has(rule.id)) return;
   note(rule, { state: 'loading' });
-  loadDecoder(rule).then(
-    (decode) => note(rule, { state: 'ready', decode }),
-    (error: Error) => note(rule, { state: 'failed', problem: error.message }),
-  );
+  void import('./load-decoder.ts')
+    .then(({ loadDecoder }) => loadDecoder(rule))
+    .then(
+      (decode) => note(rule, { state: 'ready', decode }),
+      (error: Error) => note(rule, { state: 'failed', problem: error.message }),
+    );
 }
 
 /** The decoder of a topic's payloads, if there is one and it is here; otherwise it is loaded for the next time. */
@@ -72,7 +73,7 @@ function note(rule: DecoderRule, decoder: LoadedDecoder): void {
 
 /** Reads the decoders that this browser remembers. */
 async function restoreRules(): Promise<void> {
-  const stored = await database.decoders.orderBy('atMs').toArray();
+  const stored = await (await database()).getAllFromIndex('decoders', 'atMs');
   const rules = stored.flatMap(({ atMs: _atMs, kind, ...rule }) => {
     const known = DECODER_KINDS.find((one) => one === kind);
     return known === undefined ? [] : [{ ...rule, kind: known }];

@@ -7,10 +7,10 @@ import type { DecoderRule } from './rules.ts';
 export async function addRule(rule: Omit<DecoderRule, 'id'>): Promise<void> {
   const added = { id: newId(), ...rule };
   replaceRules([...useDecoders.getState().rules, added]);
-  await tryStorage(() => database.decoders.put({ ...added, atMs: Date.now() }));
+  await tryStorage(async () => (await database()).put('decoders', { ...added, atMs: Date.now() }));
 }
 
 export async function removeRule(id: string): Promise<void> {
   replaceRules(useDecoders.getState().rules.filter((rule) => rule.id !== id));
-  await tryStorage(() => database.decoders.delete(id));
+  await tryStorage(async () => (await database()).delete('decoders', id));
 }
