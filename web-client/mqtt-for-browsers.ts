@@ -10,6 +10,8 @@ const STREAMS = join(dirname(requireOfStreams.resolve('readable-stream')), '..',
 /** What mqtt.js asks for and a browser lacks, or what a worker that opens WebSockets never uses. */
 const STAND_INS: Readonly<Record<string, string>> = {
   debug: 'module.exports = () => () => {};',
+  // mqtt.js asks for the order of use only where it assigns topic aliases by itself.
+  'lru-cache': 'exports.LRUCache = class extends Map { constructor() { super(); } };',
   // In a worker timers are in time.
   'worker-timers': 'module.exports = { setInterval, clearInterval };',
   // Without its operators and promises, which nothing here asks for.

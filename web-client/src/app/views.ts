@@ -97,6 +97,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../features/messages/message-details.tsx'),
   () => import('../features/publish/publish-sections.tsx'),
   () => import('../features/subscriptions/subscription-dialog.tsx'),
+  () => import('../features/publish/template-dialog.tsx'),
+  () => import('../ui/bottom-drawer.tsx'),
   () => import('../ui/code-editor.tsx'),
 ];
 

@@ -2,7 +2,6 @@ import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { compileFilter } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
@@ -14,6 +13,10 @@ import { useJsonPath } from './use-json-path.ts';
 
 const MessageDetails = lazy(async () => ({
   default: (await import('./message-details.tsx')).MessageDetails,
+}));
+
+const BottomDrawer = lazy(async () => ({
+  default: (await import('../../ui/bottom-drawer.tsx')).BottomDrawer,
 }));
 
 interface MessagesPaneProps {
@@ -73,9 +76,11 @@ export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesP
           </aside>
         )}
         {details !== false && isPhone && (
-          <BottomDrawer label={t('messages.details.title')} onClose={() => select(undefined)}>
-            {details}
-          </BottomDrawer>
+          <Suspense>
+            <BottomDrawer label={t('messages.details.title')} onClose={() => select(undefined)}>
+              {details}
+            </BottomDrawer>
+          </Suspense>
         )}
       </div>
     </section>

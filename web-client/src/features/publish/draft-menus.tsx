@@ -1,13 +1,17 @@
-import { Button, Group, Menu, Modal, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Menu, ScrollArea, Text } from '@mantine/core';
 import { IconBookmark, IconBookmarkPlus, IconHistory, IconTrash, IconX } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StoredDraft } from '../../state/database.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
-import { clearHistory, deleteDraft, saveTemplate, useArchive } from './draft-archive.ts';
-import { currentDraft, setDraft } from './publish-store.ts';
+import { clearHistory, deleteDraft, useArchive } from './draft-archive.ts';
+import { setDraft } from './publish-store.ts';
+
+const TemplateDialog = lazy(async () => ({
+  default: (await import('./template-dialog.tsx')).TemplateDialog,
+}));
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
@@ -92,7 +96,11 @@ function TemplateMenu({ id }: { readonly id: string }) {
           </ScrollArea.Autosize>
         </Menu.Dropdown>
       </Menu>
-      {isNaming && <TemplateDialog id={id} close={() => setNaming(false)} />}
+      {isNaming && (
+        <Suspense>
+          <TemplateDialog id={id} close={() => setNaming(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -110,41 +118,5 @@ function DraftLine({ stored, title }: { readonly stored: StoredDraft; readonly t
       </Text>
       <Text size="xs">{about}</Text>
     </>
-  );
-}
-
-function TemplateDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
-  const { t } = useTranslation();
-  const [name, setName] = useState('');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    // React hands a dialog's events on to the form that opened it.
-    event.stopPropagation();
-    void saveTemplate(name, currentDraft(id));
-    close();
-  };
-  return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('publish.templateSaveTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <TextInput
-            label={t('publish.templateName')}
-            data-autofocus
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" disabled={name.trim() === ''}>
-              {t('publish.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
   );
 }

@@ -5,6 +5,8 @@ import { formatCount } from '../../ui/format.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
+import { sparkNumber } from './spark-number.ts';
+import { Sparks } from './sparks.ts';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
 import type { TreeRows } from './tree-rows.ts';
@@ -80,11 +82,16 @@ function Line({ tree, node, now }: LineProps) {
       {topic !== undefined && (
         <span className={classes.value}>{valuePreview(tree.index.valueOf(node), node.lastLength)}</span>
       )}
-      {topic !== undefined && <Sparkline values={tree.sparks.valuesOf(topic)} />}
+      {topic !== undefined && <Sparkline values={sparksOf(tree).valuesOf(topic)} />}
       <span className={classes.counts}>
         {isInner && `${t('tree.topicsBelow', { count: topicsBelow, shown: formatCount(topicsBelow) })} · `}
         {t('tree.messages', { count: messagesBelow, shown: formatCount(messagesBelow) })}
       </span>
     </>
   );
+}
+
+function sparksOf(tree: TopicTree): Sparks {
+  tree.sparks ??= new Sparks(sparkNumber);
+  return tree.sparks;
 }

@@ -2,8 +2,7 @@ import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 import { REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
 import { OpenState } from './open-nodes.ts';
 import { type SearchResult, searchTopics } from './search.ts';
-import { sparkNumber } from './spark-number.ts';
-import { Sparks } from './sparks.ts';
+import type { Sparks } from './sparks.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicIndex } from './topic-index.ts';
 import type { TopicNode } from './topic-node.ts';
@@ -57,8 +56,8 @@ export class TopicTree {
   #query = '';
   #selected: TopicNode | undefined;
   #history: TopicHistory | undefined;
-  /** The numbers of the topics that are in sight, while the tree is. */
-  readonly sparks = new Sparks(sparkNumber);
+  /** The numbers of the topics that are in sight, while the tree is. Its view brings them, with the decoders. */
+  sparks: Sparks | undefined;
   #version = 0;
   #urgent = true;
   readonly #listeners = new Set<() => void>();
@@ -116,7 +115,7 @@ export class TopicTree {
   take(messages: readonly LoggedMessage[]): void {
     this.index.add(messages);
     this.#history?.take(messages);
-    this.sparks.take(messages);
+    this.sparks?.take(messages);
     this.#version += 1;
   }
 
@@ -155,7 +154,7 @@ export class TopicTree {
     this.index.clear();
     this.#selected = undefined;
     this.#history = undefined;
-    this.sparks.clear();
+    this.sparks?.clear();
     this.#changed();
   }
 
@@ -163,7 +162,7 @@ export class TopicTree {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
-      if (this.#log !== undefined) this.sparks.lookBack(this.#log);
+      if (this.#log !== undefined) this.sparks?.lookBack(this.#log);
       if (this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
       listener();
     }, REDRAW_INTERVAL_MS);
@@ -171,7 +170,7 @@ export class TopicTree {
       clearInterval(timer);
       this.#listeners.delete(listener);
       // The lines are out of sight: their topics are not decoded any more.
-      if (this.#listeners.size === 0) this.sparks.clear();
+      if (this.#listeners.size === 0) this.sparks?.clear();
     };
   };
 

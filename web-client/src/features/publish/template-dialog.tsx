@@ -1,0 +1,42 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { saveTemplate } from './draft-archive.ts';
+import { currentDraft } from './publish-store.ts';
+
+/** Asks for the name under which a draft is kept. */
+export function TemplateDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    // React hands a dialog's events on to the form that opened it.
+    event.stopPropagation();
+    void saveTemplate(name, currentDraft(id));
+    close();
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('publish.templateSaveTitle')}
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label={t('publish.templateName')}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" disabled={name.trim() === ''}>
+              {t('publish.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
