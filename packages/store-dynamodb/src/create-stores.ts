@@ -17,6 +17,7 @@ import { DynamoQueues } from './queues.ts';
 import { QuotaAccounts } from './quota-accounts.ts';
 import { QuotaHoldings } from './quota-holdings.ts';
 import { DynamoReceived } from './received.ts';
+import { RecordQueues } from './record/record-queues.ts';
 import { ShapeRegistry } from './registry.ts';
 import { DynamoRetained } from './retained.ts';
 import { RetainedHoldings } from './retained-holdings.ts';
@@ -36,7 +37,7 @@ export interface DynamoStores extends Stores {
   readonly sessions: DynamoSessions;
   readonly subscriptions: DynamoSubscriptions;
   readonly retained: DynamoRetained;
-  readonly queues: DynamoQueues;
+  readonly queues: DynamoQueues | RecordQueues;
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
@@ -92,6 +93,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     leavings,
     bans,
   });
+  const Queues = table.settings.queues === 'record' ? RecordQueues : DynamoQueues;
   const quotaHoldings = new QuotaHoldings(table);
   return {
     sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
@@ -103,7 +105,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       new RetainedHoldings(table, quotaHoldings),
       frame,
     ),
-    queues: new DynamoQueues(table, new Bodies(table, 'queued'), leavings, frame),
+    queues: new Queues(table, new Bodies(table, 'queued'), leavings, frame),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
@@ -130,6 +132,8 @@ function settingsOf(options: DynamoOptions): Settings {
     },
     random: Math.random,
     randomId: () => randomBytes(12).toString('base64url'),
+    queues: 'lists',
+    postsWithinMs: 0,
     queueSecondsMax: QUEUE_SECONDS_MAX,
     repeatSecondsMax: REPEAT_SECONDS_MAX,
     retainedTombstoneSeconds: RETAINED_TOMBSTONE_SECONDS,

@@ -53,6 +53,12 @@ export const sessionItemKey = (tenant: string, clientId: string): Key => ({
 export const ownedPartition = ({ tenant, clientId, incarnation }: SessionRef): string =>
   partition('I', tenant, incarnation, clientId);
 
+/** The record of one incarnation: in a partition of its own, which the log's throttling does not hit. */
+export const recordKey = ({ tenant, clientId, incarnation }: SessionRef): Key => ({
+  p: partition('Z', tenant, incarnation, clientId),
+  s: 'record',
+});
+
 export const OWNED = {
   list: 'list',
   overflow: 'list\0',

@@ -174,6 +174,7 @@ async function write(
       ':nonce': text(nonce),
       ':none': text(NONE),
       ':zero': number(0),
+      ':one': number(1),
       ':connection': text(attachment.connectionId),
       ':attached': number(nowMs),
       ':settled': text(settledJson(request)),
@@ -220,6 +221,7 @@ function assignments(mode: Mode): string[] {
     'v = :version',
     // A session that continues may have to be sent something; in a new one nothing waits.
     'q = :phase',
+    'ep = if_not_exists(ep, :zero) + :one',
   ];
   const anew = ['i = :incarnation', 'rn = :zero', 'rb = :zero'];
   return [...before, ...after, ...(mode === 'continue' ? [] : anew)];

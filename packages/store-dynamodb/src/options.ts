@@ -60,6 +60,15 @@ export interface DynamoOptions {
    * for it. @default they are not counted
    */
   readonly onHeld?: (change: HeldChange) => Promise<void>;
+  /**
+   * How sessions are promised messages: by lists, an item for each message; or by one record for each session, with a log
+   * of what waits (docs/architecture.md). @default 'lists'
+   */
+  readonly queues?: 'lists' | 'record';
+  /** Tells the client of a session to fetch: messages wait that no reply has announced. @default it fetches by itself */
+  readonly nudge?: (session: SessionRef) => Promise<void>;
+  /** After so long a publisher that has taken a place in a window posts no more, in ms. @default 0: it has posted */
+  readonly postsWithinMs?: number;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */
@@ -69,4 +78,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain' | 'onHeld';
+type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain' | 'onHeld' | 'nudge';

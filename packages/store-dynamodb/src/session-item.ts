@@ -22,6 +22,7 @@ import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts
  * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `qa` when that was written
  * last or the queue moved, `rn` and `rb` what
  * left the queue, `rk` the mark of the write that counted last, `n` tenant and client identifier where the key could not hold them whole.
+ * `ep` how often it was opened, which fences a CONNECT that is late.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
  * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`.
  * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
@@ -193,5 +194,7 @@ function standingOf(item: Item) {
     phase: PHASES[textOf(item, 'q') ?? ''] ?? 'draining',
     removed: numberOf(item, 'rn') ?? 0,
     removedBytes: numberOf(item, 'rb') ?? 0,
+    epoch: numberOf(item, 'ep') ?? 0,
+    isNew: textOf(item, 'pi') !== textOf(item, 'i'),
   } as const;
 }

@@ -15,6 +15,10 @@ export interface QueueStanding {
   /** Messages, and their bytes, that ever left the waiting ones. */
   removed: number;
   removedBytes: number;
+  /** The number of the `open` that made it what it is. */
+  readonly epoch: number;
+  /** The incarnation began with the connection that it has, or had last. */
+  readonly isNew: boolean;
 }
 
 export interface SessionName {

@@ -7,4 +7,5 @@ vi.setConfig({ testTimeout: 600_000 });
 
 await withService((service) => {
   queueStoreContract('DynamoDB', () => service.make());
+  queueStoreContract('DynamoDB, a record for each session', () => service.make({ queues: 'record' }));
 });

@@ -1,0 +1,313 @@
+import type {
+  Acknowledged,
+  CompletingPacket,
+  Delivery,
+  Message,
+  PageLimit,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  QueueStore,
+  SessionRef,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { batchDelete } from '../batch.ts';
+import type { Bodies } from '../bodies.ts';
+import { Copies } from '../copies.ts';
+import { ContentionError } from '../errors.ts';
+import type { FrameCache } from '../frame-cache.ts';
+import type { Leavings } from '../leavings.ts';
+import { DECISIONS_MAX } from '../limits.ts';
+import { bodyRefOf, queuedOf } from '../queue-items.ts';
+import { type QueueView, QueueViews } from '../queue-view.ts';
+import { connectionOf } from '../session-ref.ts';
+import type { Table } from '../table.ts';
+import type { Item } from '../values.ts';
+import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
+import { namesDrawn } from './entries.ts';
+import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
+import { RecordOffer } from './record-offer.ts';
+import { type HeldRecord, Records } from './records.ts';
+import { decide } from './session-record.ts';
+import type { Acknowledgement, Decision, Draw, Effect, Entry, QueueRecord } from './types.ts';
+
+const NOTHING: readonly Queued[] = [];
+
+/**
+ * What sessions have been promised: one record for each, which decides, and a log of the messages that wait. The record is
+ * read, an event is decided on, and the record is written in the place of the one that was read; see `decide`.
+ */
+export class RecordQueues implements QueueStore {
+  readonly #table: Table;
+  readonly #bodies: Bodies;
+  readonly #leavings: Leavings;
+  readonly #frame: FrameCache;
+  readonly #views: QueueViews;
+  readonly #records: Records;
+  readonly #copies: Copies;
+  readonly #log: RecordLog;
+
+  constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
+    this.#table = table;
+    this.#bodies = bodies;
+    this.#leavings = leavings;
+    this.#frame = frame;
+    this.#views = new QueueViews(table);
+    this.#records = new Records(table);
+    this.#copies = new Copies(table);
+    this.#log = new RecordLog(table, this.#records, this.#copies);
+  }
+
+  async offer(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold?: ReadonlySet<Delivery>,
+  ): Promise<number> {
+    this.#leavings.forget();
+    const parts = {
+      views: this.#views,
+      records: this.#records,
+      log: this.#log,
+      bodies: this.#bodies,
+      copies: this.#copies,
+    };
+    return await new RecordOffer(this.#table, parts, limits).run(message, deliveries, hold);
+  }
+
+  async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
+    // What leaves in pushes only acknowledges: a frame with a reply draws.
+    if (this.#frame.isPushing) return NOTHING;
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const [view] = await this.#views.read([session]);
+      if (view === undefined || !isFor(view, session)) return NOTHING;
+      const held = await this.#records.read(view);
+      if (held.record.connectionId === view.connectionId && held.record.mode !== 'backlog') return NOTHING;
+      const page = await this.#draw(view, held, limit, nowMs);
+      if (page !== undefined) return page;
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    return await this.#change(session, (record) => {
+      const entry = record.entries.find((each) => each.packetId === packetId);
+      if (answer === 'puback' || answer === 'pubcomp')
+        return acknowledged(record, { packet: answer, packetId });
+      if (entry === undefined || entry.phase === 'unsent' || entry.phase === 'pubrel-due') return 'unknown';
+      // PUBREC with an error ends the exchange.
+      if (answer === 'pubrec' && (entry.qos !== 2 || entry.phase !== 'sent')) return 'out-of-place';
+      const seen = answer === 'pubrec' && record.awaits === packetId ? arrived(record) : record;
+      return decide(seen, { type: 'give-up', packetId });
+    });
+  }
+
+  async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
+    return await this.#change(session, (record) => acknowledged(record, { packet: 'pubrec', packetId }));
+  }
+
+  /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
+  async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
+    const [view] = await this.#views.read([session]);
+    if (view === undefined) await this.#records.end(session);
+    this.#leavings.forget();
+    const held = await this.#records.find(session);
+    const items = await this.#log.all(session);
+    const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
+    const entries = held?.record.entries ?? [];
+    const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
+      const item =
+        entry.body === 'none' ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
+      return item === undefined ? [] : [[item, entry.packetId]];
+    });
+    const drawn = held === undefined ? new Set<string>() : namesDrawn(held.record);
+    const waiting = items.filter((item) => !drawn.has(nameOfItem(item))).map((item) => [item, 0] as const);
+    const left = [...sent, ...waiting];
+    const refs = left.flatMap(([item]) => bodyRefOf(item) ?? []);
+    const bodies = await this.#bodies.load(session.tenant, refs);
+    return left.flatMap(([item, packetId]) => {
+      const ref = bodyRefOf(item);
+      const body = ref && this.#bodies.join(session.tenant, ref, bodies);
+      return queuedOf(item, body, session, packetId, false) ?? [];
+    });
+  }
+
+  async clear(session: SessionRef): Promise<void> {
+    const items = await this.#log.all(session);
+    await batchDelete(this.#table, [...items]);
+    await this.#records.clear(session);
+    this.#leavings.forget();
+  }
+
+  async length(session: SessionRef): Promise<number> {
+    const held = await this.#records.find(session);
+    return await this.#log.length(session, held ?? NO_RECORD);
+  }
+
+  /** Undefined when another has written the record meanwhile. */
+  async #draw(
+    view: QueueView,
+    first: HeldRecord,
+    limit: PageLimit,
+    nowMs: number,
+  ): Promise<readonly Queued[] | undefined> {
+    const { session } = view;
+    const page = new PageInDrawing(limit);
+    let held = first;
+    for (let isAgain = false; ; isAgain = true) {
+      const read = await this.#log.first(session, namesDrawn(held.record).size + limit.messages + 1);
+      const draw: Draw = {
+        log: { items: read.items.map(logItemOf), isComplete: read.isComplete },
+        limit: page.left,
+        nowMs,
+        firstOfReply: page.firstPacketId,
+      };
+      const decision = this.#event(view, held, draw, isAgain);
+      if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
+      const record = this.#frame.isOpen ? decision.record : { ...decision.record, awaits: 0 };
+      const removed = await this.#deleteAll(session, held, decision.effects, read.items);
+      if (!(await this.#records.write(session, held, { ...held, record, removed })).ok)
+        return page.isEmpty ? undefined : page.entries;
+      await this.#add(page, view, held, decision.effects, read.items);
+      if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
+      const after = await this.#records.read(view);
+      const isMine = after.record.connectionId === view.connectionId && after.record.mode === 'closing';
+      const drawn = namesDrawn(after.record);
+      const { items } = await this.#log.first(session, drawn.size + 1);
+      if (!isMine || items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+      held = after;
+    }
+  }
+
+  #event(
+    { connectionId = '', receiveMaximum, standing }: QueueView,
+    held: HeldRecord,
+    draw: Draw,
+    isAgain: boolean,
+  ) {
+    const { record } = held;
+    if (isAgain) return decide(record, { type: 'draw-again', connectionId, draw });
+    if (record.connectionId === connectionId)
+      return decide(record, { type: 'frame', connectionId, acknowledgements: [], draw });
+    return decide(record, { type: 'connect', epoch: standing.epoch, connectionId, receiveMaximum, draw });
+  }
+
+  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  async #deleteAll(
+    session: SessionRef,
+    held: HeldRecord,
+    effects: readonly Effect[],
+    items: readonly Item[] = [],
+  ) {
+    let { messages, bytes } = held.removed;
+    for (const effect of effects) {
+      if (effect.type !== 'delete' || !(await this.#log.delete(session, effect.name))) continue;
+      const entry = held.record.entries.find(({ name }) => name === effect.name);
+      const item = items.find((each) => nameOfItem(each) === effect.name);
+      messages += 1;
+      bytes += entry?.bytes ?? (item === undefined ? 0 : logItemOf(item).bytes);
+    }
+    return { messages, bytes };
+  }
+
+  async #add(
+    page: PageInDrawing,
+    { session }: QueueView,
+    held: HeldRecord,
+    effects: readonly Effect[],
+    items: readonly Item[],
+  ): Promise<void> {
+    const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
+    const itemOf = ({ name, body }: Entry) => (body === 'log' ? inLog.get(name) : held.contents.get(name));
+    const refs = effects.flatMap((effect) => {
+      const item = effect.type === 'publish' ? itemOf(effect.entry) : undefined;
+      return (item && bodyRefOf(item)) ?? [];
+    });
+    const bodies = await this.#bodies.load(session.tenant, refs);
+    for (const effect of effects) {
+      if (effect.type === 'pubrel') page.add({ type: 'pubrel', packetId: effect.packetId }, 0);
+      if (effect.type !== 'publish') continue;
+      const item = itemOf(effect.entry);
+      const ref = item && bodyRefOf(item);
+      const body = ref && this.#bodies.join(session.tenant, ref, bodies);
+      const { packetId, bytes } = effect.entry;
+      const queued = item && queuedOf(item, body, session, packetId, effect.isDup);
+      if (queued !== undefined) page.add(queued, bytes);
+    }
+  }
+
+  /** Decides on the record until the write of what it decides is not in vain. */
+  async #change(
+    session: SessionRef,
+    decideOn: (record: QueueRecord) => Decision | Acknowledged,
+  ): Promise<Acknowledged> {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const held = await this.#records.find(session);
+      const connectionId = connectionOf(session);
+      const isOther = connectionId !== undefined && held?.record.connectionId !== connectionId;
+      if (held === undefined || isOther) return 'unknown';
+      const decision = decideOn(held.record);
+      if (typeof decision === 'string') return decision;
+      const removed = await this.#deleteAll(session, held, decision.effects);
+      if (decision.record === held.record) return 'done';
+      if ((await this.#records.write(session, held, { ...held, record: decision.record, removed })).ok)
+        return 'done';
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+}
+
+const NO_RECORD: Pick<HeldRecord, 'record' | 'removed'> & HeldRecord = {
+  record: { ...({} as QueueRecord), entries: [] },
+  contents: new Map(),
+  removed: { messages: 0, bytes: 0 },
+  nonce: undefined,
+};
+
+/** A frame of a connection that has been taken over draws nothing from its successor's queue. */
+function isFor(view: QueueView, session: SessionRef): boolean {
+  if (view.connectionId === undefined) return false;
+  const asked = connectionOf(session);
+  return asked === undefined || asked === view.connectionId;
+}
+
+function acknowledged(record: QueueRecord, acknowledgement: Acknowledgement): Decision | Acknowledged {
+  const outcome = acknowledgedAs(record, acknowledgement);
+  if (outcome !== 'done') return outcome;
+  const frame = {
+    connectionId: record.connectionId ?? '',
+    acknowledgements: [acknowledgement],
+    draw: undefined,
+  };
+  return decide({ ...record, connectionId: frame.connectionId }, { type: 'frame', ...frame });
+}
+
+/** What one call answers, in several draws. */
+class PageInDrawing {
+  readonly entries: Queued[] = [];
+  readonly #limit: PageLimit;
+  #bytes = 0;
+
+  constructor(limit: PageLimit) {
+    this.#limit = limit;
+  }
+
+  get isEmpty(): boolean {
+    return this.entries.length === 0;
+  }
+
+  get left(): PageLimit {
+    const messages = Math.max(0, this.#limit.messages - this.entries.length);
+    return { messages, bytes: Math.max(0, this.#limit.bytes - this.#bytes) };
+  }
+
+  get firstPacketId(): PacketId {
+    const [first] = this.entries.filter(({ type }) => type === 'publish');
+    return first?.type === 'publish' ? first.delivery.packetId : 0;
+  }
+
+  add(queued: Queued, bytes: number): void {
+    this.entries.push(queued);
+    this.#bytes += bytes;
+  }
+}

@@ -1,0 +1,171 @@
+import type { ConnectionId, SessionRef } from '@apus/broker';
+import { recordKey } from '../keys.ts';
+import type { QueueView } from '../queue-view.ts';
+import { marshalled, type Table } from '../table.ts';
+import { type Action, transact } from '../transaction.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../values.ts';
+import { recordFields, recordOfItem } from './record-item.ts';
+import { NEW_RECORD } from './session-record.ts';
+import type { QueueRecord } from './types.ts';
+
+/** Messages that ever left the log, and their bytes. */
+export interface Removed {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** A record with what its item holds beside it. */
+export interface HeldRecord {
+  readonly record: QueueRecord;
+  /** Of entries whose message is not in the log, by name: the attributes of an item there. */
+  readonly contents: ReadonlyMap<string, Item>;
+  readonly removed: Removed;
+  /** The record's version. Undefined: there is no item yet. */
+  readonly nonce: string | undefined;
+}
+
+/** What a write of a record came to; `failed` are the places of those written along that were there already. */
+export type RecordWritten =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly failed: ReadonlyMap<number, Item | undefined> };
+
+const NOT_WRITTEN: RecordWritten = { ok: false, failed: new Map() };
+
+/** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
+export class Records {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** As it stands, or as one begins that nobody has written. */
+  async read(
+    view: Pick<QueueView, 'session' | 'connectionId' | 'receiveMaximum' | 'standing'>,
+  ): Promise<HeldRecord> {
+    const item = await this.#table.get(recordKey(view.session));
+    if (item !== undefined) return heldOf(item);
+    const { connectionId, receiveMaximum, standing } = view;
+    // In an incarnation that began with its connection nothing can wait, and nobody has to be told that.
+    const record: QueueRecord =
+      standing.isNew && connectionId !== undefined
+        ? { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' }
+        : NEW_RECORD;
+    return { record, contents: new Map(), removed: { messages: 0, bytes: 0 }, nonce: undefined };
+  }
+
+  /** As it stands. Undefined: nobody has written one. */
+  async find(session: SessionRef): Promise<HeldRecord | undefined> {
+    const item = await this.#table.get(recordKey(session));
+    return item && heldOf(item);
+  }
+
+  /** Writes `after` in the place of `before`, and along with it what must not be there yet. */
+  async write(
+    session: SessionRef,
+    before: HeldRecord,
+    after: Omit<HeldRecord, 'nonce'>,
+    along: readonly Action[] = [],
+  ): Promise<RecordWritten> {
+    const nonce = this.#table.settings.randomId();
+    const item = { ...marshalled(recordKey(session)), ...this.#fieldsOf(after, nonce) };
+    // Where only messages were dropped, nobody has written a version.
+    const condition =
+      before.nonce === undefined || before.nonce === ''
+        ? { condition: 'attribute_not_exists(y)' }
+        : { condition: 'y = :nonce', values: { ':nonce': text(before.nonce) } };
+    if (along.length > 0) {
+      const transacted = await transact(this.#table, [...along, { put: item, ...condition }]);
+      return transacted.ok ? transacted : { ok: false, failed: transacted.failed };
+    }
+    const { ok, old } = await this.#table.put(item, condition);
+    // An attempt whose answer was lost has written it.
+    return ok || textOf(old, 'y') === nonce ? { ok: true } : NOT_WRITTEN;
+  }
+
+  /** From now on publishers append, and the client has to be told. False: it is so already, or nobody is connected. */
+  async object(session: SessionRef): Promise<boolean> {
+    const isConnected = 'attribute_exists(c)';
+    const isNotBacklog = 'q <> :backlog';
+    const hasNotEnded = 'attribute_not_exists(z)';
+    const { ok, isRetry } = await this.#table.update(
+      recordKey(session),
+      'SET q = :backlog, y = :new REMOVE f, aw',
+      {
+        condition: [isConnected, isNotBacklog, hasNotEnded].join(' AND '),
+        values: { ':backlog': text('B'), ':new': text(this.#table.settings.randomId()) },
+      },
+    );
+    return ok || isRetry;
+  }
+
+  async lost(session: SessionRef, connectionId: ConnectionId): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c', {
+      condition: 'c = :connection',
+      values: { ':connection': text(connectionId), ':new': text(this.#table.settings.randomId()) },
+    });
+  }
+
+  /** No publisher takes a place from now on, also where there was no record: TTL forgets it. */
+  async end(session: SessionRef): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET z = :one, y = :new, v = :version, t = :ttl', {
+      values: {
+        ':one': number(1),
+        ':new': text(this.#table.settings.randomId()),
+        ':version': number(VERSION),
+        ':ttl': number(this.#ttl()),
+      },
+    });
+  }
+
+  /** Of an incarnation that is over nothing but that stays. */
+  async clear(session: SessionRef): Promise<void> {
+    const hasEnded = 'attribute_exists(z)';
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
+      condition: hasEnded,
+      values: { ':new': text(this.#table.settings.randomId()) },
+    });
+    if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
+  }
+
+  /** Messages were dropped from the log. */
+  async countRemoved(session: SessionRef, { messages, bytes }: Removed): Promise<void> {
+    if (messages === 0) return;
+    await this.#table.update(recordKey(session), 'SET v = :version, t = :ttl ADD rn :messages, rb :bytes', {
+      values: {
+        ':version': number(VERSION),
+        ':ttl': number(this.#ttl()),
+        ':messages': number(messages),
+        ':bytes': number(bytes),
+      },
+    });
+  }
+
+  #fieldsOf({ record, contents, removed }: Omit<HeldRecord, 'nonce'>, nonce: string): Item {
+    const kept = record.entries.flatMap(({ name, body }): [string, { M: Item }][] => {
+      const content = body === 'inline' || body === 'reference' ? contents.get(name) : undefined;
+      return content === undefined ? [] : [[name, { M: content }]];
+    });
+    return {
+      ...recordFields(record, nonce),
+      rn: number(removed.messages),
+      rb: number(removed.bytes),
+      t: number(this.#ttl()),
+      ...(kept.length > 0 && { mc: { M: Object.fromEntries(kept) } }),
+    };
+  }
+
+  /** Longer than any session lasts whose client stays away. */
+  #ttl(): number {
+    return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
+  }
+}
+
+function heldOf(item: Item): HeldRecord {
+  const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
+  return {
+    ...recordOfItem(item),
+    contents: new Map(contents),
+    removed: { messages: numberOf(item, 'rn') ?? 0, bytes: numberOf(item, 'rb') ?? 0 },
+  };
+}
