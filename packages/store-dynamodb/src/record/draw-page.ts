@@ -148,9 +148,10 @@ class PageInDrawing {
   }
 
   #hasRoom(bytes: number): boolean {
-    const { limit } = this.#draw;
+    const { limit, firstOfReply } = this.#draw;
     if (this.#packets >= limit.messages) return false;
-    return this.#bytes === 0 || this.#bytes + bytes <= limit.bytes;
+    const isFirst = this.#packets === 0 && firstOfReply === 0;
+    return isFirst || this.#bytes + bytes <= limit.bytes;
   }
 }
 

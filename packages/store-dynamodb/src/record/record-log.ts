@@ -79,12 +79,14 @@ export class RecordLog {
   ): Promise<Appended> {
     const last = await this.#last(session);
     const { removed } = held;
-    const came = Math.max(numberOf(last, 'n') ?? 0, removed.messages);
-    const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, removed.bytes);
+    // The last one that is there may have been drawn, and others behind it may have been acknowledged.
+    const gone = { messages: removed.messages + drawnIn(held), bytes: removed.bytes + drawnBytesIn(held) };
+    const came = Math.max(numberOf(last, 'n') ?? 0, gone.messages);
+    const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, gone.bytes);
     const size = messageBytes(offered.message);
     const excess: Removed = {
-      messages: came - removed.messages - drawnIn(held) + 1 - limits.queueLengthMax,
-      bytes: cameBytes - removed.bytes - drawnBytesIn(held) + size - limits.queueBytesMax,
+      messages: came - gone.messages + 1 - limits.queueLengthMax,
+      bytes: cameBytes - gone.bytes + size - limits.queueBytesMax,
     };
     let dropped = 0;
     if (excess.messages > 0 || excess.bytes > 0) {
