@@ -76,6 +76,7 @@ export function functionsOf(environment: Environment, services: Services, option
     ...(options.limits !== undefined && { limits: options.limits }),
     ...(options.quotas !== undefined && { quotas: options.quotas }),
     stores: {
+      ...(process.env.APUS_QUEUES === 'record' && { queues: 'record' as const }),
       ...services.stores,
       ...options.alterations?.stores,
       ...(options.inlineSubscribersMax !== undefined && {

@@ -102,6 +102,9 @@ export class Exchange {
     switch (frame.kind) {
       case 'nothing':
         break;
+      case 'nudge':
+        this.#outbound.nudge();
+        break;
       case 'unreadable':
         this.#ports.fail(unreadable(frame.why));
         break;

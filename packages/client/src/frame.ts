@@ -22,16 +22,20 @@ export type ServerFrame =
   | { readonly kind: 'push'; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The gateway itself speaks: it could not run the handler. */
   | { readonly kind: 'error'; readonly text: string }
+  /** Something waits: fetch it. */
+  | { readonly kind: 'nudge' }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Header, then what follows it. The header of a push is empty, so a header without `:` or `;` matches as that. */
 const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
 const PART = '&';
+const NUDGE = '?';
 
 /** Reads a frame of the server, for tools that show the wire. A wrong one is `unreadable`: this throws nothing. */
 export function decodeServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
+  if (text === NUDGE) return { kind: 'nudge' };
   if (text.startsWith('{')) return { kind: 'error', text };
   const header = REPLY.exec(text);
   const isPart = text.startsWith(PART);

@@ -56,6 +56,7 @@ export class Outbound {
   #isOpen = false;
   #isFlushing = false;
   #more = false;
+  #isNudged = false;
   #isPaused = false;
   #emptyFetches = 0;
   #notTaken = 0;
@@ -82,7 +83,7 @@ export class Outbound {
 
   /** Nothing is under way or waits, and the server has nothing more to give. */
   get isIdle(): boolean {
-    return !this.isWaiting && !this.#more && this.queue.packetCount === 0;
+    return !this.isWaiting && !this.#more && !this.#isNudged && this.queue.packetCount === 0;
   }
 
   isOutstanding(type: number): boolean {
@@ -119,6 +120,13 @@ export class Outbound {
   /** The library takes nothing for a while: nothing more is fetched for it. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
+    this.#schedule();
+  }
+
+  /** The server has something that no reply has announced: it is fetched next. */
+  nudge(): void {
+    this.#isNudged = true;
+    this.#fetchAlarm.clear();
     this.#schedule();
   }
 
@@ -171,12 +179,14 @@ export class Outbound {
 
   #flush(): void {
     if (!this.#isOpen || this.isWaiting || this.#quietAlarm.isSet) return;
-    const frame = this.queue.takeFrame(this.#ports.memory.holdPublish) ?? this.#fetch();
+    const nudged = this.#isNudged && !this.#isPaused ? this.#fetch() : undefined;
+    const frame = nudged ?? this.queue.takeFrame(this.#ports.memory.holdPublish) ?? this.#fetch();
     if (frame !== undefined) this.#send(frame);
   }
 
   #fetch(): OutgoingFrame | undefined {
-    if (!this.#more || this.#isPaused || this.#fetchAlarm.isSet) return undefined;
+    if (!(this.#more || this.#isNudged) || this.#isPaused || this.#fetchAlarm.isSet) return undefined;
+    this.#isNudged = false;
     return this.queue.takeAcknowledgementFrame();
   }
 

@@ -30,7 +30,13 @@ export async function answerFrame(
   if (parts === 'lost') return DONE;
   environment.meter.add(METRICS.messagesOut, publishesIn(first));
   const clock = newerClock(environment, frame);
-  const body = formatReply({ bytes: bytesOf(first), more: link.isMoreWaiting, clock, taken, parts });
+  const body = formatReply({
+    bytes: bytesOf(first),
+    more: link.isMoreWaiting || environment.frameReader?.isMoreWaiting?.() === true,
+    clock,
+    taken,
+    parts,
+  });
   return { statusCode: 200, body };
 }
 

@@ -31,6 +31,10 @@ export interface FrameReader {
   }): Promise<void>;
   /** True once, when acknowledgements have left it to the end of the frame to draw what waits. */
   takeOwedLook(): boolean;
+  /** The frame's client is to fetch on, whatever its link had room for. */
+  isMoreWaiting?(): boolean;
+  /** A fetch draws, and a PINGREQ, also where no reply has announced anything. */
+  readonly drawsAtFetch?: boolean;
   endFrame(): void;
 }
 

@@ -165,8 +165,16 @@ async function handlePackets(
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
   const isOwed = frameReader?.takeOwedLook() === true;
-  if (isOwed || (frame.replyWanted && hasMore(link.state))) await broker.drain(link);
+  const isFetch = frameReader?.drawsAtFetch === true && packets.every(isFetching);
+  if (isOwed || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
+  if (frameReader?.isMoreWaiting?.() === true) drainNextTime(link);
   return undefined;
+}
+
+/** A frame of nothing else asks for what waits: an empty one, acknowledgements, or a sign of life. */
+function isFetching(packet: Packet | Violation): boolean {
+  if (packet instanceof Violation) return false;
+  return packet.type === 'puback' || packet.type === 'pubcomp' || packet.type === 'pingreq';
 }
 
 /**

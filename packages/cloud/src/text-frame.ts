@@ -12,6 +12,9 @@ export const REPLY_BYTES_MAX = 98_286;
 /** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
 export const PACKED_BYTES_MAX = 24_558;
 
+/** Tells the client to fetch, now or after the outstanding reply. It says nothing twice. */
+export const NUDGE = '?';
+
 /** A frame of the client: MQTT bytes, perhaps none. */
 export interface ClientFrame {
   readonly bytes: Buffer;

@@ -62,6 +62,12 @@ export interface DynamoStores extends Stores {
    * `FramePlan.looksAtEnd`): `queues.next` has not been asked as it should. True once.
    */
   takeOwedLook(): boolean;
+  /** The record of the frame's session says that its client fetches on. Never with `queues: 'lists'`. */
+  isMoreWaiting(): boolean;
+  /** Only what the client fetches is drawn, so a fetch has to draw: with `queues: 'record'`. */
+  readonly drawsAtFetch: boolean;
+  /** Something waits for the session whose frame this is. */
+  noteMore(): void;
   endFrame(): void;
 }
 
@@ -120,6 +126,9 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       if (plan !== undefined) await subscriptions.readAhead(plan);
     },
     takeOwedLook: () => frame.takeOwedLook(),
+    isMoreWaiting: () => frame.isMoreWaiting,
+    noteMore: () => frame.noteMore(true),
+    drawsAtFetch: table.settings.queues === 'record',
     endFrame: () => frame.end(),
   };
 }

@@ -26,6 +26,7 @@ export class FrameCache {
   #looksAtEnd = false;
   #isReplyWanted = true;
   #isLookOwed = false;
+  #isMoreWaiting = false;
 
   /**
    * `looksAtEnd`: the caller asks at the end whether a look at the queue is owed. `isReplyWanted`: what is drawn leaves
@@ -46,6 +47,7 @@ export class FrameCache {
     this.#looksAtEnd = false;
     this.#isReplyWanted = true;
     this.#isLookOwed = false;
+    this.#isMoreWaiting = false;
     this.forgetMatches();
   }
 
@@ -121,6 +123,16 @@ export class FrameCache {
     const isOwed = this.#isLookOwed;
     this.#isLookOwed = false;
     return isOwed;
+  }
+
+  /** The last that was drawn for the frame's client leaves something behind, or nothing. */
+  noteMore(isMoreWaiting: boolean): void {
+    if (this.#isOpen) this.#isMoreWaiting = isMoreWaiting;
+  }
+
+  /** The frame's reply says that more waits. */
+  get isMoreWaiting(): boolean {
+    return this.#isMoreWaiting;
   }
 
   forgetMatches(): void {

@@ -31,6 +31,7 @@ import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import { ReceivedAfterFlush } from '../received-after-flush.ts';
 import type { SqsTimers } from '../sqs-timers.ts';
+import { NUDGE } from '../text-frame.ts';
 import { WillsAfterFlush } from '../wills-after-flush.ts';
 
 /** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
@@ -65,6 +66,9 @@ export interface CloudOptions {
   readonly stores?: Partial<DynamoOptions>;
 }
 
+/** A worker lives for 30 s, and a clock may be off. */
+const POSTS_WITHIN_MS = 40_000;
+
 /** One execution environment: the stores, the broker over them, and the routes of the WebSocket API. */
 export interface Cloud {
   readonly stores: DynamoStores;
@@ -97,6 +101,14 @@ export function composeCloud(options: CloudOptions): Cloud {
       await endNow(environment, attachment.connectionId);
       return true;
     },
+    nudge: async ({ attachment }) => {
+      const { connections, poster: posts } = environment;
+      if (attachment === undefined) return;
+      // Its own reply says that more waits.
+      if (attachment.connectionId === connections.current?.id) stores.noteMore();
+      else await posts.post(attachment.connectionId, NUDGE, true);
+    },
+    postsWithinMs: POSTS_WITHIN_MS,
     ...(options.quotas !== undefined && { onHeld: async (change) => await holding?.held(change) }),
     ...options.stores,
   });

@@ -168,6 +168,7 @@ export class RecordQueues implements QueueStore {
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       if (!(await this.#records.write(session, held, { ...held, record, removed })).ok)
         return page.isEmpty ? undefined : page.entries;
+      this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, view, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
       const after = await this.#records.read(view);
@@ -249,9 +250,11 @@ export class RecordQueues implements QueueStore {
       const decision = decideOn(held.record);
       if (typeof decision === 'string') return decision;
       const removed = await this.#deleteAll(session, held, decision.effects);
-      if (decision.record === held.record) return 'done';
-      if ((await this.#records.write(session, held, { ...held, record: decision.record, removed })).ok)
-        return 'done';
+      const { record } = decision;
+      // What was acknowledged makes room, which a frame with a reply uses.
+      if (record.mode === 'backlog' && this.#frame.isOpen && !this.#frame.isPushing) this.#frame.oweLook();
+      if (record === held.record) return 'done';
+      if ((await this.#records.write(session, held, { ...held, record, removed })).ok) return 'done';
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
