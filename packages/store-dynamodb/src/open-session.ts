@@ -278,7 +278,13 @@ function opened(
 ): OpenedSession {
   const previous = item && recordOf(item, tenant, clientId, when);
   return {
-    session: new SessionSnapshot({ tenant, clientId, incarnation: incarnation ?? NONE }, attachment),
+    session: new SessionSnapshot({ tenant, clientId, incarnation: incarnation ?? NONE }, attachment, {
+      phase: 'settling',
+      removed: 0,
+      removedBytes: 0,
+      epoch: (numberOf(item, 'ep') ?? 0) + (when === 'now' ? 1 : 0),
+      isNew: previous?.session.incarnation !== incarnation,
+    }),
     present: previous?.session.incarnation === incarnation,
     previous,
     owedWillOf,

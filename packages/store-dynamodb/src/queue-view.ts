@@ -20,7 +20,8 @@ export function isLive({ connectionId, standing }: QueueView): boolean {
   return connectionId !== undefined && (standing.phase === 'live' || standing.phase === 'crowded');
 }
 
-function viewOf(session: SessionRef): QueueView | undefined {
+/** As the ref itself says. Undefined: it does not. */
+export function knownView(session: SessionRef): QueueView | undefined {
   if (!(session instanceof SessionSnapshot) || session.standing === undefined) return undefined;
   return {
     session,
@@ -40,7 +41,7 @@ export class QueueViews {
 
   /** As the refs say that a match or a look-up has just read; the others are read. Undefined for ended incarnations. */
   async of(sessions: readonly SessionRef[]): Promise<(QueueView | undefined)[]> {
-    const known = sessions.map(viewOf);
+    const known = sessions.map(knownView);
     const unread = sessions.filter((_, index) => known[index] === undefined);
     const read = await this.read(unread);
     return known.map((view) => view ?? read.shift());
@@ -51,7 +52,7 @@ export class QueueViews {
     return sessions.map((session) => {
       const item = found.get(keyOf(session));
       const current = item && recordOf(item, session.tenant, session.clientId)?.session;
-      return current?.incarnation === session.incarnation ? viewOf(current) : undefined;
+      return current?.incarnation === session.incarnation ? knownView(current) : undefined;
     });
   }
 

@@ -57,6 +57,7 @@ export function composeFunctions(parts: FunctionParts) {
     fanOut: new QueuedFanOut(queue(QUEUES.fanOut), backlog),
     timers,
     livenessTimers: timers,
+    stores: { ...(process.env.APUS_QUEUES === 'record' && { queues: 'record' as const }) },
     authenticator: { authenticate: () => ANONYMOUS },
     // For AUTH alone: handshakes show nothing. Checking a signature takes processor time, which is not measured here.
     tokens: { verify: () => ANONYMOUS },

@@ -202,6 +202,11 @@ export class RecordOffer {
         if (written.failed.has(place)) await this.#noteKnown(view, copy, written.failed.get(place));
       return false;
     }
+    if (held.nonce === undefined && (await this.#isOver(session))) {
+      await this.#parts.records.delete(session);
+      for (const { offered } of copies) passOn(offered.delivery);
+      return true;
+    }
     for (const [place, { offered }] of its.entries())
       Object.assign(offered.delivery, { session, packetId: taken[place]?.packetId ?? 0 });
     return true;
@@ -252,8 +257,9 @@ export class RecordOffer {
     const { session } = view;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const held = await records.read(view);
+      const isOver = held.nonce === undefined && (await this.#isOver(session));
       const [effect] = decide(held.record, { type: 'appended' }).effects;
-      if (effect?.type === 'pass-on') {
+      if (isOver || effect?.type === 'pass-on') {
         for (const { name, offered } of copies)
           if (names.includes(name) && (await log.delete(session, name))) passOn(offered.delivery);
         return;
@@ -266,6 +272,12 @@ export class RecordOffer {
       }
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  /** Where there was no record, nobody has said there that the session has ended. */
+  async #isOver(session: SessionRef): Promise<boolean> {
+    const [now] = await this.#parts.views.read([session]);
+    return now === undefined;
   }
 
   /** False: the record has changed meanwhile. */

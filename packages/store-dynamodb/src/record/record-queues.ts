@@ -19,7 +19,7 @@ import type { FrameCache } from '../frame-cache.ts';
 import type { Leavings } from '../leavings.ts';
 import { DECISIONS_MAX } from '../limits.ts';
 import { bodyRefOf, queuedOf } from '../queue-items.ts';
-import { type QueueView, QueueViews } from '../queue-view.ts';
+import { knownView, type QueueView, QueueViews } from '../queue-view.ts';
 import { connectionOf } from '../session-ref.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../values.ts';
@@ -46,6 +46,8 @@ export class RecordQueues implements QueueStore {
   readonly #records: Records;
   readonly #copies: Copies;
   readonly #log: RecordLog;
+  /** Incarnations that `unacknowledged` has ended, and `clear` has not come to. */
+  readonly #ended = new Set<string>();
 
   constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
     this.#table = table;
@@ -79,14 +81,27 @@ export class RecordQueues implements QueueStore {
     // What leaves in pushes only acknowledges: a frame with a reply draws.
     if (this.#frame.isPushing) return NOTHING;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const [view] = await this.#views.read([session]);
-      if (view === undefined || !isFor(view, session)) return NOTHING;
-      const held = await this.#records.read(view);
-      if (held.record.connectionId === view.connectionId && held.record.mode !== 'backlog') return NOTHING;
-      const page = await this.#draw(view, held, limit, nowMs);
+      const held = await this.#records.find(session);
+      const isMine = held !== undefined && held.record.connectionId === connectionOf(session);
+      if (isMine && held.record.mode !== 'backlog') return NOTHING;
+      const view = await this.#viewFor(session, held);
+      if (view === undefined) return NOTHING;
+      const page = await this.#draw(view, held ?? (await this.#records.read(view)), limit, nowMs);
       if (page !== undefined) return page;
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  /**
+   * The session on the connection that asks. Undefined where it draws nothing: it has been taken over; or it is new, and
+   * nobody has written a record. CONNECT alone writes the first one of a session that continues.
+   */
+  async #viewFor(session: SessionRef, held: HeldRecord | undefined): Promise<QueueView | undefined> {
+    const opened = knownView(session);
+    if (held === undefined && opened?.standing.isNew !== false) return undefined;
+    if (opened !== undefined) return opened;
+    const [view] = await this.#views.read([session]);
+    return view !== undefined && isFor(view, session) ? view : undefined;
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
@@ -108,11 +123,12 @@ export class RecordQueues implements QueueStore {
 
   /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
   async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
+    const items = await this.#leavings.queue(this.#table, session);
+    const found = await this.#records.find(session);
+    if (found === undefined && items.length === 0) return [];
     const [view] = await this.#views.read([session]);
-    if (view === undefined) await this.#records.end(session);
-    this.#leavings.forget();
-    const held = await this.#records.find(session);
-    const items = await this.#log.all(session);
+    const held = view === undefined ? ((await this.#records.end(session)) ?? found) : found;
+    if (view === undefined) this.#ended.add(session.incarnation);
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
     const entries = held?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
@@ -133,10 +149,12 @@ export class RecordQueues implements QueueStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    const items = await this.#log.all(session);
-    await batchDelete(this.#table, [...items]);
-    await this.#records.clear(session);
+    const items = await this.#leavings.queue(this.#table, session);
+    await batchDelete(this.#table, items);
     this.#leavings.forget();
+    // That it has ended stays, for publishers that are late.
+    if (!this.#ended.delete(session.incarnation) && (await this.#records.find(session)) !== undefined)
+      await this.#records.delete(session);
   }
 
   async length(session: SessionRef): Promise<number> {
@@ -166,17 +184,15 @@ export class RecordQueues implements QueueStore {
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const record = this.#frame.isOpen ? decision.record : { ...decision.record, awaits: 0 };
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
-      if (!(await this.#records.write(session, held, { ...held, record, removed })).ok)
-        return page.isEmpty ? undefined : page.entries;
+      const written = await this.#records.write(session, held, { ...held, record, removed });
+      if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, view, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
-      const after = await this.#records.read(view);
-      const isMine = after.record.connectionId === view.connectionId && after.record.mode === 'closing';
-      const drawn = namesDrawn(after.record);
+      const drawn = namesDrawn(record);
       const { items } = await this.#log.first(session, drawn.size + 1);
-      if (!isMine || items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
-      held = after;
+      if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+      held = { ...held, record, removed, nonce: written.nonce };
     }
   }
 

@@ -26,7 +26,7 @@ export interface HeldRecord {
 
 /** What a write of a record came to; `failed` are the places of those written along that were there already. */
 export type RecordWritten =
-  | { readonly ok: true }
+  | { readonly ok: true; readonly nonce: string }
   | { readonly ok: false; readonly failed: ReadonlyMap<number, Item | undefined> };
 
 const NOT_WRITTEN: RecordWritten = { ok: false, failed: new Map() };
@@ -76,11 +76,11 @@ export class Records {
         : { condition: 'y = :nonce', values: { ':nonce': text(before.nonce) } };
     if (along.length > 0) {
       const transacted = await transact(this.#table, [...along, { put: item, ...condition }]);
-      return transacted.ok ? transacted : { ok: false, failed: transacted.failed };
+      return transacted.ok ? { ok: true, nonce } : { ok: false, failed: transacted.failed };
     }
     const { ok, old } = await this.#table.put(item, condition);
     // An attempt whose answer was lost has written it.
-    return ok || textOf(old, 'y') === nonce ? { ok: true } : NOT_WRITTEN;
+    return ok || textOf(old, 'y') === nonce ? { ok: true, nonce } : NOT_WRITTEN;
   }
 
   /** From now on publishers append, and the client has to be told. False: it is so already, or nobody is connected. */
@@ -106,26 +106,26 @@ export class Records {
     });
   }
 
-  /** No publisher takes a place from now on, also where there was no record: TTL forgets it. */
-  async end(session: SessionRef): Promise<void> {
-    await this.#table.update(recordKey(session), 'SET z = :one, y = :new, v = :version, t = :ttl', {
-      values: {
-        ':one': number(1),
-        ':new': text(this.#table.settings.randomId()),
-        ':version': number(VERSION),
-        ':ttl': number(this.#ttl()),
+  /** No publisher takes a place from now on; TTL forgets it. Answers what stood there. */
+  async end(session: SessionRef): Promise<HeldRecord | undefined> {
+    const { old } = await this.#table.update(
+      recordKey(session),
+      'SET z = :one, y = :new, v = :version, t = :ttl',
+      {
+        values: {
+          ':one': number(1),
+          ':new': text(this.#table.settings.randomId()),
+          ':version': number(VERSION),
+          ':ttl': number(this.#ttl()),
+        },
+        returnsOld: true,
       },
-    });
+    );
+    return old && heldOf(old);
   }
 
-  /** Of an incarnation that is over nothing but that stays. */
-  async clear(session: SessionRef): Promise<void> {
-    const hasEnded = 'attribute_exists(z)';
-    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
-      condition: hasEnded,
-      values: { ':new': text(this.#table.settings.randomId()) },
-    });
-    if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
+  async delete(session: SessionRef): Promise<void> {
+    await this.#table.delete(recordKey(session));
   }
 
   /** Messages were dropped from the log. */
