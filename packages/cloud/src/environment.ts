@@ -35,6 +35,8 @@ export interface FrameReader {
   isMoreWaiting?(): boolean;
   /** A fetch draws, and a PINGREQ, also where no reply has announced anything. */
   readonly drawsAtFetch?: boolean;
+  /** Writes what the frame has gathered: before its reply leaves. */
+  commitFrame?(): Promise<void>;
   endFrame(): void;
 }
 

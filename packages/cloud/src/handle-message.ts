@@ -137,6 +137,7 @@ async function handleFrame(
   const loaded = link.state;
   if (!frame.replyWanted) leaveReplays(link);
   const taken = await handlePackets(environment, link, frame, context);
+  await environment.frameReader?.commitFrame?.();
   await flush(environment);
   if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
   if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);

@@ -68,6 +68,8 @@ export interface DynamoStores extends Stores {
   readonly drawsAtFetch: boolean;
   /** Something waits for the session whose frame this is. */
   noteMore(): void;
+  /** Writes what the frame has gathered: before its reply leaves. */
+  commitFrame(): Promise<void>;
   endFrame(): void;
 }
 
@@ -101,6 +103,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   });
   const Queues = table.settings.queues === 'record' ? RecordQueues : DynamoQueues;
   const quotaHoldings = new QuotaHoldings(table);
+  const queues = new Queues(table, new Bodies(table, 'queued'), leavings, frame);
   return {
     sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
     subscriptions,
@@ -111,7 +114,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       new RetainedHoldings(table, quotaHoldings),
       frame,
     ),
-    queues: new Queues(table, new Bodies(table, 'queued'), leavings, frame),
+    queues,
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
@@ -129,7 +132,13 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     isMoreWaiting: () => frame.isMoreWaiting,
     noteMore: () => frame.noteMore(true),
     drawsAtFetch: table.settings.queues === 'record',
-    endFrame: () => frame.end(),
+    commitFrame: async () => {
+      if (queues instanceof RecordQueues) await queues.commit();
+    },
+    endFrame: () => {
+      frame.end();
+      if (queues instanceof RecordQueues) queues.endFrame();
+    },
   };
 }
 

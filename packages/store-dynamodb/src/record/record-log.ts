@@ -1,4 +1,5 @@
 import { messageBytes, type QueueLimits, type SessionRef } from '@apus/broker';
+import { batchDelete } from '../batch.ts';
 import type { Copies } from '../copies.ts';
 import { OWNED, ownedPartition } from '../keys.ts';
 import { entryFields, type Entry as Offered, sizeOfEntry, waitingKey } from '../queue-items.ts';
@@ -56,6 +57,14 @@ export class RecordLog {
       { condition: isThere },
     );
     return ok || isRetry;
+  }
+
+  async deleteAll(session: SessionRef, names: readonly string[]): Promise<void> {
+    const p = text(ownedPartition(session));
+    await batchDelete(
+      this.#table,
+      names.map((name) => ({ p, s: text(OWNED.waiting + name) })),
+    );
   }
 
   /** How many wait and are not drawn: all that ever did, less those that have left. */

@@ -27,7 +27,7 @@ import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
 import { namesDrawn } from './entries.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
 import { RecordOffer } from './record-offer.ts';
-import { type HeldRecord, Records } from './records.ts';
+import { type HeldRecord, Records, type Removed } from './records.ts';
 import { decide } from './session-record.ts';
 import type { Acknowledgement, Decision, Draw, Effect, Entry, QueueRecord } from './types.ts';
 
@@ -46,8 +46,9 @@ export class RecordQueues implements QueueStore {
   readonly #records: Records;
   readonly #copies: Copies;
   readonly #log: RecordLog;
-  /** Incarnations that `unacknowledged` has ended, and `clear` has not come to. */
-  readonly #ended = new Set<string>();
+  /** What `unacknowledged` has found of incarnations that `clear` has not come to. */
+  readonly #left = new Map<string, 'nothing' | 'ended' | 'record'>();
+  #gathered: Gathered | undefined;
 
   constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
     this.#table = table;
@@ -81,13 +82,16 @@ export class RecordQueues implements QueueStore {
     // What leaves in pushes only acknowledges: a frame with a reply draws.
     if (this.#frame.isPushing) return NOTHING;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await this.#records.find(session);
+      const gathered = this.#gatheredFor(session);
+      const held = gathered?.held ?? (await this.#records.find(session));
       const isMine = held !== undefined && held.record.connectionId === connectionOf(session);
       if (isMine && held.record.mode !== 'backlog') return NOTHING;
       const view = await this.#viewFor(session, held);
       if (view === undefined) return NOTHING;
       const page = await this.#draw(view, held ?? (await this.#records.read(view)), limit, nowMs);
       if (page !== undefined) return page;
+      // Another has written meanwhile: what was acknowledged is applied to that.
+      await this.commit();
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
@@ -125,10 +129,13 @@ export class RecordQueues implements QueueStore {
   async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
     const items = await this.#leavings.queue(this.#table, session);
     const found = await this.#records.find(session);
-    if (found === undefined && items.length === 0) return [];
+    if (found === undefined && items.length === 0) {
+      this.#left.set(session.incarnation, 'nothing');
+      return [];
+    }
     const [view] = await this.#views.read([session]);
     const held = view === undefined ? ((await this.#records.end(session)) ?? found) : found;
-    if (view === undefined) this.#ended.add(session.incarnation);
+    this.#left.set(session.incarnation, view === undefined ? 'ended' : 'record');
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
     const entries = held?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
@@ -149,12 +156,13 @@ export class RecordQueues implements QueueStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    const items = await this.#leavings.queue(this.#table, session);
-    await batchDelete(this.#table, items);
+    const left = this.#left.get(session.incarnation) ?? 'record';
+    this.#left.delete(session.incarnation);
+    if (left === 'nothing') return;
+    await batchDelete(this.#table, await this.#leavings.queue(this.#table, session));
     this.#leavings.forget();
     // That it has ended stays, for publishers that are late.
-    if (!this.#ended.delete(session.incarnation) && (await this.#records.find(session)) !== undefined)
-      await this.#records.delete(session);
+    if (left === 'record') await this.#records.delete(session);
   }
 
   async length(session: SessionRef): Promise<number> {
@@ -172,6 +180,7 @@ export class RecordQueues implements QueueStore {
     const { session } = view;
     const page = new PageInDrawing(limit);
     let held = first;
+    await this.#deleteGathered(session);
     for (let isAgain = false; ; isAgain = true) {
       const read = await this.#log.first(session, namesDrawn(held.record).size + limit.messages + 1);
       const draw: Draw = {
@@ -186,6 +195,7 @@ export class RecordQueues implements QueueStore {
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       const written = await this.#records.write(session, held, { ...held, record, removed });
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
+      this.#gathered = undefined;
       this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, view, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
@@ -253,27 +263,128 @@ export class RecordQueues implements QueueStore {
     }
   }
 
-  /** Decides on the record until the write of what it decides is not in vain. */
-  async #change(
-    session: SessionRef,
-    decideOn: (record: QueueRecord) => Decision | Acknowledged,
-  ): Promise<Acknowledged> {
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+  /**
+   * In a frame the acknowledgements are gathered, and written with the page that they make room for, or at the frame's end:
+   * the reply leaves after that. A frame that fails has acknowledged nothing.
+   */
+  async #change(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
+    if (!this.#frame.isOpen) return await this.#changeNow(session, decideOn);
+    let gathered = this.#gatheredFor(session);
+    if (gathered === undefined) {
+      await this.commit();
       const held = await this.#records.find(session);
-      const connectionId = connectionOf(session);
-      const isOther = connectionId !== undefined && held?.record.connectionId !== connectionId;
-      if (held === undefined || isOther) return 'unknown';
-      const decision = decideOn(held.record);
-      if (typeof decision === 'string') return decision;
-      const removed = await this.#deleteAll(session, held, decision.effects);
-      const { record } = decision;
-      // What was acknowledged makes room, which a frame with a reply uses.
-      if (record.mode === 'backlog' && this.#frame.isOpen && !this.#frame.isPushing) this.#frame.oweLook();
-      if (record === held.record) return 'done';
-      if ((await this.#records.write(session, held, { ...held, record, removed })).ok) return 'done';
+      if (held === undefined || isOther(held, session)) return 'unknown';
+      gathered = { session, read: held, held, decided: [], deleted: [] };
+    }
+    const applied = applyTo(gathered.held, decideOn);
+    if (typeof applied === 'string') return applied;
+    const { held, deleted } = applied;
+    // What was acknowledged makes room, which a frame with a reply uses.
+    if (held.record.mode === 'backlog' && !this.#frame.isPushing) this.#frame.oweLook();
+    this.#gathered = {
+      ...gathered,
+      held,
+      decided: [...gathered.decided, decideOn],
+      deleted: [...gathered.deleted, ...deleted],
+    };
+    return 'done';
+  }
+
+  /** Writes what the frame has gathered. */
+  async commit(): Promise<void> {
+    const gathered = this.#gathered;
+    if (gathered === undefined) return;
+    const { session, decided } = gathered;
+    let { read, held } = gathered;
+    await this.#deleteGathered(session);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      if (read.record === held.record || (await this.#records.write(session, read, held)).ok) {
+        this.#gathered = undefined;
+        return;
+      }
+      const found = await this.#records.find(session);
+      if (found === undefined || isOther(found, session)) {
+        this.#gathered = undefined;
+        return;
+      }
+      read = found;
+      held = decided.reduce((before, decideOn) => {
+        const applied = applyTo(before, decideOn);
+        return typeof applied === 'string' ? before : applied.held;
+      }, found);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
+
+  /** The frame has ended. */
+  endFrame(): void {
+    this.#gathered = undefined;
+  }
+
+  #gatheredFor({ incarnation, key }: SessionRef): Gathered | undefined {
+    const session = this.#gathered?.session;
+    return session?.incarnation === incarnation && session.key === key ? this.#gathered : undefined;
+  }
+
+  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  async #deleteGathered(session: SessionRef): Promise<void> {
+    const gathered = this.#gatheredFor(session);
+    if (gathered === undefined || gathered.deleted.length === 0) return;
+    await this.#log.deleteAll(session, gathered.deleted);
+    this.#gathered = { ...gathered, deleted: [] };
+  }
+
+  async #changeNow(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const read = await this.#records.find(session);
+      if (read === undefined || isOther(read, session)) return 'unknown';
+      const applied = applyTo(read, decideOn);
+      if (typeof applied === 'string') return applied;
+      await this.#log.deleteAll(session, applied.deleted);
+      if (applied.held.record === read.record) return 'done';
+      if ((await this.#records.write(session, read, applied.held)).ok) return 'done';
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+}
+
+type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
+
+/** Acknowledgements of one frame. */
+interface Gathered {
+  readonly session: SessionRef;
+  /** The record as it was read. */
+  readonly read: HeldRecord;
+  /** As they make it. */
+  readonly held: HeldRecord;
+  readonly decided: readonly DecideOn[];
+  /** Names in the log that are still to be deleted. */
+  readonly deleted: readonly string[];
+}
+
+function isOther({ record }: HeldRecord, session: SessionRef): boolean {
+  const connectionId = connectionOf(session);
+  return connectionId !== undefined && record.connectionId !== connectionId;
+}
+
+/** The record with an acknowledgement, under the version that was read; or why it changes nothing. */
+function applyTo(
+  held: HeldRecord,
+  decideOn: DecideOn,
+): { readonly held: HeldRecord; readonly deleted: readonly string[] } | Acknowledged {
+  const decision = decideOn(held.record);
+  if (typeof decision === 'string') return decision;
+  const deleted = decision.effects.flatMap((effect) => (effect.type === 'delete' ? effect.name : []));
+  return { held: { ...held, record: decision.record, removed: removedWith(held, deleted) }, deleted };
+}
+
+/** Each entry counts once: when it leaves the record. */
+function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]): Removed {
+  const gone = record.entries.filter(({ name }) => deleted.includes(name));
+  return {
+    messages: removed.messages + gone.length,
+    bytes: removed.bytes + gone.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 const NO_RECORD: Pick<HeldRecord, 'record' | 'removed'> & HeldRecord = {
