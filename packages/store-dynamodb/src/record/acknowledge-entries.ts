@@ -1,5 +1,5 @@
 import type { Acknowledged } from '@apus/broker';
-import type { Acknowledgement, Decision, Effect, Entry, QueueRecord } from './types.ts';
+import type { Acknowledgement, Body, Decision, Effect, Entry, QueueRecord } from './types.ts';
 
 /** Applies the acknowledgements of one frame, in their order. */
 export function acknowledgeEntries(
@@ -46,15 +46,24 @@ function judge({ qos, phase }: Entry, { packet }: Acknowledgement): Acknowledged
   return isDone ? 'done' : 'out-of-place';
 }
 
-/** The item of the log goes first: an entry without a body counts as acknowledged, also where the write fails. */
+/**
+ * The item of the log goes first: an entry without a body counts as acknowledged, also where the write fails. At QoS 2 it
+ * goes with PUBCOMP, hidden by its entry until then: were it to go with PUBREC, and the write to fail, its PUBREL would
+ * leave before those of older messages that the same frame has acknowledged [MQTT-4.6.0-4].
+ */
 function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement): Effect[] {
-  const deleted: Effect[] = body === 'log' ? [{ type: 'delete', name }] : [];
-  return packet === 'pubrec' ? [...deleted, { type: 'pubrel', packetId }] : deleted;
+  if (packet === 'pubrec') return [{ type: 'pubrel', packetId }];
+  return body === 'log' ? [{ type: 'delete', name }] : [];
 }
 
 function changed(record: QueueRecord, entry: Entry, { packet }: Acknowledgement): QueueRecord {
   const seen = record.awaits === entry.packetId ? arrived(record) : record;
   if (packet !== 'pubrec') return { ...seen, entries: seen.entries.filter((each) => each !== entry) };
-  const released: Entry = { ...entry, phase: 'pubrel-sent', body: 'none' };
+  const released: Entry = { ...entry, phase: 'pubrel-sent', body: bodyAfterPubrec(entry) };
   return { ...seen, entries: seen.entries.map((each) => (each === entry ? released : each)) };
+}
+
+/** It is not sent again [MQTT-4.3.3-6]; its item in the log stays until PUBCOMP. */
+export function bodyAfterPubrec({ body }: Entry): Body {
+  return body === 'log' ? 'log' : 'none';
 }

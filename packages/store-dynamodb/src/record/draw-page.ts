@@ -1,3 +1,4 @@
+import { bodyAfterPubrec } from './acknowledge-entries.ts';
 import { ENTRIES_MAX, namesDrawn, placesTaken, withEntry } from './entries.ts';
 import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
@@ -86,7 +87,7 @@ class PageInDrawing {
     }
     this.effects.push({ type: 'pubrel', packetId: entry.packetId });
     this.#packets += 1;
-    this.#replace(entry, { ...entry, phase: 'pubrel-sent', isCounted: false, body: 'none' });
+    this.#replace(entry, { ...entry, phase: 'pubrel-sent', isCounted: false, body: bodyAfterPubrec(entry) });
   }
 
   #sendEntryAgain(entry: Entry): void {

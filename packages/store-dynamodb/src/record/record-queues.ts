@@ -139,8 +139,7 @@ export class RecordQueues implements QueueStore {
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
     const entries = held?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
-      const item =
-        entry.body === 'none' ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
+      const item = isReleased(entry) ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
       return item === undefined ? [] : [[item, entry.packetId]];
     });
     const drawn = held === undefined ? new Set<string>() : namesDrawn(held.record);
@@ -360,6 +359,11 @@ interface Gathered {
   readonly decided: readonly DecideOn[];
   /** Names in the log that are still to be deleted. */
   readonly deleted: readonly string[];
+}
+
+/** PUBREC has come: it counts as acknowledged. */
+function isReleased({ phase }: Entry): boolean {
+  return phase === 'pubrel-due' || phase === 'pubrel-sent';
 }
 
 function isOther({ record }: HeldRecord, session: SessionRef): boolean {

@@ -14,7 +14,7 @@ export type Mode = 'direct' | 'backlog' | 'closing';
 /** How far the exchange of an entry has come on the connection of now. */
 export type Phase = 'unsent' | 'sent' | 'pubrel-due' | 'pubrel-sent';
 
-/** Where the message of an entry stands. `none`: PUBREC has come, so it is not sent again [MQTT-4.3.3-6]. */
+/** Where the message of an entry stands. `none`: PUBREC has come to what was not in the log. */
 export type Body = 'inline' | 'reference' | 'log' | 'none';
 
 /** A message of QoS 1 or 2 that has a packet id. */

@@ -206,16 +206,6 @@ export const MUTATIONS: readonly Mutation[] = [
     config: OFFLINE,
   },
   {
-    name: 'a QoS 2 entry without a body is dropped',
-    edit: {
-      file: DRAW,
-      from: 'if (entry.qos === 2) {',
-      to: "if (entry.qos === 2 && entry.body === 'none') {",
-    },
-    finds: STUCK,
-    config: { publishers: ['2|2', ''], crashes: 1 },
-  },
-  {
     name: 'a message that is taken overtakes an older one in the log',
     edit: { file: OFFER, from: 'isOneInLog ? 0 : countThatFits', to: 'countThatFits' },
     finds: ORDER,

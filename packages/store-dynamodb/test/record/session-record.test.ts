@@ -211,15 +211,20 @@ describe('an acknowledgement', () => {
     expect([judged('puback', 3), judged('puback', 4)]).toEqual(['unknown', 'unknown']);
   });
 
-  it('deletes the item of the log, and keeps the place until PUBCOMP [MQTT-4.3.3-6]', () => {
+  it('keeps the place and the item of the log until PUBCOMP [MQTT-4.3.3-6]', () => {
     const released = acknowledge({ ...ONLINE, entries: [entry(2, { qos: 2 })] }, 'pubrec', 2);
-    expect(released.effects).toEqual([
-      { type: 'delete', name: 'm2' },
-      { type: 'pubrel', packetId: 2 },
-    ]);
-    expect(released.record.entries).toMatchObject([{ phase: 'pubrel-sent', isCounted: true, body: 'none' }]);
+    expect(released.effects).toEqual([{ type: 'pubrel', packetId: 2 }]);
+    expect(released.record.entries).toMatchObject([{ phase: 'pubrel-sent', isCounted: true, body: 'log' }]);
     expect(acknowledge(released.record, 'pubrec', 2).record.entries).toEqual(released.record.entries);
-    expect(acknowledge(released.record, 'pubcomp', 2).record.entries).toEqual([]);
+    const done = acknowledge(released.record, 'pubcomp', 2);
+    expect(done.effects).toEqual([{ type: 'delete', name: 'm2' }]);
+    expect(done.record.entries).toEqual([]);
+  });
+
+  it('needs what was not in the log no more once PUBREC has come', () => {
+    const taken = entry(2, { qos: 2, kind: 'push', body: 'inline' });
+    const { record } = acknowledge({ ...ONLINE, entries: [taken] }, 'pubrec', 2);
+    expect(record.entries).toMatchObject([{ phase: 'pubrel-sent', body: 'none' }]);
   });
 
   it('of what closing awaits makes the session direct', () => {
