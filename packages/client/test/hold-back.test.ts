@@ -67,6 +67,34 @@ describe('what is held back (4)', () => {
     expect(harness.sent).toEqual(['connect', 'p', 'fetch']);
   });
 
+  test('a nudge is fetched at once, with the acknowledgements that wait', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(puback(1));
+    await harness.say('?');
+    expect(harness.sent).toEqual(['puback']);
+    expect(harness.gateway.frames.at(-1)?.replyWanted).toBe(true);
+    await harness.reply([publish('q1')]);
+    expect(harness.topics).toEqual(['q1']);
+    expect(harness.sent).toHaveLength(1);
+  });
+
+  test('a nudge waits for the outstanding reply, and is fetched once, before further packets', async () => {
+    const harness = new Harness();
+    await harness.connect({ clean: false });
+    await harness.write(publish('p', 1, 1));
+    await harness.say('?');
+    await harness.say('?');
+    await harness.write(publish('r', 1, 2));
+    expect(harness.sent).toEqual(['p']);
+    await harness.reply();
+    expect(harness.sent).toEqual(['p', 'fetch']);
+    await harness.reply([publish('q1')]);
+    expect(harness.sent).toEqual(['p', 'fetch', 'r']);
+    await harness.reply();
+    expect(harness.sent).toHaveLength(3);
+  });
+
   test('acknowledgements leave with a fetch', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });

@@ -12,6 +12,7 @@ import {
   SqsVisibility,
 } from '@apus/cloud/lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { QUEUES_UNDER_TEST } from '../../support/queues-under-test.ts';
 
 export const TABLE = 'apus';
 
@@ -57,7 +58,7 @@ export function composeFunctions(parts: FunctionParts) {
     fanOut: new QueuedFanOut(queue(QUEUES.fanOut), backlog),
     timers,
     livenessTimers: timers,
-    stores: { ...(process.env.APUS_QUEUES === 'record' && { queues: 'record' as const }) },
+    stores: QUEUES_UNDER_TEST,
     authenticator: { authenticate: () => ANONYMOUS },
     // For AUTH alone: handshakes show nothing. Checking a signature takes processor time, which is not measured here.
     tokens: { verify: () => ANONYMOUS },
