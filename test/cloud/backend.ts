@@ -1,5 +1,6 @@
 import { SignedPoster } from '@apus/cloud';
 import {
+  type CloudOptions,
   composeCloud,
   createPublishFunction,
   type PublishFunction,
@@ -9,6 +10,7 @@ import {
 } from '@apus/cloud/lambda';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { QUEUES_UNDER_TEST } from '../support/queues-under-test.ts';
 import { FAN_OUT, TABLE } from './names.ts';
 import type { CloudWorld } from './start-cloud.ts';
 
@@ -17,8 +19,9 @@ const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
 /** A backend of the deployment's owner: posts JSON to a path of the publish endpoint. */
 export type Backend = (path: string, body: unknown) => Promise<{ status: number; body: unknown }>;
 
-export function backendOf(world: CloudWorld): Backend {
-  const publish = publishFunction(world);
+/** @param stores those of the deployment */
+export function backendOf(world: CloudWorld, stores: CloudOptions['stores'] = QUEUES_UNDER_TEST): Backend {
+  const publish = publishFunction(world, stores);
   return async (path, body) => {
     const event = {
       rawPath: path,
@@ -32,7 +35,10 @@ export function backendOf(world: CloudWorld): Backend {
 }
 
 /** The function of the endpoint, over the services of the deployment. */
-function publishFunction({ emulator, dynamoDb }: CloudWorld): PublishFunction {
+function publishFunction(
+  { emulator, dynamoDb }: CloudWorld,
+  stores: NonNullable<CloudOptions['stores']>,
+): PublishFunction {
   const { sqs, managementEndpoint: endpoint, region, credentials } = emulator;
   const clock = { now: Date.now };
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -56,6 +62,7 @@ function publishFunction({ emulator, dynamoDb }: CloudWorld): PublishFunction {
     log,
     authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
+    stores,
   });
   return createPublishFunction({ environment: cloud.environment, clock, readKeys: async () => KEY });
 }

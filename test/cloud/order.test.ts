@@ -66,7 +66,7 @@ describe.each(['lists', 'record'] as const)(
   (queues) => {
     beforeAll(async () => {
       world = await startCloud({ seed: 23, alterations: { stores: { queues } } });
-      backend = backendOf(world);
+      backend = backendOf(world, { queues });
     });
     afterAll(() => world.stop());
 
