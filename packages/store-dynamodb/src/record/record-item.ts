@@ -4,7 +4,7 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 import type { Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
 
 /*
- * A record's item. `y` nonce of the last write, which is the record's version; `e` epoch, `c` connection (absent while the
+ * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of it; `e` epoch, `c` connection (absent while the
  * client is away), `rm` Receive Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits,
  * `un` until when a publisher may still post, `z` 1 when the incarnation is over, `id` the packet id that was given last,
  * `l` the entries, deflated JSON. What a blind write changes (`c`, `q`, `f`, `aw`, `z`) is an attribute of its own.

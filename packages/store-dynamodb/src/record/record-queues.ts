@@ -14,7 +14,7 @@ import type { PacketId } from '@apus/mqtt';
 import { batchDelete } from '../batch.ts';
 import type { Bodies } from '../bodies.ts';
 import { Copies } from '../copies.ts';
-import { ContentionError } from '../errors.ts';
+import { ContentionError, InDoubtError } from '../errors.ts';
 import type { FrameCache } from '../frame-cache.ts';
 import type { Leavings } from '../leavings.ts';
 import { DECISIONS_MAX } from '../limits.ts';
@@ -193,6 +193,8 @@ export class RecordQueues implements QueueStore {
       const record = this.#frame.isOpen ? decision.record : { ...decision.record, awaits: 0 };
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       const written = await this.#records.write(session, held, { ...held, record, removed });
+      // What was drawn may count as sent: the connection ends, and the next one is sent it.
+      if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#gathered = undefined;
       this.#frame.noteMore(record.mode === 'backlog');

@@ -27,9 +27,14 @@ export interface HeldRecord {
 /** What a write of a record came to; `failed` are the places of those written along that were there already. */
 export type RecordWritten =
   | { readonly ok: true; readonly nonce: string }
-  | { readonly ok: false; readonly failed: ReadonlyMap<number, Item | undefined> };
+  | {
+      readonly ok: false;
+      readonly failed: ReadonlyMap<number, Item | undefined>;
+      /** An attempt whose answer was lost may have written it, and others have written since. */
+      readonly isInDoubt?: boolean;
+    };
 
-const NOT_WRITTEN: RecordWritten = { ok: false, failed: new Map() };
+const NOT_WRITTEN = { ok: false, failed: new Map() } as const;
 
 /** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
 export class Records {
@@ -78,9 +83,10 @@ export class Records {
       const transacted = await transact(this.#table, [...along, { put: item, ...condition }]);
       return transacted.ok ? { ok: true, nonce } : { ok: false, failed: transacted.failed };
     }
-    const { ok, old } = await this.#table.put(item, condition);
-    // An attempt whose answer was lost has written it.
-    return ok || textOf(old, 'y') === nonce ? { ok: true, nonce } : NOT_WRITTEN;
+    const { ok, old, isRetry } = await this.#table.put(item, condition);
+    // An attempt whose answer was lost has written it; what is written blindly since has another version, and the same writer.
+    if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce };
+    return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
 
   /** From now on publishers append, and the client has to be told. False: it is so already, or nobody is connected. */
@@ -148,6 +154,7 @@ export class Records {
     });
     return {
       ...recordFields(record, nonce),
+      yw: text(nonce),
       rn: number(removed.messages),
       rb: number(removed.bytes),
       t: number(this.#ttl()),
