@@ -149,6 +149,8 @@ export type FrameKind =
   /** A frame that belongs behind a reply. */
   | 'part'
   | 'push'
+  /** Something waits, which the client is to fetch. */
+  | 'nudge'
   /** The gateway itself says that the handler failed. */
   | 'error'
   /** An empty frame. */

@@ -49,7 +49,7 @@ function judge({ qos, phase }: Entry, { packet }: Acknowledgement): Acknowledged
 /**
  * The item of the log goes first: an entry without a body counts as acknowledged, also where the write fails. At QoS 2 it
  * goes with PUBCOMP, hidden by its entry until then: were it to go with PUBREC, and the write to fail, its PUBREL would
- * leave before those of older messages that the same frame has acknowledged [MQTT-4.6.0-4].
+ * leave before those of older messages that the same frame has acknowledged.
  */
 function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement): Effect[] {
   if (packet === 'pubrec') return [{ type: 'pubrel', packetId }];
