@@ -128,7 +128,7 @@ export class RecordOffer {
     const { record } = held;
     if (connectionId === undefined || record.connectionId === connectionId || record.entries.length > 0)
       return false;
-    if (record.epoch >= standing.epoch) return false;
+    if (record.hasEnded || record.epoch >= standing.epoch) return false;
     const { items } = await this.#parts.log.first(session, 1);
     if (items.length > 0) return false;
     const draw = { log: { items: [], isComplete: true }, limit: NO_PAGE, nowMs: 0, firstOfReply: 0 };

@@ -161,7 +161,8 @@ export class RecordQueues implements QueueStore {
     await batchDelete(this.#table, await this.#leavings.queue(this.#table, session));
     this.#leavings.forget();
     // That it has ended stays, for publishers that are late.
-    if (left === 'record') await this.#records.delete(session);
+    if (left === 'ended') await this.#records.strip(session);
+    else await this.#records.delete(session);
   }
 
   async length(session: SessionRef): Promise<number> {

@@ -130,6 +130,14 @@ export class Records {
     return old && heldOf(old);
   }
 
+  /** Of an incarnation that is over nothing stays but that. */
+  async strip(session: SessionRef): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
+      condition: 'attribute_exists(z)',
+      values: { ':new': text(this.#table.settings.randomId()) },
+    });
+  }
+
   async delete(session: SessionRef): Promise<void> {
     await this.#table.delete(recordKey(session));
   }

@@ -1,0 +1,61 @@
+import type { Queued } from '@apus/broker';
+import { expect, it } from 'vitest';
+import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
+import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
+
+const idsOf = (page: readonly Queued[]) =>
+  page.map((queued) => (queued.type === 'publish' ? queued.message.id : 'pubrel'));
+
+/** A write of a record as a whole. */
+const isRecord = (operation: string, input: object) =>
+  operation === 'PutItem' && JSON.stringify(input).includes('"s":{"S":"record"}');
+
+await withService((service) => {
+  it('a page whose write has lost its answer is sent, although a publisher has objected since', async () => {
+    const other = service.make({ queues: 'record' });
+    const tenant = unique('tenant');
+    const { session } = await open(other, tenant, 'c');
+    const offer = async (number: number) => {
+      const known = (await other.sessions.get(tenant, 'c'))?.session ?? session;
+      const delivery = deliveryTo(known);
+      await other.queues.offer(messageOf(number), [delivery], ROOMY);
+      return delivery.packetId;
+    };
+    await detach(other, session, 'c:1');
+    expect(await offer(1)).toBe(0);
+    let isDue = true;
+    const after: Hooks['after'] = async (operation, input) => {
+      if (!isDue || !isRecord(operation, input)) return;
+      isDue = false;
+      expect(await offer(2)).toBe(0);
+      throw failure('TimeoutError');
+    };
+    const stores = service.make({ queues: 'record', hooks: { after } });
+    const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+    // What it draws leaves with the reply to CONNECT: until that has arrived a publisher appends.
+    await stores.beginFrame({ connectionId: 'c:2', tenant, topicNames: [] });
+    expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
+    expect(isDue).toBe(false);
+    expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
+  });
+
+  it('a copy for a share group that comes when its session has ended is for another member', async () => {
+    const stores = service.make({ queues: 'record' });
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c');
+    const share = { shareGroup: 'g', topicFilter: 'a/+' };
+    // It has taken one, so there is a record.
+    await stores.queues.offer(messageOf(1), [deliveryTo(session, { share })], ROOMY);
+    const matched = (await stores.sessions.get(tenant, 'c'))?.session ?? session;
+    const offline = (await detach(stores, session, 'c:1'))?.session ?? session;
+    await stores.sessions.remove(offline);
+    expect((await stores.queues.unacknowledged(offline)).map(({ message }) => message.id)).toEqual([
+      messageId(1),
+    ]);
+    await stores.queues.clear(offline);
+    const late = deliveryTo(matched, { share, copy: 'name' });
+    await stores.queues.offer(messageOf(2), [late], ROOMY);
+    expect(late).toMatchObject({ packetId: 0, passOnAs: 'name' });
+    expect(await stores.queues.unacknowledged(offline)).toEqual([]);
+  });
+});
