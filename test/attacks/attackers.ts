@@ -91,5 +91,5 @@ async function until(isDone: () => boolean, waitMs = ANSWER_MS): Promise<void> {
 
 function bytesOf(text: string): Buffer {
   const frame = readServerFrame(text);
-  return frame.kind === 'error' || frame.kind === 'nothing' ? Buffer.alloc(0) : frame.bytes;
+  return 'bytes' in frame ? frame.bytes : Buffer.alloc(0);
 }

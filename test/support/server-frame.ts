@@ -14,6 +14,8 @@ export type ServerFrame =
   | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }
   /** JSON of the gateway's own. */
   | { readonly kind: 'error'; readonly text: string }
+  /** Something waits: the client is to fetch it. */
+  | { readonly kind: 'nudge' }
   | { readonly kind: 'nothing' };
 
 const BASE64 = '((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)';
@@ -24,6 +26,7 @@ const PUSH = new RegExp(`^${BASE64}$`);
 /** @throws when the frame is none of them. */
 export function readServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
+  if (text === '?') return { kind: 'nudge' };
   if (text.startsWith('{')) return { kind: 'error', text };
   const push = PUSH.exec(text)?.[1];
   if (push !== undefined) return { kind: 'push', bytes: Buffer.from(push, 'base64') };

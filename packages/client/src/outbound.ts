@@ -83,7 +83,7 @@ export class Outbound {
 
   /** Nothing is under way or waits, and the server has nothing more to give. */
   get isIdle(): boolean {
-    return !this.isWaiting && !this.#more && !this.#isNudged && this.queue.packetCount === 0;
+    return !this.isWaiting && !this.#more && this.queue.packetCount === 0;
   }
 
   isOutstanding(type: number): boolean {
@@ -179,8 +179,10 @@ export class Outbound {
 
   #flush(): void {
     if (!this.#isOpen || this.isWaiting || this.#quietAlarm.isSet) return;
-    const nudged = this.#isNudged && !this.#isPaused ? this.#fetch() : undefined;
-    const frame = nudged ?? this.queue.takeFrame(this.#ports.memory.holdPublish) ?? this.#fetch();
+    const frame =
+      (this.#isNudged ? this.#fetch() : undefined) ??
+      this.queue.takeFrame(this.#ports.memory.holdPublish) ??
+      this.#fetch();
     if (frame !== undefined) this.#send(frame);
   }
 

@@ -75,7 +75,8 @@ test.each([
   ['in', frame('&', PUBLISH_A), { kind: 'part' }],
   ['in', '{"message":"Internal server error"}', { kind: 'error', billed: 1 }],
   ['in', '', { kind: 'nothing', billed: 1 }],
-  ['in', '?', { kind: 'unreadable' }],
+  ['in', '?', { kind: 'nudge' }],
+  ['in', '^', { kind: 'unreadable' }],
 ] as const)('a frame %s, “%s”, is %o', (direction, text, expected) => {
   const { wire, rows } = setUp();
   if (direction === 'out') wire.frameOut(text);
