@@ -1,4 +1,5 @@
 import { connect as connectInTextFrames } from '@apus/client';
+import { recordQueues } from '@apus/store-dynamodb';
 import * as mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Backend, backendOf } from './backend.ts';
@@ -63,7 +64,9 @@ const WAYS = [1, 2].flatMap((qos) =>
 
 describe.each(['lists', 'record'] as const)(
   'large and small messages of one topic, sessions by %s [MQTT-4.6.0-5] [MQTT-4.6.0-6]',
-  (queues) => {
+  (kind) => {
+    const queues = kind === 'record' ? recordQueues : kind;
+
     beforeAll(async () => {
       world = await startCloud({ seed: 23, alterations: { stores: { queues } } });
       backend = backendOf(world, { queues });

@@ -1,4 +1,5 @@
 import type { Cloud } from '@apus/cloud/lambda';
+import { recordQueues } from '@apus/store-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
@@ -39,7 +40,11 @@ describe('a deployment while everything goes wrong', () => {
   it.each(RECORD_SEEDS)(
     'the same with a record for each session (seed %i)',
     async (seed) => {
-      const history = await runHistory({ seed, size: SIZE, alterations: { stores: { queues: 'record' } } });
+      const history = await runHistory({
+        seed,
+        size: SIZE,
+        alterations: { stores: { queues: recordQueues } },
+      });
       if (history.problems.length > 0) expect.fail(reportOf(history));
       expect(history.counts.acknowledged).toBeGreaterThan(0);
     },

@@ -6,6 +6,7 @@ import { Bodies } from './bodies.ts';
 import { EntryMap } from './entry-map.ts';
 import { FanOutProgress } from './fan-out-progress.ts';
 import { FrameCache } from './frame-cache.ts';
+import type { FrameQueues } from './frame-queues.ts';
 import { Leavings } from './leavings.ts';
 import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import { DynamoLinks } from './links.ts';
@@ -17,7 +18,6 @@ import { DynamoQueues } from './queues.ts';
 import { QuotaAccounts } from './quota-accounts.ts';
 import { QuotaHoldings } from './quota-holdings.ts';
 import { DynamoReceived } from './received.ts';
-import { RecordQueues } from './record/record-queues.ts';
 import { ShapeRegistry } from './registry.ts';
 import { DynamoRetained } from './retained.ts';
 import { RetainedHoldings } from './retained-holdings.ts';
@@ -37,7 +37,7 @@ export interface DynamoStores extends Stores {
   readonly sessions: DynamoSessions;
   readonly subscriptions: DynamoSubscriptions;
   readonly retained: DynamoRetained;
-  readonly queues: DynamoQueues | RecordQueues;
+  readonly queues: DynamoQueues | FrameQueues;
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
@@ -62,9 +62,9 @@ export interface DynamoStores extends Stores {
    * `FramePlan.looksAtEnd`): `queues.next` has not been asked as it should. True once.
    */
   takeOwedLook(): boolean;
-  /** The record of the frame's session says that its client fetches on. Never with `queues: 'lists'`. */
+  /** The record of the frame's session says that its client fetches on. Never with lists. */
   isMoreWaiting(): boolean;
-  /** Only what the client fetches is drawn, so a fetch has to draw: with `queues: 'record'`. */
+  /** Only what the client fetches is drawn, so a fetch has to draw: with records. */
   readonly drawsAtFetch: boolean;
   /** Something waits for the session whose frame this is. */
   noteMore(): void;
@@ -101,9 +101,10 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     leavings,
     bans,
   });
-  const Queues = table.settings.queues === 'record' ? RecordQueues : DynamoQueues;
   const quotaHoldings = new QuotaHoldings(table);
-  const queues = new Queues(table, new Bodies(table, 'queued'), leavings, frame);
+  const make = table.settings.queues;
+  const bodies = new Bodies(table, 'queued');
+  const gathering = make === 'lists' ? undefined : make(table, bodies, leavings, frame);
   return {
     sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
     subscriptions,
@@ -114,7 +115,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       new RetainedHoldings(table, quotaHoldings),
       frame,
     ),
-    queues,
+    queues: gathering ?? new DynamoQueues(table, bodies, leavings, frame),
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
@@ -131,13 +132,13 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     takeOwedLook: () => frame.takeOwedLook(),
     isMoreWaiting: () => frame.isMoreWaiting,
     noteMore: () => frame.noteMore(true),
-    drawsAtFetch: table.settings.queues === 'record',
+    drawsAtFetch: gathering !== undefined,
     commitFrame: async () => {
-      if (queues instanceof RecordQueues) await queues.commit();
+      await gathering?.commit();
     },
     endFrame: () => {
       frame.end();
-      if (queues instanceof RecordQueues) queues.endFrame();
+      gathering?.endFrame();
     },
   };
 }

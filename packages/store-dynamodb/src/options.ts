@@ -1,5 +1,6 @@
 import type { Clock, SessionRef } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { MakeQueues } from './frame-queues.ts';
 import type { HeldChange } from './held-change.ts';
 
 export interface DynamoOptions {
@@ -62,9 +63,10 @@ export interface DynamoOptions {
   readonly onHeld?: (change: HeldChange) => Promise<void>;
   /**
    * How sessions are promised messages: by lists, an item for each message; or by one record for each session, with a log
-   * of what waits (docs/architecture.md). @default 'lists'
+   * of what waits: `recordQueues`, which is given here so that a bundle that does not use it does not hold it.
+   * @default 'lists'
    */
-  readonly queues?: 'lists' | 'record';
+  readonly queues?: 'lists' | MakeQueues;
   /** Tells the client of a session to fetch: messages wait that no reply has announced. @default it fetches by itself */
   readonly nudge?: (session: SessionRef) => Promise<void>;
   /** After so long a publisher that has taken a place in a window posts no more, in ms. @default 0: it has posted */

@@ -1,4 +1,5 @@
 import { queueStoreContract } from '@apus/broker/contract';
+import { recordQueues } from '@apus/store-dynamodb';
 import { vi } from 'vitest';
 import { withService } from './support/stores.ts';
 
@@ -7,5 +8,5 @@ vi.setConfig({ testTimeout: 600_000 });
 
 await withService((service) => {
   queueStoreContract('DynamoDB', () => service.make());
-  queueStoreContract('DynamoDB, a record for each session', () => service.make({ queues: 'record' }));
+  queueStoreContract('DynamoDB, a record for each session', () => service.make({ queues: recordQueues }));
 });

@@ -7,7 +7,6 @@ import type {
   Queued,
   QueuedPublish,
   QueueLimits,
-  QueueStore,
   SessionRef,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
@@ -16,6 +15,7 @@ import type { Bodies } from '../bodies.ts';
 import { Copies } from '../copies.ts';
 import { ContentionError, InDoubtError } from '../errors.ts';
 import type { FrameCache } from '../frame-cache.ts';
+import type { FrameQueues, MakeQueues } from '../frame-queues.ts';
 import type { Leavings } from '../leavings.ts';
 import { DECISIONS_MAX } from '../limits.ts';
 import { bodyRefOf, queuedOf } from '../queue-items.ts';
@@ -31,13 +31,16 @@ import { type HeldRecord, Records, type Removed } from './records.ts';
 import { decide } from './session-record.ts';
 import type { Acknowledgement, Decision, Draw, Effect, Entry, QueueRecord } from './types.ts';
 
+/** For `DynamoOptions.queues`. */
+export const recordQueues: MakeQueues = (...parts) => new RecordQueues(...parts);
+
 const NOTHING: readonly Queued[] = [];
 
 /**
  * What sessions have been promised: one record for each, which decides, and a log of the messages that wait. The record is
  * read, an event is decided on, and the record is written in the place of the one that was read; see `decide`.
  */
-export class RecordQueues implements QueueStore {
+export class RecordQueues implements FrameQueues {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #leavings: Leavings;

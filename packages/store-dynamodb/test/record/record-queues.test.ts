@@ -1,4 +1,5 @@
 import type { Queued } from '@apus/broker';
+import { recordQueues } from '@apus/store-dynamodb';
 import { expect, it } from 'vitest';
 import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
@@ -12,7 +13,7 @@ const isRecord = (operation: string, input: object) =>
 
 await withService((service) => {
   it('a page whose write has lost its answer is sent, although a publisher has objected since', async () => {
-    const other = service.make({ queues: 'record' });
+    const other = service.make({ queues: recordQueues });
     const tenant = unique('tenant');
     const { session } = await open(other, tenant, 'c');
     const offer = async (number: number) => {
@@ -30,7 +31,7 @@ await withService((service) => {
       expect(await offer(2)).toBe(0);
       throw failure('TimeoutError');
     };
-    const stores = service.make({ queues: 'record', hooks: { after } });
+    const stores = service.make({ queues: recordQueues, hooks: { after } });
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
     // What it draws leaves with the reply to CONNECT: until that has arrived a publisher appends.
     await stores.beginFrame({ connectionId: 'c:2', tenant, topicNames: [] });
@@ -40,7 +41,7 @@ await withService((service) => {
   });
 
   it('a copy for a share group that comes when its session has ended is for another member', async () => {
-    const stores = service.make({ queues: 'record' });
+    const stores = service.make({ queues: recordQueues });
     const tenant = unique('tenant');
     const { session } = await open(stores, tenant, 'c');
     const share = { shareGroup: 'g', topicFilter: 'a/+' };
