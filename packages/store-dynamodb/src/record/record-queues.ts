@@ -106,8 +106,7 @@ export class RecordQueues implements FrameQueues {
   async #viewFor(session: SessionRef, held: HeldRecord | undefined): Promise<QueueView | undefined> {
     const opened = knownView(session);
     if (held === undefined && opened?.standing.isNew !== false) return undefined;
-    if (opened !== undefined) return opened;
-    const [view] = await this.#views.read([session]);
+    const [view] = opened === undefined ? await this.#views.read([session]) : [opened];
     return view !== undefined && isFor(view, session) ? view : undefined;
   }
 
