@@ -41,10 +41,6 @@ export class RecordLog {
     return { items, isComplete: next === undefined };
   }
 
-  async all(session: SessionRef): Promise<readonly Item[]> {
-    return await this.#table.queryAll(rangeOf(session));
-  }
-
   async has(session: SessionRef, offered: Offered): Promise<boolean> {
     return (await this.#table.get(waitingKey(session, offered))) !== undefined;
   }

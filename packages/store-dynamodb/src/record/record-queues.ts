@@ -27,7 +27,7 @@ import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
 import { namesDrawn } from './entries.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
 import { RecordOffer } from './record-offer.ts';
-import { type HeldRecord, Records, type Removed } from './records.ts';
+import { type HeldRecord, NOT_HELD, Records, type Removed } from './records.ts';
 import { decide } from './session-record.ts';
 import type { Acknowledgement, Decision, Draw, Effect, Entry, QueueRecord } from './types.ts';
 
@@ -49,8 +49,8 @@ export class RecordQueues implements FrameQueues {
   readonly #records: Records;
   readonly #copies: Copies;
   readonly #log: RecordLog;
-  /** What `unacknowledged` has found of incarnations that `clear` has not come to. */
-  readonly #left = new Map<string, 'nothing' | 'ended' | 'record'>();
+  /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
+  #emptyIncarnation: string | undefined;
   #gathered: Gathered | undefined;
 
   constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
@@ -132,12 +132,11 @@ export class RecordQueues implements FrameQueues {
     const items = await this.#leavings.queue(this.#table, session);
     const found = await this.#records.find(session);
     if (found === undefined && items.length === 0) {
-      this.#left.set(session.incarnation, 'nothing');
+      this.#emptyIncarnation = session.incarnation;
       return [];
     }
     const [view] = await this.#views.read([session]);
     const held = view === undefined ? ((await this.#records.end(session)) ?? found) : found;
-    this.#left.set(session.incarnation, view === undefined ? 'ended' : 'record');
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
     const entries = held?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
@@ -157,19 +156,17 @@ export class RecordQueues implements FrameQueues {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    const left = this.#left.get(session.incarnation) ?? 'record';
-    this.#left.delete(session.incarnation);
-    if (left === 'nothing') return;
+    const isEmpty = this.#emptyIncarnation === session.incarnation;
+    this.#emptyIncarnation = undefined;
+    if (isEmpty) return;
     await batchDelete(this.#table, await this.#leavings.queue(this.#table, session));
     this.#leavings.forget();
-    // That it has ended stays, for publishers that are late.
-    if (left === 'ended') await this.#records.strip(session);
-    else await this.#records.delete(session);
+    await this.#records.clear(session);
   }
 
   async length(session: SessionRef): Promise<number> {
     const held = await this.#records.find(session);
-    return await this.#log.length(session, held ?? NO_RECORD);
+    return await this.#log.length(session, held ?? NOT_HELD);
   }
 
   /** Undefined when another has written the record meanwhile. */
@@ -199,7 +196,7 @@ export class RecordQueues implements FrameQueues {
       // What was drawn may count as sent: the connection ends, and the next one is sent it.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
-      this.#gathered = undefined;
+      if (this.#gatheredFor(session) !== undefined) this.#gathered = undefined;
       this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, view, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
@@ -395,13 +392,6 @@ function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]
     bytes: removed.bytes + gone.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
-
-const NO_RECORD: Pick<HeldRecord, 'record' | 'removed'> & HeldRecord = {
-  record: { ...({} as QueueRecord), entries: [] },
-  contents: new Map(),
-  removed: { messages: 0, bytes: 0 },
-  nonce: undefined,
-};
 
 /** A frame of a connection that has been taken over draws nothing from its successor's queue. */
 function isFor(view: QueueView, session: SessionRef): boolean {

@@ -24,6 +24,14 @@ export interface HeldRecord {
   readonly nonce: string | undefined;
 }
 
+/** Nobody has written one. */
+export const NOT_HELD: HeldRecord = {
+  record: NEW_RECORD,
+  contents: new Map(),
+  removed: { messages: 0, bytes: 0 },
+  nonce: undefined,
+};
+
 /** What a write of a record came to; `failed` are the places of those written along that were there already. */
 export type RecordWritten =
   | { readonly ok: true; readonly nonce: string }
@@ -56,7 +64,7 @@ export class Records {
       standing.isNew && connectionId !== undefined
         ? { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' }
         : NEW_RECORD;
-    return { record, contents: new Map(), removed: { messages: 0, bytes: 0 }, nonce: undefined };
+    return { ...NOT_HELD, record };
   }
 
   /** As it stands. Undefined: nobody has written one. */
@@ -130,12 +138,13 @@ export class Records {
     return old && heldOf(old);
   }
 
-  /** Of an incarnation that is over nothing stays but that. */
-  async strip(session: SessionRef): Promise<void> {
-    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
+  /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
+  async clear(session: SessionRef): Promise<void> {
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
       condition: 'attribute_exists(z)',
       values: { ':new': text(this.#table.settings.randomId()) },
     });
+    if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
   }
 
   async delete(session: SessionRef): Promise<void> {
