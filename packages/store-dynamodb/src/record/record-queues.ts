@@ -23,13 +23,14 @@ import { knownView, type QueueView, QueueViews } from '../queue-view.ts';
 import { connectionOf } from '../session-ref.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../values.ts';
-import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
+import { AnsweredPage } from './answered-page.ts';
 import { namesDrawn } from './entries.ts';
+import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
 import { RecordOffer } from './record-offer.ts';
-import { type HeldRecord, NOT_HELD, Records, type Removed } from './records.ts';
+import { type HeldRecord, NOT_HELD, Records } from './records.ts';
 import { decide } from './session-record.ts';
-import type { Acknowledgement, Decision, Draw, Effect, Entry, QueueRecord } from './types.ts';
+import type { Draw, Effect, Entry } from './types.ts';
 
 /** For `DynamoOptions.queues`. */
 export const recordQueues: MakeQueues = (...parts) => new RecordQueues(...parts);
@@ -51,7 +52,7 @@ export class RecordQueues implements FrameQueues {
   readonly #log: RecordLog;
   /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
   #emptyIncarnation: string | undefined;
-  #gathered: Gathered | undefined;
+  readonly #acknowledgements: RecordAcknowledgements;
 
   constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
     this.#table = table;
@@ -62,6 +63,7 @@ export class RecordQueues implements FrameQueues {
     this.#records = new Records(table);
     this.#copies = new Copies(table);
     this.#log = new RecordLog(table, this.#records, this.#copies);
+    this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, frame);
   }
 
   async offer(
@@ -85,8 +87,7 @@ export class RecordQueues implements FrameQueues {
     // What leaves in pushes only acknowledges: a frame with a reply draws.
     if (this.#frame.isPushing) return NOTHING;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const gathered = this.#gatheredFor(session);
-      const held = gathered?.held ?? (await this.#records.find(session));
+      const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
       const isMine = held !== undefined && held.record.connectionId === connectionOf(session);
       if (isMine && held.record.mode !== 'backlog') return NOTHING;
       const view = await this.#viewFor(session, held);
@@ -111,20 +112,19 @@ export class RecordQueues implements FrameQueues {
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
-    return await this.#change(session, (record) => {
-      const entry = record.entries.find((each) => each.packetId === packetId);
-      if (answer === 'puback' || answer === 'pubcomp')
-        return acknowledged(record, { packet: answer, packetId });
-      if (entry === undefined || entry.phase === 'unsent' || entry.phase === 'pubrel-due') return 'unknown';
-      // PUBREC with an error ends the exchange.
-      if (answer === 'pubrec' && (entry.qos !== 2 || entry.phase !== 'sent')) return 'out-of-place';
-      const seen = answer === 'pubrec' && record.awaits === packetId ? arrived(record) : record;
-      return decide(seen, { type: 'give-up', packetId });
-    });
+    return await this.#acknowledgements.complete(session, packetId, answer);
   }
 
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
-    return await this.#change(session, (record) => acknowledged(record, { packet: 'pubrec', packetId }));
+    return await this.#acknowledgements.release(session, packetId);
+  }
+
+  async commit(): Promise<void> {
+    await this.#acknowledgements.commit();
+  }
+
+  endFrame(): void {
+    this.#acknowledgements.endFrame();
   }
 
   /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
@@ -177,9 +177,9 @@ export class RecordQueues implements FrameQueues {
     nowMs: number,
   ): Promise<readonly Queued[] | undefined> {
     const { session } = view;
-    const page = new PageInDrawing(limit);
+    const page = new AnsweredPage(limit);
     let held = first;
-    await this.#deleteGathered(session);
+    await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
       const read = await this.#log.first(session, namesDrawn(held.record).size + limit.messages + 1);
       const draw: Draw = {
@@ -196,7 +196,7 @@ export class RecordQueues implements FrameQueues {
       // What was drawn may count as sent: the connection ends, and the next one is sent it.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
-      if (this.#gatheredFor(session) !== undefined) this.#gathered = undefined;
+      this.#acknowledgements.written(session);
       this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, view, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
@@ -239,7 +239,7 @@ export class RecordQueues implements FrameQueues {
   }
 
   async #add(
-    page: PageInDrawing,
+    page: AnsweredPage,
     { session }: QueueView,
     held: HeldRecord,
     effects: readonly Effect[],
@@ -263,134 +263,6 @@ export class RecordQueues implements FrameQueues {
       if (queued !== undefined) page.add(queued, bytes);
     }
   }
-
-  /**
-   * In a frame the acknowledgements are gathered, and written with the page that they make room for, or at the frame's end:
-   * the reply leaves after that. A frame that fails has acknowledged nothing.
-   */
-  async #change(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
-    if (!this.#frame.isOpen) return await this.#changeNow(session, decideOn);
-    let gathered = this.#gatheredFor(session);
-    if (gathered === undefined) {
-      await this.commit();
-      const held = await this.#records.find(session);
-      if (held === undefined || isOther(held, session)) return 'unknown';
-      gathered = { session, read: held, held, decided: [], deleted: [] };
-    }
-    const applied = applyTo(gathered.held, decideOn);
-    if (typeof applied === 'string') return applied;
-    const { held, deleted } = applied;
-    // What was acknowledged makes room, which a frame with a reply uses.
-    if (held.record.mode === 'backlog' && !this.#frame.isPushing) this.#frame.oweLook();
-    this.#gathered = {
-      ...gathered,
-      held,
-      decided: [...gathered.decided, decideOn],
-      deleted: [...gathered.deleted, ...deleted],
-    };
-    return 'done';
-  }
-
-  /** Writes what the frame has gathered. */
-  async commit(): Promise<void> {
-    const gathered = this.#gathered;
-    if (gathered === undefined) return;
-    const { session, decided } = gathered;
-    let { read, held } = gathered;
-    await this.#deleteGathered(session);
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      if (read.record === held.record || (await this.#records.write(session, read, held)).ok) {
-        this.#gathered = undefined;
-        return;
-      }
-      const found = await this.#records.find(session);
-      if (found === undefined || isOther(found, session)) {
-        this.#gathered = undefined;
-        return;
-      }
-      read = found;
-      held = decided.reduce((before, decideOn) => {
-        const applied = applyTo(before, decideOn);
-        return typeof applied === 'string' ? before : applied.held;
-      }, found);
-    }
-    throw new ContentionError('a session record', DECISIONS_MAX);
-  }
-
-  /** The frame has ended. */
-  endFrame(): void {
-    this.#gathered = undefined;
-  }
-
-  #gatheredFor({ incarnation, key }: SessionRef): Gathered | undefined {
-    const session = this.#gathered?.session;
-    return session?.incarnation === incarnation && session.key === key ? this.#gathered : undefined;
-  }
-
-  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
-  async #deleteGathered(session: SessionRef): Promise<void> {
-    const gathered = this.#gatheredFor(session);
-    if (gathered === undefined || gathered.deleted.length === 0) return;
-    await this.#log.deleteAll(session, gathered.deleted);
-    this.#gathered = { ...gathered, deleted: [] };
-  }
-
-  async #changeNow(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const read = await this.#records.find(session);
-      if (read === undefined || isOther(read, session)) return 'unknown';
-      const applied = applyTo(read, decideOn);
-      if (typeof applied === 'string') return applied;
-      await this.#log.deleteAll(session, applied.deleted);
-      if (applied.held.record === read.record) return 'done';
-      if ((await this.#records.write(session, read, applied.held)).ok) return 'done';
-    }
-    throw new ContentionError('a session record', DECISIONS_MAX);
-  }
-}
-
-type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
-
-/** Acknowledgements of one frame. */
-interface Gathered {
-  readonly session: SessionRef;
-  /** The record as it was read. */
-  readonly read: HeldRecord;
-  /** As they make it. */
-  readonly held: HeldRecord;
-  readonly decided: readonly DecideOn[];
-  /** Names in the log that are still to be deleted. */
-  readonly deleted: readonly string[];
-}
-
-/** PUBREC has come: it counts as acknowledged. */
-function isReleased({ phase }: Entry): boolean {
-  return phase === 'pubrel-due' || phase === 'pubrel-sent';
-}
-
-function isOther({ record }: HeldRecord, session: SessionRef): boolean {
-  const connectionId = connectionOf(session);
-  return connectionId !== undefined && record.connectionId !== connectionId;
-}
-
-/** The record with an acknowledgement, under the version that was read; or why it changes nothing. */
-function applyTo(
-  held: HeldRecord,
-  decideOn: DecideOn,
-): { readonly held: HeldRecord; readonly deleted: readonly string[] } | Acknowledged {
-  const decision = decideOn(held.record);
-  if (typeof decision === 'string') return decision;
-  const deleted = decision.effects.flatMap((effect) => (effect.type === 'delete' ? effect.name : []));
-  return { held: { ...held, record: decision.record, removed: removedWith(held, deleted) }, deleted };
-}
-
-/** Each entry counts once: when it leaves the record. */
-function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]): Removed {
-  const gone = record.entries.filter(({ name }) => deleted.includes(name));
-  return {
-    messages: removed.messages + gone.length,
-    bytes: removed.bytes + gone.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
 }
 
 /** A frame of a connection that has been taken over draws nothing from its successor's queue. */
@@ -400,43 +272,7 @@ function isFor(view: QueueView, session: SessionRef): boolean {
   return asked === undefined || asked === view.connectionId;
 }
 
-function acknowledged(record: QueueRecord, acknowledgement: Acknowledgement): Decision | Acknowledged {
-  const outcome = acknowledgedAs(record, acknowledgement);
-  if (outcome !== 'done') return outcome;
-  const frame = {
-    connectionId: record.connectionId ?? '',
-    acknowledgements: [acknowledgement],
-    draw: undefined,
-  };
-  return decide({ ...record, connectionId: frame.connectionId }, { type: 'frame', ...frame });
-}
-
-/** What one call answers, in several draws. */
-class PageInDrawing {
-  readonly entries: Queued[] = [];
-  readonly #limit: PageLimit;
-  #bytes = 0;
-
-  constructor(limit: PageLimit) {
-    this.#limit = limit;
-  }
-
-  get isEmpty(): boolean {
-    return this.entries.length === 0;
-  }
-
-  get left(): PageLimit {
-    const messages = Math.max(0, this.#limit.messages - this.entries.length);
-    return { messages, bytes: Math.max(0, this.#limit.bytes - this.#bytes) };
-  }
-
-  get firstPacketId(): PacketId {
-    const [first] = this.entries.filter(({ type }) => type === 'publish');
-    return first?.type === 'publish' ? first.delivery.packetId : 0;
-  }
-
-  add(queued: Queued, bytes: number): void {
-    this.entries.push(queued);
-    this.#bytes += bytes;
-  }
+/** PUBREC has come: it counts as acknowledged. */
+function isReleased({ phase }: Entry): boolean {
+  return phase === 'pubrel-due' || phase === 'pubrel-sent';
 }
