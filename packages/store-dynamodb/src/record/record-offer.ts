@@ -33,6 +33,8 @@ interface OfferedCopy {
   readonly isHeld: boolean;
   isInLog: boolean;
   isRemembered: boolean;
+  /** This call has taken or appended it. */
+  isPlaced: boolean;
 }
 
 /**
@@ -81,6 +83,7 @@ export class RecordOffer {
         isHeld: hold?.has(delivery) === true,
         isInLog: false,
         isRemembered: false,
+        isPlaced: false,
       });
     }
     await Promise.all([...bySession.values()].map(({ view, copies }) => this.#offer(view, copies)));
@@ -113,7 +116,8 @@ export class RecordOffer {
         view = now;
       }
       if (await this.#connects(view, held)) continue;
-      const outcome = await this.#decide(view, held, copies);
+      const open = copies.filter(({ isPlaced }) => !isPlaced);
+      const outcome = await this.#decide(view, held, open);
       if (outcome === 'done') return;
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
@@ -207,8 +211,10 @@ export class RecordOffer {
       for (const { offered } of copies) passOn(offered.delivery);
       return true;
     }
-    for (const [place, { offered }] of its.entries())
-      Object.assign(offered.delivery, { session, packetId: taken[place]?.packetId ?? 0 });
+    for (const [place, copy] of its.entries()) {
+      copy.isPlaced = true;
+      Object.assign(copy.offered.delivery, { session, packetId: taken[place]?.packetId ?? 0 });
+    }
     return true;
   }
 
@@ -230,6 +236,7 @@ export class RecordOffer {
         continue;
       }
       isStored ||= appended.isStored;
+      copy.isPlaced = true;
       if (appended.dropped === 0) continue;
       this.#dropped += appended.dropped;
       offered.delivery.dropped = (offered.delivery.dropped ?? 0) + appended.dropped;

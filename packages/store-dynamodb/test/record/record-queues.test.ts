@@ -1,4 +1,4 @@
-import type { Queued } from '@apus/broker';
+import type { Queued, SessionRef } from '@apus/broker';
 import { recordQueues } from '@apus/store-dynamodb';
 import { expect, it } from 'vitest';
 import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
@@ -38,6 +38,25 @@ await withService((service) => {
     expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
     expect(isDue).toBe(false);
     expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
+  });
+
+  it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {
+    const ended: string[] = [];
+    const endUncertain = ({ clientId }: SessionRef) => ended.push(clientId) > 0;
+    const stores = service.make({ queues: recordQueues, endUncertain });
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+    const offer = async (...copies: string[]) => {
+      const current = (await stores.sessions.get(tenant, 'c'))?.session ?? session;
+      const deliveries = copies.map((copy) => deliveryTo(current, { qos: 2, copy }));
+      await stores.queues.offer(messageOf(1), deliveries, ROOMY);
+      return deliveries.map(({ packetId }) => packetId);
+    };
+    const [first = 0] = await offer('known');
+    await stores.queues.release(session, first);
+    await stores.queues.complete(session, first, 'pubcomp');
+    expect(await offer('new', 'known')).toEqual([expect.any(Number), 0]);
+    expect(ended).toEqual([]);
   });
 
   it('a copy for a share group that comes when its session has ended is for another member', async () => {
