@@ -12,7 +12,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-
+import { loadViewStrings } from '../i18n/index.ts';
 import type { ViewId } from '../state/view-ids.ts';
 
 /** What a view's icon takes; every icon of `@tabler/icons-react` fits. */
@@ -41,7 +41,7 @@ export const VIEWS: readonly View[] = [
   {
     id: 'messages',
     icon: IconList,
-    ...view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
+    ...shownFirst(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
   },
   {
     id: 'tree',
@@ -124,8 +124,16 @@ export function preload(dialogs: readonly (() => Promise<unknown>)[], isMessageS
   return () => clearTimeout(timer);
 }
 
-/** Loads a view when it is first opened. */
+/** Loads a view, and the strings of all but Messages, when it is first opened. */
 function view<Name extends string>(
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+): Pick<View, 'Component' | 'load'> {
+  return shownFirst(async () => (await Promise.all([load(), loadViewStrings()]))[0], name);
+}
+
+/** Loads a view whose strings are here from the start. */
+function shownFirst<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
 ): Pick<View, 'Component' | 'load'> {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { en } from '../../src/i18n/en/index.ts';
+import { views } from '../../src/i18n/en/views.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -51,6 +52,16 @@ test('every text of every component comes from the catalogue', () => {
   expect(texts).toEqual([]);
 });
 
+test('what is here before the strings of the other views names none of them', () => {
+  const named = new RegExp(`['\`](?:${Object.keys(views).join('|')})\\.[a-z]`, 'i');
+  const ofViews = new RegExp(`^features/(?:${Object.keys(views).join('|')})/`);
+  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /\.tsx?$/.test(name) && !ofViews.test(name),
+  );
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.filter((name) => named.test(readFileSync(join(SOURCES, name), 'utf8')))).toEqual([]);
+});
+
 test('no entry of the catalogue is empty, and what is filled in is named', () => {
   const entries = (value: object, path: string): [string, string][] =>
     Object.entries(value).flatMap(([name, entry]) =>
@@ -58,7 +69,7 @@ test('no entry of the catalogue is empty, and what is filled in is named', () =>
         ? [[`${path}${name}`, entry] satisfies [string, string]]
         : entries(entry as object, `${path}${name}.`),
     );
-  for (const [key, text] of entries(en, '')) {
+  for (const [key, text] of entries({ ...en, ...views }, '')) {
     if (!key.startsWith('reasons.') && !key.startsWith('troubles.')) expect(text, key).not.toBe('');
     // One brace alone, or a name with a space in it, would be shown as it is.
     expect(text.replaceAll(/\{\{\w+\}\}/g, ''), key).not.toMatch(/\{\{|\}\}/);
