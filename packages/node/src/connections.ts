@@ -99,8 +99,7 @@ export class NodeConnections implements Connections {
 
 function push(link: NodeLink, prepared: PreparedPublish, delivery: Delivery): void {
   link.traffic.sentMessages += 1;
-  link.push(headFor(prepared, delivery.packetId));
-  if (prepared.tail !== undefined) link.push(prepared.tail);
+  link.push(headFor(prepared, delivery.packetId), prepared.tail);
 }
 
 /** Undefined before CONNECT was accepted: nothing is sent then [MQTT-3.14.0-1]. */

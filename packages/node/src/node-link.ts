@@ -14,7 +14,6 @@ import { type Reader, Reading } from './reading.ts';
 import type { Scheduler } from './scheduler.ts';
 import { TopicAliases } from './topic-aliases.ts';
 import { Turns } from './turns.ts';
-import { frameOf } from './web-socket-frame.ts';
 
 /** What every link of a node shares. */
 export interface LinkContext {
@@ -150,14 +149,14 @@ export class NodeLink implements Link, Reader, InboundHolder {
   }
 
   send(packet: Packet, version: ProtocolVersion): void {
-    this.push(frameOf(encodePacket(packet, version)));
+    this.push(encodePacket(packet, version));
   }
 
-  /** Sends the bytes of WebSocket frames; a frame may be cut between calls. */
-  push(bytes: Uint8Array): void {
+  /** Sends the bytes of a packet, with the tail that all its recipients share, if it has one. */
+  push(packet: Uint8Array, tail?: Uint8Array): void {
     if (!this.isOpen) return;
-    this.traffic.sentBytes += bytes.length;
-    this.#outbox.push(bytes);
+    this.traffic.sentBytes += packet.length + (tail?.length ?? 0);
+    this.#outbox.push(packet, tail);
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {

@@ -1,13 +1,15 @@
 import type { Duplex } from 'node:stream';
+import { frameHeader } from './web-socket-frame.ts';
 
-/** A frame this large is written by itself: gathering it would copy it. */
-const GATHERED_FRAME_BYTES_MAX = 16 * 1024;
+/** Bytes this many are written by themselves: gathering them would copy them. */
+const GATHERED_BYTES_MAX = 16 * 1024;
 /** So much is written without waiting for the end of the turn, so that the kernel has it early. */
 const WRITE_BYTES = 64 * 1024;
 
 /**
  * Flushes what the turn of the event loop has gathered, once and for all clients. One turn reads from many sockets,
- * so a busy subscriber gets the messages of many publishers in one write.
+ * so a busy subscriber gets the messages of many publishers in one write, and in one frame: a browser has more work with a
+ * frame than with a packet.
  */
 export class Flusher {
   #waiting: Outbox[] = [];
@@ -45,26 +47,36 @@ export class Outbox {
     return this.#gatheredBytes + this.#socket.writableLength;
   }
 
-  push(bytes: Uint8Array): void {
-    if (bytes.length > GATHERED_FRAME_BYTES_MAX) {
-      this.flush();
-      this.#write(bytes);
-      return;
-    }
-    this.#gathered.push(bytes);
-    this.#gatheredBytes += bytes.length;
+  /** @param tail the rest of the packet, where it is not copied */
+  push(packet: Uint8Array, tail?: Uint8Array): void {
+    this.#gather(packet);
+    if (tail !== undefined) this.#gather(tail);
     if (this.#gatheredBytes >= WRITE_BYTES) this.flush();
-    else if (!this.#scheduled) this.#schedule();
+    else if (this.#gatheredBytes > 0 && !this.#scheduled) this.#schedule();
   }
 
   flush(): void {
     this.#scheduled = false;
-    const [first] = this.#gathered;
-    if (first === undefined) return;
-    const bytes = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered, this.#gatheredBytes);
+    if (this.#gatheredBytes > 0) this.#writeFrame();
+  }
+
+  #gather(bytes: Uint8Array): void {
+    if (bytes.length > GATHERED_BYTES_MAX) {
+      this.#writeFrame(bytes);
+      return;
+    }
+    this.#gathered.push(bytes);
+    this.#gatheredBytes += bytes.length;
+  }
+
+  /** What is gathered, and what has to follow it in the same frame: a packet may be cut between them. */
+  #writeFrame(large?: Uint8Array): void {
+    const header = frameHeader(this.#gatheredBytes + (large?.length ?? 0));
+    const bytes = Buffer.concat([header, ...this.#gathered], header.length + this.#gatheredBytes);
     this.#gathered = [];
     this.#gatheredBytes = 0;
     this.#write(bytes);
+    if (large !== undefined) this.#write(large);
   }
 
   #schedule(): void {

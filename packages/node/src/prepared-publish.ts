@@ -1,7 +1,6 @@
 import type { Delivery, Message } from '@apus/broker';
 import { encodePublish, type ProtocolVersion, type PublishPacket, type PublishProperties } from '@apus/mqtt';
 import type { TopicForm } from './topic-aliases.ts';
-import { frameHeader } from './web-socket-frame.ts';
 
 /** Above this a payload is shared between its recipients rather than copied for each Packet Identifier. */
 const COPIED_BYTES_MAX = 4096;
@@ -10,8 +9,8 @@ const COPIED_BYTES_MAX = 4096;
 export interface PreparedPublish {
   /** Size of the MQTT packet, for the client's Maximum Packet Size. */
   readonly packetBytes: number;
-  /** WebSocket header and the beginning of the packet, or all of it. */
-  readonly head: Buffer;
+  /** The beginning of the packet, or all of it. */
+  readonly head: Uint8Array;
   readonly tail: Uint8Array | undefined;
   /** Where the Packet Identifier stands in `head`; undefined at QoS 0. */
   readonly packetIdOffset: number | undefined;
@@ -26,19 +25,18 @@ export function preparePublish(
 ): PreparedPublish {
   const packet = publishOf(message, delivery, topicForm, messageExpiryInterval);
   const { bytes, packetIdOffset } = encodePublish(packet, version);
-  const header = frameHeader(bytes.length);
   const whole = bytes.length <= COPIED_BYTES_MAX;
   const cut = whole ? bytes.length : packetIdOffset + (delivery.qos > 0 ? 2 : 0);
   return {
     packetBytes: bytes.length,
-    head: Buffer.concat([header, bytes.subarray(0, cut)]),
+    head: bytes.subarray(0, cut),
     tail: whole ? undefined : bytes.subarray(cut),
-    packetIdOffset: delivery.qos > 0 ? header.length + packetIdOffset : undefined,
+    packetIdOffset: delivery.qos > 0 ? packetIdOffset : undefined,
   };
 }
 
 /** The head for one recipient. */
-export function headFor(prepared: PreparedPublish, packetId: number): Buffer {
+export function headFor(prepared: PreparedPublish, packetId: number): Uint8Array {
   if (prepared.packetIdOffset === undefined) return prepared.head;
   const head = Buffer.from(prepared.head);
   head.writeUInt16BE(packetId, prepared.packetIdOffset);

@@ -15,9 +15,3 @@ export function frameHeader(payloadBytes: number): Buffer {
   header.writeUIntBE(payloadBytes, 4, 6);
   return header;
 }
-
-/** One MQTT packet as one WebSocket frame. */
-export function frameOf(packet: Uint8Array): Buffer {
-  const header = frameHeader(packet.length);
-  return Buffer.concat([header, packet], header.length + packet.length);
-}

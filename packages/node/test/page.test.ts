@@ -9,9 +9,10 @@ describe('the web client as the broker serves it', () => {
     return await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers } });
   }
 
+  /** The file with the page's shell and all that it imports. */
   async function scriptUrl(pageUrl: string): Promise<URL> {
     const html = await (await get(new URL(pageUrl))).text();
-    const [, path] = /<script[^>]* src="([^"]+)"/.exec(html) ?? [];
+    const [, path] = /<link rel="modulepreload"[^>]* href="([^"]+\/page-[^"]+)"/.exec(html) ?? [];
     if (path === undefined) throw new Error(`the page has no script: ${html}`);
     return new URL(path, pageUrl);
   }
