@@ -11,9 +11,10 @@ const PACKAGES = [
   'cost',
   'publish',
   'node',
+  'cli',
 ];
 
-/** Dependencies point inward: mqtt ← broker ← stores, cloud ← node ← test. */
+/** Dependencies point inward: mqtt ← broker ← stores, cloud ← node ← cli ← test. */
 const layer = (name, mayUse) => {
   const others = PACKAGES.filter((other) => other !== name && !mayUse.includes(other));
   return {
@@ -57,10 +58,18 @@ module.exports = {
     layer('cost', []),
     layer('simulation', ['cost']),
     layer('publish', []),
+    layer('node', ['mqtt', 'broker', 'identity', 'store-memory', 'store-disk', 'cloud']),
     layer(
-      'node',
+      'cli',
       PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),
     ),
+    {
+      name: 'node-knows-no-aws',
+      severity: 'error',
+      comment: 'packages/cli brings the emulator and the AWS SDK',
+      from: { path: '^packages/node/src' },
+      to: { path: '^packages/emulator/|node_modules/@(aws-sdk|smithy)/' },
+    },
     webClient('engine', ['engine']),
     webClient('state', ['engine', 'state', 'i18n']),
     webClient('ui', ['engine', 'state', 'i18n', 'ui']),

@@ -24,8 +24,8 @@ step(
 );
 if (process.argv.includes('build')) {
   const sources = ['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')];
-  const program = join('packages', 'node', 'dist', 'apus.js');
-  const build = () => run('node', [join('packages', 'node', 'build.mjs')]);
+  const program = join('packages', 'cli', 'dist', 'apus.js');
+  const build = () => run('node', [join('packages', 'cli', 'build.mjs')]);
   step('build', hashOf(sources), program, 'Building', build);
 }
 

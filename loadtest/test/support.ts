@@ -1,4 +1,4 @@
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { onTestFinished } from 'vitest';
 import { runFast } from '../src/generator/run-fast.ts';
 import type { Door } from '../src/generator/wire.ts';
@@ -11,13 +11,13 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 export const ONE_PART = { number: 1, of: 1 } as const;
 
 /** A broker with both doors, for one test. */
-export async function brokerForTest(options: Parameters<typeof startNode>[0] = {}): Promise<RunningNode> {
-  const node = await startNode({ port: 0, gatewayPort: 0, counters: true, logSink: () => {}, ...options });
+export async function brokerForTest(options: Parameters<typeof startDoors>[0] = {}): Promise<RunningDoors> {
+  const node = await startDoors({ port: 0, gatewayPort: 0, counters: true, logSink: () => {}, ...options });
   onTestFinished(() => node.stop());
   return node;
 }
 
-export function urlOf(node: RunningNode, door: Door): string {
+export function urlOf(node: RunningDoors, door: Door): string {
   return door === 'node' ? node.url : (node.gateway?.url ?? '');
 }
 

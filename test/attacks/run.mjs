@@ -7,4 +7,4 @@ import { bundle } from '../../.ci/bundle.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const out = await bundle('attacks', [join(here, 'main.ts')]);
 const { main } = await import(pathToFileURL(join(out, 'main.mjs')).href);
-await main(process.argv[2] ?? join(here, '../../packages/node/dist/apus.js'));
+await main(process.argv[2] ?? join(here, '../../packages/cli/dist/apus.js'));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import mqtt from 'mqtt';
 import type { Browser, Page } from 'playwright-core';
 import { build, type PreviewServer, preview } from 'vite';
@@ -22,7 +22,7 @@ allowForBusyMachine();
  */
 describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transport, in Chromium', () => {
   let outDir: string;
-  let node: RunningNode;
+  let node: RunningDoors;
   let site: PreviewServer;
   let browser: Browser;
 
@@ -31,7 +31,7 @@ describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transp
     const common = { root, logLevel: 'error', configFile: false, build: { outDir } } as const;
     await build({ ...common, resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] } });
     site = await preview({ ...common, preview: { host: '127.0.0.1', port: 0 } });
-    node = await startNode({ port: 0, gatewayPort: 0 });
+    node = await startDoors({ port: 0, gatewayPort: 0 });
     browser = await launchChromium();
   });
 

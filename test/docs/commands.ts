@@ -1,6 +1,6 @@
 import { flagOf, SETTING_NAMES } from '../../infra/lib/settings.ts';
 import { FLAGS as LOADTEST_FLAGS } from '../../loadtest/src/cli/arguments.ts';
-import { COMMANDS } from '../../packages/node/src/cli/commands.ts';
+import { COMMANDS } from '../../packages/cli/src/commands/commands.ts';
 import { codeOf, FILES, type Page, textOf } from './repository.ts';
 
 interface Manifest {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 let folder: string;
-let node: RunningNode;
+let node: RunningDoors;
 
 /** The example in a folder of its own, with the client as it is packed, mqtt.js, and `ws`, which that brings. */
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', join(folder, tarball), '--strip-components=1', '-C', client]);
   for (const name of ['mqtt', 'ws'])
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
-  node = await startNode({ port: 0, gatewayPort: 0, logLevel: 'silent' });
+  node = await startDoors({ port: 0, gatewayPort: 0, logLevel: 'silent' });
 });
 
 afterAll(async () => {

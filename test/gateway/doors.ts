@@ -1,4 +1,4 @@
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { afterAll, beforeAll } from 'vitest';
 import '../support/slow-machine.ts';
 import { RawClient, type Received } from '../support/raw-client.ts';
@@ -23,17 +23,17 @@ export interface Client {
 
 /** Both doors of one node, over the same stores. */
 export interface Doors {
-  readonly node: RunningNode;
+  readonly node: RunningDoors;
   connect(door: DoorOfClient, fields?: Fields): Promise<Client>;
 }
 
-export function useDoors(options: Parameters<typeof startNode>[0] = {}): Doors {
-  let node: RunningNode | undefined;
+export function useDoors(options: Parameters<typeof startDoors>[0] = {}): Doors {
+  let node: RunningDoors | undefined;
   beforeAll(async () => {
-    node = await startNode({ ...options, port: 0, gatewayPort: 0 });
+    node = await startDoors({ ...options, port: 0, gatewayPort: 0 });
   });
   afterAll(() => node?.stop());
-  const running = (): RunningNode => {
+  const running = (): RunningDoors => {
     if (node === undefined) throw new Error('the doors open when the tests begin');
     return node;
   };
@@ -48,7 +48,7 @@ export function useDoors(options: Parameters<typeof startNode>[0] = {}): Doors {
   };
 }
 
-async function connectNode(node: RunningNode, fields: Fields): Promise<Client> {
+async function connectNode(node: RunningDoors, fields: Fields): Promise<Client> {
   const { client, connack } = await RawClient.connect(node.url, fields);
   return {
     door: 'node',
@@ -70,7 +70,7 @@ async function connectNode(node: RunningNode, fields: Fields): Promise<Client> {
   };
 }
 
-async function connectGateway(node: RunningNode, fields: Fields): Promise<Client> {
+async function connectGateway(node: RunningDoors, fields: Fields): Promise<Client> {
   const { client, reply } = await TextClient.connect(node.gateway?.url ?? '', fields);
   const [connack, ...others] = reply.packets;
   if (connack === undefined) throw new Error('the reply to CONNECT is empty');

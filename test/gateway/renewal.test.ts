@@ -1,6 +1,6 @@
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { connect as connectInTextFrames, type TransportEvent } from '@apus/client';
 import { mintToken, parseIdentity } from '@apus/identity';
-import { type RunningNode, startNode } from '@apus/node';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -9,7 +9,7 @@ const SECRET = '0123456789abcdef0123456789abcdef';
 const LIFE_SECONDS = 600;
 const STEP_MS = 1_000;
 
-let node: RunningNode;
+let node: RunningDoors;
 let client: mqtt.MqttClient;
 
 /** The clock of client and broker, which are of this process, is the test's; the network between them is real. */
@@ -21,7 +21,7 @@ beforeEach(async () => {
     }),
     'identity.json',
   );
-  node = await startNode({ port: 0, gatewayPort: 0, identity, logLevel: 'silent' });
+  node = await startDoors({ port: 0, gatewayPort: 0, identity, logLevel: 'silent' });
 });
 afterEach(async () => {
   client.end(true);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const run = promisify(execFile);
@@ -42,10 +42,10 @@ const STRICT = {
   noUnusedLocals: true,
 };
 
-let node: RunningNode;
+let node: RunningDoors;
 
 beforeAll(async () => {
-  node = await startNode({ port: 0, gatewayPort: 0, logLevel: 'silent' });
+  node = await startDoors({ port: 0, gatewayPort: 0, logLevel: 'silent' });
 });
 
 afterAll(async () => await node?.stop());

@@ -58,7 +58,7 @@ else process.exitCode = await soak();
 async function soak(): Promise<number> {
   const attacks = ATTACKS.map(({ name }) => name).filter((name) => name.includes(values.attack));
   if (attacks.length === 0) throw new Error(`There is no attack with "${values.attack}" in its name.`);
-  const program = fileURLToPath(new URL('../../../../packages/node/dist/apus.js', import.meta.url));
+  const program = fileURLToPath(new URL('../../../../packages/cli/dist/apus.js', import.meta.url));
   const broker = await Broker.start(program, [...USERS, 'mallory']);
   let attacker: ChildProcess | undefined;
   try {

@@ -10,6 +10,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export async function buildCommand(): Promise<string> {
   // Below node_modules, so that it finds the packages that it does not contain.
   const directory = await mkdtemp(join(ROOT, 'node_modules', '.apus-test-'));
-  await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'node', 'build.mjs'), directory]);
+  await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'cli', 'build.mjs'), directory]);
   return directory;
 }

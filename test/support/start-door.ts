@@ -57,15 +57,15 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     return { name: 'running broker', url: runningBrokerUrl, stop: async () => {} };
   }
   // A name in a variable: this file type-checks whether or not the package has been written.
-  const nodePackage: string = '@apus/node';
-  const { startNode } = (await import(nodePackage)) as {
-    startNode(
+  const cliPackage: string = '@apus/cli';
+  const { startDoors } = (await import(cliPackage)) as {
+    startDoors(
       options: DoorOptions & { port: number; gatewayPort?: number; gatewayLossGraceSeconds?: number },
     ): Promise<NodeDoor>;
   };
   const isGateway = doorUnderTest === 'gateway';
   const gateway = { gatewayPort: 0, gatewayLossGraceSeconds: LOSS_GRACE_SECONDS };
-  const node = await startNode({ ...options, port: 0, ...(isGateway && gateway) });
+  const node = await startDoors({ ...options, port: 0, ...(isGateway && gateway) });
   const url = isGateway ? node.gateway?.url : node.url;
   if (url === undefined) throw new Error('the node has not opened its gateway door');
   return { name: doorUnderTest, url, httpUrl: node.httpUrl, stop: () => node.stop() };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 /** The command, as `npm run build` makes it. */
-const APUS = fileURLToPath(new URL('../../../packages/node/dist/apus.js', import.meta.url));
+const APUS = fileURLToPath(new URL('../../../packages/cli/dist/apus.js', import.meta.url));
 
 export interface Said {
   readonly code: number | null;

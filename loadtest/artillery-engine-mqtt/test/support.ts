@@ -1,12 +1,12 @@
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import { onTestFinished } from 'vitest';
 import type { Context, Helpers } from '../src/artillery.ts';
 import { MqttEngine } from '../src/index.ts';
 
 export type Door = 'node' | 'gateway';
 
-export async function brokerForTest(options: Parameters<typeof startNode>[0] = {}): Promise<RunningNode> {
-  const node = await startNode({ port: 0, gatewayPort: 0, logSink: () => {}, ...options });
+export async function brokerForTest(options: Parameters<typeof startDoors>[0] = {}): Promise<RunningDoors> {
+  const node = await startDoors({ port: 0, gatewayPort: 0, logSink: () => {}, ...options });
   onTestFinished(() => node.stop());
   return node;
 }
@@ -58,7 +58,7 @@ export interface EngineTest {
 
 /** Runs a flow with so many virtual users at once, as Artillery's runner would. */
 export async function runFlowForTest(
-  node: RunningNode,
+  node: RunningDoors,
   flow: readonly unknown[],
   { users = 1, door = 'node', mqtt = {}, config = {} }: EngineTest = {},
 ): Promise<EngineRun> {

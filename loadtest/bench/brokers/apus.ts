@@ -10,7 +10,7 @@ export const apus: BrokerKind = {
   hasSharedSubscriptions: true,
   async prepare({ root }) {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-    const program = join(root, 'packages', 'node', 'dist', 'apus.js');
+    const program = join(root, 'packages', 'cli', 'dist', 'apus.js');
     return {
       version: `${version} on Node.js ${process.version}`,
       launch: (port) => ({

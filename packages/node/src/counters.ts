@@ -1,16 +1,14 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { Emulator } from '@apus/emulator';
 import { isFromThisMachine } from './auth/loopback.ts';
+import type { GatewayDoor } from './gateway.ts';
 import { pathOf } from './handshake.ts';
 
 export const COUNTERS_PATH = '/counters';
 
 /** What `/counters` says: what a bill of the gateway door is made of, and what this process has used. */
 export interface CountersAnswer {
-  /** The gateway door, where it is open: its URL, and what its emulator has counted since it started. */
-  readonly gateway:
-    | { readonly url: string; readonly counters: ReturnType<Emulator['counters']['snapshot']> }
-    | undefined;
+  /** The gateway door, where it is open: its URL, and what it has counted since it started. */
+  readonly gateway: { readonly url: string; readonly counters: object } | undefined;
   readonly process: {
     readonly pid: number;
     /** User and system time since it started. */
@@ -19,10 +17,10 @@ export interface CountersAnswer {
   };
 }
 
-export function countersAnswer(gateway: Pick<Emulator, 'url' | 'counters'> | undefined): CountersAnswer {
+export function countersAnswer(gateway: Pick<GatewayDoor, 'url' | 'counters'> | undefined): CountersAnswer {
   const { user, system } = process.cpuUsage();
   return {
-    gateway: gateway && { url: gateway.url, counters: gateway.counters.snapshot() },
+    gateway: gateway && { url: gateway.url, counters: gateway.counters() },
     process: {
       pid: process.pid,
       cpuMicroseconds: user + system,

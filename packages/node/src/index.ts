@@ -1,6 +1,9 @@
+export { type ChainAccess, openChain } from './auth/access.ts';
+export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
+export { cannotListen } from './listen.ts';
 export { LOG_LEVELS, type LogEntry, type LogLevel, type LogSink } from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
-export type { Scheduler } from './scheduler.ts';
+export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';

@@ -14,6 +14,7 @@ import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/c
 import { checkCookieOrigins, type IdentityConfiguration, type WatchedUsersFile } from '@apus/identity';
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
+import type { OpenGateway } from './gateway.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
 import { PeerAddresses } from './peer-address.ts';
@@ -31,16 +32,10 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly host?: string | undefined;
   /** 0: any free port. @default 8083 */
   readonly port?: number | undefined;
-  /**
-   * Opens the gateway door too, at this port of the same host: the Lambda handlers behind an emulator of API Gateway.
-   * 0: any free port. @default none
-   */
-  readonly gatewayPort?: number | undefined;
-  /**
-   * Seconds that the will of a lost connection of the gateway door waits at least, as its DISCONNECT may still be under
-   * way. For tests that have no time. @default 5
-   */
-  readonly gatewayLossGraceSeconds?: number | undefined;
+  /** Opens a gateway door of the same broker. @default none */
+  readonly openGateway?: OpenGateway | undefined;
+  /** The folder of the web client's files. @default none: the page says that it has not been built */
+  readonly pageDirectory?: string | undefined;
   /**
    * Where sessions that outlive their connection, their queues and retained messages survive the process; made when
    * it is not there. One process at a time. @default none: all is in memory
@@ -59,6 +54,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * @default anybody, on a loopback address only
    */
   readonly identity?: IdentityConfiguration | undefined;
+  /** Reads the secrets that `identity` names by ARN. @default none: such an identity is refused */
+  readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
   /** @default anybody, on a loopback address only */
   readonly authenticator?: Authenticator | undefined;
   /** Is read again when it changes, as long as the node runs. @default none */
@@ -79,7 +76,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /**
-   * Answers `/counters` to programs on this machine: what the gateway door's emulator has counted, and what this
+   * Answers `/counters` to programs on this machine: what the gateway door has counted, and what this
    * process has used. @default false
    */
   readonly counters?: boolean | undefined;
@@ -100,13 +97,14 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
 export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
-  readonly gatewayPort: number | undefined;
-  readonly gatewayLossGraceSeconds: number | undefined;
+  readonly openGateway: OpenGateway | undefined;
+  readonly pageDirectory: string | undefined;
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
   readonly identity: IdentityConfiguration | undefined;
+  readonly readSecret: ((arn: string) => Promise<string>) | undefined;
   readonly authenticator: Authenticator | undefined;
   readonly usersFile: WatchedUsersFile | undefined;
   readonly authorizer: Authorizer | undefined;
@@ -134,13 +132,14 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
   return {
     host,
     port: options.port ?? 8083,
-    gatewayPort: options.gatewayPort,
-    gatewayLossGraceSeconds: options.gatewayLossGraceSeconds,
+    openGateway: options.openGateway,
+    pageDirectory: options.pageDirectory,
     dataDirectory: options.dataDirectory,
     broker,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     quotas: withQuotas(NODE_QUOTAS, options.quotas),
     identity: options.identity,
+    readSecret: options.readSecret,
     authenticator: options.authenticator,
     usersFile: options.usersFile,
     authorizer: options.authorizer,

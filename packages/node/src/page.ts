@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 /** A file of the web client, as it is and as most browsers take it. */
@@ -35,14 +34,9 @@ const HASHED_PREFIX = '/assets/';
 /** Below it, compressing saves no packet on the wire. */
 const GZIP_BYTES_MIN = 1_400;
 
-/** Beside the bundled command, or where the build puts it when the sources run. */
-const DIRECTORIES = [new URL('./page/', import.meta.url), new URL('../dist/page/', import.meta.url)];
-
 /** Finds the files; each is read and compressed when it is first asked for, and kept: some three megabytes. */
-export function loadPage(): Page {
-  const found = DIRECTORIES.find((candidate) => existsSync(candidate));
-  if (found === undefined) return new Map([['/', NOT_BUILT]]);
-  const directory = fileURLToPath(found);
+export function loadPage(directory: string | undefined): Page {
+  if (directory === undefined || !existsSync(directory)) return new Map([['/', NOT_BUILT]]);
   const paths = pathsBelow(directory);
   const files = new Map<string, PageFile>();
   return {

@@ -9,7 +9,6 @@ import {
   SparingLog,
   type Timer,
 } from '@apus/broker';
-import type { Emulator } from '@apus/emulator';
 import { ReasonCode } from '@apus/mqtt';
 import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
@@ -20,7 +19,7 @@ import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { DoorConnections } from './door-connections.ts';
 import { DropMeter } from './drop-meter.ts';
-import { type GatewayDoor, type SharedPorts, startGatewayDoor } from './gateway-door.ts';
+import type { GatewayDoor, SharedPorts } from './gateway.ts';
 import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
 import { closeServer, createHttpServer } from './http-server.ts';
@@ -35,6 +34,7 @@ import { type NodeOptions, type ResolvedOptions, resolveOptions } from './option
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
+import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { NodeHoldingQuota } from './quotas/holding-quota.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
 import { Throttle } from './quotas/throttle.ts';
@@ -52,7 +52,7 @@ export interface RunningNode {
   readonly httpUrl: string;
   readonly port: number;
   /** The gateway door, where one was asked for: clients need the Apus transport there. */
-  readonly gateway: { readonly url: string; readonly emulator: Emulator } | undefined;
+  readonly gateway: { readonly url: string } | undefined;
   /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
   /** Looks now whether a users file has changed, and not within two seconds. */
@@ -115,7 +115,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
   const config = pageConfig(context.limits.maximumPacketSize, gateway, resolved.apiAccess.mode);
-  const page = createHttpHandler(loadPage(), config, () => ({
+  const page = createHttpHandler(loadPage(resolved.pageDirectory), config, () => ({
     status: stopped === undefined ? 'ok' : 'stopping',
     connections: links.size,
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
@@ -137,10 +137,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     limits: { ...limits, ...resolved.broker.limits },
   });
   const http = withApi(page, routes, resolved.apiAccess, log);
-  server.on(
-    'request',
-    resolved.counters ? withCounters(http, () => countersAnswer(gateway?.emulator)) : http,
-  );
+  server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
     await listen(server, host, resolved.port);
   } catch (error) {
@@ -184,7 +181,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     url: `ws://${authority}${MQTT_PATH}`,
     httpUrl: `http://${authority}/`,
     port,
-    gateway: gateway && { url: gateway.url, emulator: gateway.emulator },
+    gateway: gateway && { url: gateway.url },
     failed: opened.failed,
     async rereadUsers() {
       await Promise.all(access.usersFiles.map(({ users }) => users.look()));
@@ -234,7 +231,7 @@ async function composeBroker(
     randomId: () => randomBytes(12).toString('base64url'),
   };
   const node = new NodeConnections(links, clock);
-  const gateway = await startGateway(options, access, ports, node, log, meter, rateQuota).catch(
+  const gateway = await openGateway(options, access, ports, node, log, meter, rateQuota).catch(
     async (error: unknown) => {
       await opened.close();
       throw error;
@@ -248,8 +245,8 @@ async function composeBroker(
   return { broker, connections, timers, gateway };
 }
 
-async function startGateway(
-  options: ResolvedOptions,
+async function openGateway(
+  { openGateway: open, host, broker, allowedOrigins, limits, clock }: ResolvedOptions,
   { handshakes }: Access,
   ports: SharedPorts,
   node: NodeConnections,
@@ -257,13 +254,13 @@ async function startGateway(
   meter: TrafficMeter,
   rateQuota: RateQuota,
 ): Promise<GatewayDoor | undefined> {
-  const { host, gatewayPort: port, gatewayLossGraceSeconds: lossGraceSeconds } = options;
-  const { broker, allowedOrigins, limits, clock } = options;
-  if (port === undefined) return undefined;
-  return await startGatewayDoor({
-    ...{ host, port, ports, broker, allowedOrigins, limits, lossGraceSeconds, node, clock, log, meter },
-    rateQuota,
-    handshakes,
+  return await open?.({
+    ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
+    frameQuota: new GatewayFrameQuota(rateQuota, clock),
+    makeBroker(gateway, brokerOptions) {
+      const connections = meteredConnections(new DoorConnections(node, gateway), meter);
+      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions), meter);
+    },
   });
 }
 

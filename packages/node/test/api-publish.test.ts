@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { RawClient } from '../../../test/support/raw-client.ts';
-import { subscribe, TextClient } from '../../../test/support/text-client.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
@@ -20,19 +18,6 @@ async function post(
 }
 
 describe('POST /api/v5/publish at the node', () => {
-  test('reaches clients of both doors', async () => {
-    const node = await nodeForTest({ gatewayPort: 0 });
-    const { client: here } = await RawClient.connect(node.url);
-    here.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'a/+', qos: 1 }] });
-    await here.expect('suback');
-    const { client: there } = await TextClient.connect(node.gateway?.url ?? '');
-    await there.exchange(subscribe('a/+', { qos: 1 }));
-    const answer = await post(node.httpUrl, '/publish', { topic: 'a/b', payload: 'hello', qos: 1 });
-    expect(answer).toEqual({ status: 200, body: { id: expect.any(String) } });
-    expect(await here.next()).toMatchObject({ cmd: 'publish', topic: 'a/b', qos: 1 });
-    expect((await there.pushes.next()).packets).toMatchObject([{ cmd: 'publish', topic: 'a/b', qos: 1 }]);
-  });
-
   test('takes a bulk, and says where there are no subscribers', async () => {
     const node = await nodeForTest();
     const { status, body } = await post(node.httpUrl, '/publish/bulk', [{ topic: 'a', payload: 'x' }]);

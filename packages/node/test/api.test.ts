@@ -5,29 +5,12 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
-import { TextClient } from '../../../test/support/text-client.ts';
 import { StartError, startNode } from '../src/index.ts';
-import { FakeScheduler } from './support/fake-scheduler.ts';
+import { call } from './support/call-api.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
 const PATIENT = { timeout: PATIENCE_MS };
-
-interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-async function call(
-  httpUrl: string,
-  path: string,
-  method = 'GET',
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const response = await fetch(new URL(`/api/v5${path}`, httpUrl), { method, headers });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-}
 
 /** `fetch` does not let its caller choose the Host. */
 function statusWithHost(port: number, host: string): Promise<number | undefined> {
@@ -126,58 +109,6 @@ describe('what is asked', () => {
 });
 
 describe('clients', () => {
-  test('of both doors, with what is known of each', async () => {
-    const clock = new FakeScheduler();
-    const node = await nodeForTest({ gatewayPort: 0, clock });
-    const { client } = await RawClient.connect(node.url, {
-      clientId: 'at-node',
-      keepalive: 30,
-      properties: { sessionExpiryInterval: 60 },
-    });
-    client.send({
-      cmd: 'subscribe',
-      messageId: 1,
-      subscriptions: [{ topic: 'a/#', qos: 1, nl: true, rap: false, rh: 0 }],
-    });
-    await client.expect('suback');
-    await TextClient.connect(node.gateway?.url ?? '', { clientId: 'at-gateway' });
-    const { body } = await call(node.httpUrl, '/clients');
-    expect(body).toMatchObject({
-      meta: { page: 1, limit: 100, count: 2, hasnext: false },
-      data: [
-        {
-          clientid: 'at-node',
-          door: 'node',
-          connected: true,
-          ip_address: '127.0.0.1',
-          proto_ver: 5,
-          keepalive: 30,
-          expiry_interval: 60,
-          subscriptions_cnt: 1,
-          mqueue_len: 0,
-        },
-        { clientid: 'at-gateway', door: 'gateway', connected: true, ip_address: null },
-      ],
-    });
-    expect((await call(node.httpUrl, '/clients/at-node')).body).toMatchObject({ clientid: 'at-node' });
-    expect((await call(node.httpUrl, '/clients/at-gateway')).body).toMatchObject({ recv_msg: null });
-    expect((body as { data: object[] }).data[0]).not.toHaveProperty('quotas');
-    expect((await call(node.httpUrl, '/clients?like_clientid=gate')).body).toMatchObject({
-      meta: { count: 1 },
-    });
-    expect((await call(node.httpUrl, '/clients?limit=1&page=2')).body).toMatchObject({
-      meta: { page: 2, limit: 1, count: 2, hasnext: false },
-      data: [{ clientid: 'at-gateway' }],
-    });
-    expect((await call(node.httpUrl, '/clients/at-node/subscriptions')).body).toEqual([
-      { node: 'apus', clientid: 'at-node', topic: 'a/#', qos: 1, nl: 1, rap: 0, id: null },
-    ]);
-    await client.vanish();
-    await expect
-      .poll(async () => (await call(node.httpUrl, '/clients?conn_state=disconnected')).body, PATIENT)
-      .toMatchObject({ meta: { count: 1 }, data: [{ clientid: 'at-node', connected: false, door: null }] });
-  });
-
   test('are described one by one with their window, traffic, identity and quotas', async () => {
     const node = await nodeForTest({ quotas: { identity: { connectionsMax: 7 } } });
     const { client } = await RawClient.connect(node.url, { clientId: 'looked at' });
@@ -220,16 +151,6 @@ describe('clients', () => {
       .poll(async () => (await call(node.httpUrl, path)).body, PATIENT)
       .toMatchObject({ connected: false });
     expect((await call(node.httpUrl, path, 'DELETE')).status).toBe(404);
-  });
-
-  test('of the gateway door are disconnected too', async () => {
-    const node = await nodeForTest({ gatewayPort: 0 });
-    const { client } = await TextClient.connect(node.gateway?.url ?? '', { clientId: 'at-gateway' });
-    expect((await call(node.httpUrl, '/clients/at-gateway', 'DELETE')).status).toBe(204);
-    await client.expectClose();
-    await expect
-      .poll(async () => (await call(node.httpUrl, '/clients/at-gateway')).status, PATIENT)
-      .toBe(404);
   });
 });
 

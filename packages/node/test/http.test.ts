@@ -35,19 +35,6 @@ test.each(['/nothing', '/../package.json', '/%2e%2e/package.json', '/page/'])(
   },
 );
 
-test('/config.json tells the page where both doors are', async () => {
-  const node = await nodeForTest({ gatewayPort: 0 });
-  const response = await fetch(new URL('/config.json', node.httpUrl));
-  const { port } = new URL(node.gateway?.url ?? '');
-  expect(await response.json()).toEqual({
-    endpoints: [
-      { door: 'node', path: '/mqtt', maximumPacketSizeBytes: 2_097_152 },
-      { door: 'gateway', port: Number(port), path: '/mqtt', maximumPacketSizeBytes: 24_573 },
-    ],
-    api: { path: '/api/v5', access: 'local' },
-  });
-});
-
 test('/mqtt without an upgrade says what it is', async () => {
   const node = await nodeForTest();
   const response = await fetch(new URL('/mqtt', node.httpUrl));

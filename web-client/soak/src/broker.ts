@@ -35,7 +35,7 @@ export class Broker {
     // Below node_modules, so that it finds the packages that it does not contain.
     const directory = await mkdtemp(join(ROOT, 'node_modules', '.apus-soak-'));
     try {
-      await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'node', 'build.mjs'), directory]);
+      await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'cli', 'build.mjs'), directory]);
       const flags = ['serve', '--port', '0', '--gateway-port', '0', '--log-level', 'error', ...more];
       const child = spawn(process.execPath, [join(directory, 'apus.js'), ...flags], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Authenticator, Authorizer } from '@apus/broker';
-import { startNode } from '@apus/node';
+import { startDoors } from '@apus/cli';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { BurstProgress, Door, LoggedPacket } from '../../src/engine/types.ts';
@@ -23,7 +23,7 @@ const onlyOwnTopics: Authorizer = {
 };
 
 async function startGuarded() {
-  const node = await startNode({
+  const node = await startDoors({
     port: 0,
     gatewayPort: 0,
     authenticator: passwords,
@@ -175,7 +175,7 @@ test('a server that cannot be reached is tried again, at once when somebody asks
     const test = new TestConnection(profileFor(url, { door, reconnectPeriodMs: 600_000 })).open();
     await test.until(({ status }) => status?.phase === 'waiting');
     expect(test.status?.trouble).toMatchObject({ kind: 'closed', code: 1006 });
-    const node = await startNode({ port });
+    const node = await startDoors({ port });
     test.connection.retry();
     await test.until(({ status }) => status?.phase === 'connected');
     await node.stop();

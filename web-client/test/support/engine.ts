@@ -1,4 +1,4 @@
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import mqtt from 'mqtt';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
@@ -90,13 +90,13 @@ export class TestConnection {
   }
 }
 
-export async function startBroker(): Promise<RunningNode> {
-  const node = await startNode({ port: 0, gatewayPort: 0 });
+export async function startBroker(): Promise<RunningDoors> {
+  const node = await startDoors({ port: 0, gatewayPort: 0 });
   onTestFinished(() => node.stop());
   return node;
 }
 
-export function urlOf(node: RunningNode, door: Door): string {
+export function urlOf(node: RunningDoors, door: Door): string {
   return door === 'node' ? node.url : (node.gateway?.url ?? '');
 }
 

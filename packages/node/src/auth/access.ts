@@ -20,9 +20,7 @@ import {
   WatchedUsersFile,
 } from '@apus/identity';
 import type { ResolvedOptions } from '../options.ts';
-import type { Scheduler } from '../scheduler.ts';
 import { anonymousAuthenticator, everythingAllowed, TENANT } from './anonymous.ts';
-import { readSecret } from './aws-secret.ts';
 import { UsersAuthorizer } from './users-authorizer.ts';
 
 /** Users of a file, and whose identities they are. */
@@ -48,13 +46,13 @@ export interface ChainAccess extends Access {
 
 type AccessOptions = Pick<
   ResolvedOptions,
-  'identity' | 'authenticator' | 'authorizer' | 'authenticationMethods' | 'usersFile' | 'clock'
+  'identity' | 'readSecret' | 'authenticator' | 'authorizer' | 'authenticationMethods' | 'usersFile' | 'clock'
 >;
 
 /** @throws {ConfigurationError} when something that the configuration names is not there */
 export function openAccess(options: AccessOptions, log: Log): Access {
   const { identity, usersFile: users } = options;
-  if (identity !== undefined) return openChain(identity, options.clock, log);
+  if (identity !== undefined) return openChain(identity, options, log);
   return {
     authenticator: options.authenticator ?? anonymousAuthenticator,
     authorizer: options.authorizer ?? presetAuthorizer(options),
@@ -71,7 +69,11 @@ function presetAuthorizer({ authenticator, usersFile }: AccessOptions): Authoriz
 }
 
 /** At the node a client may always show who it is in CONNECT: a connection costs nothing here. */
-export function openChain(identity: IdentityConfiguration, clock: Scheduler, log: Log): ChainAccess {
+export function openChain(
+  identity: IdentityConfiguration,
+  { clock, readSecret }: Pick<AccessOptions, 'clock' | 'readSecret'>,
+  log: Log,
+): ChainAccess {
   const usersFiles: UsersFile[] = [];
   const chain = createChain(identity, {
     clock,

@@ -1,4 +1,4 @@
-import { type RunningNode, startNode } from '@apus/node';
+import { type RunningDoors, startDoors } from '@apus/cli';
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -43,10 +43,10 @@ async function snapshotOf(profile: ConnectionProfile, plan: Partial<BenchPlan>):
 }
 
 describe('a run against a broker', () => {
-  let node: RunningNode;
+  let node: RunningDoors;
 
   beforeAll(async () => {
-    node = await startNode({ port: 0, gatewayPort: 0 });
+    node = await startDoors({ port: 0, gatewayPort: 0 });
   });
 
   afterAll(() => node.stop());

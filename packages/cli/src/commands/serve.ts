@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS } from '../log.ts';
-import type { NodeOptions } from '../options.ts';
-import { type RunningNode, startNode } from '../start-node.ts';
+import { LOG_LEVELS } from '@apus/node';
+import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
 import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
+
+/** Beside the command, where the build puts it. */
+const PAGE = new URL('./page/', import.meta.url);
 
 const PORT_MAX = 65_535;
 const PORT = 8083;
@@ -95,7 +98,7 @@ export const serve: Command = {
   async run(values) {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
-    const node = await startNode(optionsFrom(values));
+    const node = await startDoors(optionsFrom(values));
     readAgainWhenAsked(node);
     console.log(welcome(node));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
@@ -105,7 +108,7 @@ export const serve: Command = {
   },
 };
 
-function optionsFrom(values: Values): NodeOptions {
+function optionsFrom(values: Values): DoorsOptions {
   const origins = values.all('allow-origin');
   return {
     ...limitsFrom(values),
@@ -123,11 +126,12 @@ function optionsFrom(values: Values): NodeOptions {
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
     apiKey: keyFrom(values.text('api-key-file')),
+    pageDirectory: fileURLToPath(PAGE),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
   };
 }
 
-function accessFrom(values: Values): NodeOptions {
+function accessFrom(values: Values): DoorsOptions {
   const [given, ...others] = ['identity', 'users', 'allow-anonymous'].filter((name) => values.isSet(name));
   if (others.length > 0) throw new UsageError(`--${given} and --${others[0]} exclude each other.`);
   return { allowAnonymous: values.isSet('allow-anonymous'), identity: identityFrom(values) };
@@ -142,7 +146,7 @@ function identityFrom(values: Values): IdentityConfiguration | undefined {
 }
 
 /** SIGHUP, unless it says that the terminal was closed: then it ends the process, as it does by itself. */
-function readAgainWhenAsked(node: RunningNode): void {
+function readAgainWhenAsked(node: RunningDoors): void {
   if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.rereadUsers());
 }
 
@@ -155,7 +159,7 @@ function keyFrom(path: string | undefined): string | undefined {
   }
 }
 
-function welcome(node: RunningNode): string {
+function welcome(node: RunningDoors): string {
   const lines = [`  MQTT     ${node.url}`, `  page     ${node.httpUrl}`];
   if (node.gateway !== undefined)
     lines.splice(1, 0, `  gateway  ${node.gateway.url} (with the Apus transport)`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type IdentityConfiguration, parseIdentity } from '@apus/identity';
-import { openChain } from '../auth/access.ts';
-import { systemScheduler } from '../scheduler.ts';
+import { openChain, systemScheduler } from '@apus/node';
+import { readSecret } from '../aws/secret.ts';
 import { type Command, CommandError } from './command.ts';
 import { UsageError } from './flags.ts';
 
@@ -39,7 +39,7 @@ export function readConfiguration(path: string): IdentityConfiguration {
 
 /** A line for each authenticator, in the order in which they are asked. Returns how many cannot read their keys. */
 async function report(configuration: IdentityConfiguration): Promise<number> {
-  const { chain } = openChain(configuration, systemScheduler, NO_LOG);
+  const { chain } = openChain(configuration, { clock: systemScheduler, readSecret }, NO_LOG);
   let problems = 0;
   for (const [source, error] of await chain.probe()) {
     if (error !== undefined) problems += 1;

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
-import { ban } from '../src/cli/ban.ts';
-import { bans } from '../src/cli/bans.ts';
-import { clients } from '../src/cli/clients.ts';
-import { type Command, CommandError } from '../src/cli/command.ts';
-import { parseFlags, UsageError } from '../src/cli/flags.ts';
-import { kick } from '../src/cli/kick.ts';
-import { unban } from '../src/cli/unban.ts';
-import { nodeForTest } from './support/nodes.ts';
+import { ban } from '../src/commands/ban.ts';
+import { bans } from '../src/commands/bans.ts';
+import { clients } from '../src/commands/clients.ts';
+import { type Command, CommandError } from '../src/commands/command.ts';
+import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { kick } from '../src/commands/kick.ts';
+import { unban } from '../src/commands/unban.ts';
+import { doorsForTest } from './support/doors.ts';
 import { type OperatedStack, startOperatorServices } from './support/operator-services.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
@@ -40,7 +40,7 @@ function fileWith(content: string): string {
 
 describe('the commands of the operator, at a node', () => {
   async function nodeWithKey() {
-    const { url, httpUrl } = await nodeForTest({
+    const { url, httpUrl } = await doorsForTest({
       apiKey: KEY,
       authenticator: { authenticate: ({ username = '' }) => ({ tenant: 'default', name: username }) },
     });

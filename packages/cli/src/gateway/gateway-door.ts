@@ -1,7 +1,5 @@
-import type { BrokerOptions, Connections } from '@apus/broker';
-import { createBroker, type Log, type Ports } from '@apus/broker';
+import type { Connections } from '@apus/broker';
 import {
-  type AllowedOrigins,
   createEnvironment,
   createHandlers,
   type Environment,
@@ -10,69 +8,41 @@ import {
   SignedPoster,
 } from '@apus/cloud';
 import { type Emulator, startEmulator } from '@apus/emulator';
-import type { Handshakes } from '@apus/identity';
+import { cannotListen, type GatewayContext, type GatewayDoor } from '@apus/node';
 import { MemoryLinks } from '@apus/store-memory';
 import { withConnectTimeout } from './connect-timeout.ts';
-import type { NodeConnections } from './connections.ts';
-import { DoorConnections } from './door-connections.ts';
-import type { NodeLimits } from './limits.ts';
-import { cannotListen } from './listen.ts';
-import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
-import type { RateQuota } from './quotas/rate-quota.ts';
-import type { Scheduler } from './scheduler.ts';
-import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
-
-/** Everything of a broker but how its connections are reached. */
-export type SharedPorts = Omit<Ports, 'connections'>;
-
-export interface GatewayDoor {
-  /** `ws://127.0.0.1:8084/mqtt`, for clients with the Apus transport. */
-  readonly url: string;
-  /** The gateway's connections, for the broker of the node door. */
-  readonly connections: Connections;
-  readonly emulator: Emulator;
-  readonly maximumPacketSizeBytes: number;
-  stop(): Promise<void>;
-}
 
 export interface GatewayDoorOptions {
-  readonly host: string;
+  /** At the host of the node door. 0: any free port. */
   readonly port: number;
-  readonly ports: SharedPorts;
-  readonly broker: BrokerOptions;
-  readonly allowedOrigins: AllowedOrigins;
-  /** Absent: no token is looked at. */
-  readonly handshakes: Handshakes | undefined;
   readonly lossGraceSeconds: number | undefined;
-  readonly limits: NodeLimits;
-  readonly node: NodeConnections;
-  readonly clock: Scheduler;
-  readonly log: Log;
-  readonly meter: TrafficMeter;
-  readonly rateQuota: RateQuota;
+}
+
+/** A gateway door over the emulator of API Gateway. */
+export interface EmulatedGatewayDoor extends GatewayDoor {
+  readonly emulator: Emulator;
 }
 
 /**
  * The gateway door beside the node door: the Lambda handlers behind the strict emulator of API Gateway, over the same
  * stores, so that a message published at one door arrives at the other.
  */
-export async function startGatewayDoor(options: GatewayDoorOptions): Promise<GatewayDoor> {
-  const { ports, allowedOrigins, handshakes, limits, node, clock, log, meter } = options;
+export async function startGatewayDoor(
+  { port, lossGraceSeconds }: GatewayDoorOptions,
+  context: GatewayContext,
+): Promise<EmulatedGatewayDoor> {
+  const { host, ports, allowedOrigins, handshakes, limits, frameQuota, clock, log } = context;
   const links = new MemoryLinks(clock);
-  const brokerOptions = gatewayBrokerOptions(options.broker, options.lossGraceSeconds);
+  const brokerOptions = gatewayBrokerOptions(context.broker, lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
-  const makeBroker = (gateway: Connections) => {
-    const connections = meteredConnections(new DoorConnections(node, gateway), meter);
-    return meteredBroker(createBroker({ ...ports, connections }, brokerOptions), meter);
-  };
-  const frameQuota = new GatewayFrameQuota(options.rateQuota, clock);
+  const makeBroker = (gateway: Connections) => context.makeBroker(gateway, brokerOptions);
   const connectTimeout = {
     ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
     poster: () => outside.poster,
   };
   const emulator = await startEmulator({
-    host: options.host,
-    port: options.port,
+    host,
+    port,
     signatureNow: () => clock.now(),
     limits: {
       connectionsMax: limits.connectionsMax,
@@ -99,7 +69,7 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
     },
     onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
   }).catch((error: unknown) => {
-    throw cannotListen(error as Error, options.host, options.port, '--gateway-port');
+    throw cannotListen(error as Error, host, port, '--gateway-port');
   });
   const { managementEndpoint: endpoint, region, credentials } = emulator;
   const poster = new SignedPoster({ endpoint, region, credentials, clock });
@@ -108,6 +78,7 @@ export async function startGatewayDoor(options: GatewayDoorOptions): Promise<Gat
     url: emulator.url,
     connections: new PostingConnections(() => outside),
     emulator,
+    counters: () => emulator.counters.snapshot(),
     maximumPacketSizeBytes: maximumPacketSize,
     async stop() {
       await emulator.stop();

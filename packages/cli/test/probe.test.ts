@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CommandError } from '../src/cli/command.ts';
-import { parseFlags, UsageError } from '../src/cli/flags.ts';
-import { probe } from '../src/cli/probe.ts';
+import { CommandError } from '../src/commands/command.ts';
+import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { probe } from '../src/commands/probe.ts';
+import { startDoors } from '../src/index.ts';
 import type { Finding, ProbeContext } from '../src/probe/item.ts';
 import { PROBE_ITEMS, tryItem } from '../src/probe/items.ts';
-import { startNode } from '../src/start-node.ts';
+import { doorsForTest } from './support/doors.ts';
 import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
-import { nodeForTest } from './support/nodes.ts';
 
 // The probe waits for seconds where something does not come.
 vi.setConfig({ testTimeout: 120_000 });
@@ -36,13 +36,13 @@ describe('on the gateway door of this machine', () => {
     ['overlap', 'none of 10 clients'],
     ['redeployment', '5 connections stayed open for 60 s'],
   ])('%s passes', async (name, seen) => {
-    const node = await nodeForTest({ gatewayPort: 0 });
+    const node = await doorsForTest({ gatewayPort: 0 });
     const finding = await tried(name, node.gateway?.url ?? '');
     expect(finding).toEqual({ verdict: 'passed', seen: expect.stringContaining(seen) });
   });
 
   it('large-posts passes with what is published over HTTP', async () => {
-    const node = await nodeForTest({ gatewayPort: 0 });
+    const node = await doorsForTest({ gatewayPort: 0 });
     const publish = { url: node.httpUrl, key: undefined };
     expect(await tried('large-posts', node.gateway?.url ?? '', { publish })).toEqual({
       verdict: 'passed',
@@ -105,7 +105,7 @@ describe('apus probe', () => {
     probe.run(parseFlags(Object.assign({}, ...Object.values(probe.flags)), args));
 
   it('says first what it costs, then a line of each item, and 0 when nothing differs', async () => {
-    const node = await startNode({ port: 0, gatewayPort: 0 });
+    const node = await startDoors({ port: 0, gatewayPort: 0 });
     const url = node.gateway?.url ?? '';
     expect(await run(url, '--only', 'post-order', '--only', 'empty-reply')).toBe(0);
     await node.stop();
@@ -141,7 +141,7 @@ describe('apus probe', () => {
   it('says why it cannot connect', async () => {
     await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow(CommandError);
     await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow('ECONNREFUSED');
-    const node = await nodeForTest();
+    const node = await doorsForTest();
     await expect(run(node.url)).rejects.toThrow(/refuses the handshake: HTTP 400/);
   });
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseUsers } from '@apus/identity';
 import { expect, onTestFinished, test } from 'vitest';
-import { LIMIT_FLAGS } from '../src/cli/limit-flags.ts';
-import { QUOTA_FLAGS } from '../src/cli/quota-flags.ts';
+import { LIMIT_FLAGS } from '../src/commands/limit-flags.ts';
+import { QUOTA_FLAGS } from '../src/commands/quota-flags.ts';
 import { outcomeOf } from './support/built.ts';
-import { nodeForTest } from './support/nodes.ts';
+import { doorsForTest } from './support/doors.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -21,7 +21,7 @@ function block(page: string, language: string): string {
 }
 
 test('the example works when pasted into a file', async () => {
-  const node = await nodeForTest();
+  const node = await doorsForTest();
   // Below node_modules, where mqtt.js is found as in a project that has installed it.
   const directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

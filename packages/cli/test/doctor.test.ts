@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CommandError } from '../src/cli/command.ts';
-import { doctor } from '../src/cli/doctor.ts';
-import { parseFlags, UsageError } from '../src/cli/flags.ts';
+import { CommandError } from '../src/commands/command.ts';
+import { doctor } from '../src/commands/doctor.ts';
+import { parseFlags, UsageError } from '../src/commands/flags.ts';
 import { diagnose } from '../src/doctor/diagnosis.ts';
 import { type Account, startQuotaServices } from './support/quota-services.ts';
 

@@ -1,5 +1,5 @@
 import { type BrokerLimits, DEFAULT_LIMITS } from '@apus/broker';
-import { DEFAULT_NODE_LIMITS, type NodeLimits } from '../limits.ts';
+import { DEFAULT_NODE_LIMITS, type NodeLimits } from '@apus/node';
 import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
 
 type Limits = BrokerLimits & NodeLimits;

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect, TextClient } from '../../../test/support/text-client.ts';
-import type { NodeOptions } from '../src/index.ts';
-import { FakeScheduler } from './support/fake-scheduler.ts';
-import { nodeForTest } from './support/nodes.ts';
-import { upgrade } from './support/upgrade.ts';
+import { FakeScheduler } from '../../node/test/support/fake-scheduler.ts';
+import { upgrade } from '../../node/test/support/upgrade.ts';
+import type { DoorsOptions } from '../src/index.ts';
+import { doorsForTest } from './support/doors.ts';
 
 /** Node.js itself looks at slow requests after a minute, and cuts in real time, as the network is. */
 const CUT_WITHIN_MS = 20_000;
 
 const HEADERS = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1' };
 
-async function gatewayUrl(options: NodeOptions = {}): Promise<string> {
-  const node = await nodeForTest({ gatewayPort: 0, ...options });
+async function gatewayUrl(options: DoorsOptions = {}): Promise<string> {
+  const node = await doorsForTest({ gatewayPort: 0, ...options });
   return node.gateway?.url ?? '';
 }
 
@@ -83,7 +83,7 @@ describe('the gateway door of a node', () => {
   });
 
   test('refuses a connection over the limit with 503, and takes it when another has gone', async () => {
-    const node = await nodeForTest({ gatewayPort: 0, connectionsMax: 1 });
+    const node = await doorsForTest({ gatewayPort: 0, connectionsMax: 1 });
     const url = node.gateway?.url ?? '';
     const client = await TextClient.open(url);
     expect(await upgrade(url, HEADERS)).toMatchObject({ status: 503 });

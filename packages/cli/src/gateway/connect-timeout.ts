@@ -1,6 +1,6 @@
 import type { ConnectionId, LinkStore, Log } from '@apus/broker';
 import type { Handlers, Poster } from '@apus/cloud';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler } from '@apus/node';
 
 export interface ConnectTimeoutOptions {
   /** From the handshake to CONNACK. */

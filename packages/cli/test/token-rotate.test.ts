@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Clock } from '@apus/broker';
 import { JwtAuthenticator, storedSecrets } from '@apus/identity';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CommandError } from '../src/cli/command.ts';
-import { parseFlags, UsageError } from '../src/cli/flags.ts';
-import { token } from '../src/cli/token.ts';
+import { CommandError } from '../src/commands/command.ts';
+import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { token } from '../src/commands/token.ts';
 import { type OperatedStack, startOperatorServices, TOKEN_SECRET_ARN } from './support/operator-services.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { NodeOptions } from '../src/index.ts';
-import { nodeForTest } from './support/nodes.ts';
-import { upgrade } from './support/upgrade.ts';
+import { upgrade } from '../../node/test/support/upgrade.ts';
+import type { DoorsOptions } from '../src/index.ts';
+import { doorsForTest } from './support/doors.ts';
 
 const EVIL = 'https://evil.example';
 const SUBPROTOCOLS = { node: 'mqtt', gateway: 'mqtt-text-v1' } as const;
@@ -11,9 +11,9 @@ const SUBPROTOCOLS = { node: 'mqtt', gateway: 'mqtt-text-v1' } as const;
 async function statusFor(
   door: 'node' | 'gateway',
   origin: string | undefined,
-  options: NodeOptions = {},
+  options: DoorsOptions = {},
 ): Promise<number> {
-  const node = await nodeForTest({ gatewayPort: 0, ...options });
+  const node = await doorsForTest({ gatewayPort: 0, ...options });
   const url = door === 'node' ? node.url : (node.gateway?.url ?? '');
   const headers = { 'Sec-WebSocket-Protocol': SUBPROTOCOLS[door] };
   return (await upgrade(url, origin === undefined ? headers : { ...headers, Origin: origin })).status;
@@ -39,7 +39,7 @@ describe.each(['node', 'gateway'] as const)('at the %s door', (door) => {
 });
 
 test('a page cannot reach the connections of the gateway door over HTTP: it has no credentials', async () => {
-  const node = await nodeForTest({ gatewayPort: 0 });
+  const node = await doorsForTest({ gatewayPort: 0 });
   const url = `${node.gateway?.emulator.managementEndpoint}/@connections/abc=`;
   for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
     const response = await fetch(url, { method, headers: { Origin: EVIL } });
@@ -49,7 +49,7 @@ test('a page cannot reach the connections of the gateway door over HTTP: it has 
 });
 
 test('[SEC-ORIGIN-2] a page that has pointed its own name here does not get the counters', async () => {
-  const node = await nodeForTest({ counters: true });
+  const node = await doorsForTest({ counters: true });
   const statusOf = (host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const asked = request({ port: node.port, path: '/counters', headers: { host } }, (response) => {

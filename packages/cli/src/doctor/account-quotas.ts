@@ -1,4 +1,4 @@
-import { awsSentenceOf } from '../aws-errors.ts';
+import { awsSentenceOf } from '../aws/errors.ts';
 
 /** What AWS allows the account in one Region. */
 export interface AccountQuotas {

@@ -1,5 +1,5 @@
 import type { BanEntry } from '@apus/identity';
-import { awsSentenceOf } from '../aws-errors.ts';
+import { awsSentenceOf } from '../aws/errors.ts';
 import { type Banned, type BanRequest, type ClientLine, OperateError, type Operator } from './operator.ts';
 import { stackOutput } from './stack-output.ts';
 

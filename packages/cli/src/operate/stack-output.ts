@@ -1,4 +1,4 @@
-import { awsSentenceOf } from '../aws-errors.ts';
+import { awsSentenceOf } from '../aws/errors.ts';
 import { OperateError } from './operator.ts';
 
 /** An output of a stack of CloudFormation. @throws {OperateError} with a sentence */

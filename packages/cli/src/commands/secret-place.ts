@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readSecret, writeSecret } from '../auth/aws-secret.ts';
-import { awsSentenceOf } from '../aws-errors.ts';
+import { awsSentenceOf } from '../aws/errors.ts';
+import { readSecret, writeSecret } from '../aws/secret.ts';
 import { stackOutput } from '../operate/stack-output.ts';
 import { replaceFile } from '../replace-file.ts';
 import { CommandError } from './command.ts';

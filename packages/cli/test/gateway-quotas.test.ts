@@ -1,8 +1,8 @@
 import type { Authenticator } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { publish, TextClient } from '../../../test/support/text-client.ts';
-import { FakeScheduler } from './support/fake-scheduler.ts';
-import { nodeForTest } from './support/nodes.ts';
+import { FakeScheduler } from '../../node/test/support/fake-scheduler.ts';
+import { doorsForTest } from './support/doors.ts';
 
 const PER_SECOND = 10;
 const BURST = PER_SECOND;
@@ -15,7 +15,7 @@ describe('a client of the gateway door beside a node that sends more than its id
   async function start() {
     const clock = new FakeScheduler();
     const quotas = { identity: { publishesPerSecondMax: PER_SECOND } };
-    const node = await nodeForTest({ clock, quotas, authenticator: byUserName, gatewayPort: 0 });
+    const node = await doorsForTest({ clock, quotas, authenticator: byUserName, gatewayPort: 0 });
     const url = node.gateway?.url ?? '';
     const connect = async (username: string) => (await TextClient.connect(url, { username })).client;
     return { clock, node, connect };

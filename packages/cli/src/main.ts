@@ -1,10 +1,10 @@
 import { ConfigurationError } from '@apus/identity';
-import manifest from '../../package.json' with { type: 'json' };
-import { StartError } from '../start-error.ts';
-import { type Command, CommandError } from './command.ts';
-import { COMMANDS } from './commands.ts';
-import { parseFlags, UsageError } from './flags.ts';
-import { helpOfFlags } from './help.ts';
+import { StartError } from '@apus/node';
+import manifest from '../package.json' with { type: 'json' };
+import { type Command, CommandError } from './commands/command.ts';
+import { COMMANDS } from './commands/commands.ts';
+import { parseFlags, UsageError } from './commands/flags.ts';
+import { helpOfFlags } from './commands/help.ts';
 
 const HELP = { help: { short: 'h', help: 'Shows this.' } };
 

@@ -24,7 +24,7 @@ process.env.NODE_ENV = 'production';
 await Promise.all([
   build({
     ...common,
-    entryPoints: [join(here, 'src', 'cli', 'main.ts')],
+    entryPoints: [join(here, 'src', 'main.ts')],
     outfile: join(dist, 'apus.js'),
     platform: 'node',
     format: 'esm',

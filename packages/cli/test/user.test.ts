@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { parseUsers, readIdentity } from '@apus/identity';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
-import { CommandError } from '../src/cli/command.ts';
-import { parseFlags, UsageError } from '../src/cli/flags.ts';
-import { user } from '../src/cli/user.ts';
-import { nodeForTest } from './support/nodes.ts';
+import { CommandError } from '../src/commands/command.ts';
+import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { user } from '../src/commands/user.ts';
+import { doorsForTest } from './support/doors.ts';
 import { startOperatorServices } from './support/operator-services.ts';
 
 let typed = '';
-vi.mock('../src/cli/read-password.ts', () => ({ readPassword: async () => typed }));
+vi.mock('../src/commands/read-password.ts', () => ({ readPassword: async () => typed }));
 
 const lines: string[] = [];
 
@@ -92,7 +92,7 @@ describe('apus user, at the users file of a node', () => {
     const { path, file } = usersFile();
     await run('add', 'ada', '--subscribe', '#', ...file);
     const identity = readIdentity({ authenticators: [{ users: { file: path } }] }, 'test');
-    const { url, rereadUsers } = await nodeForTest({ identity });
+    const { url, rereadUsers } = await doorsForTest({ identity });
     const connect = async (username: string, password: string) =>
       await RawClient.connect(url, { clientId: username, username, password: Buffer.from(password) });
     await run('add', 'bob', '--subscribe', '#', ...file);

@@ -1,0 +1,1 @@
+export { type DoorsOptions, type RunningDoors, startDoors } from './start-doors.ts';

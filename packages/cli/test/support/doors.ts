@@ -1,0 +1,10 @@
+import { onTestFinished } from 'vitest';
+import '../../../../test/support/slow-machine.ts';
+import { type DoorsOptions, type RunningDoors, startDoors } from '../../src/index.ts';
+
+/** A broker at free ports for the length of one test. */
+export async function doorsForTest(options: DoorsOptions = {}): Promise<RunningDoors> {
+  const doors = await startDoors({ port: 0, logLevel: 'silent', ...options });
+  onTestFinished(() => doors.stop());
+  return doors;
+}

@@ -1,0 +1,41 @@
+import type { Broker, BrokerOptions, Connections, Log, Ports } from '@apus/broker';
+import type { AllowedOrigins, FrameQuota } from '@apus/cloud';
+import type { Handshakes } from '@apus/identity';
+import type { NodeLimits } from './limits.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Everything of a broker but how its connections are reached. */
+export type SharedPorts = Omit<Ports, 'connections'>;
+
+/** What a gateway door gets from the node that it stands beside. */
+export interface GatewayContext {
+  readonly host: string;
+  readonly ports: SharedPorts;
+  /** Of the node door. */
+  readonly broker: BrokerOptions;
+  readonly allowedOrigins: AllowedOrigins;
+  /** Absent: no token is looked at. */
+  readonly handshakes: Handshakes | undefined;
+  readonly limits: NodeLimits;
+  /** Charges its clients to the accounts of the node door. */
+  readonly frameQuota: FrameQuota;
+  readonly clock: Scheduler;
+  readonly log: Log;
+  /** A broker that reaches the clients of both doors, those of the gateway door through `gateway`. */
+  makeBroker(gateway: Connections, options: BrokerOptions): Broker;
+}
+
+/** A gateway door of the same broker, over the same stores. */
+export interface GatewayDoor {
+  /** `ws://127.0.0.1:8084/mqtt`, for clients with the Apus transport. */
+  readonly url: string;
+  /** The gateway's connections, for the broker of the node door. */
+  readonly connections: Connections;
+  readonly maximumPacketSizeBytes: number;
+  /** What it has counted since it started, for `/counters`. */
+  counters(): object;
+  stop(): Promise<void>;
+}
+
+/** Opens a gateway door: `apus serve` brings the one over the emulator of API Gateway. */
+export type OpenGateway = (context: GatewayContext) => Promise<GatewayDoor>;
