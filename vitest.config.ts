@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import './.ci/aws-sdk.mjs';
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import './aws-sdk.mjs';
 
 const CACHE = join(dirname(fileURLToPath(import.meta.url)), '../node_modules/.cache/apus');
 

@@ -2,6 +2,7 @@
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import '../.ci/aws-sdk.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const [entry = 'app.ts', ...rest] = process.argv.slice(2);
@@ -20,8 +21,6 @@ await build({
   plugins: [{ name: 'ours-only', setup: keepOthersOut }],
   logLevel: 'warning',
 });
-// What the SDK says about next year's Node.js is for us, and not for whoever deploys.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 process.argv = [process.execPath, outfile, ...rest];
 await import(pathToFileURL(outfile).href);
 

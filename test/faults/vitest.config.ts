@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import '../../.ci/aws-sdk.mjs';
 
 /** The fault run, apart from the tests: it takes as long as it is told to. */
 export default defineConfig({

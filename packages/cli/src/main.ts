@@ -71,7 +71,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-// What the SDK says about next year's Node.js is for us, and not for whoever asks AWS something.
+// As `.ci/aws-sdk.mjs` does for programs of this repository: the SDK's warning is not for users.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 // So is what Node.js 24 says about `url.parse` in mqtt.js.
 process.noDeprecation = true;

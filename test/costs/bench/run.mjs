@@ -6,8 +6,6 @@ import { bundle } from '../../../.ci/bundle.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const out = await bundle('bench-cloud', [join(here, 'main.ts'), join(here, 'services.ts')]);
 
-// What the SDK says about next year's Node.js is for us, and not for whoever measures.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 const { main } = await import(pathToFileURL(join(out, 'main.mjs')).href);
 const page = pathToFileURL(join(here, '../../../docs/costs.md'));
 process.exitCode = await main(process.argv.slice(2), page, join(out, 'services.mjs'));
