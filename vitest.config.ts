@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
 
@@ -6,6 +7,8 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
+    // Vitest would leave one processor idle, which of two is half of them.
+    maxWorkers: availableParallelism(),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,12 +1,10 @@
 // Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed.
 // Runs before `npm start` and `npm test`, with nothing but Node.js; does nothing, quickly, when nothing changed.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOf, hashOfCommand, ROOT } from './sources.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE_VERSION_MIN = 20;
 /** Remembers what was installed and built, inside what a clean-up removes. */
 const STAMPS = join(ROOT, 'node_modules', '.apus');
@@ -23,10 +21,9 @@ step(
   install,
 );
 if (process.argv.includes('build')) {
-  const sources = ['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')];
   const program = join('packages', 'cli', 'dist', 'apus.js');
   const build = () => run('node', [join('packages', 'cli', 'build.mjs')]);
-  step('build', hashOf(sources), program, 'Building', build);
+  step('build', hashOfCommand(), program, 'Building', build);
 }
 
 /** `npm ci` where the lockfile fits, which it does in a clean clone; `npm install` while somebody changes packages. */
@@ -64,26 +61,6 @@ function run(command, args) {
 /** @param {'inherit'} stdio */
 function options(stdio) {
   return { cwd: ROOT, stdio, shell: process.platform === 'win32' };
-}
-
-/** @param {string[]} paths */
-function hashOf(paths) {
-  const hash = createHash('sha256').update(process.versions.modules);
-  for (const path of paths) hash.update(path).update(readFileSync(join(ROOT, path)));
-  return hash.digest('hex');
-}
-
-/** @param {string} folder @returns {string[]} */
-function sourcesBelow(folder) {
-  if (!existsSync(join(ROOT, folder))) return [];
-  return readdirSync(join(ROOT, folder))
-    .filter(
-      (name) => !['node_modules', 'dist', 'test', 'contract', 'soak', 'bench', 'simulation'].includes(name),
-    )
-    .filter((name) => !name.endsWith('.md'))
-    .map((name) => join(folder, name))
-    .flatMap((path) => (statSync(join(ROOT, path)).isDirectory() ? sourcesBelow(path) : [path]))
-    .sort();
 }
 
 /** @param {string} sentence @returns {never} */

@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildCommand } from '../support/build-command.ts';
 import { measure } from './measure.ts';
 import { DOORS, MEMORY_ATTACKS } from './memory-attacks.ts';
@@ -12,7 +11,6 @@ let directory = '';
 beforeAll(async () => {
   directory = await buildCommand();
 }, BUILD_MS_MAX);
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe.each(DOORS)('a broker that is attacked at its %s door', (door) => {
   it.each(MEMORY_ATTACKS)(

@@ -40,7 +40,6 @@ export class ClientSuite {
     await this.#other?.endAsync();
     await this.#browser?.close();
     await this.#served?.stop();
-    await this.#built?.remove();
   }
 
   /** A page that is closed behind the test, which fails if the page had complaints. */

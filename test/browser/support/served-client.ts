@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { preview } from 'vite';
 import { buildCommand } from '../../support/build-command.ts';
 
-/** What `npm start` runs, built once for the tests of a file. */
+/** What `npm start` runs. */
 export class BuiltClient {
   readonly directory: string;
 
@@ -33,10 +32,6 @@ export class BuiltClient {
     const where = { host: '127.0.0.1', port: 0 };
     const site = await preview({ ...common, build: { outDir: this.page }, preview: where });
     return { url: site.resolvedUrls?.local[0] ?? '', stop: () => site.close() };
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.directory, { recursive: true, force: true });
   }
 }
 

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { beforeAll, onTestFinished, vi } from 'vitest';
 import { buildCommand } from '../../../../test/support/build-command.ts';
 
 // A test starts up to four processes, one after another.
@@ -27,7 +26,7 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
-/** The command as `npm run build` makes it, built once for the tests of a file. */
+/** The command as `npm run build` makes it. */
 export class Built {
   #directory = '';
 
@@ -35,7 +34,6 @@ export class Built {
     beforeAll(async () => {
       this.#directory = await buildCommand();
     }, BUILD_MS_MAX);
-    afterAll(() => rm(this.#directory, { recursive: true, force: true }));
   }
 
   get directory(): string {

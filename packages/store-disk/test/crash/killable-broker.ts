@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
@@ -44,7 +43,6 @@ export class KillableBroker {
   /** `wrapper` is put before the command, to run it under some limit. */
   static async build(dataDirectory: string, wrapper: readonly string[] = []): Promise<KillableBroker> {
     const built = await buildCommand();
-    onTestFinished(() => rmSync(built, { recursive: true, force: true }));
     const serve = [process.execPath, join(built, 'apus.js'), 'serve', '--data', dataDirectory, ...FLAGS];
     return new KillableBroker(serve, await freePort(), wrapper);
   }
