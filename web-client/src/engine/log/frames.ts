@@ -10,13 +10,30 @@ export const nextFrame: Schedule = (callback) => {
   else requestAnimationFrame(() => callback());
 };
 
-/** Listeners that hear of any number of changes once per frame. */
+/** From one drawing of a stream to the next: eyes follow no more, and each takes time from what comes. */
+const STREAM_INTERVAL_MS = 50;
+
+/** The next frame for what comes alone; for a stream, a frame in each interval. */
+function steadyFrames(): Schedule {
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
+  return (callback) => {
+    const draw = (): void => {
+      drawnAtMs = performance.now();
+      callback();
+    };
+    const waitMs = drawnAtMs + STREAM_INTERVAL_MS - performance.now();
+    if (waitMs > 0) setTimeout(() => nextFrame(draw), waitMs);
+    else nextFrame(draw);
+  };
+}
+
+/** Listeners that hear of any number of changes at once, before a frame. */
 export class FrameListeners {
   readonly #listeners = new Set<() => void>();
   readonly #schedule: Schedule;
   #scheduled = false;
 
-  constructor(schedule: Schedule = nextFrame) {
+  constructor(schedule: Schedule = steadyFrames()) {
     this.#schedule = schedule;
   }
 

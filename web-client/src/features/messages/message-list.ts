@@ -31,13 +31,9 @@ export class MessageList {
   #newWhileHeld = 0;
   #version = 0;
 
-  constructor(
-    log: MessageLog,
-    schedule: Schedule = nextFrame,
-    clock: () => number = () => performance.now(),
-  ) {
+  constructor(log: MessageLog, schedule?: Schedule, clock: () => number = () => performance.now()) {
     this.#log = log;
-    this.#schedule = schedule;
+    this.#schedule = schedule ?? nextFrame;
     this.#clock = clock;
     this.#frames = new FrameListeners(schedule);
     this.#newer = new Ring(log.limits.messagesMax);
