@@ -15,6 +15,9 @@ const COLUMNS = {
 
 const KIBIBYTE = 1024;
 
+/** A view that is opened has drawn what it shows long before that. */
+const OPENING_MS = 1_000;
+
 /** The web client in headless Chromium, connected, in the words of its users. */
 export class ClientPage {
   readonly page: Page;
@@ -81,6 +84,15 @@ export class ClientPage {
     await this.page.evaluate((id) => {
       location.hash = `#/${id}`;
     }, view);
+  }
+
+  /** Opens it while messages come. Returns the longest frame of that: its user has clicked, and waits for it. */
+  async switchView(view: string): Promise<number> {
+    await this.drain();
+    await this.openView(view);
+    await this.page.waitForTimeout(OPENING_MS);
+    const { frames } = await this.drain();
+    return Math.max(0, ...frames);
   }
 
   async drain(): Promise<Seen> {

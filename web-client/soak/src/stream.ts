@@ -42,8 +42,9 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
   generator.start();
   if (options.profile !== undefined) await client.startProfile();
   let pause: PauseSeen | undefined;
+  let openingMs = 0;
   for (const { view, isPaused, seconds } of phasesOf(options.views, options.seconds)) {
-    await client.openView(view);
+    openingMs = Math.max(openingMs, await client.switchView(view));
     const watched = async (): Promise<void> => {
       // By the clock: on a busy machine the page's answers take their time.
       const untilMs = performance.now() + seconds * 1_000;
@@ -61,6 +62,7 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
     sendingMs: elapsedMs,
     received: after.messages - before.messages,
     skipped: after.skipped,
+    openingMs,
     pause,
     ...(await keptIn(client)),
   };

@@ -39,11 +39,12 @@ export function rowsOf(run: Run): string[][] {
 
 /** What is of the run as a whole. */
 export function factsOf(run: Run): string[] {
-  const { sent, sendingMs, received, skipped, pause, messagesKept, packetsKept } = run;
+  const { sent, sendingMs, received, skipped, openingMs, pause, messagesKept, packetsKept } = run;
   const rate = sendingMs === 0 ? 0 : Math.round((sent * 1_000) / sendingMs);
   return [
     `Published: ${count(sent)} messages, ${count(rate)} a second. Reached the page: ${count(received)}; let go by the worker: ${count(skipped)}.`,
     `Kept at the end: ${count(messagesKept)} of at most ${count(MESSAGES_MAX)} messages, ${count(packetsKept)} of at most ${count(PACKETS_MAX)} packets.`,
+    `Opening a view took a frame of at most ${milliseconds(openingMs)}.`,
     ...(pause === undefined ? [] : [`Paused: the messages ${pauseText(pause)}.`]),
   ];
 }

@@ -35,12 +35,16 @@ whether they are gone. Exits with 1 when something took too long to be seen, or 
 /** A retained message beside those that are cleared. */
 const KEPT = 'kept/message';
 
+/** More than the broker counts for one of them. */
+const RETAINED_BYTES_MAX = 1024;
+
 const LIVE_SECONDS = 20;
 const LIVE_RATE = 5_000;
 
 async function main(topicsCount: number, output: string | undefined): Promise<void> {
   process.stderr.write('Building …\n');
-  const broker = await Broker.start();
+  const bytesMax = (topicsCount + 1) * RETAINED_BYTES_MAX;
+  const broker = await Broker.start(['--identity-retained-bytes-max', String(bytesMax)]);
   const stock = await StockClient.connect(broker.mqttUrl);
   let client: ClientPage | undefined;
   try {

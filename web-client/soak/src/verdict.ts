@@ -40,6 +40,8 @@ export interface Run {
   readonly sendingMs: number;
   readonly received: number;
   readonly skipped: number;
+  /** The longest frame in which a view was opened. No verdict holds for it: nobody clicks in the other frames. */
+  readonly openingMs: number;
   readonly pause: PauseSeen | undefined;
   /** What the logs held at the end. */
   readonly messagesKept: number;

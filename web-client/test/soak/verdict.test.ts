@@ -38,6 +38,7 @@ function run(changes: Partial<Run> = {}): Run {
     sendingMs: seconds.length * 1_000,
     received: sent,
     skipped: 0,
+    openingMs: 0,
     pause: { stoodStill: true, toldOf: 5, wentOn: true },
     messagesKept: 50_000,
     packetsKept: 5_000,
