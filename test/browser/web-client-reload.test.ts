@@ -232,6 +232,30 @@ clientSuite('a page that is reloaded', (suite) => {
     await client.rows('unstored/1').first().waitFor();
   });
 
+  it.each(['apus', 'apus-kept'])(
+    'says that it has to be reloaded where a newer page changed the shape of %s',
+    async (name) => {
+      const client = await suite.openConnected('messages');
+      const { page } = client;
+      await client.subscribe('newer/#');
+      await client.publish('newer/first', 'x');
+      await client.rows('newer/first').first().waitFor();
+      const told = page.getByText('A newer version of this page is open in another tab.', { exact: false });
+      await page.evaluate(
+        (named) =>
+          new Promise<void>((resolve, reject) => {
+            const request = indexedDB.open(named, 1_000);
+            request.onsuccess = () => resolve(request.result.close());
+            request.onerror = () => reject(request.error);
+          }),
+        name,
+      );
+      // It is kept in one of them, and in the other among what was published.
+      await client.publish('newer/second', 'x');
+      await told.waitFor();
+    },
+  );
+
   it('is left by Escape from a field of the filter, and says its rates in words', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;

@@ -57,12 +57,16 @@ export class KeptDatabase implements KeptStore {
   }
 
   #open(): Promise<IDBDatabase> {
-    this.#opened ??= openDatabase();
+    this.#opened ??= openDatabase(() => {
+      // Opening the older shape again is refused, which the page then says.
+      this.#opened = undefined;
+    });
     return this.#opened;
   }
 }
 
-async function openDatabase(): Promise<IDBDatabase> {
+/** @param closed it was closed for a newer page */
+async function openDatabase(closed: () => void): Promise<IDBDatabase> {
   const request = indexedDB.open(NAME, VERSION);
   request.onupgradeneeded = () => {
     const { result: database } = request;
@@ -71,7 +75,10 @@ async function openDatabase(): Promise<IDBDatabase> {
   };
   const database = await answerOf(request);
   // A newer page in another tab changes the shape.
-  database.onversionchange = () => database.close();
+  database.onversionchange = () => {
+    database.close();
+    closed();
+  };
   return database;
 }
 

@@ -72,8 +72,8 @@ export type LogMark =
   /** Messages before it were kept by an earlier visit, whose last message is of `fromMs`. */
   | { readonly kind: 'reloaded'; readonly atMs: number; readonly fromMs: number };
 
-/** Why messages are not kept across a reload: the browser has no room, or stores nothing for this page. */
-export type KeepTrouble = 'full' | 'unavailable';
+/** Why messages are not kept across a reload: no room, nothing is stored for this page, or a newer page changed the shape. */
+export type KeepTrouble = 'full' | 'unavailable' | 'outdated';
 
 /** A mark, with the sequence of the message that it stands before. */
 export interface PlacedMark {

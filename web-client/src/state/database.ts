@@ -63,7 +63,11 @@ export function database(): Promise<IDBPDatabase<Schema>> {
       if (version < WITH_DECODERS) upgraded.createObjectStore('decoders', key).createIndex('atMs', 'atMs');
     },
     // A newer page in another tab changes the shape.
-    blocking: (_version, _newer, { target }) => (target as IDBDatabase).close(),
+    blocking: (_version, _newer, { target }) => {
+      (target as IDBDatabase).close();
+      // Opening the older shape again is refused, which the page then says.
+      opened = undefined;
+    },
   });
   return opened;
 }

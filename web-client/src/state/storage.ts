@@ -1,3 +1,4 @@
+import { troubleOf } from '../engine/keep-trouble.ts';
 import type { KeepTrouble } from '../engine/types.ts';
 import { useStore } from './store.ts';
 
@@ -11,8 +12,7 @@ export async function tryStorage<T>(work: () => PromiseLike<T>): Promise<T | und
   try {
     return await work();
   } catch (error) {
-    const isFull = error instanceof Error && error.name === 'QuotaExceededError';
-    noteStorageTrouble(isFull ? 'full' : 'unavailable');
+    noteStorageTrouble(troubleOf(error));
     return undefined;
   }
 }

@@ -215,6 +215,7 @@ test('of two tabs one keeps the messages of a connection', async () => {
 test.each([
   ['QuotaExceededError', 'full'],
   ['InvalidStateError', 'unavailable'],
+  ['VersionError', 'outdated'],
 ])('after %s it says “%s” once, and goes on without', async (name, trouble) => {
   const store = new MemoryStore();
   const { come, write, troubles } = await visit(store);

@@ -1,3 +1,4 @@
+import { troubleOf } from '../keep-trouble.ts';
 import {
   BATCH_INTERVAL_MS,
   KEEP_INTERVAL_MS,
@@ -201,7 +202,6 @@ export class MessageKeeper {
     if (!this.#isWanted) return;
     this.#isWanted = false;
     this.#isKeeping = false;
-    const isFull = error instanceof DOMException && error.name === 'QuotaExceededError';
-    this.#options.trouble(isFull ? 'full' : 'unavailable');
+    this.#options.trouble(troubleOf(error));
   }
 }

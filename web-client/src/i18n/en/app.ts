@@ -17,6 +17,8 @@ export const app = {
   storage: {
     unavailable:
       'This browser stores nothing for this page: connections, drafts and messages are gone after a reload.',
+    outdated:
+      'A newer version of this page is open in another tab. This tab keeps nothing until it is reloaded.',
     full: 'This browser has no room left for this page: what comes now is gone after a reload.',
   },
   failure: 'This should not have happened',
