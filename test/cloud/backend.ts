@@ -10,7 +10,6 @@ import {
 } from '@apus/cloud/lambda';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { QUEUES_UNDER_TEST } from '../support/queues-under-test.ts';
 import { FAN_OUT, TABLE } from './names.ts';
 import type { CloudWorld } from './start-cloud.ts';
 
@@ -20,7 +19,7 @@ const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
 export type Backend = (path: string, body: unknown) => Promise<{ status: number; body: unknown }>;
 
 /** @param stores those of the deployment */
-export function backendOf(world: CloudWorld, stores: CloudOptions['stores'] = QUEUES_UNDER_TEST): Backend {
+export function backendOf(world: CloudWorld, stores?: CloudOptions['stores']): Backend {
   const publish = publishFunction(world, stores);
   return async (path, body) => {
     const event = {

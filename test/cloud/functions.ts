@@ -16,7 +16,6 @@ import {
 } from '@apus/cloud/lambda';
 import type { Environment } from '@apus/emulator';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { QUEUES_UNDER_TEST } from '../support/queues-under-test.ts';
 import { FAN_OUT, FAN_OUT_DEAD, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions } from './options.ts';
 
@@ -77,7 +76,6 @@ export function functionsOf(environment: Environment, services: Services, option
     ...(options.limits !== undefined && { limits: options.limits }),
     ...(options.quotas !== undefined && { quotas: options.quotas }),
     stores: {
-      ...QUEUES_UNDER_TEST,
       ...services.stores,
       ...options.alterations?.stores,
       ...(options.inlineSubscribersMax !== undefined && {

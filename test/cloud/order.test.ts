@@ -1,5 +1,4 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import { recordQueues } from '@apus/store-dynamodb';
 import * as mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Backend, backendOf } from './backend.ts';
@@ -62,54 +61,43 @@ const WAYS = [1, 2].flatMap((qos) =>
   [false, true].map((isGathered) => ({ qos: qos as 1 | 2, isGathered, name: `${qos} ${isGathered}` })),
 );
 
-describe.each(['lists', 'record'] as const)(
-  'large and small messages of one topic, sessions by %s [MQTT-4.6.0-5] [MQTT-4.6.0-6]',
-  (kind) => {
-    const queues = kind === 'record' ? recordQueues : kind;
+describe('large and small messages of one topic [MQTT-4.6.0-5] [MQTT-4.6.0-6]', () => {
+  beforeAll(async () => {
+    world = await startCloud({ seed: 23 });
+    backend = backendOf(world);
+  });
+  afterAll(() => world.stop());
 
-    beforeAll(async () => {
-      world = await startCloud({ seed: 23, alterations: { stores: { queues } } });
-      backend = backendOf(world, { queues });
-    });
-    afterAll(() => world.stop());
+  it.each(WAYS)('for a client that is away, at QoS $qos, gathered: $isGathered', async ({ name, ...way }) => {
+    const topic = `away ${name}`;
+    const reader = open(topic);
+    await reader.subscribeAsync(topic, { qos: way.qos });
+    await reader.endAsync();
+    await world.emulator.quiet();
+    await publish(topic, way.qos, way.isGathered);
+    expect(await numbers(open(topic))).toEqual(ORDER);
+  });
 
-    it.each(WAYS)(
-      'for a client that is away, at QoS $qos, gathered: $isGathered',
-      async ({ name, ...way }) => {
-        const topic = `away ${name}`;
-        const reader = open(topic);
-        await reader.subscribeAsync(topic, { qos: way.qos });
-        await reader.endAsync();
-        await world.emulator.quiet();
-        await publish(topic, way.qos, way.isGathered);
-        expect(await numbers(open(topic))).toEqual(ORDER);
-      },
-    );
+  it.each(WAYS)(
+    'for a client that publishes, at QoS $qos, gathered: $isGathered',
+    async ({ name, ...way }) => {
+      const topic = `publishes ${name}`;
+      const reader = open(topic);
+      await reader.subscribeAsync(topic, { qos: way.qos });
+      const received = numbers(reader);
+      // Its acknowledgements leave with frames that want a reply, and draw what waits into that.
+      reader.on('message', () => reader.publish('answers', 'x', { qos: 1 }));
+      await publish(topic, way.qos, way.isGathered);
+      expect(await received).toEqual(ORDER);
+    },
+  );
 
-    it.each(WAYS)(
-      'for a client that publishes, at QoS $qos, gathered: $isGathered',
-      async ({ name, ...way }) => {
-        const topic = `publishes ${name}`;
-        const reader = open(topic);
-        await reader.subscribeAsync(topic, { qos: way.qos });
-        const received = numbers(reader);
-        // Its acknowledgements leave with frames that want a reply, and draw what waits into that.
-        reader.on('message', () => reader.publish('answers', 'x', { qos: 1 }));
-        await publish(topic, way.qos, way.isGathered);
-        expect(await received).toEqual(ORDER);
-      },
-    );
-
-    it.each(WAYS)(
-      'for a client that listens, at QoS $qos, gathered: $isGathered',
-      async ({ name, ...way }) => {
-        const topic = `listens ${name}`;
-        const reader = open(topic);
-        await reader.subscribeAsync(topic, { qos: way.qos });
-        const received = numbers(reader);
-        await publish(topic, way.qos, way.isGathered);
-        expect(await received).toEqual(ORDER);
-      },
-    );
-  },
-);
+  it.each(WAYS)('for a client that listens, at QoS $qos, gathered: $isGathered', async ({ name, ...way }) => {
+    const topic = `listens ${name}`;
+    const reader = open(topic);
+    await reader.subscribeAsync(topic, { qos: way.qos });
+    const received = numbers(reader);
+    await publish(topic, way.qos, way.isGathered);
+    expect(await received).toEqual(ORDER);
+  });
+});

@@ -1,5 +1,4 @@
 import type { Cloud } from '@apus/cloud/lambda';
-import { recordQueues } from '@apus/store-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
@@ -7,7 +6,6 @@ import { reportOf } from './report.ts';
 /** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
 const SEEDS = [1, 2, 10];
 /** Sessions by records, which are an option yet. */
-const RECORD_SEEDS = [3, 10];
 /** At every tenth seed everybody stays for two hours. */
 const AGED_SEED = 10;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
@@ -33,20 +31,6 @@ describe('a deployment while everything goes wrong', () => {
       expect(history.counts.faults).toBeGreaterThan(0);
       // The one that comes when the faults have stopped, and others that came before and have not been cut since.
       expect(history.counts.probes).toBeGreaterThan(seed === AGED_SEED ? 0 : 1);
-    },
-    TIMEOUT_MS,
-  );
-
-  it.each(RECORD_SEEDS)(
-    'the same with a record for each session (seed %i)',
-    async (seed) => {
-      const history = await runHistory({
-        seed,
-        size: SIZE,
-        alterations: { stores: { queues: recordQueues } },
-      });
-      if (history.problems.length > 0) expect.fail(reportOf(history));
-      expect(history.counts.acknowledged).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
   );

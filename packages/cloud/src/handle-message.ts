@@ -166,7 +166,7 @@ async function handlePackets(
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
   const isOwed = frameReader?.takeOwedLook() === true;
-  const isFetch = frameReader?.drawsAtFetch === true && packets.every(isFetching);
+  const isFetch = packets.every(isFetching);
   if (isOwed || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
   if (frameReader?.isMoreWaiting?.() === true) drainNextTime(link);
   return undefined;

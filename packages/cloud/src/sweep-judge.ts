@@ -1,10 +1,12 @@
 import type { Ban, ConnectionId } from '@apus/broker';
 import type {
   DynamoBans,
+  SessionIncarnation,
   SessionName,
   Swept,
   SweptConnection,
   SweptList,
+  SweptQueue,
   SweptSession,
 } from '@apus/store-dynamodb';
 import { CONNECTION_SECONDS_MAX } from './options.ts';
@@ -33,8 +35,8 @@ export type Finding =
   | {
       readonly what: 'stuck';
       readonly connectionId: ConnectionId;
-      readonly session: SessionName;
-      readonly drainingSinceMs: number;
+      readonly session: SessionIncarnation;
+      readonly waitsSinceMs: number;
     }
   /** A session whose time has come: its timer is the sweep, or was lost. */
   | {
@@ -89,6 +91,8 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
       return judgeConnection(swept, pass);
     case 'session':
       return judgeSession(swept, pass);
+    case 'queue':
+      return judgeQueue(swept, pass);
     case 'list':
       return judgeList(swept, pass);
     // They are counted, and nothing is to be done about any.
@@ -131,9 +135,6 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
     if (attachedAtMs === undefined) return findings;
     if (isOutlived(attachedAtMs, pass)) findings.push(outlived(connectionId, session, attachedAtMs));
     else if (isNew(attachedAtMs, pass)) findings.push({ what: 'opened', connectionId, session });
-    const { drainingSinceMs } = swept;
-    if (drainingSinceMs !== undefined && isPast(drainingSinceMs, STUCK_SECONDS, pass))
-      findings.push({ what: 'stuck', connectionId, session, drainingSinceMs });
     return findings;
   }
   const { endsAtMs, willDueAtMs } = swept;
@@ -142,6 +143,14 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   else if (willDueAtMs !== undefined && isPast(willDueAtMs, LATE_SECONDS, pass))
     findings.push({ what: 'will', connectionId: lastConnectionId, session });
   return findings;
+}
+
+function judgeQueue(
+  { tenant, clientId, incarnation, connectionId, waitsSinceMs }: SweptQueue,
+  pass: Pass,
+): readonly Finding[] {
+  if (!isPast(waitsSinceMs, STUCK_SECONDS, pass)) return [];
+  return [{ what: 'stuck', connectionId, session: { tenant, clientId, incarnation }, waitsSinceMs }];
 }
 
 function judgeList({ tenant, clientId, incarnation }: SweptList, { number }: Pass): readonly Finding[] {

@@ -118,18 +118,16 @@ export class SweepRemedies {
 
   /** Queues that have still not moved. */
   async #unmoved(stuck: readonly Named<'stuck'>[]): Promise<Remedy[]> {
-    const standing = await this.#scan.sessions(stuck.map(({ session }) => session));
-    return stuck
-      .filter(
-        ({ connectionId, drainingSinceMs }, index) =>
-          standing[index]?.connectionId === connectionId &&
-          standing[index].drainingSinceMs === drainingSinceMs,
-      )
-      .map(
-        ({ session, connectionId }) =>
-          () =>
-            this.#unstick(session, connectionId),
-      );
+    const sessions = stuck.map(({ session }) => session);
+    const standing = await this.#scan.queues(sessions);
+    const holders = await this.#scan.sessions(sessions);
+    return stuck.flatMap(({ session, connectionId, waitsSinceMs }, index) => {
+      const now = standing[index];
+      if (now?.connectionId !== connectionId || now.waitsSinceMs !== waitsSinceMs) return [];
+      const isHolder = holders[index]?.connectionId === connectionId;
+      if (!isHolder) return [() => this.#scan.lost(session, connectionId)];
+      return [() => this.#unstick(session, connectionId)];
+    });
   }
 
   /** What sessions own that are not there any more. An incarnation that is over never comes back. */

@@ -16,6 +16,10 @@ export class Found {
     this.#items.set(`${textOf(item, 'p')}\0\0${textOf(item, 's')}`, item);
   }
 
+  addAll(others: Found): void {
+    for (const [key, item] of others.#items) this.#items.set(key, item);
+  }
+
   get({ p, s }: Key): Item | undefined {
     return this.#items.get(`${p}\0\0${s}`);
   }

@@ -6,7 +6,6 @@ import { Bodies } from './bodies.ts';
 import { EntryMap } from './entry-map.ts';
 import { FanOutProgress } from './fan-out-progress.ts';
 import { FrameCache } from './frame-cache.ts';
-import type { FrameQueues } from './frame-queues.ts';
 import { Leavings } from './leavings.ts';
 import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import { DynamoLinks } from './links.ts';
@@ -14,10 +13,11 @@ import { Matcher } from './matcher.ts';
 import type { Meter } from './meter.ts';
 import type { DynamoOptions, Settings } from './options.ts';
 import { Placement } from './placement.ts';
-import { DynamoQueues } from './queues.ts';
 import { QuotaAccounts } from './quota-accounts.ts';
 import { QuotaHoldings } from './quota-holdings.ts';
 import { DynamoReceived } from './received.ts';
+import { DynamoQueues } from './record/record-queues.ts';
+import { Records } from './record/records.ts';
 import { ShapeRegistry } from './registry.ts';
 import { DynamoRetained } from './retained.ts';
 import { RetainedHoldings } from './retained-holdings.ts';
@@ -37,7 +37,7 @@ export interface DynamoStores extends Stores {
   readonly sessions: DynamoSessions;
   readonly subscriptions: DynamoSubscriptions;
   readonly retained: DynamoRetained;
-  readonly queues: DynamoQueues | FrameQueues;
+  readonly queues: DynamoQueues;
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
   readonly fanOutProgress: FanOutProgress;
@@ -62,10 +62,8 @@ export interface DynamoStores extends Stores {
    * `FramePlan.looksAtEnd`): `queues.next` has not been asked as it should. True once.
    */
   takeOwedLook(): boolean;
-  /** The record of the frame's session says that its client fetches on. Never with lists. */
+  /** The record of the frame's session says that its client fetches on. */
   isMoreWaiting(): boolean;
-  /** Only what the client fetches is drawn, so a fetch has to draw: with records. */
-  readonly drawsAtFetch: boolean;
   /** Something waits for the session whose frame this is. */
   noteMore(): void;
   /** Writes what the frame has gathered: before its reply leaves. */
@@ -102,11 +100,10 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     bans,
   });
   const quotaHoldings = new QuotaHoldings(table);
-  const make = table.settings.queues;
-  const bodies = new Bodies(table, 'queued');
-  const gathering = make === 'lists' ? undefined : make(table, bodies, leavings, frame);
+  const records = new Records(table);
+  const queues = new DynamoQueues(table, records, new Bodies(table, 'queued'), leavings, frame);
   return {
-    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE)),
+    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE), records),
     subscriptions,
     retained: new DynamoRetained(
       table,
@@ -115,7 +112,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
       new RetainedHoldings(table, quotaHoldings),
       frame,
     ),
-    queues: gathering ?? new DynamoQueues(table, bodies, leavings, frame),
+    queues,
     received: new DynamoReceived(table, leavings),
     links: new DynamoLinks(table, frame),
     fanOutProgress: new FanOutProgress(table),
@@ -123,7 +120,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     quotaHoldings,
     bans,
     users: new DynamoUsers(table),
-    sweepScan: new DynamoSweepScan(table),
+    sweepScan: new DynamoSweepScan(table, records),
     meter: table.meter,
     beginFrame: async (plan) => {
       frame.begin(plan?.looksAtEnd, plan?.isReplyWanted);
@@ -132,13 +129,12 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     takeOwedLook: () => frame.takeOwedLook(),
     isMoreWaiting: () => frame.isMoreWaiting,
     noteMore: () => frame.noteMore(true),
-    drawsAtFetch: gathering !== undefined,
     commitFrame: async () => {
-      await gathering?.commit();
+      await queues.commit();
     },
     endFrame: () => {
       frame.end();
-      gathering?.endFrame();
+      queues.endFrame();
     },
   };
 }
@@ -151,7 +147,6 @@ function settingsOf(options: DynamoOptions): Settings {
     },
     random: Math.random,
     randomId: () => randomBytes(12).toString('base64url'),
-    queues: 'lists',
     postsWithinMs: 0,
     queueSecondsMax: QUEUE_SECONDS_MAX,
     repeatSecondsMax: REPEAT_SECONDS_MAX,

@@ -1,14 +1,5 @@
 import type { ConnectionId, MatchedFilter } from '@apus/broker';
-import type { DrawnList } from './drawn-list.ts';
 import type { Item } from './values.ts';
-
-/** How far a queue has been drawn within a frame. */
-export interface DrawnTo {
-  /** Nothing that waited before it is left. Undefined: something may be. */
-  readonly sort: string | undefined;
-  /** Nothing was left at all. */
-  readonly isAll: boolean;
-}
 
 /**
  * What one frame has read ahead. A Lambda environment handles one event at a time, and between the begin and the end
@@ -19,10 +10,6 @@ export class FrameCache {
   #isOpen = false;
   #link: { readonly connectionId: ConnectionId; readonly item: Item | undefined } | undefined;
   readonly #matched = new Map<string, Promise<readonly MatchedFilter[]>>();
-  /** By session: the sort key up to which its queue has been drawn, and whether that was all. */
-  readonly #drawnFor = new Map<string, DrawnTo>();
-  /** By partition. */
-  readonly #drawnLists = new Map<string, { readonly list: DrawnList | undefined }>();
   #looksAtEnd = false;
   #isReplyWanted = true;
   #isLookOwed = false;
@@ -42,8 +29,6 @@ export class FrameCache {
   end(): void {
     this.#isOpen = false;
     this.#link = undefined;
-    this.#drawnFor.clear();
-    this.#drawnLists.clear();
     this.#looksAtEnd = false;
     this.#isReplyWanted = true;
     this.#isLookOwed = false;
@@ -87,29 +72,6 @@ export class FrameCache {
   /** Whoever matches the topic again reads again. */
   forgetMatch(tenant: string, topicName: string): void {
     this.#matched.delete(`${tenant}\0${topicName}`);
-  }
-
-  /** Messages of this session's queue will leave with the frame's reply. */
-  noteDrawn(sessionKey: string, to: DrawnTo): void {
-    if (this.#isOpen) this.#drawnFor.set(sessionKey, to);
-  }
-
-  /** Something that was drawn will not leave: what was noted of its queue is true no more. */
-  forgetDrawn(sessionKey: string): void {
-    this.#drawnFor.delete(sessionKey);
-  }
-
-  drawnTo(sessionKey: string): DrawnTo | undefined {
-    return this.#drawnFor.get(sessionKey);
-  }
-
-  keepDrawnList(partition: string, list: DrawnList | undefined): void {
-    if (this.#isOpen) this.#drawnLists.set(partition, { list });
-  }
-
-  /** Undefined: it has not been read. */
-  drawnListOf(partition: string): { readonly list: DrawnList | undefined } | undefined {
-    return this.#drawnLists.get(partition);
   }
 
   /** After an acknowledgement: true when the look for what may be sent next can wait until the end of the frame. */

@@ -13,7 +13,6 @@ export type { Units } from './meter.ts';
 export type { DynamoOptions } from './options.ts';
 export type { Charged, QuotaAccount, QuotaAccounts } from './quota-accounts.ts';
 export type { HeldCounts, HoldingAccount, QuotaHoldings } from './quota-holdings.ts';
-export { recordQueues } from './record/record-queues.ts';
 export type { ShardRange } from './shards.ts';
 export type { SubscriberEntry } from './subscriber-entry.ts';
 export type { FramePlan, SubscriberSlice } from './subscriptions.ts';

@@ -49,12 +49,15 @@ export const sessionItemKey = (tenant: string, clientId: string): Key => ({
   s: 'session',
 });
 
+/** One incarnation of a session. */
+export type Incarnation = Pick<SessionRef, 'tenant' | 'clientId' | 'incarnation'>;
+
 /** All that one incarnation of a session owns. */
-export const ownedPartition = ({ tenant, clientId, incarnation }: SessionRef): string =>
+export const ownedPartition = ({ tenant, clientId, incarnation }: Incarnation): string =>
   partition('I', tenant, incarnation, clientId);
 
 /** The record of one incarnation: in a partition of its own, which the log's throttling does not hit. */
-export const recordKey = ({ tenant, clientId, incarnation }: SessionRef): Key => ({
+export const recordKey = ({ tenant, clientId, incarnation }: Incarnation): Key => ({
   p: partition('Z', tenant, incarnation, clientId),
   s: 'record',
 });
@@ -63,9 +66,6 @@ export const OWNED = {
   list: 'list',
   overflow: 'list\0',
   received: 'received',
-  inflight: 'sent\0',
-  /** Read with what is inflight: behind all packet ids. */
-  drawn: 'sent\0drawn',
   waiting: 'wait\0',
   /** Before all others, so that whoever reads those does not read these: they are only ever asked for by key. */
   copy: 'copy\0',

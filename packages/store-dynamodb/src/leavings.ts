@@ -43,10 +43,9 @@ export class Leavings {
     return (await this.all(table, session)).find((item) => textOf(item, 's') === OWNED.received);
   }
 
-  /** What was inflight and what waited. */
+  /** The messages that waited. */
   async queue(table: Table, session: SessionRef): Promise<Item[]> {
-    const isQueued = (sort = '') => sort.startsWith(OWNED.inflight) || sort.startsWith(OWNED.waiting);
-    return (await this.all(table, session)).filter((item) => isQueued(textOf(item, 's')));
+    return (await this.all(table, session)).filter((item) => textOf(item, 's')?.startsWith(OWNED.waiting));
   }
 }
 

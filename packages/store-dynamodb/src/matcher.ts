@@ -1,7 +1,8 @@
 import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } from '@apus/broker';
 import { batchGet, type Found } from './batch.ts';
-import { groupKey, headKey, type Key, sessionItemKey } from './keys.ts';
+import { groupKey, headKey, type Key, recordKey, sessionItemKey } from './keys.ts';
 import { SHARE_MEMBERS_READ } from './limits.ts';
+import { heldOf } from './record/records.ts';
 import { recordOf } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
@@ -82,13 +83,7 @@ export class Matcher {
 
   /** The subscribers of all these filters: one read for each session that is not written in its entry. */
   async subscribers(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
-    const referred = filters.flatMap(({ entries, shareGroup }) =>
-      entries.filter((each) => isReferred(each, shareGroup)),
-    );
-    const sessions = await batchGet(
-      this.#table,
-      referred.map(({ clientId }) => sessionItemKey(tenant, clientId)),
-    );
+    const sessions = await this.#sessions(tenant, filters);
     return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false }) => ({
       topicFilter,
       shareGroup,
@@ -97,6 +92,23 @@ export class Matcher {
         .map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
       ...(unreadShards > 0 && { shards: unreadShards, isBehind }),
     }));
+  }
+
+  /**
+   * The record says what a session is sent, and to which connection; where none has been written, the session item does.
+   * The member of a share group is chosen by session items, which hear first that a client has gone.
+   */
+  async #sessions(tenant: string, filters: readonly FilterEntries[]): Promise<Found> {
+    const itemKey = ({ clientId }: SubscriberEntry) => sessionItemKey(tenant, clientId);
+    const members = filters.flatMap(({ entries, shareGroup }) => (shareGroup === undefined ? [] : entries));
+    const single = filters.flatMap(({ entries, shareGroup }) =>
+      shareGroup === undefined ? entries.filter(({ attachment }) => attachment === undefined) : [],
+    );
+    const keyOfRecord = (entry: SubscriberEntry) => recordKey({ tenant, ...entry });
+    const found = await batchGet(this.#table, [...members.map(itemKey), ...single.map(keyOfRecord)]);
+    const withoutRecord = single.filter((entry) => found.get(keyOfRecord(entry)) === undefined);
+    found.addAll(await batchGet(this.#table, withoutRecord.map(itemKey)));
+    return found;
   }
 
   async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
@@ -178,6 +190,11 @@ function isThere(tenant: string, { clientId, incarnation }: SubscriberEntry, ses
 function sessionOf(tenant: string, entry: SubscriberEntry, sessions: Found | undefined): SessionRef {
   const inline: Attachment | undefined = entry.attachment;
   if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
+  const record = sessions.get(recordKey({ tenant, ...entry }));
+  if (record !== undefined) {
+    const held = heldOf(record);
+    return new SessionSnapshot({ tenant, ...entry }, held.attachment, { held });
+  }
   const item = sessions.get(sessionItemKey(tenant, entry.clientId));
   const session = item && recordOf(item, tenant, entry.clientId)?.session;
   if (session?.incarnation === entry.incarnation) return session;

@@ -184,7 +184,6 @@ async function write(
       ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
       ':will': text(willJson(will)),
       ':version': number(VERSION),
-      ':phase': text(mode === 'continue' ? 'S' : 'L'),
       ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
       ...settled.values,
       ...(name !== undefined && { ':name': name }),
@@ -219,12 +218,9 @@ function assignments(mode: Mode): string[] {
     'u = :until',
     'w = :will',
     'v = :version',
-    // A session that continues may have to be sent something; in a new one nothing waits.
-    'q = :phase',
     'ep = if_not_exists(ep, :zero) + :one',
   ];
-  const anew = ['i = :incarnation', 'rn = :zero', 'rb = :zero'];
-  return [...before, ...after, ...(mode === 'continue' ? [] : anew)];
+  return [...before, ...after, ...(mode === 'continue' ? [] : ['i = :incarnation'])];
 }
 
 /** The part of the write that is about the will that stands there. */
@@ -279,11 +275,10 @@ function opened(
   const previous = item && recordOf(item, tenant, clientId, when);
   return {
     session: new SessionSnapshot({ tenant, clientId, incarnation: incarnation ?? NONE }, attachment, {
-      phase: 'settling',
-      removed: 0,
-      removedBytes: 0,
-      epoch: (numberOf(item, 'ep') ?? 0) + (when === 'now' ? 1 : 0),
-      isNew: previous?.session.incarnation !== incarnation,
+      opening: {
+        epoch: (numberOf(item, 'ep') ?? 0) + (when === 'now' ? 1 : 0),
+        isNew: previous?.session.incarnation !== incarnation,
+      },
     }),
     present: previous?.session.incarnation === incarnation,
     previous,

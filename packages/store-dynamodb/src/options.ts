@@ -1,6 +1,5 @@
 import type { Clock, SessionRef } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { MakeQueues } from './frame-queues.ts';
 import type { HeldChange } from './held-change.ts';
 
 export interface DynamoOptions {
@@ -44,12 +43,6 @@ export interface DynamoOptions {
    */
   readonly shards?: 'read' | 'leave';
   /**
-   * Called before a message joins the queue of a session that has a connection: from then on whoever handles an
-   * acknowledgement may send it. Messages that were placed before, and have not left yet, have to leave first.
-   * @default nothing is held back
-   */
-  readonly beforeWaiting?: (session: SessionRef) => Promise<void>;
-  /**
    * Ends the connection of a session to which a QoS 2 message may have been sent or not: its client returns, and is
    * sent it again as MQTT says. False: nothing is under way to this connection, the message can be sent again on it.
    * Resolves when the connection is over: nothing newer is drawn for it then.
@@ -61,12 +54,6 @@ export interface DynamoOptions {
    * for it. @default they are not counted
    */
   readonly onHeld?: (change: HeldChange) => Promise<void>;
-  /**
-   * How sessions are promised messages: by lists, an item for each message; or by one record for each session, with a log
-   * of what waits: `recordQueues`, which is given here so that a bundle that does not use it does not hold it.
-   * @default 'lists'
-   */
-  readonly queues?: 'lists' | MakeQueues;
   /** Tells the client of a session to fetch: messages wait that no reply has announced. @default it fetches by itself */
   readonly nudge?: (session: SessionRef) => Promise<void>;
   /** After so long a publisher that has taken a place in a window posts no more, in ms. @default 0: it has posted */
@@ -80,4 +67,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'beforeWaiting' | 'endUncertain' | 'onHeld' | 'nudge';
+type Optional = 'connectionSecondsMax' | 'endUncertain' | 'onHeld' | 'nudge';

@@ -12,17 +12,15 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { ItemTooLargeError } from './errors.ts';
 import type { Key } from './keys.ts';
 import { WILL_BYTES_MAX } from './limits.ts';
-import { type QueuePhase, SessionSnapshot } from './session-ref.ts';
+import { type Opening, SessionSnapshot } from './session-ref.ts';
 import { fromJson, type Item, numberOf, text, textOf, toJson } from './values.ts';
 
 /*
  * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
  * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
  * identity, `y` the owner's name and `yr` how firmly the client identifier is bound to it (both absent: stored before sessions
- * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `q` queue phase, `qa` when that was written
- * last or the queue moved, `rn` and `rb` what
- * left the queue, `rk` the mark of the write that counted last, `n` tenant and client identifier where the key could not hold them whole.
- * `ep` how often it was opened, which fences a CONNECT that is late.
+ * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `n` tenant and client identifier
+ * where the key could not hold them whole, `ep` how often it was opened, which fences a CONNECT that is late.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
  * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`.
  * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
@@ -40,20 +38,6 @@ export interface Settled {
   readonly identity: Identity;
 }
 
-const PHASES: Readonly<Record<string, QueuePhase>> = {
-  S: 'settling',
-  D: 'draining',
-  L: 'live',
-  X: 'crowded',
-};
-
-export const LETTER_OF: Readonly<Record<QueuePhase, string>> = {
-  settling: 'S',
-  draining: 'D',
-  live: 'L',
-  crowded: 'X',
-};
-
 /** Undefined where it was not read, or the session has been removed; the holder also while it has no connection. */
 export function settledOf(item: Item): {
   readonly identity: Identity | undefined;
@@ -65,9 +49,9 @@ export function settledOf(item: Item): {
   return { identity, holder: textOf(item, 'c') === undefined ? undefined : attachment.holder };
 }
 
-/** Tenant and client identifier, where the key holds only the beginning of them and a hash. */
-export function nameValue({ p }: Key, tenant: string, clientId: string): AttributeValue | undefined {
-  return p.endsWith(`\0${tenant}\0${clientId}`) ? undefined : text(JSON.stringify([tenant, clientId]));
+/** The names in a key, where it holds only the beginning of them and a hash. */
+export function nameValue({ p }: Key, ...names: readonly string[]): AttributeValue | undefined {
+  return p.endsWith(['', ...names].join('\0')) ? undefined : text(JSON.stringify(names));
 }
 
 /** The other way round. Undefined where the key is no session's. */
@@ -153,10 +137,11 @@ export function recordOf(
   const { attachment: settled, identity } = fromJson(textOf(item, at('r')) ?? '{}') as Settled;
   const detachedAtMs = numberOf(item, at('z')) ?? 0;
   const attachment = detachedAtMs === 0 ? settled : undefined;
-  const standing = when === 'now' ? standingOf(item) : undefined;
   const will = when === 'now' ? willOf(textOf(item, 'w')) : undefined;
   return {
-    session: new SessionSnapshot({ tenant, clientId, incarnation }, attachment, standing),
+    session: new SessionSnapshot({ tenant, clientId, incarnation }, attachment, {
+      ...(when === 'now' && { opening: openingOf(item) }),
+    }),
     attachment,
     lastConnectionId: textOf(item, at('l')) ?? NONE,
     attachedAtMs: numberOf(item, at('a')) ?? 0,
@@ -177,24 +162,11 @@ export function sessionEndsAtMs(item: Item): number | undefined {
   return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0);
 }
 
-/** Since when messages wait on a connection and none of them has moved. Undefined where none waits. */
-export function drainingSinceMs(item: Item): number | undefined {
-  if (textOf(item, 'c') === undefined || textOf(item, 'q') !== LETTER_OF.draining) return undefined;
-  const attachedAtMs = numberOf(item, 'a');
-  return attachedAtMs === undefined ? undefined : Math.max(attachedAtMs, numberOf(item, 'qa') ?? 0);
-}
-
 function willDueOf(item: Item): WillDue | undefined {
   const atMs = numberOf(item, 'wd');
   return atMs === undefined ? undefined : { atMs, isWithdrawnByReturn: numberOf(item, 'wr') === 1 };
 }
 
-function standingOf(item: Item) {
-  return {
-    phase: PHASES[textOf(item, 'q') ?? ''] ?? 'draining',
-    removed: numberOf(item, 'rn') ?? 0,
-    removedBytes: numberOf(item, 'rb') ?? 0,
-    epoch: numberOf(item, 'ep') ?? 0,
-    isNew: textOf(item, 'pi') !== textOf(item, 'i'),
-  } as const;
+function openingOf(item: Item): Opening {
+  return { epoch: numberOf(item, 'ep') ?? 0, isNew: textOf(item, 'pi') !== textOf(item, 'i') };
 }

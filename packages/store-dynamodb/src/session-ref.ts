@@ -1,21 +1,9 @@
 import { type Attachment, type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
+import type { HeldRecord } from './record/records.ts';
 
-/**
- * How a session's queue stands, on the connection that it has.
- *
- * - `settling`: everything may have been sent, and whoever found it so is about to look again;
- * - `draining`: something waits, or has to be sent again; messages join the queue;
- * - `live`: nothing waits: a message may go at once, and packet ids 1 to Receive Maximum are the window;
- * - `crowded`: live, but packet ids of an earlier connection are in use: the window has to be counted.
- */
-export type QueuePhase = 'settling' | 'draining' | 'live' | 'crowded';
-
-export interface QueueStanding {
-  phase: QueuePhase;
-  /** Messages, and their bytes, that ever left the waiting ones. */
-  removed: number;
-  removedBytes: number;
-  /** The number of the `open` that made it what it is. */
+/** The last CONNECT of a session, as its queue needs to know it. */
+export interface Opening {
+  /** CONNECTs so far, this one included. */
   readonly epoch: number;
   /** The incarnation began with the connection that it has, or had last. */
   readonly isNew: boolean;
@@ -27,27 +15,41 @@ export interface SessionName {
   readonly incarnation: string;
 }
 
-/** A session as it was read, with what its queue needs to know. The latter is private: a log line shows a `SessionRef`. */
+/**
+ * A session as it was read, with what its queue needs to know: its last CONNECT where the session item was read, its record
+ * where that was. Both are private: a log line shows a `SessionRef`.
+ */
 export class SessionSnapshot implements SessionRef {
   readonly key: string;
   readonly tenant: string;
   readonly clientId: string;
   readonly incarnation: string;
   readonly attachment: Attachment | undefined;
-  readonly #standing: QueueStanding | undefined;
+  readonly #opening: Opening | undefined;
+  readonly #held: HeldRecord | undefined;
 
-  constructor(name: SessionName, attachment: Attachment | undefined, standing?: QueueStanding) {
+  constructor(
+    name: SessionName,
+    attachment: Attachment | undefined,
+    read: { readonly opening?: Opening; readonly held?: HeldRecord } = {},
+  ) {
     this.key = sessionKey(name.tenant, name.clientId);
     this.tenant = name.tenant;
     this.clientId = name.clientId;
     this.incarnation = name.incarnation;
     this.attachment = attachment;
-    this.#standing = standing;
+    this.#opening = read.opening;
+    this.#held = read.held;
   }
 
-  /** Undefined where the session was not read, or is not there any more. */
-  get standing(): QueueStanding | undefined {
-    return this.#standing;
+  /** Undefined where the session item was not read. */
+  get opening(): Opening | undefined {
+    return this.#opening;
+  }
+
+  /** Undefined where the record was not read. */
+  get held(): HeldRecord | undefined {
+    return this.#held;
   }
 }
 

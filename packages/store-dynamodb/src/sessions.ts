@@ -13,6 +13,7 @@ import { changesOfOpen, endOfConnection, endOfSession, type HeldChange } from '.
 import { sessionItemKey } from './keys.ts';
 import { TTL_SLACK_SECONDS } from './limits.ts';
 import { openSession } from './open-session.ts';
+import type { Records } from './record/records.ts';
 import type { SampledCount } from './sampled-count.ts';
 import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
@@ -27,10 +28,12 @@ const ALL_TENANTS = '';
 export class DynamoSessions implements SessionStore {
   readonly #table: Table;
   readonly #count: SampledCount;
+  readonly #records: Records;
   readonly #wills: Wills;
 
-  constructor(table: Table, count: SampledCount) {
+  constructor(table: Table, count: SampledCount, records: Records) {
     this.#table = table;
+    this.#records = records;
     this.#count = count;
     this.#wills = new Wills(table);
   }
@@ -52,9 +55,11 @@ export class DynamoSessions implements SessionStore {
    *     lost(A)                       CONNECT(B)
    *                                   open: connection := B
    *     detach: fails, B owns it
+   *
+   * The record is told too where the session goes on, whoever has noticed first: a publisher reads nothing else.
    */
   async detach(request: DetachSession): Promise<SessionRecord | undefined> {
-    const { session, connectionId, will } = request;
+    const { session, connectionId, expirySeconds, will } = request;
     const { tenant, clientId, incarnation } = session;
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
@@ -74,6 +79,7 @@ export class DynamoSessions implements SessionStore {
         returnsOld: true,
       },
     );
+    if (expirySeconds > 0) await this.#records.lost(session, connectionId);
     if (old === undefined || !(ok || (isRetry && isDetachedBy(old, session, connectionId)))) return undefined;
     const record = recordOf({ ...old, ...changes }, tenant, clientId);
     if (record !== undefined) await this.#tell(endOfConnection(connectionId, record.identity, clientId));
@@ -99,7 +105,9 @@ export class DynamoSessions implements SessionStore {
         },
       },
     );
-    return ok ? new SessionSnapshot(session, attachment) : undefined;
+    if (!ok) return undefined;
+    if (!attachment.keepsNothing) await this.#records.renew(session, attachment);
+    return new SessionSnapshot(session, attachment);
   }
 
   beginWill: SessionStore['beginWill'] = (...call) => this.#wills.begin(...call);

@@ -1,10 +1,19 @@
 import type { ConnectionId, Identity } from '@apus/broker';
 import { batchGet } from './batch.ts';
-import { type Key, linkKey, OWNED, RETAINED_PARTITIONS, sessionItemKey, sweepKey } from './keys.ts';
+import {
+  type Key,
+  linkKey,
+  OWNED,
+  RETAINED_PARTITIONS,
+  recordKey,
+  sessionItemKey,
+  sweepKey,
+} from './keys.ts';
 import { HOLDINGS, type HoldingAccount } from './quota-holdings.ts';
+import type { Records } from './record/records.ts';
 import { retainedHolderIn } from './retained-holdings.ts';
 import { RETAINED_COUNTS } from './retained-size.ts';
-import { drainingSinceMs, nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from './session-item.ts';
+import { nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from './session-item.ts';
 import { marshalled, type Table } from './table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts';
 
@@ -12,6 +21,10 @@ import { type Item, number, numberOf, text, textOf, VERSION } from './values.ts'
 export interface SessionName {
   readonly tenant: string;
   readonly clientId: string;
+}
+
+export interface SessionIncarnation extends SessionName {
+  readonly incarnation: string;
 }
 
 /** A connection as it was read. */
@@ -35,8 +48,6 @@ export interface SweptSession extends SessionName {
   readonly lastConnectionId: ConnectionId;
   /** Undefined in an item of an older layout: nothing is concluded from it. */
   readonly attachedAtMs: number | undefined;
-  /** Since when messages wait on its connection and none has moved; undefined where none waits. */
-  readonly drainingSinceMs: number | undefined;
   /** When it ends if its client stays away; undefined while it is connected, and if it never ends. */
   readonly endsAtMs: number | undefined;
   /** Of the will that the last connection has left. */
@@ -46,6 +57,14 @@ export interface SweptSession extends SessionName {
   readonly identity: Identity | undefined;
   /** `Attachment.holder` of its connection, under the same condition. */
   readonly holder: string | undefined;
+}
+
+/** The record of a session for which messages wait on its connection. */
+export interface SweptQueue extends SessionIncarnation {
+  readonly kind: 'queue';
+  readonly connectionId: ConnectionId;
+  /** Since when nothing has come of them. */
+  readonly waitsSinceMs: number;
 }
 
 /** A session that holds subscriptions: perhaps one that has ended. */
@@ -83,6 +102,7 @@ export interface SweptHoldings {
 export type Swept =
   | SweptConnection
   | SweptSession
+  | SweptQueue
   | SweptList
   | SweptRetained
   | SweptRetainedCount
@@ -95,7 +115,6 @@ export type ConnectionStanding = 'there' | 'missing' | { readonly endedAtMs: num
 export interface SessionStanding {
   readonly incarnation: string;
   readonly connectionId: ConnectionId | undefined;
-  readonly drainingSinceMs: number | undefined;
 }
 
 export interface SweptPage {
@@ -109,12 +128,17 @@ export type SweepPosition = Key;
 
 const SESSION = 'session';
 const LINK = 'link';
+const RECORD = 'record';
 
 const COUNT = 'count';
 
-const FILTER = 's IN (:session, :link, :list, :count, :holdings) OR begins_with(p, :retained)';
+const FILTER = [
+  's IN (:session, :link, :list, :count, :holdings)',
+  '(s = :record AND q = :backlog AND attribute_exists(c))',
+  'begins_with(p, :retained)',
+].join(' OR ');
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const PROJECTION = 'p, s, n, i, c, l, a, q, qa, x, z, wd, ow, ea, t, rs, rh, hw';
+const PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, rs, rh, hw';
 /** Attachment and identity: they cost no units, but are most of what is sent. */
 const WITH_IDENTITIES = `${PROJECTION}, r`;
 const VALUES = {
@@ -123,6 +147,8 @@ const VALUES = {
   ':list': text(OWNED.list),
   ':count': text(COUNT),
   ':holdings': text(HOLDINGS),
+  ':record': text(RECORD),
+  ':backlog': text('B'),
   ':retained': text(RETAINED_PARTITIONS),
 };
 
@@ -132,9 +158,11 @@ const VALUES = {
  */
 export class DynamoSweepScan {
   readonly #table: Table;
+  readonly #records: Records;
 
-  constructor(table: Table) {
+  constructor(table: Table, records: Records) {
     this.#table = table;
+    this.#records = records;
   }
 
   async page(
@@ -175,10 +203,23 @@ export class DynamoSweepScan {
         item && {
           incarnation: textOf(item, 'i') ?? '',
           connectionId: textOf(item, 'c'),
-          drainingSinceMs: drainingSinceMs(item),
         }
       );
     });
+  }
+
+  /** The same of queues. Undefined where nothing waits. */
+  async queues(refs: readonly SessionIncarnation[]): Promise<readonly (SweptQueue | undefined)[]> {
+    const found = await batchGet(this.#table, refs.map(recordKey));
+    return refs.map((ref) => {
+      const item = found.get(recordKey(ref));
+      return item && queueOf(item);
+    });
+  }
+
+  /** The connection is over, and the session knows: its record does not. */
+  async lost(ref: SessionIncarnation, connectionId: ConnectionId): Promise<void> {
+    await this.#records.lost(ref, connectionId);
   }
 
   /** What was noted last: how far the sweep had come. */
@@ -207,6 +248,8 @@ function sweptOf(item: Item): Swept | undefined {
       return sessionOf(item);
     case LINK:
       return connectionOf(item);
+    case RECORD:
+      return queueOf(item);
     default:
       return listOf(item);
   }
@@ -265,12 +308,24 @@ function sessionOf(item: Item): SweptSession | undefined {
     connectionId: textOf(item, 'c'),
     lastConnectionId: textOf(item, 'l') ?? '',
     attachedAtMs: numberOf(item, 'a'),
-    drainingSinceMs: drainingSinceMs(item),
     endsAtMs: sessionEndsAtMs(item),
     willDueAtMs: numberOf(item, 'wd'),
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
     ...settledOf(item),
   };
+}
+
+function queueOf(item: Item): SweptQueue | undefined {
+  const [kind, ...inKey] = textOf(item, 'p')?.split('\0') ?? [];
+  const whole = textOf(item, 'n');
+  const names = whole === undefined ? inKey : (JSON.parse(whole) as string[]);
+  const [tenant, incarnation, clientId] = names;
+  const [connectionId, waitsSinceMs] = [textOf(item, 'c'), numberOf(item, 'mv')];
+  if (kind !== 'Z' || tenant === undefined || incarnation === undefined || clientId === undefined)
+    return undefined;
+  if (textOf(item, 'q') !== 'B' || item.z !== undefined) return undefined;
+  if (connectionId === undefined || waitsSinceMs === undefined) return undefined;
+  return { kind: 'queue', tenant, clientId, incarnation, connectionId, waitsSinceMs };
 }
 
 /** A list that TTL forgets is of a session that ends with its connection: its entries are ignored from then on. */

@@ -12,7 +12,6 @@ import {
   SqsVisibility,
 } from '@apus/cloud/lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { QUEUES_UNDER_TEST } from '../../support/queues-under-test.ts';
 
 export const TABLE = 'apus';
 
@@ -58,7 +57,6 @@ export function composeFunctions(parts: FunctionParts) {
     fanOut: new QueuedFanOut(queue(QUEUES.fanOut), backlog),
     timers,
     livenessTimers: timers,
-    stores: QUEUES_UNDER_TEST,
     authenticator: { authenticate: () => ANONYMOUS },
     // For AUTH alone: handshakes show nothing. Checking a signature takes processor time, which is not measured here.
     tokens: { verify: () => ANONYMOUS },

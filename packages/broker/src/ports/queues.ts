@@ -53,10 +53,12 @@ export interface QueueStore {
 
   /**
    * Draws what may be sent next, a page of it; nothing while the session is offline. First what has to be sent
-   * again since `SessionStore.open` [MQTT-4.4.0-1], in its old order and under its packet id [MQTT-4.6.0-5]: messages with `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its
-   * PUBREL. Then what waits; expired messages are skipped and forgotten [MQTT-3.3.2-5].
+   * again since `SessionStore.open` [MQTT-4.4.0-1], in its old order and under its packet id [MQTT-4.6.0-5]: messages with
+   * `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its PUBREL. Then what waits; expired
+   * messages are skipped and forgotten [MQTT-3.3.2-5].
    *
-   * Each names the session with the connection of now, whatever it was offered under.
+   * Each entry carries the session's current connection. CONNECT asks before anything else is asked of the session: until
+   * then a queue may take the connection before it for the session's.
    *
    * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full
    * window holds it back [MQTT-3.3.4-10]; so it may overtake messages.

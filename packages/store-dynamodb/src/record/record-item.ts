@@ -1,13 +1,18 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { PacketId } from '@apus/mqtt';
+import { type Attachment, PACKET_SIZE_UNLIMITED } from '@apus/broker';
+import type { PacketId, ProtocolVersion } from '@apus/mqtt';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../values.ts';
 import type { Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
 
 /*
- * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of it; `e` epoch, `c` connection (absent while the
- * client is away), `rm` Receive Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits,
- * `un` until when a publisher may still post, `z` 1 when the incarnation is over, `id` the packet id that was given last,
- * `l` the entries, deflated JSON. What a blind write changes (`c`, `q`, `f`, `aw`, `z`) is an attribute of its own.
+ * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of it;
+ * `e` epoch, `c` connection (absent while the client is away) and `ca` what else has to be known to send to it, `rm` Receive
+ * Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may
+ * still post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
+ * `mc` their messages that are not in the log, `rn` and `rb` what has left the log, `mv` when it was written, `n` tenant,
+ * incarnation and client identifier where the key could not hold them whole. What a blind write changes (`c`, `ca`, `q`,
+ * `f`, `aw`, `z`) is an attribute of its own.
  */
 
 const LETTER_OF_MODE: Readonly<Record<Mode, string>> = { direct: 'D', backlog: 'B', closing: 'C' };
@@ -61,6 +66,41 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       lastPacketId: numberOf(item, 'id') ?? 0,
       entries: list.map(unpacked),
     },
+  };
+}
+
+/** Of the record's connection, beside its id and Receive Maximum. */
+type PackedAttachment = [
+  protocolVersion: ProtocolVersion,
+  /** 0: unlimited. */
+  maximumPacketSize: number,
+  keepsNothing: 0 | 1,
+  expiresAtMs?: number | null,
+  holder?: string,
+];
+
+export function attachmentFields(attachment: Attachment): AttributeValue {
+  const { protocolVersion, maximumPacketSize, keepsNothing, expiresAtMs, holder } = attachment;
+  const size = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
+  const fields: PackedAttachment = [protocolVersion, size, keepsNothing ? 1 : 0];
+  if (expiresAtMs !== undefined || holder !== undefined) fields.push(expiresAtMs ?? null);
+  if (holder !== undefined) fields.push(holder);
+  return text(JSON.stringify(fields));
+}
+
+/** Undefined while the client is away. */
+export function attachmentOfItem(item: Item): Attachment | undefined {
+  const [connectionId, json] = [textOf(item, 'c'), textOf(item, 'ca')];
+  if (connectionId === undefined || json === undefined) return undefined;
+  const [protocolVersion, size, keepsNothing, expiresAtMs, holder] = JSON.parse(json) as PackedAttachment;
+  return {
+    connectionId,
+    protocolVersion,
+    receiveMaximum: numberOf(item, 'rm') ?? 1,
+    maximumPacketSize: size === 0 ? PACKET_SIZE_UNLIMITED : size,
+    keepsNothing: keepsNothing === 1,
+    ...(typeof expiresAtMs === 'number' && { expiresAtMs }),
+    ...(holder !== undefined && { holder }),
   };
 }
 

@@ -5,7 +5,7 @@ import { ContentionError } from '../errors.ts';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from '../limits.ts';
 import { encodeMessage } from '../message-blob.ts';
 import { entryFields, type Entry as Offered, sizeOfEntry } from '../queue-items.ts';
-import type { QueueView, QueueViews } from '../queue-view.ts';
+import { SessionSnapshot } from '../session-ref.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../values.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
@@ -14,14 +14,11 @@ import { decide } from './session-record.ts';
 import type { Copy, Decision, Entry } from './types.ts';
 
 export interface RecordOfferParts {
-  readonly views: QueueViews;
   readonly records: Records;
   readonly log: RecordLog;
   readonly bodies: Bodies;
   readonly copies: Copies;
 }
-
-const NO_PAGE = { messages: 0, bytes: 0 };
 
 /** One copy of the message on its way to a session. */
 interface OfferedCopy {
@@ -60,23 +57,23 @@ export class RecordOffer {
     deliveries: readonly Delivery[],
     hold?: ReadonlySet<Delivery>,
   ): Promise<number> {
-    const views = await this.#parts.views.of(deliveries.map(({ session }) => session));
     const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
-    const isWanted = views.some((view) => view !== undefined);
+    const held = await this.#heldFor(deliveries);
+    const isWanted = deliveries.some(({ session }) => held.get(session.key) !== undefined);
     const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
-    const bySession = new Map<string, { readonly view: QueueView; readonly copies: OfferedCopy[] }>();
-    for (const [place, delivery] of deliveries.entries()) {
-      const view = views[place];
-      if (view === undefined || content === undefined) {
+    const bySession = new Map<string, OfferedCopy[]>();
+    for (const delivery of deliveries) {
+      const { session } = delivery;
+      if (held.get(session.key) === undefined || content === undefined) {
         passOn(delivery);
         continue;
       }
-      const known = bySession.get(view.session.key) ?? { view, copies: [] };
-      bySession.set(view.session.key, known);
+      const copies = bySession.get(session.key) ?? [];
+      bySession.set(session.key, copies);
       const index = delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
       const offered = { message, delivery, index, content, ttlSeconds };
-      known.copies.push({
-        name: nameOfOffered(view.session, offered),
+      copies.push({
+        name: nameOfOffered(session, offered),
         offered,
         fields: entryFields(offered),
         memory: this.#parts.copies.memoryOf(message.id, index, delivery),
@@ -86,8 +83,20 @@ export class RecordOffer {
         isPlaced: false,
       });
     }
-    await Promise.all([...bySession.values()].map(({ view, copies }) => this.#offer(view, copies)));
+    const offers = [...bySession].map(([key, copies]) =>
+      this.#offer(copies[0]?.offered.delivery.session as SessionRef, copies, held.get(key)),
+    );
+    await Promise.all(offers);
     return this.#dropped;
+  }
+
+  /** The records of the sessions, by session key. Undefined for an incarnation that is over. */
+  async #heldFor(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, HeldRecord | undefined>> {
+    const sessions = new Map(deliveries.map(({ session }) => [session.key, session]));
+    const read = [...sessions].map(
+      async ([key, session]) => [key, await this.#parts.records.readOnce(session)] as const,
+    );
+    return new Map(await Promise.all(read));
   }
 
   /** Over 1 KB it is written once for all, before anything refers to it. */
@@ -102,61 +111,34 @@ export class RecordOffer {
     return { body: await this.#parts.bodies.store(tenant, message.id, blob, ttlSeconds) };
   }
 
-  async #offer(first: QueueView, copies: readonly OfferedCopy[]): Promise<void> {
-    let view = first;
+  async #offer(
+    session: SessionRef,
+    copies: readonly OfferedCopy[],
+    first: HeldRecord | undefined,
+  ): Promise<void> {
+    let held = first;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await this.#parts.records.read(view);
-      const { connectionId } = held.record;
-      if (connectionId !== undefined && connectionId !== view.connectionId) {
-        const [now] = await this.#parts.views.read([view.session]);
-        if (now === undefined) {
-          for (const { offered } of copies) passOn(offered.delivery);
-          return;
-        }
-        view = now;
+      if (held === undefined) {
+        for (const { offered } of copies) passOn(offered.delivery);
+        return;
       }
-      if (await this.#connects(view, held)) continue;
       const open = copies.filter(({ isPlaced }) => !isPlaced);
-      const outcome = await this.#decide(view, held, open);
+      const outcome = await this.#decide(session, held, open);
       if (outcome === 'done') return;
+      held = await this.#parts.records.read(session);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
-  /**
-   * The session has another connection than its record, nothing to be sent again, and an empty log: the record may follow,
-   * whether or not the CONNECT has come so far. What is appended meanwhile objects to `closing`.
-   */
-  async #connects(view: QueueView, held: HeldRecord): Promise<boolean> {
-    const { session, connectionId, receiveMaximum, standing } = view;
-    const { record } = held;
-    if (connectionId === undefined || record.connectionId === connectionId || record.entries.length > 0)
-      return false;
-    if (record.hasEnded || record.epoch >= standing.epoch) return false;
-    const { items } = await this.#parts.log.first(session, 1);
-    if (items.length > 0) return false;
-    const draw = { log: { items: [], isComplete: true }, limit: NO_PAGE, nowMs: 0, firstOfReply: 0 };
-    const connected = decide(record, {
-      type: 'connect',
-      epoch: standing.epoch,
-      connectionId,
-      receiveMaximum,
-      draw,
-    });
-    await this.#parts.records.write(session, held, { ...held, record: connected.record });
-    return true;
-  }
-
   /** 'again': another has written meanwhile, or a copy is known. */
   async #decide(
-    view: QueueView,
+    session: SessionRef,
     held: HeldRecord,
     copies: readonly OfferedCopy[],
   ): Promise<'done' | 'again'> {
-    const { session } = view;
-    const mayTake = held.record.connectionId === view.connectionId && !copies.some(({ isHeld }) => isHeld);
-    // The session is on its way to another connection, whose CONNECT draws; or its link is full.
-    const record = mayTake ? held.record : { ...held.record, connectionId: undefined };
+    // What its link has no room for waits.
+    const isHeld = copies.some((copy) => copy.isHeld);
+    const record = isHeld ? { ...held.record, connectionId: undefined } : held.record;
     const isLogAsked = record.connectionId !== undefined && record.mode === 'closing' && record.awaits === 0;
     const read = isLogAsked ? await this.#parts.log.first(session, record.entries.length + 1) : undefined;
     const decision = decide(record, {
@@ -171,28 +153,28 @@ export class RecordOffer {
         return 'done';
       }
       if (effect.type === 'end-connection') {
-        if ((await this.#table.settings.endUncertain?.(session)) === true)
+        const connected = new SessionSnapshot(session, held.attachment);
+        if ((await this.#table.settings.endUncertain?.(connected)) === true)
           await this.#parts.records.lost(session, effect.connectionId);
         return 'done';
       }
     }
     const taken = entriesTaken(decision);
-    if (taken.length > 0 && !(await this.#take(view, held, decision, copies, taken))) return 'again';
+    if (taken.length > 0 && !(await this.#take(session, held, decision, copies, taken))) return 'again';
     const names = decision.effects.flatMap((effect) => (effect.type === 'append' ? effect.names : []));
-    const appended = await this.#append(view, held, copies, names);
+    const appended = await this.#append(session, held, copies, names);
     const looks = appended.isStored || decision.effects.some(({ type }) => type === 'look');
-    if (looks) await this.#look(view, copies, names);
+    if (looks) await this.#look(session, copies, names);
     return appended.isKnown ? 'again' : 'done';
   }
 
   async #take(
-    view: QueueView,
+    session: SessionRef,
     held: HeldRecord,
     { record }: Decision,
     copies: readonly OfferedCopy[],
     taken: readonly Entry[],
   ): Promise<boolean> {
-    const { session } = view;
     const its = taken.flatMap((entry) => copies.find(({ name }) => name === entry.name) ?? []);
     const contents = new Map(held.contents);
     for (const { name, fields } of its) contents.set(name, fields);
@@ -203,35 +185,33 @@ export class RecordOffer {
     const written = await this.#parts.records.write(session, held, { ...held, record, contents }, along);
     if (!written.ok) {
       for (const [place, copy] of remembered.entries())
-        if (written.failed.has(place)) await this.#noteKnown(view, copy, written.failed.get(place));
+        if (written.failed.has(place)) await this.#noteKnown(session, copy, written.failed.get(place));
       return false;
     }
-    if (held.nonce === undefined && (await this.#isOver(session))) {
-      await this.#parts.records.delete(session);
+    if (held.nonce === undefined && !(await this.#isStill(session, held))) {
       for (const { offered } of copies) passOn(offered.delivery);
       return true;
     }
+    const connected = new SessionSnapshot(session, held.attachment);
     for (const [place, copy] of its.entries()) {
       copy.isPlaced = true;
-      Object.assign(copy.offered.delivery, { session, packetId: taken[place]?.packetId ?? 0 });
+      Object.assign(copy.offered.delivery, { session: connected, packetId: taken[place]?.packetId ?? 0 });
     }
     return true;
   }
 
   async #append(
-    view: QueueView,
+    session: SessionRef,
     held: HeldRecord,
     copies: readonly OfferedCopy[],
     names: readonly string[],
   ): Promise<{ isStored: boolean; isKnown: boolean }> {
     let [isStored, isKnown] = [false, false];
-    if (names.length > 0 && view.connectionId !== undefined)
-      await this.#table.settings.beforeWaiting?.(view.session);
     for (const copy of copies.filter(({ name }) => names.includes(name))) {
       const { offered, memory } = copy;
-      const appended = await this.#parts.log.append(view.session, held, offered, this.#limits, memory);
+      const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
       if ('known' in appended) {
-        await this.#noteKnown(view, copy, appended.known);
+        await this.#noteKnown(session, copy, appended.known);
         isKnown = true;
         continue;
       }
@@ -245,46 +225,53 @@ export class RecordOffer {
   }
 
   /** An earlier fan-out has placed it: here, or with another member of the share group, whose record decides then. */
-  async #noteKnown(view: QueueView, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
+  async #noteKnown(session: SessionRef, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
+    const { log, records } = this.#parts;
     copy.isRemembered = true;
-    const holder = holderOf(memory, view.session);
+    const holder = holderOf(memory, session);
     if (holder === undefined) {
-      copy.isInLog = await this.#parts.log.has(view.session, copy.offered);
+      copy.isInLog = await log.has(session, copy.offered);
       return;
     }
-    const [other] = await this.#parts.views.read([holder]);
-    if (other === undefined) return;
-    const isInLog = await this.#parts.log.has(other.session, copy.offered);
-    await this.#offer(other, [{ ...copy, isInLog }]);
+    const held = await records.read(holder);
+    if (held === undefined) return;
+    const isInLog = await log.has(holder, copy.offered);
+    await this.#offer(holder, [{ ...copy, isInLog }], held);
   }
 
-  /** After an append: somebody draws it, or the client is told to fetch. */
-  async #look(view: QueueView, copies: readonly OfferedCopy[], names: readonly string[]): Promise<void> {
+  /** After an append: the client draws it, or is told to fetch. */
+  async #look(session: SessionRef, copies: readonly OfferedCopy[], names: readonly string[]): Promise<void> {
     const { records, log } = this.#parts;
-    const { session } = view;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await records.read(view);
-      const isOver = held.nonce === undefined && (await this.#isOver(session));
-      const [effect] = decide(held.record, { type: 'appended' }).effects;
-      if (isOver || effect?.type === 'pass-on') {
+      const held = await records.read(session);
+      const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended' }).effects;
+      if (held === undefined || effect?.type === 'pass-on') {
         for (const { name, offered } of copies)
           if (names.includes(name) && (await log.delete(session, name))) passOn(offered.delivery);
         return;
       }
-      if (effect?.type === 'nudge') await this.#table.settings.nudge?.(session);
+      const connected = new SessionSnapshot(session, held.attachment);
+      if (effect?.type === 'nudge') await this.#table.settings.nudge?.(connected);
       if (effect?.type !== 'object') return;
       if (await this.#object(session, held)) {
-        await this.#table.settings.nudge?.(session);
+        await this.#table.settings.nudge?.(connected);
         return;
       }
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
-  /** Where there was no record, nobody has said there that the session has ended. */
-  async #isOver(session: SessionRef): Promise<boolean> {
-    const [now] = await this.#parts.views.read([session]);
-    return now === undefined;
+  /**
+   * The first record of a session is begun from what its item said. Undone where its client, or the session, has gone
+   * meanwhile: neither has found a record that could be told so.
+   */
+  async #isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
+    const { records } = this.#parts;
+    const present = await records.present(session);
+    if (present === undefined) await records.delete(session);
+    else if (attachment !== undefined && present.attachment?.connectionId !== attachment.connectionId)
+      await records.lost(session, attachment.connectionId);
+    return present !== undefined;
   }
 
   /** False: the record has changed meanwhile. */

@@ -7,6 +7,7 @@ import type {
   Queued,
   QueuedPublish,
   QueueLimits,
+  QueueStore,
   SessionRef,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
@@ -15,12 +16,10 @@ import type { Bodies } from '../bodies.ts';
 import { Copies } from '../copies.ts';
 import { ContentionError, InDoubtError } from '../errors.ts';
 import type { FrameCache } from '../frame-cache.ts';
-import type { FrameQueues, MakeQueues } from '../frame-queues.ts';
 import type { Leavings } from '../leavings.ts';
 import { DECISIONS_MAX } from '../limits.ts';
 import { bodyRefOf, queuedOf } from '../queue-items.ts';
-import { knownView, type QueueView, QueueViews } from '../queue-view.ts';
-import { connectionOf } from '../session-ref.ts';
+import { connectionOf, SessionSnapshot } from '../session-ref.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../values.ts';
 import { AnsweredPage } from './answered-page.ts';
@@ -28,12 +27,9 @@ import { namesDrawn } from './entries.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
 import { RecordOffer } from './record-offer.ts';
-import { type HeldRecord, NOT_HELD, Records } from './records.ts';
+import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
 import { decide } from './session-record.ts';
-import type { Draw, Effect, Entry } from './types.ts';
-
-/** For `DynamoOptions.queues`. */
-export const recordQueues: MakeQueues = (...parts) => new RecordQueues(...parts);
+import type { Decision, Draw, Effect, Entry } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
 
@@ -41,12 +37,11 @@ const NOTHING: readonly Queued[] = [];
  * What sessions have been promised: one record for each, which decides, and a log of the messages that wait. The record is
  * read, an event is decided on, and the record is written in the place of the one that was read; see `decide`.
  */
-export class RecordQueues implements FrameQueues {
+export class DynamoQueues implements QueueStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #leavings: Leavings;
   readonly #frame: FrameCache;
-  readonly #views: QueueViews;
   readonly #records: Records;
   readonly #copies: Copies;
   readonly #log: RecordLog;
@@ -54,13 +49,12 @@ export class RecordQueues implements FrameQueues {
   #emptyIncarnation: string | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
-  constructor(table: Table, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
+  constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
     this.#table = table;
     this.#bodies = bodies;
     this.#leavings = leavings;
     this.#frame = frame;
-    this.#views = new QueueViews(table);
-    this.#records = new Records(table);
+    this.#records = records;
     this.#copies = new Copies(table);
     this.#log = new RecordLog(table, this.#records, this.#copies);
     this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, frame);
@@ -74,7 +68,6 @@ export class RecordQueues implements FrameQueues {
   ): Promise<number> {
     this.#leavings.forget();
     const parts = {
-      views: this.#views,
       records: this.#records,
       log: this.#log,
       bodies: this.#bodies,
@@ -88,11 +81,11 @@ export class RecordQueues implements FrameQueues {
     if (this.#frame.isPushing) return NOTHING;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
-      const isMine = held !== undefined && held.record.connectionId === connectionOf(session);
+      const isMine = held?.attachment !== undefined && held.record.connectionId === connectionOf(session);
       if (isMine && held.record.mode !== 'backlog') return NOTHING;
-      const view = await this.#viewFor(session, held);
-      if (view === undefined) return NOTHING;
-      const page = await this.#draw(view, held ?? (await this.#records.read(view)), limit, nowMs);
+      const connected = isMine ? session : await this.#connected(session, held);
+      if (connected === undefined) return NOTHING;
+      const page = await this.#draw(connected, held ?? NOT_HELD, limit, nowMs);
       if (page !== undefined) return page;
       // Another has written meanwhile: what was acknowledged is applied to that.
       await this.commit();
@@ -101,14 +94,17 @@ export class RecordQueues implements FrameQueues {
   }
 
   /**
-   * The session on the connection that asks. Undefined where it draws nothing: it has been taken over; or it is new, and
-   * nobody has written a record. CONNECT alone writes the first one of a session that continues.
+   * The session on the connection that asks, of which the record does not know yet. Undefined where it draws nothing: it
+   * has been taken over; or it is new, and has no record. CONNECT alone writes the first one of a session that continues.
    */
-  async #viewFor(session: SessionRef, held: HeldRecord | undefined): Promise<QueueView | undefined> {
-    const opened = knownView(session);
-    if (held === undefined && opened?.standing.isNew !== false) return undefined;
-    const [view] = opened === undefined ? await this.#views.read([session]) : [opened];
-    return view !== undefined && isFor(view, session) ? view : undefined;
+  async #connected(session: SessionRef, held: HeldRecord | undefined): Promise<SessionRef | undefined> {
+    const opening = session instanceof SessionSnapshot ? session.opening : undefined;
+    if (held === undefined && opening?.isNew !== false) return undefined;
+    const current = opening === undefined ? await this.#records.present(session) : session;
+    const connectionId = current && connectionOf(current);
+    if (connectionId === undefined) return undefined;
+    // A frame of a connection that has been taken over draws nothing from its successor's queue.
+    return (connectionOf(session) ?? connectionId) === connectionId ? current : undefined;
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
@@ -119,6 +115,7 @@ export class RecordQueues implements FrameQueues {
     return await this.#acknowledgements.release(session, packetId);
   }
 
+  /** Writes what the frame has gathered. */
   async commit(): Promise<void> {
     await this.#acknowledgements.commit();
   }
@@ -135,8 +132,8 @@ export class RecordQueues implements FrameQueues {
       this.#emptyIncarnation = session.incarnation;
       return [];
     }
-    const [view] = await this.#views.read([session]);
-    const held = view === undefined ? ((await this.#records.end(session)) ?? found) : found;
+    const isOver = (await this.#records.present(session)) === undefined;
+    const held = isOver ? ((await this.#records.end(session)) ?? found) : found;
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
     const entries = held?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
@@ -171,12 +168,11 @@ export class RecordQueues implements FrameQueues {
 
   /** Undefined when another has written the record meanwhile. */
   async #draw(
-    view: QueueView,
+    session: SessionRef,
     first: HeldRecord,
     limit: PageLimit,
     nowMs: number,
   ): Promise<readonly Queued[] | undefined> {
-    const { session } = view;
     const page = new AnsweredPage(limit);
     let held = first;
     await this.#acknowledgements.deleteFromLog(session);
@@ -188,36 +184,33 @@ export class RecordQueues implements FrameQueues {
         nowMs,
         firstOfReply: page.firstPacketId,
       };
-      const decision = this.#event(view, held, draw, isAgain);
+      const decision = this.#event(session, held, draw, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const record = this.#frame.isOpen ? decision.record : { ...decision.record, awaits: 0 };
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
-      const written = await this.#records.write(session, held, { ...held, record, removed });
+      const { attachment } = session;
+      const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
       // What was drawn may count as sent: the connection ends, and the next one is sent it.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
       this.#frame.noteMore(record.mode === 'backlog');
-      await this.#add(page, view, held, decision.effects, read.items);
+      await this.#add(page, session, held, decision.effects, read.items);
       if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
       const drawn = namesDrawn(record);
       const { items } = await this.#log.first(session, drawn.size + 1);
       if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
-      held = { ...held, record, removed, nonce: written.nonce };
+      held = { ...held, attachment, record, removed, nonce: written.nonce };
     }
   }
 
-  #event(
-    { connectionId = '', receiveMaximum, standing }: QueueView,
-    held: HeldRecord,
-    draw: Draw,
-    isAgain: boolean,
-  ) {
-    const { record } = held;
+  #event(session: SessionRef, { record }: HeldRecord, draw: Draw, isAgain: boolean): Decision {
+    const { connectionId = '', receiveMaximum = 0 } = session.attachment ?? {};
     if (isAgain) return decide(record, { type: 'draw-again', connectionId, draw });
     if (record.connectionId === connectionId)
       return decide(record, { type: 'frame', connectionId, acknowledgements: [], draw });
-    return decide(record, { type: 'connect', epoch: standing.epoch, connectionId, receiveMaximum, draw });
+    const { epoch = 0 } = (session instanceof SessionSnapshot && session.opening) || {};
+    return decide(record, { type: 'connect', epoch, connectionId, receiveMaximum, draw });
   }
 
   /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
@@ -240,7 +233,7 @@ export class RecordQueues implements FrameQueues {
 
   async #add(
     page: AnsweredPage,
-    { session }: QueueView,
+    session: SessionRef,
     held: HeldRecord,
     effects: readonly Effect[],
     items: readonly Item[],
@@ -263,13 +256,6 @@ export class RecordQueues implements FrameQueues {
       if (queued !== undefined) page.add(queued, bytes);
     }
   }
-}
-
-/** A frame of a connection that has been taken over draws nothing from its successor's queue. */
-function isFor(view: QueueView, session: SessionRef): boolean {
-  if (view.connectionId === undefined) return false;
-  const asked = connectionOf(session);
-  return asked === undefined || asked === view.connectionId;
 }
 
 /** PUBREC has come: it counts as acknowledged. */

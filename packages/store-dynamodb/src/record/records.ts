@@ -1,10 +1,11 @@
-import type { ConnectionId, SessionRef } from '@apus/broker';
-import { recordKey } from '../keys.ts';
-import type { QueueView } from '../queue-view.ts';
+import type { Attachment, ConnectionId, SessionRef } from '@apus/broker';
+import { type Incarnation, recordKey, sessionItemKey } from '../keys.ts';
+import { nameValue, recordOf } from '../session-item.ts';
+import { type Opening, SessionSnapshot } from '../session-ref.ts';
 import { marshalled, type Table } from '../table.ts';
 import { type Action, transact } from '../transaction.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../values.ts';
-import { recordFields, recordOfItem } from './record-item.ts';
+import { attachmentFields, attachmentOfItem, recordFields, recordOfItem } from './record-item.ts';
 import { NEW_RECORD } from './session-record.ts';
 import type { QueueRecord } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface Removed {
 /** A record with what its item holds beside it. */
 export interface HeldRecord {
   readonly record: QueueRecord;
+  /** Of the record's connection; undefined where it has none. */
+  readonly attachment: Attachment | undefined;
   /** Of entries whose message is not in the log, by name: the attributes of an item there. */
   readonly contents: ReadonlyMap<string, Item>;
   readonly removed: Removed;
@@ -24,9 +27,10 @@ export interface HeldRecord {
   readonly nonce: string | undefined;
 }
 
-/** Nobody has written one. */
+/** No record has been written. */
 export const NOT_HELD: HeldRecord = {
   record: NEW_RECORD,
+  attachment: undefined,
   contents: new Map(),
   removed: { messages: 0, bytes: 0 },
   nonce: undefined,
@@ -52,25 +56,31 @@ export class Records {
     this.#table = table;
   }
 
-  /** As it stands, or as one begins that nobody has written. */
-  async read(
-    view: Pick<QueueView, 'session' | 'connectionId' | 'receiveMaximum' | 'standing'>,
-  ): Promise<HeldRecord> {
-    const item = await this.#table.get(recordKey(view.session));
-    if (item !== undefined) return heldOf(item);
-    const { connectionId, receiveMaximum, standing } = view;
-    // In an incarnation that began with its connection nothing can wait, and nobody has to be told that.
-    const record: QueueRecord =
-      standing.isNew && connectionId !== undefined
-        ? { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' }
-        : NEW_RECORD;
-    return { ...NOT_HELD, record };
+  /**
+   * As it stands, or as it begins where none has been written. Undefined: this incarnation is over, or was never.
+   */
+  async read(session: SessionRef): Promise<HeldRecord | undefined> {
+    return (await this.find(session)) ?? begun(await this.present(session));
   }
 
-  /** As it stands. Undefined: nobody has written one. */
+  /** As the match that named the session has just read it. */
+  async readOnce(session: SessionRef): Promise<HeldRecord | undefined> {
+    const { held, opening } = session instanceof SessionSnapshot ? session : {};
+    if (held !== undefined) return held;
+    return (await this.find(session)) ?? begun(opening === undefined ? await this.present(session) : session);
+  }
+
+  /** As it stands. Undefined: none has been written. */
   async find(session: SessionRef): Promise<HeldRecord | undefined> {
     const item = await this.#table.get(recordKey(session));
     return item && heldOf(item);
+  }
+
+  /** The session as its item says that it is. Undefined: this incarnation is over, or was never. */
+  async present({ tenant, clientId, incarnation }: SessionRef): Promise<SessionRef | undefined> {
+    const item = await this.#table.get(sessionItemKey(tenant, clientId));
+    const current = item && recordOf(item, tenant, clientId)?.session;
+    return current?.incarnation === incarnation ? current : undefined;
   }
 
   /** Writes `after` in the place of `before`, and along with it what must not be there yet. */
@@ -81,8 +91,14 @@ export class Records {
     along: readonly Action[] = [],
   ): Promise<RecordWritten> {
     const nonce = this.#table.settings.randomId();
-    const item = { ...marshalled(recordKey(session)), ...this.#fieldsOf(after, nonce) };
-    // Where only messages were dropped, nobody has written a version.
+    const key = recordKey(session);
+    const name = nameValue(key, session.tenant, session.incarnation, session.clientId);
+    const item = {
+      ...marshalled(key),
+      ...(name !== undefined && { n: name }),
+      ...this.#fieldsOf(after, nonce),
+    };
+    // Where only messages were dropped, no write has left a version.
     const condition =
       before.nonce === undefined || before.nonce === ''
         ? { condition: 'attribute_not_exists(y)' }
@@ -97,26 +113,43 @@ export class Records {
     return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
 
-  /** From now on publishers append, and the client has to be told. False: it is so already, or nobody is connected. */
+  /** From now on publishers append, and the client has to be told. False: it is so already, or no client is connected. */
   async object(session: SessionRef): Promise<boolean> {
     const isConnected = 'attribute_exists(c)';
     const isNotBacklog = 'q <> :backlog';
     const hasNotEnded = 'attribute_not_exists(z)';
     const { ok, isRetry } = await this.#table.update(
       recordKey(session),
-      'SET q = :backlog, y = :new REMOVE f, aw',
+      'SET q = :backlog, y = :new, mv = :now REMOVE f, aw',
       {
         condition: [isConnected, isNotBacklog, hasNotEnded].join(' AND '),
-        values: { ':backlog': text('B'), ':new': text(this.#table.settings.randomId()) },
+        values: {
+          ':backlog': text('B'),
+          ':new': text(this.#table.settings.randomId()),
+          ':now': this.#now(),
+        },
       },
     );
     return ok || isRetry;
   }
 
-  async lost(session: SessionRef, connectionId: ConnectionId): Promise<void> {
-    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c', {
+  /** The connection is over: publishers append from now on. */
+  async lost(session: Incarnation, connectionId: ConnectionId): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca', {
       condition: 'c = :connection',
       values: { ':connection': text(connectionId), ':new': text(this.#table.settings.randomId()) },
+    });
+  }
+
+  /** The connection has another identity, or another expiry of it. */
+  async renew(session: SessionRef, attachment: Attachment): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new, ca = :attachment', {
+      condition: 'c = :connection',
+      values: {
+        ':connection': text(attachment.connectionId),
+        ':new': text(this.#table.settings.randomId()),
+        ':attachment': attachmentFields(attachment),
+      },
     });
   }
 
@@ -140,14 +173,14 @@ export class Records {
 
   /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
   async clear(session: SessionRef): Promise<void> {
-    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, l, mc', {
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc', {
       condition: 'attribute_exists(z)',
       values: { ':new': text(this.#table.settings.randomId()) },
     });
     if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
   }
 
-  async delete(session: SessionRef): Promise<void> {
+  async delete(session: Incarnation): Promise<void> {
     await this.#table.delete(recordKey(session));
   }
 
@@ -164,19 +197,26 @@ export class Records {
     });
   }
 
-  #fieldsOf({ record, contents, removed }: Omit<HeldRecord, 'nonce'>, nonce: string): Item {
+  #fieldsOf({ record, attachment, contents, removed }: Omit<HeldRecord, 'nonce'>, nonce: string): Item {
     const kept = record.entries.flatMap(({ name, body }): [string, { M: Item }][] => {
       const content = body === 'inline' || body === 'reference' ? contents.get(name) : undefined;
       return content === undefined ? [] : [[name, { M: content }]];
     });
     return {
       ...recordFields(record, nonce),
+      ...(record.connectionId !== undefined &&
+        attachment !== undefined && { ca: attachmentFields(attachment) }),
       yw: text(nonce),
+      mv: this.#now(),
       rn: number(removed.messages),
       rb: number(removed.bytes),
       t: number(this.#ttl()),
       ...(kept.length > 0 && { mc: { M: Object.fromEntries(kept) } }),
     };
+  }
+
+  #now() {
+    return number(this.#table.settings.clock.now());
   }
 
   /** Longer than any session lasts whose client stays away. */
@@ -185,10 +225,28 @@ export class Records {
   }
 }
 
-function heldOf(item: Item): HeldRecord {
+/**
+ * The record of a session that has none. In an incarnation that began with the connection that it has, nothing can wait,
+ * and publishers post; what another one was sent before is not known until its CONNECT has written a record.
+ */
+function begun(session: SessionRef | undefined): HeldRecord | undefined {
+  if (session === undefined) return undefined;
+  const { attachment } = session;
+  const opening: Opening | undefined = session instanceof SessionSnapshot ? session.opening : undefined;
+  if (attachment === undefined || opening?.isNew !== true) return NOT_HELD;
+  const { connectionId, receiveMaximum } = attachment;
+  const record: QueueRecord = { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' };
+  return { ...NOT_HELD, attachment, record };
+}
+
+/** The record that an item is. */
+export function heldOf(item: Item): HeldRecord {
   const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
+  const { record, nonce } = recordOfItem(item);
   return {
-    ...recordOfItem(item),
+    record,
+    nonce,
+    attachment: attachmentOfItem(item),
     contents: new Map(contents),
     removed: { messages: numberOf(item, 'rn') ?? 0, bytes: numberOf(item, 'rb') ?? 0 },
   };

@@ -1,5 +1,4 @@
 import type { Queued, SessionRef } from '@apus/broker';
-import { recordQueues } from '@apus/store-dynamodb';
 import { expect, it } from 'vitest';
 import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
@@ -13,7 +12,7 @@ const isRecord = (operation: string, input: object) =>
 
 await withService((service) => {
   it('a page whose write has lost its answer is sent, although a publisher has objected since', async () => {
-    const other = service.make({ queues: recordQueues });
+    const other = service.make();
     const tenant = unique('tenant');
     const { session } = await open(other, tenant, 'c');
     const offer = async (number: number) => {
@@ -31,7 +30,7 @@ await withService((service) => {
       expect(await offer(2)).toBe(0);
       throw failure('TimeoutError');
     };
-    const stores = service.make({ queues: recordQueues, hooks: { after } });
+    const stores = service.make({ hooks: { after } });
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
     // What it draws leaves with the reply to CONNECT: until that has arrived a publisher appends.
     await stores.beginFrame({ connectionId: 'c:2', tenant, topicNames: [] });
@@ -43,7 +42,7 @@ await withService((service) => {
   it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {
     const ended: string[] = [];
     const endUncertain = ({ clientId }: SessionRef) => ended.push(clientId) > 0;
-    const stores = service.make({ queues: recordQueues, endUncertain });
+    const stores = service.make({ endUncertain });
     const tenant = unique('tenant');
     const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
     const offer = async (...copies: string[]) => {
@@ -60,7 +59,7 @@ await withService((service) => {
   });
 
   it('a copy for a share group that comes when its session has ended is for another member', async () => {
-    const stores = service.make({ queues: recordQueues });
+    const stores = service.make();
     const tenant = unique('tenant');
     const { session } = await open(stores, tenant, 'c');
     const share = { shareGroup: 'g', topicFilter: 'a/+' };
