@@ -19,7 +19,7 @@ const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
 export type Backend = (path: string, body: unknown) => Promise<{ status: number; body: unknown }>;
 
 /** @param stores those of the deployment */
-export function backendOf(world: CloudWorld, stores?: CloudOptions['stores']): Backend {
+export function backendOf(world: CloudWorld, stores: CloudOptions['stores'] = {}): Backend {
   const publish = publishFunction(world, stores);
   return async (path, body) => {
     const event = {

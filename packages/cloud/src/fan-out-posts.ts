@@ -53,10 +53,7 @@ interface Retry {
 }
 
 /** Where connections are ended that did not get what they had to. */
-export type Losses = Pick<
-  LostConnections,
-  'add' | 'alsoMisses' | 'isOpenFor' | 'isClosing' | 'closed' | 'allClosed'
->;
+export type Losses = Pick<LostConnections, 'add' | 'alsoMisses' | 'isOpenFor' | 'allClosed'>;
 
 type AttemptOutcome = PostOutcome | 'no-time';
 
@@ -102,14 +99,7 @@ export class FanOutPosts {
 
   /** For a postbag that gathers a slice; see `post`. */
   carrier(onUnfinished: OnUnfinished): Carrier {
-    return {
-      post: (bag) => this.post(bag, onUnfinished),
-      holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
-      settle: async (connectionId) => {
-        await this.#retried.get(connectionId)?.ended;
-        await this.#lost.closed(connectionId);
-      },
-    };
+    return { post: (bag) => this.post(bag, onUnfinished) };
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } fr
 import { batchGet, type Found } from './batch.ts';
 import { groupKey, headKey, type Key, recordKey, sessionItemKey } from './keys.ts';
 import { SHARE_MEMBERS_READ } from './limits.ts';
-import { heldOf } from './record/records.ts';
+import { begunBy, heldOf } from './record/records.ts';
 import { recordOf } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
@@ -175,7 +175,12 @@ function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, 
   const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = entry;
   const { topicFilter, shareGroup } = name;
   return {
-    session: sessionOf(tenant, entry, isReferred(entry, shareGroup) ? sessions : undefined),
+    session: sessionOf(
+      tenant,
+      entry,
+      isReferred(entry, shareGroup) ? sessions : undefined,
+      shareGroup !== undefined,
+    ),
     subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
   };
 }
@@ -187,7 +192,12 @@ function isThere(tenant: string, { clientId, incarnation }: SubscriberEntry, ses
 }
 
 /** An incarnation that was discarded, and not yet cleared, is shown as offline. */
-function sessionOf(tenant: string, entry: SubscriberEntry, sessions: Found | undefined): SessionRef {
+function sessionOf(
+  tenant: string,
+  entry: SubscriberEntry,
+  sessions: Found | undefined,
+  isShared: boolean,
+): SessionRef {
   const inline: Attachment | undefined = entry.attachment;
   if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
   const record = sessions.get(recordKey({ tenant, ...entry }));
@@ -197,6 +207,8 @@ function sessionOf(tenant: string, entry: SubscriberEntry, sessions: Found | und
   }
   const item = sessions.get(sessionItemKey(tenant, entry.clientId));
   const session = item && recordOf(item, tenant, entry.clientId)?.session;
-  if (session?.incarnation === entry.incarnation) return session;
+  // Of a member of a share group the record has not been read.
+  if (session?.incarnation === entry.incarnation)
+    return isShared ? session : new SessionSnapshot(session, session.attachment, { held: begunBy(session) });
   return new SessionSnapshot({ tenant, ...entry }, undefined);
 }

@@ -21,12 +21,14 @@ export function publishTo(recipients: number, qos: Qos): BenchOperation {
     async prepare(world, topic) {
       const subscribers = await subscribed(world, topic, recipients, qos);
       const publisher = await connected(world);
-      return async () => {
+      const run = async () => {
         await publishOne(publisher, topic, qos);
         // However long that takes: what is then read has come.
         await world.settle();
         for (const subscriber of subscribers) await receive(subscriber, qos);
       };
+      if (qos === 2) await once(world, run);
+      return run;
     },
   };
 }
@@ -36,6 +38,12 @@ export function floorOfPublish(recipients: number, qos: Qos): { in: number; out:
   if (qos === 0) return { in: 1, out: recipients };
   if (qos === 1) return { in: 1, out: 1 + recipients };
   return { in: 2 + 2 * recipients, out: 2 + 2 * recipients };
+}
+
+/** So that the sessions have a record: the first message of a session, which writes it, is no operation of its own. */
+async function once(world: World, run: () => Promise<void>): Promise<void> {
+  await run();
+  await world.settle();
 }
 
 /** A publisher's side of one message. */
@@ -106,11 +114,13 @@ export const PUBLISH_PERSISTENT: BenchOperation = {
   async prepare(world, topic) {
     const subscriber = await persistent(world, nextClientId(), topic);
     const publisher = await connected(world);
-    return async () => {
+    const run = async () => {
       await publishOne(publisher, topic, 1);
       const { messageId } = publishOf((await subscriber.nextPush()).packets);
       subscriber.tell({ cmd: 'puback', messageId });
     };
+    await once(world, run);
+    return run;
   },
 };
 
@@ -120,8 +130,8 @@ export const PUBLISH_OFFLINE: BenchOperation = {
   deliveries: 1,
   floor: { in: 1, out: 1 },
   async prepare(world, topic) {
-    await away(world, nextClientId(), topic);
     const publisher = await connected(world);
+    await away(world, nextClientId(), topic, publisher);
     return () => publishOne(publisher, topic, 1);
   },
 };
@@ -135,8 +145,8 @@ export const RETURN_TO_QUEUE: BenchOperation = {
   floor: { in: 2, out: 1 },
   async prepare(world, topic) {
     const clientId = nextClientId();
-    await away(world, clientId, topic);
     const publisher = await connected(world);
+    await away(world, clientId, topic, publisher);
     for (let count = 0; count < QUEUED; count += 1) await publishOne(publisher, topic, 1);
     return async () => {
       const client = await world.open();
@@ -197,8 +207,13 @@ async function persistent(world: World, clientId: string, topic: string): Promis
   return client;
 }
 
-async function away(world: World, clientId: string, topic: string): Promise<void> {
+/** A client that was sent something before it left. */
+async function away(world: World, clientId: string, topic: string, publisher: BenchClient): Promise<void> {
   const client = await persistent(world, clientId, topic);
+  await publishOne(publisher, topic, 1);
+  const { messageId } = publishOf((await client.nextPush()).packets);
+  client.tell({ cmd: 'puback', messageId });
+  await world.settle();
   await client.exchange(DISCONNECT);
   client.close();
   await world.settle();

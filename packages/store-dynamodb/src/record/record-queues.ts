@@ -47,6 +47,8 @@ export class DynamoQueues implements QueueStore {
   readonly #log: RecordLog;
   /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
   #emptyIncarnation: string | undefined;
+  /** The session for which this frame has found nothing to draw: what comes from then on is announced by a nudge. */
+  #idle: string | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
   constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
@@ -79,6 +81,14 @@ export class DynamoQueues implements QueueStore {
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     // What leaves in pushes only acknowledges: a frame with a reply draws.
     if (this.#frame.isPushing) return NOTHING;
+    const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
+    if (this.#idle === session.key && !isGathering && !this.#frame.isMoreWaiting) return NOTHING;
+    const page = await this.#next(session, limit, nowMs);
+    if (page.length === 0 && this.#frame.isOpen) this.#idle = session.key;
+    return page;
+  }
+
+  async #next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
       const isMine = held?.attachment !== undefined && held.record.connectionId === connectionOf(session);
@@ -121,6 +131,7 @@ export class DynamoQueues implements QueueStore {
   }
 
   endFrame(): void {
+    this.#idle = undefined;
     this.#acknowledgements.endFrame();
   }
 

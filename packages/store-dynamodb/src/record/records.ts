@@ -60,14 +60,18 @@ export class Records {
    * As it stands, or as it begins where none has been written. Undefined: this incarnation is over, or was never.
    */
   async read(session: SessionRef): Promise<HeldRecord | undefined> {
-    return (await this.find(session)) ?? begun(await this.present(session));
+    const found = await this.find(session);
+    if (found !== undefined) return found;
+    const present = await this.present(session);
+    return present && begunBy(present);
   }
 
   /** As the match that named the session has just read it. */
   async readOnce(session: SessionRef): Promise<HeldRecord | undefined> {
     const { held, opening } = session instanceof SessionSnapshot ? session : {};
     if (held !== undefined) return held;
-    return (await this.find(session)) ?? begun(opening === undefined ? await this.present(session) : session);
+    if (opening === undefined) return await this.read(session);
+    return (await this.find(session)) ?? begunBy(session);
   }
 
   /** As it stands. Undefined: none has been written. */
@@ -229,8 +233,7 @@ export class Records {
  * The record of a session that has none. In an incarnation that began with the connection that it has, nothing can wait,
  * and publishers post; what another one was sent before is not known until its CONNECT has written a record.
  */
-function begun(session: SessionRef | undefined): HeldRecord | undefined {
-  if (session === undefined) return undefined;
+export function begunBy(session: SessionRef): HeldRecord {
   const { attachment } = session;
   const opening: Opening | undefined = session instanceof SessionSnapshot ? session.opening : undefined;
   if (attachment === undefined || opening?.isNew !== true) return NOT_HELD;
