@@ -1,45 +1,50 @@
 import { vi } from 'vitest';
-import { FrameCache } from '../../../packages/store-dynamodb/src/frame-cache.ts';
-import { QueueViews } from '../../../packages/store-dynamodb/src/queue-view.ts';
-import { Recount } from '../../../packages/store-dynamodb/src/recount.ts';
-import { Window } from '../../../packages/store-dynamodb/src/window.ts';
+import { Records } from '../../../packages/store-dynamodb/src/record/records.ts';
+import type { QueueRecord } from '../../../packages/store-dynamodb/src/record/types.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
 
 const DURATION_MS = 4_000;
 const BURSTS = bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 100, durationMs: DURATION_MS });
-/** Frames that meet at windows which are just full, and time to become live again. */
+/** Frames that meet at windows which are just full, and time to become direct again. */
 const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
+
+/** Each record is written otherwise than it was decided. */
+function writtenAs(change: (record: QueueRecord) => Partial<QueueRecord>): void {
+  const write = Records.prototype.write;
+  vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
+    this: Records,
+    session,
+    before,
+    after,
+    along,
+  ) {
+    const record = { ...after.record, ...change(after.record) };
+    return await write.call(this, session, before, { ...after, record }, along);
+  });
+}
 
 /** What waits for a session, and what is on its way to it. */
 export const OF_QUEUES: readonly Mutation[] = [
   {
-    name: 'whoever appends to a queue does not look again',
+    name: 'a publisher that has appended to a log does not object to the belief that it is empty',
     install: () => {
-      const read = QueueViews.prototype.read;
-      vi.spyOn(QueueViews.prototype, 'read').mockImplementation(async function (this: QueueViews, sessions) {
-        const isSecondLook =
-          sessions.length > 0 && sessions.every((each) => 'standing' in each && each.standing);
-        return isSecondLook ? await this.of(sessions) : await read.call(this, sessions);
-      });
+      vi.spyOn(Records.prototype, 'object').mockResolvedValue(true);
     },
     steps: inOrder(BURSTS, returns(400, DURATION_MS)),
     durationMs: DURATION_MS,
     inlineSubscribersMax: ALL_INLINE,
     rates: { 'store-slow': 0.15 },
-    finds: ['lost', 'order', 'doubled'],
+    finds: ['lost', 'order', 'stuck'],
   },
   {
-    name: 'a packet identifier is drawn though it is in use',
-    alterations: unconditionally('I', 'sent'),
+    name: 'a record is written whatever another has written meanwhile',
+    alterations: unconditionally('Z', 'record'),
     finds: ['lost', 'limit', 'doubled', 'stuck', 'order'],
   },
   {
-    name: 'a queue is live before what a frame has drawn is acknowledged',
-    install: () => {
-      vi.spyOn(FrameCache.prototype, 'noteDrawn').mockReturnValue(undefined);
-      vi.spyOn(Window.prototype, 'isAwaited', 'get').mockReturnValue(false);
-    },
+    name: 'publishers post to a session before the page that was drawn for it has arrived',
+    install: () => writtenAs(() => ({ awaits: 0 })),
     steps: bursts({ topic: 'news', qos: 1, messages: 5, everyMs: 120, durationMs: 8_000 }),
     durationMs: 8_000,
     inlineSubscribersMax: ALL_INLINE,
@@ -47,18 +52,16 @@ export const OF_QUEUES: readonly Mutation[] = [
     finds: ['order'],
   },
   {
-    name: 'a message joins a queue before those in front of it have left',
-    alterations: { stores: { beforeWaiting: async () => {} } },
+    name: 'a page is drawn before what publishers have taken is posted',
+    install: () => writtenAs(() => ({ untilMs: 0 })),
     steps: VOLLEYS,
     inlineSubscribersMax: ALL_INLINE,
     store: slowly(8),
     finds: ['order'],
   },
   {
-    name: 'a publisher does not count the window again that a drain fills',
-    install: () => {
-      vi.spyOn(Recount.prototype, 'fits').mockResolvedValue(true);
-    },
+    name: 'publishers take more places than the window has',
+    install: () => writtenAs(() => ({ receiveMaximum: 65_535 })),
     steps: inOrder(VOLLEYS, volleys({ messages: 4, everyMs: 600, durationMs: 6_000, qos: 2 })),
     inlineSubscribersMax: ALL_INLINE,
     store: slowly(8),
@@ -71,10 +74,7 @@ export const OF_QUEUES: readonly Mutation[] = [
         const page = sweepScan.page.bind(sweepScan);
         sweepScan.page = async (...call) => {
           const { found, next } = await page(...call);
-          const moving = found.map((swept) =>
-            swept.kind === 'session' ? { ...swept, drainingSinceMs: undefined } : swept,
-          );
-          return { found: moving, next };
+          return { found: found.filter(({ kind }) => kind !== 'queue'), next };
         };
       },
     },

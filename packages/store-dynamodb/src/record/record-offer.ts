@@ -117,6 +117,7 @@ export class RecordOffer {
     first: HeldRecord | undefined,
   ): Promise<void> {
     let held = first;
+    keep(session, undefined);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       if (held === undefined) {
         for (const { offered } of copies) passOn(offered.delivery);
@@ -192,6 +193,7 @@ export class RecordOffer {
       for (const { offered } of copies) passOn(offered.delivery);
       return true;
     }
+    keep(session, { ...held, record, contents, nonce: written.nonce });
     const connected = new SessionSnapshot(session, held.attachment);
     for (const [place, copy] of its.entries()) {
       copy.isPlaced = true;
@@ -207,6 +209,7 @@ export class RecordOffer {
     names: readonly string[],
   ): Promise<{ isStored: boolean; isKnown: boolean }> {
     let [isStored, isKnown] = [false, false];
+    if (names.length > 0) keep(session, undefined);
     for (const copy of copies.filter(({ name }) => names.includes(name))) {
       const { offered, memory } = copy;
       const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
@@ -280,6 +283,10 @@ export class RecordOffer {
     const { record } = decide(held.record, { type: 'object' });
     return (await this.#parts.records.write(session, held, { ...held, record })).ok;
   }
+}
+
+function keep(session: SessionRef, held: HeldRecord | undefined): void {
+  if (session instanceof SessionSnapshot) session.keep(held);
 }
 
 function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): Copy {
