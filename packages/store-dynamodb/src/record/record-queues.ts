@@ -207,10 +207,11 @@ export class DynamoQueues implements QueueStore {
       this.#acknowledgements.written(session);
       this.#frame.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
-      if (!decision.effects.some(({ type }) => type === 'look-again')) return page.entries;
-      const drawn = namesDrawn(record);
-      const { items } = await this.#log.first(session, drawn.size + 1);
-      if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+      if (decision.effects.some(({ type }) => type === 'look-again')) {
+        const drawn = namesDrawn(record);
+        const { items } = await this.#log.first(session, drawn.size + 1);
+        if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+      } else if (!isAllExpired(page, decision)) return page.entries;
       held = { ...held, attachment, record, removed, nonce: written.nonce };
     }
   }
@@ -267,6 +268,11 @@ export class DynamoQueues implements QueueStore {
       if (queued !== undefined) page.add(queued, bytes);
     }
   }
+}
+
+/** An empty page says that nothing may be sent, so what stands behind the expired is looked at. */
+function isAllExpired(page: AnsweredPage, { effects }: Decision): boolean {
+  return page.isEmpty && effects.some(({ type }) => type === 'delete');
 }
 
 /** PUBREC has come: it counts as acknowledged. */

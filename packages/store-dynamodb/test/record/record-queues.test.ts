@@ -39,6 +39,23 @@ await withService((service) => {
     expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
   });
 
+  it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c');
+    await detach(stores, session, 'c:1');
+    const offer = async (number: number, expiresAtMs?: number) => {
+      const message = messageOf(number, expiresAtMs === undefined ? {} : { expiresAtMs });
+      await stores.queues.offer(message, [deliveryTo({ ...session, attachment: undefined })], ROOMY);
+    };
+    for (const number of [1, 2, 3, 4, 5]) await offer(number, NOW_MS);
+    await offer(6);
+    const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+    const one = { messages: 1, bytes: 0 };
+    expect(idsOf(await stores.queues.next(back, one, NOW_MS))).toEqual([messageId(6)]);
+    expect(await stores.queues.length(back)).toBe(0);
+  });
+
   it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {
     const ended: string[] = [];
     const endUncertain = ({ clientId }: SessionRef) => ended.push(clientId) > 0;
