@@ -2,7 +2,7 @@ import type { Packet } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, ROOMY, subscriptionTo, unique } from './support/client.ts';
 import { Door, publishOf } from './support/door.ts';
-import { isPutInflight, once } from './support/hooks.ts';
+import { isRecordWrite, once } from './support/hooks.ts';
 import { FakeClock, type Hooks, withService } from './support/stores.ts';
 
 const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} };
@@ -34,7 +34,7 @@ await withService((service) => {
     it.each([1, 2] as const)(
       'after it was chosen, and before it is given the message, swallows none at QoS %i: another gets it',
       async (qos) => {
-        const { publisher, connectionId, waiting } = await group((end) => once(isPutInflight, end));
+        const { publisher, connectionId, waiting } = await group((end) => once(isRecordWrite, end));
         const { replies } = await publisher.frame(connectionId, publishOf('work', { qos }));
         expect(replies).toMatchObject([{ type: qos === 1 ? 'puback' : 'pubrec', reasonCode: 0 }]);
         expect(publisher.published.flatMap(({ deliveries }) => deliveries)).toEqual([]);

@@ -1,14 +1,11 @@
 import type { Queued, SessionRef } from '@apus/broker';
 import { expect, it } from 'vitest';
 import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
+import { isRecordWrite } from '../support/hooks.ts';
 import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 
 const idsOf = (page: readonly Queued[]) =>
   page.map((queued) => (queued.type === 'publish' ? queued.message.id : 'pubrel'));
-
-/** A write of a record as a whole. */
-const isRecord = (operation: string, input: object) =>
-  operation === 'PutItem' && JSON.stringify(input).includes('"s":{"S":"record"}');
 
 await withService((service) => {
   it('a page whose write has lost its answer is sent, although a publisher has objected since', async () => {
@@ -25,7 +22,7 @@ await withService((service) => {
     expect(await offer(1)).toBe(0);
     let isDue = true;
     const after: Hooks['after'] = async (operation, input) => {
-      if (!isDue || !isRecord(operation, input)) return;
+      if (!isDue || !isRecordWrite(operation, input)) return;
       isDue = false;
       expect(await offer(2)).toBe(0);
       throw failure('TimeoutError');

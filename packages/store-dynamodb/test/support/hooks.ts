@@ -5,15 +5,9 @@ export type IsDue = (operation: string, input: object) => boolean;
 
 const says = (input: object, what: string) => JSON.stringify(input).includes(what);
 
-/** The list of what has been drawn is written. */
-export const isListWrite: IsDue = (operation, input) =>
-  operation === 'PutItem' && says(input, 'sent\\u0000drawn');
-
-/** A message gets its packet id, by itself or with what is written along. */
-export const isPutInflight: IsDue = (operation, input) =>
-  (operation === 'PutItem' || operation === 'TransactWriteItems') &&
-  /sent\\u0000\d/.test(JSON.stringify(input)) &&
-  !isListWrite(operation, input);
+/** A record is written as a whole, by itself or with what is written along. */
+export const isRecordWrite: IsDue = (operation, input) =>
+  (operation === 'PutItem' || operation === 'TransactWriteItems') && says(input, '"s":{"S":"record"}');
 
 /** Runs something once, just before a call. */
 export function once(isDue: IsDue, run: () => Promise<unknown>): Hooks {
