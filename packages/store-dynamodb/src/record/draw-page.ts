@@ -30,8 +30,15 @@ export function drawPage(record: QueueRecord, draw: Draw): Decision {
  * since what a publisher posts meanwhile would overtake the reply.
  */
 function conclude(record: QueueRecord, { firstOfReply }: Draw, page: PageInDrawing): QueueRecord {
-  if (page.isSomethingLeft) return { ...record, mode: 'backlog', isFetching: true, awaits: 0 };
+  if (page.isSomethingLeft) return fetching(record);
   return { ...record, mode: 'closing', isFetching: false, awaits: firstOfReply || page.firstPacketId };
+}
+
+/** A fetch that has drawn nothing changes nothing: the sweep tells by the record's last write whether a queue moves. */
+function fetching(record: QueueRecord): QueueRecord {
+  const { mode, isFetching, awaits } = record;
+  if (mode === 'backlog' && isFetching && awaits === 0) return record;
+  return { ...record, mode: 'backlog', isFetching: true, awaits: 0 };
 }
 
 /** A page while it is filled, and the record as the page changes it. */

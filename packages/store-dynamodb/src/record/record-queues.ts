@@ -197,9 +197,15 @@ export class DynamoQueues implements QueueStore {
       };
       const decision = this.#event(session, held, draw, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
-      const record = this.#frame.isOpen ? decision.record : { ...decision.record, awaits: 0 };
+      const isArrived = !this.#frame.isOpen && decision.record.awaits !== 0;
+      const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       const { attachment } = session;
+      const isUnchanged = record === held.record && removed.messages === held.removed.messages;
+      if (isUnchanged && this.#acknowledgements.heldFor(session) === undefined) {
+        this.#frame.noteMore(record.mode === 'backlog');
+        return page.entries;
+      }
       const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
       // What was drawn may count as sent: the connection ends, and the next one is sent it.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);

@@ -2,7 +2,7 @@ import type { Queued, SessionRef } from '@apus/broker';
 import { expect, it } from 'vitest';
 import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { isRecordWrite } from '../support/hooks.ts';
-import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
+import { FakeClock, failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 
 const idsOf = (page: readonly Queued[]) =>
   page.map((queued) => (queued.type === 'publish' ? queued.message.id : 'pubrel'));
@@ -51,6 +51,27 @@ await withService((service) => {
     const one = { messages: 1, bytes: 0 };
     expect(idsOf(await stores.queues.next(back, one, NOW_MS))).toEqual([messageId(6)]);
     expect(await stores.queues.length(back)).toBe(0);
+  });
+
+  it('a queue that is fetched in vain waits since the last message moved, and costs no write', async () => {
+    const fakeClock = new FakeClock();
+    const stores = service.make({ fakeClock });
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+    for (const number of [1, 2])
+      await stores.queues.offer(messageOf(number), [deliveryTo({ ...session })], ROOMY);
+    const fetch = async () => {
+      fakeClock.nowMs += 60_000;
+      const before = stores.meter.units.writes;
+      await stores.beginFrame({ connectionId: 'c:1', tenant, topicNames: [] });
+      expect(await stores.queues.next({ ...session }, PAGE, fakeClock.nowMs)).toEqual([]);
+      stores.endFrame();
+      const [queue] = await stores.sweepScan.queues([session]);
+      return { waitsSinceMs: queue?.waitsSinceMs, writes: stores.meter.units.writes - before };
+    };
+    const first = await fetch();
+    expect(first.waitsSinceMs).toBe(fakeClock.nowMs);
+    expect(await fetch()).toEqual({ waitsSinceMs: first.waitsSinceMs, writes: 0 });
   });
 
   it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {

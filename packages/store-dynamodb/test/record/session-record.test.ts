@@ -177,6 +177,16 @@ describe('a page', () => {
     expect(published(fetching(taken, drawing([item('m2')])))).toEqual(['m2']);
   });
 
+  it('leaves the record as it is where it can draw nothing: the sweep tells by its last write whether a queue moves', () => {
+    const entries = [entry(1, { kind: 'push', body: 'inline' })];
+    const full = { ...ONLINE, receiveMaximum: 1, entries };
+    const first = fetching(full, drawing([item('m2')])).record;
+    expect(first).toMatchObject({ mode: 'backlog', isFetching: true });
+    const draw = drawing([item('m2')]);
+    const again = decide(first, { type: 'frame', connectionId: 'A', acknowledgements: [], draw });
+    expect(again.record).toBe(first);
+  });
+
   it('holds one message at least, and none where no message may come', () => {
     const log = [item('m1', { bytes: 5_000 }), item('m2')];
     expect(published(fetching(ONLINE, drawing(log)))).toEqual(['m1']);
