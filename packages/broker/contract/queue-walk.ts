@@ -127,6 +127,7 @@ class Walker {
       isHeld,
       packetId,
       dropped,
+      this.#nowMs,
     );
   }
 
