@@ -1,8 +1,9 @@
+import type { SessionRef } from '@apus/broker';
 import type { Packet } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, ROOMY, subscriptionTo, unique } from './support/client.ts';
 import { Door, publishOf } from './support/door.ts';
-import { isRecordWrite, once } from './support/hooks.ts';
+import { isAppend, isRecordWrite, once, onceAfter } from './support/hooks.ts';
 import { FakeClock, type Hooks, withService } from './support/stores.ts';
 
 const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} };
@@ -41,6 +42,95 @@ await withService((service) => {
         expect(await waiting()).toBe(1);
       },
     );
+
+    it.each([1, 2] as const)(
+      'before a message stands in its log leaves that for another, at QoS %i under the name that the memory is of',
+      async (qos) => {
+        const stores = service.make();
+        const tenant = unique('tenant');
+        const { session } = await open(stores, tenant, 'member');
+        const away = (await detach(stores, session, 'member:1'))?.session ?? session;
+        const end = async () => {
+          expect(await stores.sessions.remove(away)).toBe(true);
+          expect(await stores.queues.unacknowledged(away)).toEqual([]);
+          await stores.queues.clear(away);
+        };
+        const publisher = service.make({ hooks: once(isAppend, end) });
+        const offerTo = async (ref: SessionRef, copy: string) => {
+          const delivery = deliveryTo({ ...ref }, { qos, share: SHARE, copy });
+          await publisher.queues.offer(messageOf(1, { qos }), [delivery], ROOMY);
+          return delivery;
+        };
+        const { passOnAs = 'nothing' } = await offerTo(away, '');
+        const { session: other } = await open(stores, tenant, 'other');
+        expect((await offerTo(other, passOnAs)).packetId).toBeGreaterThan(0);
+        expect(await stores.queues.unacknowledged(away)).toEqual([]);
+      },
+    );
+
+    it('before a message of a publisher that dies stands in its log leaves that to the repetition at QoS 2', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'member');
+      const away = (await detach(stores, session, 'member:1'))?.session ?? session;
+      const end = async () => {
+        expect(await stores.sessions.remove(away)).toBe(true);
+        expect(await stores.queues.unacknowledged(away)).toEqual([]);
+      };
+      const die = async () => {
+        throw new Error('killed');
+      };
+      const offerTo = async (ref: SessionRef, copy: string, hooks: Hooks = {}) => {
+        const delivery = deliveryTo({ ...ref }, { qos: 2, share: SHARE, copy });
+        await service.make({ hooks }).queues.offer(messageOf(1, { qos: 2 }), [delivery], ROOMY);
+        return delivery;
+      };
+      const hooks = { ...once(isAppend, end), ...onceAfter(isAppend, die) };
+      await expect(offerTo(away, '', hooks)).rejects.toThrow('killed');
+      const { session: other } = await open(stores, tenant, 'other');
+      expect(await offerTo(other, '')).toMatchObject({ packetId: 0, passOnAs: away.incarnation });
+      expect((await offerTo(other, away.incarnation)).packetId).toBeGreaterThan(0);
+      const { packetId, passOnAs } = await offerTo(other, '');
+      expect([packetId, passOnAs]).toEqual([0, undefined]);
+    });
+
+    it('where its publisher takes a place meanwhile is listed or passed on, and not both', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'member');
+      let listed: readonly string[] = [];
+      const end = async () => {
+        const away = (await detach(stores, session, 'member:1', 0))?.session ?? session;
+        expect(await stores.sessions.remove(away)).toBe(true);
+        listed = (await stores.queues.unacknowledged(away)).map(({ message }) => message.id);
+      };
+      const delivery = deliveryTo({ ...session }, { share: SHARE });
+      const publisher = service.make({ hooks: onceAfter(isRecordWrite, end) });
+      await publisher.queues.offer(messageOf(1), [delivery], ROOMY);
+      expect(listed).toEqual([messageOf(1).id]);
+      expect(delivery.packetId).toBe(0);
+      expect(delivery.passOnAs).toBeUndefined();
+    });
+
+    it('when it has been sent a message of QoS 2 leaves nothing to a repetition of the fan-out', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'member');
+      const offerTo = async (ref: SessionRef) => {
+        const delivery = deliveryTo({ ...ref }, { qos: 2, share: SHARE, copy: '' });
+        await stores.queues.offer(messageOf(1, { qos: 2 }), [delivery], ROOMY);
+        return delivery;
+      };
+      const { packetId } = await offerTo(session);
+      expect(await stores.queues.release(session, packetId)).toBe('done');
+      const away = (await detach(stores, session, 'member:1', 0))?.session ?? session;
+      expect(await stores.sessions.remove(away)).toBe(true);
+      expect(await stores.queues.unacknowledged(away)).toEqual([]);
+      await stores.queues.clear(away);
+      const { session: other } = await open(stores, tenant, 'other');
+      const { packetId: again, passOnAs } = await offerTo(other);
+      expect([again, passOnAs]).toEqual([0, undefined]);
+    });
 
     it('is not among those who may get a message, although its subscriptions are still there', async () => {
       const stores = service.make();

@@ -119,11 +119,11 @@ export class RecordOffer {
     let held = first;
     keep(session, undefined);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const open = copies.filter(({ isPlaced }) => !isPlaced);
       if (held === undefined) {
-        for (const { offered } of copies) passOn(offered.delivery);
+        await this.#refuse(session, open);
         return;
       }
-      const open = copies.filter(({ isPlaced }) => !isPlaced);
       const outcome = await this.#decide(session, held, open);
       if (outcome === 'done') return;
       held = await this.#parts.records.read(session);
@@ -150,7 +150,7 @@ export class RecordOffer {
     });
     for (const effect of decision.effects) {
       if (effect.type === 'refuse') {
-        for (const { offered } of copies) passOn(offered.delivery);
+        await this.#refuse(session, copies);
         return 'done';
       }
       if (effect.type === 'end-connection') {
@@ -190,7 +190,11 @@ export class RecordOffer {
       return false;
     }
     if (held.nonce === undefined && !(await this.#isStill(session, held))) {
-      for (const { offered } of copies) passOn(offered.delivery);
+      const isTakenBack = await this.#parts.records.takeBack(session);
+      for (const copy of its) {
+        copy.isPlaced = true;
+        if (isTakenBack) passOnPlaced(copy, session);
+      }
       return true;
     }
     keep(session, { ...held, record, contents, nonce: written.nonce });
@@ -237,9 +241,17 @@ export class RecordOffer {
       return;
     }
     const held = await records.read(holder);
-    if (held === undefined) return;
     const isInLog = await log.has(holder, copy.offered);
     await this.#offer(holder, [{ ...copy, isInLog }], held);
+  }
+
+  /** The session is over. Of a copy that is known nothing comes, unless its publisher died before it looked. */
+  async #refuse(session: SessionRef, copies: readonly OfferedCopy[]): Promise<void> {
+    for (const copy of copies) {
+      if (!copy.isRemembered) passOn(copy.offered.delivery);
+      else if (copy.isInLog && (await this.#parts.log.delete(session, copy.name)))
+        passOnPlaced(copy, session);
+    }
   }
 
   /** After an append: the client draws it, or is told to fetch. */
@@ -249,8 +261,9 @@ export class RecordOffer {
       const held = await records.read(session);
       const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended' }).effects;
       if (held === undefined || effect?.type === 'pass-on') {
-        for (const { name, offered } of copies)
-          if (names.includes(name) && (await log.delete(session, name))) passOn(offered.delivery);
+        for (const copy of copies)
+          if (names.includes(copy.name) && (await log.delete(session, copy.name)))
+            passOnPlaced(copy, session);
         return;
       }
       const connected = new SessionSnapshot(session, held.attachment);
@@ -265,16 +278,16 @@ export class RecordOffer {
   }
 
   /**
-   * The first record of a session is begun from what its item said. Undone where its client, or the session, has gone
-   * meanwhile: neither has found a record that could be told so.
+   * The first record of a session is begun from what its item said. Its client may have gone meanwhile, and has found no
+   * record that could be told so. False: the session is over.
    */
   async #isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
     const { records } = this.#parts;
     const present = await records.present(session);
-    if (present === undefined) await records.delete(session);
-    else if (attachment !== undefined && present.attachment?.connectionId !== attachment.connectionId)
+    if (present === undefined || attachment === undefined) return false;
+    if (present.attachment?.connectionId !== attachment.connectionId)
       await records.lost(session, attachment.connectionId);
-    return present !== undefined;
+    return true;
   }
 
   /** False: the record has changed meanwhile. */
@@ -303,6 +316,14 @@ function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): 
 
 function entriesTaken({ effects }: Decision): Entry[] {
   return effects.flatMap((effect) => (effect.type === 'publish' ? effect.entry : []));
+}
+
+/**
+ * It was placed, and nobody has been sent it. The memory names this member, so it goes on under another name: the one under
+ * which it is passed on by whoever ends the session.
+ */
+function passOnPlaced({ offered: { delivery } }: OfferedCopy, session: SessionRef): void {
+  if (delivery.share !== undefined) Object.assign(delivery, { session, passOnAs: session.incarnation });
 }
 
 /** Nobody has been given it: it is the same copy for another member of the share group. */

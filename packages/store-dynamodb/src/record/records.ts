@@ -184,8 +184,10 @@ export class Records {
     if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
   }
 
-  async delete(session: Incarnation): Promise<void> {
-    await this.#table.delete(recordKey(session));
+  /** A record that was begun for a session that is over. False: the one that ended the session has listed what is in it. */
+  async takeBack(session: Incarnation): Promise<boolean> {
+    const hasNotEnded = 'attribute_not_exists(z)';
+    return (await this.#table.delete(recordKey(session), { condition: hasNotEnded })).ok;
   }
 
   /** Messages were dropped from the log. */

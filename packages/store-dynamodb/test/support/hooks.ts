@@ -9,6 +9,10 @@ const says = (input: object, what: string) => JSON.stringify(input).includes(wha
 export const isRecordWrite: IsDue = (operation, input) =>
   (operation === 'PutItem' || operation === 'TransactWriteItems') && says(input, '"s":{"S":"record"}');
 
+/** A message begins to wait, by itself or with its memory. */
+export const isAppend: IsDue = (operation, input) =>
+  (operation === 'PutItem' || operation === 'TransactWriteItems') && says(input, '"s":{"S":"wait\\u0000');
+
 /** Runs something once, just before a call. */
 export function once(isDue: IsDue, run: () => Promise<unknown>): Hooks {
   let hasRun = false;
@@ -19,6 +23,11 @@ export function once(isDue: IsDue, run: () => Promise<unknown>): Hooks {
       await run();
     },
   };
+}
+
+/** Runs something once, when a call has had its effect. */
+export function onceAfter(isDue: IsDue, run: () => Promise<unknown>): Hooks {
+  return { after: once(isDue, run).before };
 }
 
 /** A call that is held up. */
