@@ -43,10 +43,10 @@ export interface DynamoOptions {
    */
   readonly shards?: 'read' | 'leave';
   /**
-   * Ends the connection of a session to which a QoS 2 message may have been sent or not: its client returns, and is
-   * sent it again as MQTT says. False: nothing is under way to this connection, the message can be sent again on it.
-   * Resolves when the connection is over: nothing newer is drawn for it then.
-   * @default it is sent again on it
+   * Ends the connection of a session to which a message may have been sent or not: its client returns, and is sent it again
+   * as MQTT says. False: the connection stays, and the message is sent again on the next one. Resolves when the connection
+   * is over.
+   * @default the connection stays
    */
   readonly endUncertain?: (session: SessionRef) => boolean | Promise<boolean>;
   /**

@@ -27,7 +27,8 @@ export function once(isDue: IsDue, run: () => Promise<unknown>): Hooks {
 
 /** Runs something once, when a call has had its effect. */
 export function onceAfter(isDue: IsDue, run: () => Promise<unknown>): Hooks {
-  return { after: once(isDue, run).before };
+  const { before } = once(isDue, run);
+  return { after: async (operation, input) => await before?.(operation, input) };
 }
 
 /** A call that is held up. */
