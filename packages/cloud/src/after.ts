@@ -19,8 +19,23 @@ export async function flush(environment: Environment): Promise<void> {
 }
 
 /**
- * Closes a connection whose delivery state is unknown, at once: until it is over its acknowledgements draw what is newer,
- * and the handler of this event may die before its end.
+ * Sends what was gathered for this connection, and with it everything else, before the event has been handled: what
+ * comes next joins its queue. A connection that did not get it is ended first, as its acknowledgements would draw what
+ * is newer; in a worker the carrier does that. What other failures cause is dealt with at the end, in the turn of
+ * `flush`.
+ */
+export async function sendAhead(environment: Environment, connectionId: ConnectionId): Promise<void> {
+  const { fanOut, postbag } = environment;
+  if (!postbag.holds(connectionId)) return;
+  await fanOut?.flush();
+  await postbag.flushAhead(connectionId);
+  const failure = postbag.failureOf(connectionId);
+  if (failure?.isLoss === true) await settle(environment, failure);
+}
+
+/**
+ * Ends a connection of which nobody knows what it was sent, at once: until it is over its acknowledgements draw what is
+ * newer, and whoever handles this event may die before its end.
  */
 export async function endNow(environment: Environment, connectionId: ConnectionId): Promise<void> {
   environment.postbag.fail(connectionId);

@@ -53,7 +53,10 @@ interface Retry {
 }
 
 /** Where connections are ended that did not get what they had to. */
-export type Losses = Pick<LostConnections, 'add' | 'alsoMisses' | 'isOpenFor' | 'allClosed'>;
+export type Losses = Pick<
+  LostConnections,
+  'add' | 'alsoMisses' | 'isOpenFor' | 'isClosing' | 'closed' | 'allClosed'
+>;
 
 type AttemptOutcome = PostOutcome | 'no-time';
 
@@ -99,7 +102,14 @@ export class FanOutPosts {
 
   /** For a postbag that gathers a slice; see `post`. */
   carrier(onUnfinished: OnUnfinished): Carrier {
-    return { post: (bag) => this.post(bag, onUnfinished) };
+    return {
+      post: (bag) => this.post(bag, onUnfinished),
+      holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
+      settle: async (connectionId) => {
+        await this.#retried.get(connectionId)?.ended;
+        await this.#lost.closed(connectionId);
+      },
+    };
   }
 
   /**

@@ -55,6 +55,24 @@ export class LostConnections {
     return false;
   }
 
+  /** It is to be closed, and is not yet. */
+  isClosing(connectionId: ConnectionId): boolean {
+    return this.#closing.has(connectionId);
+  }
+
+  /**
+   * Resolves when it is closed, at once whatever others wait for that; or when the time is out. What MQTT says of a lost
+   * connection comes after: a message that it leaves may have to wait for another one to be closed, and that one's for
+   * this.
+   */
+  async closed(connectionId: ConnectionId): Promise<void> {
+    if (!this.#hasTime()) return;
+    const place = this.#waiting.findIndex((failed) => failed.connectionId === connectionId);
+    const [failed] = place < 0 ? [] : this.#waiting.splice(place, 1);
+    if (failed !== undefined) this.#enders.push(this.#tryToEnd(failed));
+    await this.#closing.get(connectionId)?.settled;
+  }
+
   /**
    * Resolves when all are closed, or the time is out. A connection that is open then reads on, and knows nothing of what
    * it misses: whose slices that is of are told.

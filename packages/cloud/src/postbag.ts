@@ -21,6 +21,10 @@ export interface FailedPost {
 export interface Carrier {
   /** Never rejects. May resolve while some connections are still tried again. */
   post(bag: ReadonlyMap<ConnectionId, PacketSequence>): Promise<void>;
+  /** Whether something that it was given for this connection has not left yet, or the connection is to be closed for that. */
+  holds(connectionId: ConnectionId): boolean;
+  /** Resolves when that has left; or the connection is closed, as it never will; or the time is out. */
+  settle(connectionId: ConnectionId): Promise<void>;
 }
 
 /**
@@ -33,6 +37,8 @@ export class Postbag {
   readonly #meter: Meter;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
+  /** What is being posted, or about to be. */
+  readonly #leaving = new Set<ReadonlyMap<ConnectionId, PacketSequence>>();
   /** Fulfilled when everything has left, or failed, that was to leave before. */
   #hasLeft: Promise<void> = Promise.resolve();
   #carrier: Carrier | undefined;
@@ -56,11 +62,31 @@ export class Postbag {
     this.#carrier = carrier;
   }
 
+  /** Gathered, or under way. */
+  holds(connectionId: ConnectionId): boolean {
+    return (
+      this.#connections.has(connectionId) ||
+      [...this.#leaving].some((taken) => taken.has(connectionId)) ||
+      this.#carrier?.holds(connectionId) === true
+    );
+  }
+
   /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
   fail(connectionId: ConnectionId): void {
-    if (this.#failed.some((failure) => failure.connectionId === connectionId)) return;
+    if (this.failureOf(connectionId) !== undefined) return;
     this.#connections.delete(connectionId);
     this.#failed.push({ connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+  }
+
+  /** What the next flush will tell of this connection. */
+  failureOf(connectionId: ConnectionId): FailedPost | undefined {
+    return this.#failed.find((failure) => failure.connectionId === connectionId);
+  }
+
+  /** Posts everything, and waits until this connection has been sent all of its own, as far as it can be. */
+  async flushAhead(connectionId: ConnectionId): Promise<void> {
+    await this.post();
+    await this.#carrier?.settle(connectionId);
   }
 
   /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
@@ -72,15 +98,23 @@ export class Postbag {
   /**
    * Posts everything; failures are told by the next `flush`.
    *
-   * It may be asked for while an earlier call is still posting: a connection's later packets wait for its earlier ones.
+   * Several sessions of one frame may ask for it at the same time. Each waits for what another has taken along of its
+   * own, and a connection's later packets wait for its earlier ones:
+   *
+   *     session A: its queue fills         session B: its queue fills
+   *     takes what is gathered for A and B
+   *                                        finds nothing to take, and yet nothing may join its queue
+   *     has posted it
+   *                                        goes on
    */
   post(): Promise<void> {
     if (this.#connections.size === 0) return this.#hasLeft;
     const taken = this.#take();
     const carrier = this.#carrier;
-    const posted = this.#hasLeft.then(() =>
-      carrier === undefined ? this.#postTo(taken) : carrier.post(taken),
-    );
+    this.#leaving.add(taken);
+    const posted = this.#hasLeft
+      .then(() => (carrier === undefined ? this.#postTo(taken) : carrier.post(taken)))
+      .finally(() => this.#leaving.delete(taken));
     this.#hasLeft = posted.catch(() => {});
     return posted;
   }

@@ -116,6 +116,30 @@ describe('a client that does not read', () => {
   });
 });
 
+describe('a client whose window is full while a post to it is tried again', () => {
+  it('has nothing in its queue before that post has left: its PUBACK of an older one would draw what is newer', async () => {
+    const world = await World.create();
+    await world.subscribers(2);
+    await world.subscribers(2, {}, {}, '+');
+    const properties = { ...STAYS.properties, receiveMaximum: 1 };
+    const slow = await world.connect({ clientId: 'slow', ...STAYS, properties });
+    for (const filter of ['wide', '+']) await world.frame(slow, subscribe(filter, { qos: 1 }));
+    const record = await world.stores.sessions.get('default', 'slow');
+    if (record === undefined) throw new Error('expected a session');
+    const waitingWhenTried: Promise<number>[] = [];
+    world.gateway.answer = ({ connectionId, by }) => {
+      if (connectionId !== slow || by === 'door') return 'sent';
+      waitingWhenTried.push(world.stores.queues.length(record.session));
+      return waitingWhenTried.length < 3 ? 'throttled' : 'sent';
+    };
+    world.gateway.status = () => ({ lastActiveAtMs: world.time.nowMs });
+    await world.publish(['a']);
+    expect(await world.process().failuresOf(world.queue.receive())).toEqual([]);
+    expect(await Promise.all(waitingWhenTried)).toEqual([0, 0, 0]);
+    expect(await world.stores.queues.length(record.session)).toBe(1);
+  });
+});
+
 describe('a connection to which a QoS 2 message may be under way from a worker that is given up', () => {
   it('is over before the slice that is repeated is posted, and not only at the end of its batch [MQTT-4.4.0-1]', async () => {
     const world = await World.create();

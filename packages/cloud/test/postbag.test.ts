@@ -139,13 +139,26 @@ describe('the postbag', () => {
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['first', 'second']);
   });
 
+  it('holds what another call is posting, and ends no call before that has left', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), true);
+    const ahead = postbag.flushAhead('one');
+    expect(postbag.holds('one')).toBe(true);
+    const late = postbag.flushAhead('one').then(() => poster.underWay.size);
+    expect(await late).toBe(0);
+    expect(poster.posts).toHaveLength(1);
+    await ahead;
+    expect(postbag.holds('one')).toBe(false);
+  });
+
   it('posts what was gathered meanwhile behind what is under way, for each connection', async () => {
     const poster = new FakePoster();
     const postbag = new Postbag(poster, silent);
     const flushes: Promise<unknown>[] = [];
     for (const text of ['a', 'b', 'c']) {
       postbag.push('one', Buffer.from(text), true);
-      flushes.push(postbag.post());
+      flushes.push(postbag.flushAhead('one'));
     }
     await Promise.all(flushes);
     expect(poster.overlappedForOne).toBe(false);
@@ -156,7 +169,7 @@ describe('the postbag', () => {
     const poster = new FakePoster(() => 'failed');
     const postbag = new Postbag(poster, silent);
     postbag.push('one', Buffer.from('first'), true);
-    const ahead = postbag.post();
+    const ahead = postbag.flushAhead('one');
     postbag.push('one', Buffer.from('second'), true);
     expect(await postbag.flush()).toEqual([
       { connectionId: 'one', outcome: 'failed', isLoss: true, packets: 1 },

@@ -43,6 +43,12 @@ export interface DynamoOptions {
    */
   readonly shards?: 'read' | 'leave';
   /**
+   * Called before a message is appended to the log of a session that has a connection. What this process has taken for the
+   * session, and not posted yet, has to be posted first: should the process die, the log's messages would overtake it.
+   * @default nothing is held back
+   */
+  readonly beforeAppend?: (session: SessionRef) => Promise<void>;
+  /**
    * Ends the connection of a session to which a message may have been sent or not: its client returns, and is sent it again
    * as MQTT says. False: the connection stays, and the message is sent again on the next one. Resolves when the connection
    * is over.
@@ -67,4 +73,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'endUncertain' | 'onHeld' | 'nudge';
+type Optional = 'connectionSecondsMax' | 'beforeAppend' | 'endUncertain' | 'onHeld' | 'nudge';

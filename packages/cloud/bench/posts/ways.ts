@@ -52,6 +52,8 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
         add: fail,
         alsoMisses: () => {},
         isOpenFor: () => false,
+        isClosing: () => false,
+        closed: async () => {},
         allClosed: async () => {},
       };
       const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, lost);

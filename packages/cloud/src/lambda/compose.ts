@@ -12,7 +12,7 @@ import {
 } from '@apus/broker';
 import { type TokenCheck, tokenMethods } from '@apus/identity';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
-import { endNow } from '../after.ts';
+import { endNow, sendAhead } from '../after.ts';
 import type { AllowedOrigins } from '../allowed-origins.ts';
 import { ConnectDeadline } from '../connect-deadline.ts';
 import type { Environment } from '../environment.ts';
@@ -91,6 +91,9 @@ export function composeCloud(options: CloudOptions): Cloud {
     sleep,
     random,
     randomId,
+    beforeAppend: async ({ attachment }) => {
+      if (attachment !== undefined) await sendAhead(environment, attachment.connectionId);
+    },
     endUncertain: async ({ attachment }) => {
       const { connections } = environment;
       // To the connection whose frame this is nobody else's reply is under way, and its own comes first.

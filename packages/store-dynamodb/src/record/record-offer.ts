@@ -213,7 +213,10 @@ export class RecordOffer {
     names: readonly string[],
   ): Promise<{ isStored: boolean; isKnown: boolean }> {
     let [isStored, isKnown] = [false, false];
-    if (names.length > 0) keep(session, undefined);
+    if (names.length === 0) return { isStored, isKnown };
+    keep(session, undefined);
+    if (held.attachment !== undefined)
+      await this.#table.settings.beforeAppend?.(new SessionSnapshot(session, held.attachment));
     for (const copy of copies.filter(({ name }) => names.includes(name))) {
       const { offered, memory } = copy;
       const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
