@@ -2,7 +2,15 @@ import type { SessionRef, SubscribeOutcome } from '@apus/broker';
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { CLOCK_SKEW_MS, SHAPES_MAX } from '../src/limits.ts';
-import { attachmentOf, open, subscriptionTo, unique } from './support/client.ts';
+import {
+  attachmentOf,
+  deliveryTo,
+  messageOf,
+  open,
+  ROOMY,
+  subscriptionTo,
+  unique,
+} from './support/client.ts';
 import { FakeClock, type Service, withService } from './support/stores.ts';
 
 const MAXIMUM = 10_000;
@@ -126,13 +134,16 @@ await withService((service) => {
       ]);
     });
 
-    it('reads nothing more for a session that keeps nothing, and one item for any other', async () => {
+    it('reads nothing more for a session that keeps nothing, and one item for any other where it has a record', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'ephemeral', { attachment: { keepsNothing: true } });
       const { session: other } = await open(stores, tenant, 'persistent');
+      const { session: fresh } = await open(stores, tenant, 'fresh');
       await stores.subscriptions.put(session, [subscriptionTo('e')], MAXIMUM);
       await stores.subscriptions.put(other, [subscriptionTo('p')], MAXIMUM);
+      await stores.subscriptions.put(fresh, [subscriptionTo('f')], MAXIMUM);
+      await stores.queues.offer(messageOf(1), [deliveryTo(other)], ROOMY);
       await stores.subscriptions.match(tenant, 'warm');
       const readsOf = async (topic: string) => {
         const before = stores.meter.units;
@@ -145,6 +156,8 @@ await withService((service) => {
       const attachment = attachmentOf('ephemeral:1', { keepsNothing: true });
       expect(await readsOf('e')).toEqual({ reads: 1, attachment });
       expect(await readsOf('p')).toMatchObject({ reads: 2, attachment: { connectionId: 'persistent:1' } });
+      // The record that is missing, and the session item.
+      expect(await readsOf('f')).toMatchObject({ reads: 3, attachment: { connectionId: 'fresh:1' } });
     });
 
     it('ignores a subscriber whose connection cannot live any more', async () => {
