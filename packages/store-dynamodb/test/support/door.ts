@@ -47,6 +47,7 @@ export class Door {
     const { link, replies } = makeLink(connectionId, state);
     for (const packet of packets) await this.#broker.receive(link, packet);
     if (this.stores.takeOwedLook()) await this.#broker.drain(link);
+    await this.stores.commitFrame();
     if (link.state !== state) {
       if (link.state.phase === 'closed') await this.stores.links.end(connectionId);
       else await this.stores.links.save(connectionId, link.state);
