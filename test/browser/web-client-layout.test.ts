@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
@@ -245,4 +246,42 @@ clientSuite('the layout of the web client', (suite) => {
       await client.screenshot(`layout-beside-${colorScheme}`);
     },
   );
+
+  it('cuts a long name of a connection in the navigation, without a scrollbar', async () => {
+    const client = await suite.openConnected('messages');
+    await client.newConnection('A connection with a name of many words', suite.served.nodeUrl);
+    await client.page.getByRole('button', { name: 'Save and connect' }).click();
+    await client.connected();
+    const cutOff = () =>
+      client.page
+        .getByRole('navigation')
+        .locator('.mantine-ScrollArea-viewport')
+        .evaluateAll((areas) => areas.map((area) => area.scrollWidth - area.clientWidth));
+    await eventually(cutOff).toEqual([0, 0]);
+  });
+
+  it('covers no column of a table on a phone, and breaks topics between their levels', async () => {
+    const client = await suite.openConnected('messages');
+    const { page } = client;
+    await client.subscribe('home/kitchen/#');
+    await suite.other.publishAsync('home/kitchen/oven', '{"celsius":20}', { qos: 1 });
+    await client.rows('home/kitchen/oven').first().click();
+    await page.getByTitle('Chart this number').first().click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.evaluate("location.hash = '#/charts'");
+    await eventually(() => lines(page.getByRole('rowheader').getByText('$.celsius'))).toBe(1);
+    await page.evaluate("location.hash = '#/admin'");
+    const button = page.getByRole('button', { name: /^Disconnect / }).first();
+    const address = page.getByRole('cell', { name: '127.0.0.1' }).first();
+    await button.waitFor({ state: 'attached' });
+    await eventually(async () => {
+      const [left, right] = [await address.boundingBox(), await button.boundingBox()];
+      return (left?.x ?? 0) + (left?.width ?? 0) <= (right?.x ?? 0);
+    }).toBe(true);
+  });
 });
+
+/** Lines that a text is broken into. */
+async function lines(text: Locator): Promise<number> {
+  return await text.evaluate((element) => element.getClientRects().length);
+}

@@ -10,7 +10,13 @@ export function Navigation({ close }: { readonly close: () => void }) {
   const { t } = useTranslation();
   const viewId = useStore((state) => state.viewId);
   return (
-    <ScrollArea className={classes.scroll} type="auto" scrollbarSize={8} offsetScrollbars="present">
+    <ScrollArea
+      className={classes.scroll}
+      type="auto"
+      scrollbars="y"
+      scrollbarSize={8}
+      offsetScrollbars="present"
+    >
       <ConnectionList onSelect={close} />
       <h2 className={classes.heading}>{t('app.viewsLabel')}</h2>
       <ul className={classes.list}>

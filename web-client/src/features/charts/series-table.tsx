@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import { IconEye, IconEyeOff, IconX } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -121,7 +121,7 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
           <span className={classes.swatch} style={{ background: lines[index % lines.length] }} />
           <span className={classes.seriesName}>
             {connectionName !== undefined && <span className={classes.dimmed}>{connectionName} · </span>}
-            {visibleText(topicFilter)} <span className={classes.path}>{what}</span>
+            <Topic filter={topicFilter} /> <span className={classes.path}>{what}</span>
             {notes.length > 0 && <span className={classes.notes}>{notes.join(' · ')}</span>}
           </span>
         </span>
@@ -163,6 +163,19 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
       </td>
     </tr>
   );
+}
+
+/** It breaks between its levels. */
+function Topic({ filter }: { readonly filter: string }) {
+  return visibleText(filter)
+    .split(/(?<=\/)/)
+    .map((level, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: levels have no other name, and their order stays
+      <Fragment key={index}>
+        {level}
+        <wbr />
+      </Fragment>
+    ));
 }
 
 /** The sample that is nearest to a time. */

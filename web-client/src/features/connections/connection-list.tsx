@@ -44,7 +44,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
         />
       )}
       {/* The views below stay in sight, however many connections there are. */}
-      <ScrollArea.Autosize mah="45vh" type="auto" scrollbarSize={6} offsetScrollbars="present">
+      <ScrollArea.Autosize mah="45vh" type="auto" scrollbars="y" scrollbarSize={6} offsetScrollbars="present">
         <ul className={classes.list}>
           {shown.map((profile) => (
             <li key={profile.id}>

@@ -1,15 +1,14 @@
-import { Button, Center, Checkbox, EmptyState, Group, Text, Title, Tooltip } from '@mantine/core';
+import { Center, Checkbox, EmptyState, Text, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconPackages, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
-import { useCallback, useEffect, useState } from 'react';
+import { IconPackages } from '@tabler/icons-react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, FrameLog, LiveConnection, LoggedFrame } from '../../engine/types.ts';
 import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { LogCount, LogTools } from '../../ui/log-tools.tsx';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { FrameDetails } from './frame-details.tsx';
 import { shownFrames } from './frame-list.ts';
@@ -17,8 +16,6 @@ import { FrameSums } from './frame-sums.tsx';
 import { FrameTable } from './frame-table.tsx';
 import { selectFrame, useFramesStore } from './frames-store.ts';
 import classes from './frames-view.module.css';
-
-const ICON = { size: 15, stroke: 1.5 } as const;
 
 /** The text frames of the gateway door: which packets shared one, what each is billed, and what sharing saves. */
 export function FramesView() {
@@ -58,19 +55,17 @@ function Frames({ connection, profile }: FramesProps) {
             setLayout({ hidesEmptyFrames: !event.currentTarget.checked });
           }}
         />
-        <Group gap={4} ml="auto" wrap="nowrap">
-          <Count log={log} hideEmpty={hideEmpty} held={held} />
-          <PauseButton isHeld={held !== undefined} toggle={toggle} />
-          <IconButton
-            label={t('frames.clear')}
-            onClick={() => {
-              setHeld(undefined);
-              log.clear();
-            }}
-          >
-            <IconTrash size={16} stroke={1.5} />
-          </IconButton>
-        </Group>
+        <LogTools
+          count={<Count log={log} hideEmpty={hideEmpty} held={held} />}
+          isHeld={held !== undefined}
+          toggle={toggle}
+          pauseLabel={t(held === undefined ? 'frames.pause' : 'frames.resume')}
+          clearLabel={t('frames.clear')}
+          clear={() => {
+            setHeld(undefined);
+            log.clear();
+          }}
+        />
       </div>
       {traffic.gateway !== undefined && <FrameSums traffic={traffic.gateway} />}
       <Body log={log} hideEmpty={hideEmpty} held={held} profile={profile} onHold={setHeld} />
@@ -171,24 +166,9 @@ function Count(shown: Shown) {
   const { length } = useShown(shown);
   const { framesMax, bytesMax } = shown.log.limits;
   return (
-    <Tooltip label={t('frames.limit', { frames: formatCount(framesMax), bytes: formatBytes(bytesMax) })}>
-      <Text size="xs" c="dimmed" px={6} className={classes.count}>
-        {t('frames.count', { count: length, shown: formatCount(length) })}
-      </Text>
-    </Tooltip>
-  );
-}
-
-function PauseButton({ isHeld, toggle }: { readonly isHeld: boolean; readonly toggle: () => void }) {
-  const { t } = useTranslation();
-  useEffect(() => provideShortcut('pause', toggle), [toggle]);
-  return (
-    <Button
-      variant={isHeld ? 'filled' : 'default'}
-      leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
-      onClick={toggle}
-    >
-      {isHeld ? t('frames.resume') : t('frames.pause')}
-    </Button>
+    <LogCount
+      text={t('frames.count', { count: length, shown: formatCount(length) })}
+      limit={t('frames.limit', { frames: formatCount(framesMax), bytes: formatBytes(bytesMax) })}
+    />
   );
 }

@@ -1,7 +1,7 @@
-import { Button, Center, Checkbox, EmptyState, Group, ScrollArea, Text, Title, Tooltip } from '@mantine/core';
+import { Center, Checkbox, EmptyState, Group, ScrollArea, Text, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { IconArrowsExchange, IconX } from '@tabler/icons-react';
+import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ConnectionProfile,
@@ -15,15 +15,13 @@ import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { LogCount, LogTools } from '../../ui/log-tools.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
-import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { FrameLine } from './frame-line.tsx';
 import { type PacketFilter, shownPackets } from './packet-list.ts';
 import { PacketTable } from './packet-table.tsx';
 import classes from './packets-view.module.css';
-
-const ICON = { size: 15, stroke: 1.5 } as const;
 
 /** The timeline of a connection, and each of its packets byte by byte. */
 export function PacketsView() {
@@ -80,19 +78,17 @@ function Timeline({ connection, profile }: TimelineProps) {
           checked={!filter.hidesPings}
           onChange={(event) => change({ hidesPings: !event.currentTarget.checked })}
         />
-        <Group gap={4} ml="auto" wrap="nowrap">
-          <Count log={log} filter={filter} held={held} />
-          <PauseButton isHeld={held !== undefined} toggle={toggle} />
-          <IconButton
-            label={t('packets.clear')}
-            onClick={() => {
-              setHeld(undefined);
-              log.clear();
-            }}
-          >
-            <IconTrash size={16} stroke={1.5} />
-          </IconButton>
-        </Group>
+        <LogTools
+          count={<Count log={log} filter={filter} held={held} />}
+          isHeld={held !== undefined}
+          toggle={toggle}
+          pauseLabel={t(held === undefined ? 'packets.pause' : 'packets.resume')}
+          clearLabel={t('packets.clear')}
+          clear={() => {
+            setHeld(undefined);
+            log.clear();
+          }}
+        />
       </div>
       <GatewayNote id={profile.id} />
       <div className={classes.body}>
@@ -178,25 +174,10 @@ function Count(shown: Shown) {
   const { length } = useShown(shown);
   const { packetsMax, bytesMax } = shown.log.limits;
   return (
-    <Tooltip label={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}>
-      <Text size="xs" c="dimmed" px={6} className={classes.count}>
-        {t('packets.count', { count: length, shown: formatCount(length) })}
-      </Text>
-    </Tooltip>
-  );
-}
-
-function PauseButton({ isHeld, toggle }: { readonly isHeld: boolean; readonly toggle: () => void }) {
-  const { t } = useTranslation();
-  useEffect(() => provideShortcut('pause', toggle), [toggle]);
-  return (
-    <Button
-      variant={isHeld ? 'filled' : 'default'}
-      leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
-      onClick={toggle}
-    >
-      {isHeld ? t('packets.resume') : t('packets.pause')}
-    </Button>
+    <LogCount
+      text={t('packets.count', { count: length, shown: formatCount(length) })}
+      limit={t('packets.limit', { packets: formatCount(packetsMax), bytes: formatBytes(bytesMax) })}
+    />
   );
 }
 
