@@ -127,8 +127,9 @@ describe('a client whose window is full while a post to it is tried again', () =
     const record = await world.stores.sessions.get('default', 'slow');
     if (record === undefined) throw new Error('expected a session');
     const waitingWhenTried: Promise<number>[] = [];
-    world.gateway.answer = ({ connectionId, by }) => {
-      if (connectionId !== slow || by === 'door') return 'sent';
+    world.gateway.answer = ({ connectionId, by, packets }) => {
+      // A nudge comes after the append.
+      if (connectionId !== slow || by === 'door' || packets.length === 0) return 'sent';
       waitingWhenTried.push(world.stores.queues.length(record.session));
       return waitingWhenTried.length < 3 ? 'throttled' : 'sent';
     };
