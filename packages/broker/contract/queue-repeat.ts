@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import type { Message } from '../src/index.ts';
 import { QueueReceiver } from './queue-receiver.ts';
 import { deliveryTo, type MakeStores, ROOMY } from './support.ts';
@@ -145,7 +146,7 @@ export function queueRepeatContract(makeStores: MakeStores): void {
             messages.map((message) => (offered.has(message) ? 1 : 0)),
           );
         }),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       );
     }, 600_000);
   });

@@ -1,6 +1,7 @@
 import type { QoS } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import type { PageLimit, QueueLimits } from '../src/index.ts';
 import { QueueModel } from './queue-model.ts';
 import { QueueClient } from './queue-support.ts';
@@ -65,7 +66,7 @@ export function queueWalkContract(makeStores: MakeStores): void {
           await walker.end();
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   };
   const never = fc.constant(undefined);

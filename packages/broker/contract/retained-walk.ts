@@ -1,6 +1,7 @@
 import { matches } from '@apus/mqtt';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import type { Message, RetainedStore } from '../src/index.ts';
 import { messageId, messageOf, NOW_MS, unique, upTo } from './support.ts';
 
@@ -47,7 +48,7 @@ export async function retainedWalk(retained: RetainedStore): Promise<void> {
         }
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 }
 

@@ -1,6 +1,7 @@
 import { matches, type QoS } from '@apus/mqtt';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import type { FilterName, SessionRef, Stores, Subscription } from '../src/index.ts';
 import { Client, subscriptionTo, unique } from './support.ts';
 
@@ -61,7 +62,7 @@ export async function subscriptionWalk(stores: Stores): Promise<void> {
       const walk = new Walk(stores, tenant, sessions);
       for (const each of steps) await walk.take(each);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 }
 

@@ -1,6 +1,7 @@
 import { matches, type QoS } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { FakeDoor } from './support/fake-door.ts';
 import { ModelClient } from './support/model-client.ts';
 
@@ -195,7 +196,7 @@ describe.each([
         for (const step of steps) await walk.take(step);
         await walk.check();
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { matches, type QoS } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { type Identity, type Rule, rulesAuthorizer } from '../src/index.ts';
 
 const CLIENT = 'ada-phone';
@@ -278,7 +279,7 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
         const expected = naive(all, topic, { action: 'publish', qos: at, retain });
         expect(mayPublish(ada(...all), topic, { qos: at, retain })).toBe(expected);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -292,7 +293,7 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
         });
         expect(decided).toBe(expected);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -310,7 +311,7 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
           expect(mayReceive(identity, topic, group), topic).toBe(true);
         }
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
     expect(granted).toBeGreaterThan(100);
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { decodeBase64, encodeBase64 } from '../src/base64.ts';
 
 test('writes what every other implementation writes, and reads it back', () => {
@@ -22,7 +23,7 @@ test('reads canonical base64 and nothing else', () => {
       expect(bytes !== undefined).toBe(isCanonical);
       if (bytes !== undefined) expect(encodeBase64(bytes)).toBe(text);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { PacketType, qosOf, typeOf } from '../src/packet.ts';
 import { Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
 
@@ -143,6 +144,6 @@ test('whatever is written, answered and pushed in whatever order, nothing is los
         expect(topics.filter((topic) => topic.startsWith('p'))).toEqual(pushed);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 }, 60_000);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { gate, never, type Process, World } from './support/fan-out.ts';
 
 /** Subscribers in the shard, half of them at QoS 0, and slices of three. */
@@ -153,7 +154,7 @@ describe('a worker that dies', () => {
         }
         check(everybody, texts);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   }, 120_000);
 

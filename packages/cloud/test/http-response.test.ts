@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { readEmptyResponse } from '../src/empty-response.ts';
 import { HttpFormatError, type HttpResponse, readResponse } from '../src/http-response.ts';
 
@@ -184,7 +185,7 @@ describe('a response that is read where it lies', () => {
         const response = read(each);
         if (response !== undefined) expect(readResponse(each, false)).toEqual(response);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import {
   decodePacket,
   encodePacket,
@@ -13,7 +14,7 @@ import {
 } from '../src/index.ts';
 import { publish, sent, stream } from './arbitraries.ts';
 
-const RUNS = { numRuns: 500 };
+const RUNS = { numRuns: runs(500) };
 
 /** The pieces that a stream falls into when it is cut at these places. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
@@ -27,7 +28,7 @@ describe('any packet', () => {
       fc.property(sent, ({ version, receiver, packet }) => {
         expect(decodePacket(encodePacket(packet, version), version, receiver)).toStrictEqual(packet);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -55,7 +56,7 @@ describe('any packet', () => {
           expectSound(bytes, version, receiver);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('any packet', () => {
           expectSound(framed, one.version, one.receiver);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });
@@ -103,7 +104,7 @@ describe('any bytes', () => {
           if (violations.length === 1) expect(results.at(-1)).toBeInstanceOf(Violation);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -114,7 +115,7 @@ describe('any bytes', () => {
         const bytes = Buffer.from([firstByte, body.length, ...body]);
         for (const version of [3, 4, 5] as const) expectSound(bytes, version, 'server');
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

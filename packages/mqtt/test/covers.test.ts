@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { covers, matches } from '../src/index.ts';
 import { filter, TOPICS } from './filters.ts';
 
@@ -10,7 +11,7 @@ test('an allowed filter covers a requested one exactly when it matches every top
       const expected = reached.every((topic) => matches(allowed, topic));
       expect([allowed, requested, covers(allowed, requested)]).toEqual([allowed, requested, expected]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { intersects, matches } from '../src/index.ts';
 import { filter, TOPICS } from './filters.ts';
 
@@ -10,7 +11,7 @@ test('two filters intersect exactly when there is a topic that both match', () =
       expect([one, other, intersects(one, other)]).toEqual([one, other, expected]);
       expect([other, one, intersects(other, one)]).toEqual([other, one, expected]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { generate, type Packet as MqttPacket, parser } from 'mqtt-packet';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { decodePacket, encodePacket, type ProtocolVersion } from '../src/index.ts';
 import { sent } from './arbitraries.ts';
 import { takes } from './refuses.ts';
@@ -32,7 +33,7 @@ describe('mqtt-packet, which most clients are built on', () => {
           expect(theirs.payload).toEqual(packet.payload);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

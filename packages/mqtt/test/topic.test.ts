@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import {
   matches,
   parseShared,
@@ -172,7 +173,7 @@ describe('matching', () => {
       fc.property(filter, name, (topicFilter, topicName) => {
         expect(matches(topicFilter, topicName)).toBe(naiveMatches(topicFilter, topicName));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 });

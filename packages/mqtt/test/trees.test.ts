@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { FilterTree, filterForShape, matches, shapeOf, TopicTree } from '../src/index.ts';
 import { filter, name } from './arbitraries.ts';
 import { naiveMatches } from './naive.ts';
 
-const RUNS = { numRuns: 1000 };
+const RUNS = { numRuns: runs(1000) };
 /** What `for … of`, a spread and a destructuring of any Map step through it by. */
 const MAP_STEPS: { next(): unknown } = Object.getPrototypeOf(new Map().values());
 const change = <T>(key: fc.Arbitrary<T>) => fc.tuple(fc.boolean(), key);
@@ -196,7 +197,7 @@ describe('shapes', () => {
         expect(found === topicFilter).toBe(matches(topicFilter, topicName));
         if (found !== undefined) expect(shapeOf(found)).toBe(shapeOf(topicFilter));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { DueHeap } from '../src/due-heap.ts';
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
@@ -31,7 +32,7 @@ test('behaves like a list that is searched for its earliest entry', () => {
         expect(heap.nextDueAtMs).toBe(model.size === 0 ? undefined : Math.min(...model.values()));
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -2,6 +2,7 @@ import { createDiskStores, type DiskStores } from '@apus/store-disk';
 import { createMemoryStores } from '@apus/store-memory';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { Database } from '../src/database.ts';
 import { Kind } from '../src/keys.ts';
 import { temporaryDirectory } from './support/directory.ts';
@@ -49,6 +50,6 @@ it('has the same state after it was closed and opened, whatever was done before'
     fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), (steps) =>
       compare(temporaryDirectory(), steps),
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 }, 240_000);

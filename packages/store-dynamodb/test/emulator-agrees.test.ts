@@ -3,6 +3,7 @@ import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { outcomeOf } from './support/calls.ts';
 import { DIFFERENCES } from './support/differences.ts';
 import { randomCalls } from './support/random-calls.ts';
@@ -32,7 +33,7 @@ await withMinistack((service) => {
       }
     });
     const seed = process.env.APUS_TEST_SEED;
-    await fc.assert(property, { numRuns: 200, ...(seed !== undefined && { seed: Number(seed) }) });
+    await fc.assert(property, { numRuns: runs(200), ...(seed !== undefined && { seed: Number(seed) }) });
   }, 600_000);
 
   describe('differs from DynamoDB, and so from the one in memory, in', () => {
