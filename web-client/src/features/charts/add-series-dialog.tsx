@@ -58,7 +58,7 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
           <Select
             label={t('charts.what')}
             description={t(`charts.sourceNotes.${kind}`)}
-            data={KINDS.map((value) => ({ value, label: t(`charts.sources.${value}`) }))}
+            data={KINDS.map((value) => ({ value, label: t(`charted.sources.${value}`) }))}
             value={kind}
             onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'value')}
           />
@@ -74,7 +74,7 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
           )}
           {isFull && (
             <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              {t('charts.outcomes.full', { count: SERIES_MAX })}
+              {t('charted.outcomes.full', { count: SERIES_MAX })}
             </Text>
           )}
           <Group gap="xs" justify="flex-end">

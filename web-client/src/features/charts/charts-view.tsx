@@ -120,7 +120,7 @@ function Board({ add }: { readonly add: () => void }) {
     if (drawn.length === 0) return;
     const { fromMs, toMs } = range();
     const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
-      const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
+      const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
       const color = colors.lines[index % colors.lines.length] ?? colors.text;
       return isHidden ? [] : [{ name: `${visibleText(topicFilter)} ${what}`, color }];
     });

@@ -88,7 +88,7 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
   const recording = recordingOf(series);
   const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
   const { source, topicFilter, isHidden } = series;
-  const what = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
+  const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
   const name = `${visibleText(topicFilter)} ${what}`;
   const shown = (value: number | undefined): string => {
     if (value === undefined) return '–';

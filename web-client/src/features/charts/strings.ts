@@ -1,12 +1,5 @@
 export const charts = {
   title: 'Charts',
-  open: 'Open the charts',
-  outcomes: {
-    added: 'The number is charted',
-    exists: 'The number is charted already',
-    full: 'There are {{count}} series already: remove one first',
-  },
-  sources: { value: 'Number in the payload', latency: 'Latency', missing: 'Missing messages' },
   add: 'Add a series',
   addTitle: 'Add a series',
   topicFilter: 'Topic or topic filter',

@@ -11,12 +11,12 @@ export function useChartThis(): (connectionId: string, topicFilter: string, sour
   const { t } = useTranslation();
   return (connectionId, topicFilter, source) => {
     const outcome = addSeries(connectionId, topicFilter, source);
-    const name = source.kind === 'value' ? pathText(source.path) : t(`charts.sources.${source.kind}`);
-    const said = t(`charts.outcomes.${outcome}`, { count: SERIES_MAX });
+    const name = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
+    const said = t(`charted.outcomes.${outcome}`, { count: SERIES_MAX });
     say({
       kind: outcome === 'full' ? 'failed' : 'done',
       text: `${said}: ${visibleText(topicFilter)} · ${name}`,
-      link: { href: '#/charts', text: t('charts.open') },
+      link: { href: '#/charts', text: t('charted.open') },
     });
   };
 }

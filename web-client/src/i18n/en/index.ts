@@ -1,3 +1,4 @@
+import { charted } from '../../features/charts/charted-strings.ts';
 import { decode } from '../../features/decode/strings.ts';
 import { messages } from '../../features/messages/strings.ts';
 import { publish } from '../../features/publish/strings.ts';
@@ -14,6 +15,7 @@ import { ui } from './ui.ts';
  */
 export const en = {
   app,
+  charted,
   connections,
   decode,
   messages,
