@@ -166,10 +166,16 @@ async function handlePackets(
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
   const isOwed = frameReader?.takeOwedLook() === true;
-  const isFetch = packets.every(isFetching);
+  const isFetch = packets.every(isFetching) && !isSignOfLife(link.state, packets);
   if (isOwed || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
   if (frameReader?.isMoreWaiting?.() === true) drainNextTime(link);
   return undefined;
+}
+
+/** PINGREQ of a session that ends with its connection: little of that waits, and a nudge says so. It costs no read. */
+function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]): boolean {
+  if (state.phase !== 'connected' || state.connection.session.attachment?.keepsNothing !== true) return false;
+  return packets.some((packet) => !(packet instanceof Violation) && packet.type === 'pingreq');
 }
 
 /** A frame of nothing else asks for what waits: an empty one, acknowledgements, or a sign of life. */

@@ -91,9 +91,9 @@ describe('an estimate, by hand', () => {
     const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1, offlineShare: 1 };
     const { count, usage } = operation(given, 'drain');
     expect(count).toBe(72_000);
-    expect(usage.dynamodbWriteUnits).toBeCloseTo(count * (1 + 0.12 + 1), 6);
+    expect(usage.dynamodbWriteUnits).toBeCloseTo(count * (1 + 0.04 + 1), 6);
     const exactlyOnce = operation({ ...given, qos: 2 }, 'drain');
-    expect(exactlyOnce.usage.dynamodbWriteUnits).toBeCloseTo(count * (4 + 4 + 2), 6);
+    expect(exactlyOnce.usage.dynamodbWriteUnits).toBeCloseTo(count * (4 + 1.04 + 2), 6);
   });
 
   it('a copy of QoS 2 is placed by a transaction: four writes, and one for each of two acknowledgements', () => {
