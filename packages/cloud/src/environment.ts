@@ -33,7 +33,6 @@ export interface FrameReader {
   takeOwedLook(): boolean;
   /** The frame's client is to fetch on, whatever its link had room for. */
   isMoreWaiting?(): boolean;
-  /** A fetch draws, and a PINGREQ, also where no reply has announced anything. */
   /** Writes what the frame has gathered: before its reply leaves. */
   commitFrame?(): Promise<void>;
   endFrame(): void;
