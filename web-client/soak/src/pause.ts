@@ -3,7 +3,7 @@ import { count } from './words.ts';
 
 /** What pausing the messages has shown. */
 export interface PauseSeen {
-  /** The list was the same at the end of the pause. */
+  /** The list was the same at the end of the pause as when what had come before it was drawn. */
   readonly stoodStill: boolean;
   /** New messages that the view told of while it stood still. */
   readonly toldOf: number;
@@ -11,11 +11,15 @@ export interface PauseSeen {
   readonly wentOn: boolean;
 }
 
+/** The view draws a stream at most twenty times a second: what had come before the click is drawn by then. */
+const DRAWN_AFTER_MS = 200;
+
 /** Pauses the messages view for as long as something takes, and resumes it. */
 export async function whilePaused(client: ClientPage, work: () => Promise<void>): Promise<PauseSeen> {
   const { page } = client;
   const top = page.getByRole('grid', { name: 'Messages, newest first' }).locator('[aria-selected]').first();
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.waitForTimeout(DRAWN_AFTER_MS);
   const before = await top.textContent();
   await work();
   const stoodStill = (await top.textContent()) === before;
