@@ -52,14 +52,6 @@ export const OF_QUEUES: readonly Mutation[] = [
     finds: ['order'],
   },
   {
-    name: 'a message is appended before those in front of it have been posted',
-    alterations: { stores: { beforeAppend: async () => {} } },
-    steps: VOLLEYS,
-    inlineSubscribersMax: ALL_INLINE,
-    rates: { 'kill-before-post': 0.3, 'kill-at-checkpoint': 0.02 },
-    finds: ['order'],
-  },
-  {
     name: 'a page is drawn before what publishers have taken is posted',
     install: () => writtenAs(() => ({ untilMs: 0 })),
     steps: VOLLEYS,
