@@ -26,9 +26,11 @@ export async function flush(environment: Environment): Promise<void> {
  */
 export async function sendAhead(environment: Environment, connectionId: ConnectionId): Promise<void> {
   const { fanOut, postbag } = environment;
-  if (!postbag.holds(connectionId)) return;
-  await fanOut?.flush();
-  await postbag.flushAhead(connectionId);
+  if (postbag.holds(connectionId)) {
+    await fanOut?.flush();
+    await postbag.flushAhead(connectionId);
+  }
+  // It may have failed when it was posted along with what another connection was sent.
   const failure = postbag.failureOf(connectionId);
   if (failure?.isLoss === true) await settle(environment, failure);
 }
@@ -59,8 +61,19 @@ export function forsake(environment: Environment): void {
   for (const each of environment.doneAfterFlush) each.drop();
 }
 
-/** What a post that failed means for its connection. */
-export async function settle(environment: Environment, failure: FailedPost): Promise<void> {
+/** Failures that have been settled, or are about to be. */
+const settled = new WeakMap<FailedPost, Promise<void>>();
+
+/** What a post that failed means for its connection: once, whichever of the calls that meet the failure is first. */
+export function settle(environment: Environment, failure: FailedPost): Promise<void> {
+  const known = settled.get(failure);
+  if (known !== undefined) return known;
+  const settling = settleNow(environment, failure);
+  settled.set(failure, settling);
+  return settling;
+}
+
+async function settleNow(environment: Environment, failure: FailedPost): Promise<void> {
   const { connectionId, outcome } = failure;
   const state = await close(environment, failure);
   if (state !== undefined) await tellLost(environment, connectionId, state, outcome);

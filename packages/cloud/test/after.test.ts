@@ -15,6 +15,19 @@ describe('what is sent ahead of what waits', () => {
     expect(done.filter((each) => each === 'post c')).toHaveLength(1);
   });
 
+  it('ends its connection, once, when it was lost with what was sent ahead for another', async () => {
+    const { environment, done } = environmentWhere('failed');
+    for (const connectionId of ['c', 'other']) environment.postbag.push(connectionId, PACKET, true);
+    await sendAhead(environment, 'other');
+    expect(done).not.toContain('delete c');
+    await sendAhead(environment, 'c');
+    const ended = ['post c', 'delete c', 'end c'];
+    expect(done.filter((each) => each.endsWith(' c'))).toEqual(ended);
+    await sendAhead(environment, 'c');
+    await flush(environment);
+    expect(done.filter((each) => each.endsWith(' c'))).toEqual(ended);
+  });
+
   it('leaves the connection alone when it has arrived, or was QoS 0', async () => {
     const arrived = environmentWhere('sent');
     arrived.environment.postbag.push('c', PACKET, true);
