@@ -40,8 +40,7 @@ export async function sendAhead(environment: Environment, connectionId: Connecti
  * newer, and whoever handles this event may die before its end.
  */
 export async function endNow(environment: Environment, connectionId: ConnectionId): Promise<void> {
-  environment.postbag.fail(connectionId);
-  await settle(environment, { connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+  await settle(environment, environment.postbag.fail(connectionId));
 }
 
 async function send(environment: Environment): Promise<boolean> {

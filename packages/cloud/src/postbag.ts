@@ -71,11 +71,14 @@ export class Postbag {
     );
   }
 
-  /** This connection is to be ended with the next flush: what it was sent, and whether, nobody knows. */
-  fail(connectionId: ConnectionId): void {
-    if (this.failureOf(connectionId) !== undefined) return;
+  /** Closes a connection with the next flush, as its delivery state is unknown. */
+  fail(connectionId: ConnectionId): FailedPost {
+    const known = this.failureOf(connectionId);
+    if (known !== undefined) return known;
+    const failure: FailedPost = { connectionId, outcome: 'failed', isLoss: true, packets: 1 };
     this.#connections.delete(connectionId);
-    this.#failed.push({ connectionId, outcome: 'failed', isLoss: true, packets: 1 });
+    this.#failed.push(failure);
+    return failure;
   }
 
   /** What the next flush will tell of this connection. */
