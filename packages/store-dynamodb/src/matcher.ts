@@ -95,18 +95,23 @@ export class Matcher {
   }
 
   /**
-   * The record says what a session is sent, and to which connection; where none has been written, the session item does.
-   * The member of a share group is chosen by session items, which hear first that a client has gone.
+   * The record says what a session is sent at QoS 1 and 2, and to which connection; where none has been written, the
+   * session item does. At QoS 0 the session item is all that is needed; and by it the member of a share group is chosen, as
+   * it hears first that a client has gone.
    */
   async #sessions(tenant: string, filters: readonly FilterEntries[]): Promise<Found> {
     const itemKey = ({ clientId }: SubscriberEntry) => sessionItemKey(tenant, clientId);
-    const members = filters.flatMap(({ entries, shareGroup }) => (shareGroup === undefined ? [] : entries));
-    const single = filters.flatMap(({ entries, shareGroup }) =>
-      shareGroup === undefined ? entries.filter(({ attachment }) => attachment === undefined) : [],
-    );
     const keyOfRecord = (entry: SubscriberEntry) => recordKey({ tenant, ...entry });
-    const found = await batchGet(this.#table, [...members.map(itemKey), ...single.map(keyOfRecord)]);
-    const withoutRecord = single.filter((entry) => found.get(keyOfRecord(entry)) === undefined);
+    const byRecord: SubscriberEntry[] = [];
+    const byItem: SubscriberEntry[] = [];
+    for (const { entries, shareGroup } of filters)
+      for (const entry of entries) {
+        if (!isReferred(entry, shareGroup)) continue;
+        if (isByRecord(entry, shareGroup)) byRecord.push(entry);
+        else byItem.push(entry);
+      }
+    const found = await batchGet(this.#table, [...byItem.map(itemKey), ...byRecord.map(keyOfRecord)]);
+    const withoutRecord = byRecord.filter((entry) => found.get(keyOfRecord(entry)) === undefined);
     found.addAll(await batchGet(this.#table, withoutRecord.map(itemKey)));
     return found;
   }
@@ -171,6 +176,11 @@ function isReferred({ attachment }: SubscriberEntry, shareGroup: string | undefi
   return attachment === undefined || shareGroup !== undefined;
 }
 
+/** See `#sessions`. */
+function isByRecord({ qos }: SubscriberEntry, shareGroup: string | undefined): boolean {
+  return shareGroup === undefined && qos > 0;
+}
+
 function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, sessions: Found): Subscriber {
   const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = entry;
   const { topicFilter, shareGroup } = name;
@@ -179,7 +189,7 @@ function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, 
       tenant,
       entry,
       isReferred(entry, shareGroup) ? sessions : undefined,
-      shareGroup !== undefined,
+      isByRecord(entry, shareGroup),
     ),
     subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
   };
@@ -196,19 +206,20 @@ function sessionOf(
   tenant: string,
   entry: SubscriberEntry,
   sessions: Found | undefined,
-  isShared: boolean,
+  isRecordRead: boolean,
 ): SessionRef {
   const inline: Attachment | undefined = entry.attachment;
   if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
-  const record = sessions.get(recordKey({ tenant, ...entry }));
+  const record = isRecordRead ? sessions.get(recordKey({ tenant, ...entry })) : undefined;
   if (record !== undefined) {
     const held = heldOf(record);
     return new SessionSnapshot({ tenant, ...entry }, held.attachment, { held });
   }
   const item = sessions.get(sessionItemKey(tenant, entry.clientId));
   const session = item && recordOf(item, tenant, entry.clientId)?.session;
-  // Of a member of a share group the record has not been read.
   if (session?.incarnation === entry.incarnation)
-    return isShared ? session : new SessionSnapshot(session, session.attachment, { held: begunBy(session) });
+    return isRecordRead
+      ? new SessionSnapshot(session, session.attachment, { held: begunBy(session) })
+      : session;
   return new SessionSnapshot({ tenant, ...entry }, undefined);
 }

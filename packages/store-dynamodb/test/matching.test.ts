@@ -156,6 +156,9 @@ await withService((service) => {
       const attachment = attachmentOf('ephemeral:1', { keepsNothing: true });
       expect(await readsOf('e')).toEqual({ reads: 1, attachment });
       expect(await readsOf('p')).toMatchObject({ reads: 2, attachment: { connectionId: 'persistent:1' } });
+      // At QoS 0 the session item says enough.
+      await stores.subscriptions.put(fresh, [{ ...subscriptionTo('z'), qos: 0 }], MAXIMUM);
+      expect(await readsOf('z')).toMatchObject({ reads: 2, attachment: { connectionId: 'fresh:1' } });
       // The record that is missing, and the session item.
       expect(await readsOf('f')).toMatchObject({ reads: 3, attachment: { connectionId: 'fresh:1' } });
     });
