@@ -56,9 +56,13 @@ export class Sparks {
     }
   }
 
-  /** Begins the topics that have come into sight with what the log holds of them. */
-  lookBack(log: MessageLog): void {
-    if (this.#wanted.size === 0) return;
+  /**
+   * Begins the topics that have come into sight with what the log holds of them.
+   *
+   * @returns whether there were such topics, whose lines are to be drawn again
+   */
+  lookBack(log: MessageLog): boolean {
+    if (this.#wanted.size === 0) return false;
     const found = new Map<string, number[]>();
     for (const topic of this.#wanted) {
       found.set(topic, []);
@@ -72,6 +76,7 @@ export class Sparks {
     }
     for (const [topic, values] of found) this.#begin(topic, values);
     this.#forgetOldest();
+    return true;
   }
 
   clear(): void {

@@ -162,8 +162,8 @@ export class TopicTree {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
-      if (this.#log !== undefined) this.sparks?.lookBack(this.#log);
-      if (this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
+      const hasSparks = this.#log !== undefined && this.sparks?.lookBack(this.#log) === true;
+      if (hasSparks || this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
       listener();
     }, REDRAW_INTERVAL_MS);
     return () => {

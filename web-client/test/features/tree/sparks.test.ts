@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { BoundedMessageLog } from '../../../src/engine/log/message-log.ts';
 import {
+  REDRAW_INTERVAL_MS,
   SPARK_INTERVAL_MS,
   SPARK_PAYLOAD_BYTES_MAX,
   SPARK_SAMPLES_MAX,
@@ -8,6 +9,7 @@ import {
 } from '../../../src/features/tree/limits.ts';
 import { sparkNumber } from '../../../src/features/tree/spark-number.ts';
 import { Sparks } from '../../../src/features/tree/sparks.ts';
+import { TopicTree } from '../../../src/features/tree/topic-tree.ts';
 import { message, messageFields } from '../message.ts';
 
 const log = () => new BoundedMessageLog({ messagesMax: 10_000, bytesMax: 10_000_000 });
@@ -93,5 +95,26 @@ describe('sparklines', () => {
     sparks.take([message('first', '1', { atMs: 1e6 }), message('topic/7', '1', { atMs: 1e6 })]);
     expect(sparks.valuesOf('first')).toEqual([]);
     expect(sparks.valuesOf('topic/7')).toEqual([1]);
+  });
+
+  test('the view draws the line of a topic that has come into sight, without another message', () => {
+    vi.useFakeTimers();
+    try {
+      const messages = log();
+      messages.append(['1', '2'].map((text) => messageFields('a', text)));
+      const tree = new TopicTree(() => 0, messages);
+      tree.sparks = new Sparks(sparkNumber);
+      const leave = tree.subscribe(() => {});
+      tree.sparks.valuesOf('a');
+      const drawn = tree.version;
+      vi.advanceTimersByTime(REDRAW_INTERVAL_MS);
+      const drawnAgain = tree.version;
+      expect(drawnAgain).not.toBe(drawn);
+      vi.advanceTimersByTime(REDRAW_INTERVAL_MS);
+      expect(tree.version, 'and not once more for nothing').toBe(drawnAgain);
+      leave();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
