@@ -102,6 +102,7 @@ export function functionsOf(environment: Environment, services: Services, option
         random,
         randomId,
         log,
+        ...(options.workerLimits !== undefined && { limits: options.workerLimits }),
       }),
     timers: () => {
       if (liveness === undefined) throw new Error('no timers');

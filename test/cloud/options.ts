@@ -1,5 +1,5 @@
 import type { Authenticator, Authorizer, BrokerLimits, Clock, QuotaScopes } from '@apus/broker';
-import type { Cloud, CloudOptions } from '@apus/cloud/lambda';
+import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/cloud/lambda';
 import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
 
 /** Changes what a deployment is made of, so that a test can see what a protection is for. */
@@ -22,6 +22,8 @@ export interface CloudWorldOptions {
   readonly shardSubscribers?: number;
   /** Timeout of the workers, and visibility timeout of their queues. @default 30 */
   readonly workerSeconds?: number;
+  /** Of the workers. @default a deployment's */
+  readonly workerLimits?: FanOutWorkerOptions['limits'];
   /** @default everybody is let in, without a name */
   readonly authenticator?: Authenticator;
   /** @default everybody may do everything */
