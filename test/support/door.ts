@@ -20,6 +20,6 @@ export const doorUnderTest: DoorName = process.env.APUS_TEST_DOOR === 'gateway' 
 
 /**
  * How long the will of a lost connection waits at least: at the gateway door its DISCONNECT may still be committing. Our
- * own door is started with less than its five seconds, which `packages/cloud/test/wills.test.ts` holds it to.
+ * own door is started with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts` holds it to.
  */
 export const LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;

@@ -1,10 +1,10 @@
 import type { Awaitable, Bans, Broker, Connections, LinkStore, Log } from '@apus/broker';
-import type { ConnectDeadline } from './connect-deadline.ts';
-import type { GatewayConnections } from './gateway-connections.ts';
-import type { Meter } from './meter.ts';
-import type { Postbag } from './postbag.ts';
-import type { Poster } from './poster.ts';
-import type { QueuedFanOut } from './queued-fan-out.ts';
+import type { GatewayConnections } from './connections/gateway-connections.ts';
+import type { QueuedFanOut } from './fan-out/queued-fan-out.ts';
+import type { ConnectDeadline } from './handshake/connect-deadline.ts';
+import type { Meter } from './metrics/meter.ts';
+import type { Postbag } from './posts/postbag.ts';
+import type { Poster } from './posts/poster.ts';
 import type { FrameQuota } from './quotas/frame-quota.ts';
 
 /** Marks that are set only when everything gathered has left. */

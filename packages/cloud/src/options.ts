@@ -1,5 +1,5 @@
 import { type BrokerOptions, DEFAULT_LIMITS } from '@apus/broker';
-import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
+import { CLIENT_PACKET_BYTES_MAX } from './frames/text-frame.ts';
 
 /** API Gateway closes after ten idle minutes; the transport's heartbeat is below it (docs/text-frames.md, section 5). */
 const KEEP_ALIVE_SECONDS_MAX = 540;

@@ -1,6 +1,6 @@
-import type { Connection } from './connection.ts';
-import { closeConnection, cutConnection } from './connection-life.ts';
-import type { Gateway } from './gateway.ts';
+import type { Connection } from './gateway/connection.ts';
+import { closeConnection, cutConnection } from './gateway/connection-life.ts';
+import type { Gateway } from './gateway/gateway.ts';
 
 /** What a test does to an emulator that runs. */
 export interface Controls {

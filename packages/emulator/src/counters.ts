@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from './clock/clock.ts';
 import { BILLED_MESSAGE_BYTES } from './limits.ts';
 import { type SqsSnapshot, SqsTally } from './sqs/tally.ts';
 

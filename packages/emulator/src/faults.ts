@@ -1,6 +1,6 @@
-import type { DisconnectEvent, MessageEvent, RouteEvent } from './events.ts';
-import type { Random } from './random.ts';
-import type { ScheduledEvent } from './schedule.ts';
+import type { Random } from './clock/random.ts';
+import type { DisconnectEvent, MessageEvent, RouteEvent } from './gateway/events.ts';
+import type { ScheduledEvent } from './lambda/schedule.ts';
 import type { SqsFaults } from './sqs/faults.ts';
 
 /** A probability from 0 to 1, drawn from the emulator's seed, or a decision of the caller's own. */

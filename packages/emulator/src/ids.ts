@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from './clock/random.ts';
 
 /** Eleven bytes in base64url with its padding, as AWS writes connection, message and request ids: `L0SM9cOFvHcCIhw=`. */
 export function gatewayId(random: Random): string {

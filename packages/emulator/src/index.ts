@@ -1,14 +1,15 @@
-export { type Clock, systemClock } from './clock.ts';
+export { type Clock, systemClock } from './clock/clock.ts';
+export { ManualClock } from './clock/manual-clock.ts';
 export type { CountersSnapshot, InvocationTally, MessageTally } from './counters.ts';
-export type { Credentials } from './credentials.ts';
 export * from './dynamodb/index.ts';
 export type {
   SqsBatchResponse,
   SqsEvent,
   SqsRecord,
   SqsRecordMessageAttribute,
-} from './event-source-events.ts';
-export type { EventSourceFunction, EventSourceOptions } from './event-source-options.ts';
+} from './event-source/events.ts';
+export type { EventSourceFunction, EventSourceOptions } from './event-source/options.ts';
+export type { Chance, Checkpoint, CutPoint, Delay, FaultName, Faults, ManagementCall } from './faults.ts';
 export type {
   AuthorizerContext,
   AuthorizerEvent,
@@ -24,10 +25,10 @@ export type {
   ProxyResult,
   RequestContext,
   RouteEvent,
-} from './events.ts';
-export type { Chance, Checkpoint, CutPoint, Delay, FaultName, Faults, ManagementCall } from './faults.ts';
-export type { IamCaller } from './iam-caller.ts';
-export type { InProcessWebSocket } from './in-process-door.ts';
+} from './gateway/events.ts';
+export type { InProcessWebSocket } from './gateway/in-process-door.ts';
+export type { Credentials } from './lambda/credentials.ts';
+export type { ScheduledEvent, ScheduleFunction, ScheduleOptions } from './lambda/schedule.ts';
 export type {
   AuthorizerHandlers,
   CreateEnvironment,
@@ -35,9 +36,8 @@ export type {
   Handler,
   Handlers,
   LambdaContext,
-} from './lambda.ts';
+} from './lambda/types.ts';
 export { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
-export { ManualClock } from './manual-clock.ts';
 export type {
   AuthorizerOptions,
   EmulatorOptions,
@@ -45,7 +45,7 @@ export type {
   InvokedFunction,
   RouteOptions,
 } from './options.ts';
-export type { ScheduledEvent, ScheduleFunction, ScheduleOptions } from './schedule.ts';
+export type { IamCaller } from './signature/iam-caller.ts';
 export {
   createSqs,
   type QueueNames,

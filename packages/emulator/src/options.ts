@@ -1,13 +1,13 @@
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
-import type { EventSourceOptions } from './event-source-options.ts';
-import type { RouteEvent } from './events.ts';
+import type { Clock } from './clock/clock.ts';
+import { systemClock } from './clock/clock.ts';
+import { randomSeed } from './clock/random.ts';
+import type { EventSourceOptions } from './event-source/options.ts';
 import type { Faults } from './faults.ts';
-import type { IamCaller } from './iam-caller.ts';
-import type { AuthorizerHandlers, CreateEnvironment, Handler, Handlers } from './lambda.ts';
+import type { RouteEvent } from './gateway/events.ts';
+import type { ScheduleOptions } from './lambda/schedule.ts';
+import type { AuthorizerHandlers, CreateEnvironment, Handler, Handlers } from './lambda/types.ts';
 import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
-import { randomSeed } from './random.ts';
-import type { ScheduleOptions } from './schedule.ts';
+import type { IamCaller } from './signature/iam-caller.ts';
 import { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
 import type { QueueOptions } from './sqs/queue-options.ts';
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Random } from './clock/random.ts';
 import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
-import { createGateway } from './create-gateway.ts';
-import { type Credentials, createCredentials, Principals } from './credentials.ts';
+import { createGateway } from './gateway/create-gateway.ts';
+import { checkExpression } from './gateway/route-selection.ts';
+import { openWebSocketDoor } from './gateway/web-socket-door.ts';
+import { type Credentials, createCredentials, Principals } from './lambda/credentials.ts';
 import { type EmulatorLimits, HTTP_CONNECTIONS_MAX } from './limits.ts';
-import { ManagementApi } from './management-api.ts';
+import { ManagementApi } from './management/api.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { Random } from './random.ts';
-import { checkExpression } from './route-selection.ts';
 import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
-import { openWebSocketDoor } from './web-socket-door.ts';
 
 /** Longer than any caller keeps an idle connection: who closes first should be the caller. */
 const KEEP_ALIVE_MS = 120_000;

@@ -1,14 +1,14 @@
+import { Random } from './clock/random.ts';
 import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
-import { createGateway } from './create-gateway.ts';
-import { Principals } from './credentials.ts';
-import { type InProcessWebSocket, inProcessDoor } from './in-process-door.ts';
-import type { Environment } from './lambda.ts';
-import { ManagementApi } from './management-api.ts';
-import { ManagementError } from './management-error.ts';
+import { createGateway } from './gateway/create-gateway.ts';
+import { type InProcessWebSocket, inProcessDoor } from './gateway/in-process-door.ts';
+import { checkExpression } from './gateway/route-selection.ts';
+import { Principals } from './lambda/credentials.ts';
+import type { Environment } from './lambda/types.ts';
+import { ManagementApi } from './management/api.ts';
+import { ManagementError } from './management/error.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { Random } from './random.ts';
-import { checkExpression } from './route-selection.ts';
 import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
 
 /** A request to the @connections API. */

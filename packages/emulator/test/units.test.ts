@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../src/clock.ts';
-import { FreezingClock } from '../src/freezing-clock.ts';
+import { systemClock } from '../src/clock/clock.ts';
+import { FreezingClock } from '../src/clock/freezing-clock.ts';
+import { ManualClock } from '../src/clock/manual-clock.ts';
+import { Random } from '../src/clock/random.ts';
+import { Shuffler } from '../src/clock/shuffler.ts';
+import { allows } from '../src/gateway/policy.ts';
 import { gatewayId, isGatewayId, uuid } from '../src/ids.ts';
-import { ManualClock } from '../src/manual-clock.ts';
-import { allows } from '../src/policy.ts';
-import { Random } from '../src/random.ts';
-import { Shuffler } from '../src/shuffler.ts';
-import { TokenBucket } from '../src/token-bucket.ts';
+import { TokenBucket } from '../src/management/token-bucket.ts';
 import { eventually } from './support.ts';
 
 test('a manual clock calls timers in order, each at its own instant, and those that timers set', async () => {

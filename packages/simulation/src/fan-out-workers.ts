@@ -8,7 +8,7 @@ const SHARD_SUBSCRIBERS = 1_000;
 const SHARDS_MAX = 256;
 const SLICE_RECIPIENTS = 250;
 const READS_PER_SUBSCRIBER = 0.025;
-/** SQS: entries of a request that sends, and requests that a frame sends at the same time (cloud/src/job-queue.ts). */
+/** SQS: entries of a request that sends, and requests that a frame sends at the same time (cloud/src/fan-out/job-queue.ts). */
 const SEND_ENTRIES_MAX = 10;
 const PARALLEL_BATCHES_MAX = 8;
 /** MQTT bytes that one post takes (docs/text-frames.md). */
@@ -25,7 +25,7 @@ const WORKER_MS = 26_000;
 /** What a worker that could not run was to have comes again after so long. */
 const AGAIN_MS = { least: 1_000, most: 4_000 };
 
-/** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/pace.ts). */
+/** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/posts/pace.ts). */
 const SLOW_DOWN_PAUSE_MS = 250;
 /** After a pause so much of the pace may leave at once. */
 const PACE_BURST_MS = 100;

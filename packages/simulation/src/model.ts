@@ -10,7 +10,7 @@ import type { SimulatedWorkload } from './workload.ts';
 const DYNAMO_ATTEMPTS_MAX = 5;
 const DYNAMO_FIRST_PAUSE_MS = 25;
 
-/** Waits between the tries of a post that was refused (cloud/src/signed-poster.ts). */
+/** Waits between the tries of a post that was refused (cloud/src/posts/signed-poster.ts). */
 const POST_DELAYS_MS = [25, 75, 200] as const;
 
 /** What one frame asks of the store. */

@@ -1,6 +1,6 @@
 import type { Clock, SessionRef } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { HeldChange } from './held-change.ts';
+import type { HeldChange } from './quotas/held-change.ts';
 
 export interface DynamoOptions {
   /** Give it `maxAttempts: 1`: the store retries by itself, and counts. */

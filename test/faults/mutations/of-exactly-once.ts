@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { Copies } from '../../../packages/store-dynamodb/src/copies.ts';
+import { Copies } from '../../../packages/store-dynamodb/src/queue/copies.ts';
 import { bursts } from './directed-steps.ts';
 import { KILLS, type Mutation, slowly } from './mutation.ts';
 

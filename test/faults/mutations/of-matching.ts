@@ -1,6 +1,6 @@
 import type { DynamoDbFaults } from '@apus/emulator';
 import { vi } from 'vitest';
-import { ShapeRegistry } from '../../../packages/store-dynamodb/src/registry.ts';
+import { ShapeRegistry } from '../../../packages/store-dynamodb/src/subscriptions/shape-registry.ts';
 import { NEW_SHAPES, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly } from './mutation.ts';
 

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { Records } from '../../../packages/store-dynamodb/src/record/records.ts';
-import type { QueueRecord } from '../../../packages/store-dynamodb/src/record/types.ts';
+import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
+import type { QueueRecord } from '../../../packages/store-dynamodb/src/queue/types.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
 

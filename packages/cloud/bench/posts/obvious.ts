@@ -10,7 +10,7 @@ import {
   DynamoDBClient,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { formatPush } from '../../src/text-frame.ts';
+import { formatPush } from '../../src/frames/text-frame.ts';
 import type { Endpoints } from './gateway.ts';
 import { encodeMessage, messagesOf } from './messages.ts';
 import type { Scheme, Way } from './ways.ts';

@@ -9,8 +9,8 @@ import {
   type ReadUser,
   type TokenCheck,
 } from '@apus/identity';
-import type { HandshakeCheck } from '../handshake-check.ts';
-import { SignedHandshakes } from '../iam/signed-handshakes.ts';
+import type { HandshakeCheck } from '../handshake/handshake-check.ts';
+import { SignedHandshakes } from '../identity/signed-handshakes.ts';
 import { authorizerOf, hookContextOf, type InvocationOptions } from './authorizer.ts';
 import { secretReader } from './secret.ts';
 import { required, type Variables } from './settings.ts';

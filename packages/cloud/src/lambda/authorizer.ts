@@ -1,6 +1,6 @@
 import type { Authorizer, Clock, Log } from '@apus/broker';
 import { CLOUD_HOOK_TIMEOUT_MS, createAuthorizer, type HookContext, readAuthorization } from '@apus/identity';
-import { functionSender } from '../invoke-function.ts';
+import { functionSender } from '../fan-out/invoke-function.ts';
 import { credentialsOf, type Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 

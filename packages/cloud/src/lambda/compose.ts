@@ -12,27 +12,27 @@ import {
 } from '@apus/broker';
 import { type TokenCheck, tokenMethods } from '@apus/identity';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
-import { endNow, sendAhead } from '../after.ts';
-import type { AllowedOrigins } from '../allowed-origins.ts';
-import { ConnectDeadline } from '../connect-deadline.ts';
+import { Liveness } from '../connections/liveness.ts';
+import { LivenessSessions } from '../connections/liveness-sessions.ts';
 import type { Environment } from '../environment.ts';
-import { createEnvironment, createRouteHandlers, type Handlers } from '../handlers.ts';
-import type { HandshakeCheck } from '../handshake-check.ts';
-import { Liveness } from '../liveness.ts';
-import { LivenessSessions } from '../liveness-sessions.ts';
-import { type Meter, NO_METER } from '../meter.ts';
+import type { QueuedFanOut } from '../fan-out/queued-fan-out.ts';
+import { endNow, sendAhead } from '../frames/after.ts';
+import { createEnvironment, createRouteHandlers, type Handlers } from '../frames/handlers.ts';
+import { ReceivedAfterFlush } from '../frames/received-after-flush.ts';
+import { NUDGE } from '../frames/text-frame.ts';
+import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
+import { ConnectDeadline } from '../handshake/connect-deadline.ts';
+import type { HandshakeCheck } from '../handshake/handshake-check.ts';
+import { type Meter, NO_METER } from '../metrics/meter.ts';
 import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
-import type { Poster } from '../poster.ts';
-import type { QueuedFanOut } from '../queued-fan-out.ts';
+import type { Poster } from '../posts/poster.ts';
 import { SharedDeliveryQuota } from '../quotas/delivery-quota.ts';
 import { SharedFrameQuota } from '../quotas/frame-quota.ts';
 import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
-import { ReceivedAfterFlush } from '../received-after-flush.ts';
-import type { SqsTimers } from '../sqs-timers.ts';
-import { NUDGE } from '../text-frame.ts';
-import { WillsAfterFlush } from '../wills-after-flush.ts';
+import type { SqsTimers } from '../timers/sqs-timers.ts';
+import { WillsAfterFlush } from '../timers/wills-after-flush.ts';
 
 /** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
 export interface CloudOptions {

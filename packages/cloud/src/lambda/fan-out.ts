@@ -1,8 +1,8 @@
-import type { FanOutCounts } from '../fan-out-metrics.ts';
-import { createFanOutWorker } from '../fan-out-worker.ts';
-import { SqsVisibility } from '../visibility.ts';
+import type { FanOutCounts } from '../fan-out/metrics.ts';
+import { SqsVisibility } from '../fan-out/visibility.ts';
+import { createFanOutWorker } from '../fan-out/worker.ts';
+import { METRICS } from '../metrics/metric-names.ts';
 import { authorizationOf } from './authentication.ts';
-import { METRICS } from './metric-names.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
 import { numberOr, required } from './settings.ts';
 import { VARIABLES } from './variables.ts';

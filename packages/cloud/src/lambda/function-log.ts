@@ -1,6 +1,6 @@
 import type { Log } from '@apus/broker';
 import { Logger } from '@aws-lambda-powertools/logger';
-import { METRICS_SERVICE } from './metric-names.ts';
+import { METRICS_SERVICE } from '../metrics/metric-names.ts';
 import type { Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 

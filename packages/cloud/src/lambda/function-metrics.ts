@@ -1,7 +1,7 @@
 import type { Clock } from '@apus/broker';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Meter } from '../meter.ts';
-import { METRICS_SERVICE, type MetricName } from './metric-names.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { METRICS_SERVICE, type MetricName } from '../metrics/metric-names.ts';
 
 /** A line of metrics for each frame would cost as much as the frame: they are gathered so long in each environment. */
 const FLUSH_EVERY_MS = 60_000;

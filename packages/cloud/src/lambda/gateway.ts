@@ -1,4 +1,4 @@
-import type { ConnectEvent, InvocationContext, MessageEvent, ProxyResult } from '../events.ts';
+import type { ConnectEvent, InvocationContext, MessageEvent, ProxyResult } from '../events/gateway.ts';
 import { authenticationOf } from './authentication.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
 

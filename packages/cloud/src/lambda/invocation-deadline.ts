@@ -1,4 +1,4 @@
-import type { InvocationContext } from '../events.ts';
+import type { InvocationContext } from '../events/gateway.ts';
 
 /** Time that a handler needs after the last answer that it waits for: to post and to save. */
 const RESERVE_MS = 1_500;

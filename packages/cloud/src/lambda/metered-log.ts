@@ -1,6 +1,6 @@
 import type { Log } from '@apus/broker';
-import type { Meter } from '../meter.ts';
-import { METRICS, type MetricName } from './metric-names.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { METRICS, type MetricName } from '../metrics/metric-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Counted = readonly [name: MetricName, count: number];

@@ -1,6 +1,6 @@
+import { METRICS } from '../metrics/metric-names.ts';
 import { createPublishFunction } from '../publish/create-publish-function.ts';
 import { authorizationOf } from './authentication.ts';
-import { METRICS } from './metric-names.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
 import { secretReader } from './secret.ts';
 import { limitsOf, publishTenantsOf } from './settings.ts';

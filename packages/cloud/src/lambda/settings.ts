@@ -6,8 +6,8 @@ import {
   withQuotas,
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
-import type { AllowedOrigins } from '../allowed-origins.ts';
-import type { AwsCredentials } from '../sigv4.ts';
+import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
+import type { AwsCredentials } from '../http/sigv4.ts';
 import { VARIABLES } from './variables.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
-import type { InvocationContext } from '../events.ts';
-import { createSweep } from '../sweep.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import { METRICS } from '../metrics/metric-names.ts';
+import { createSweep } from '../sweep/sweep.ts';
 import { authorizationOf } from './authentication.ts';
-import { METRICS } from './metric-names.ts';
 import { createRuntime } from './runtime.ts';
 import { numberOr } from './settings.ts';
 import { VARIABLES } from './variables.ts';

@@ -1,4 +1,4 @@
-import { createTimerHandler } from '../timers-handler.ts';
+import { createTimerHandler } from '../timers/handler.ts';
 import { authorizationOf } from './authentication.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
 import { required } from './settings.ts';

@@ -1,7 +1,7 @@
 import { BANS_MAX, type Ban, type Clock, type Identity, KICK, type SessionStore } from '@apus/broker';
 import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
 import type { DynamoBans, DynamoUsers } from '@apus/store-dynamodb';
-import type { InvocationContext } from '../events.ts';
+import type { InvocationContext } from '../events/gateway.ts';
 import { type ClientListing, listClients, oneClient } from './clients.ts';
 import { type Enforced, Enforcement, type EnforcementOptions } from './enforcement.ts';
 import { type OperatorRequest, readRequest } from './request.ts';

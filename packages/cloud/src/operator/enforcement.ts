@@ -7,8 +7,8 @@ import {
   type SessionRecord,
 } from '@apus/broker';
 import { type DynamoSweepScan, isBanOnSession, type SessionName } from '@apus/store-dynamodb';
-import { flush, forsake } from '../after.ts';
 import type { Environment } from '../environment.ts';
+import { flush, forsake } from '../frames/after.ts';
 import { sessionsOf } from './table-walk.ts';
 
 export interface EnforcementOptions {

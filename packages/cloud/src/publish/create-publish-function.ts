@@ -1,7 +1,7 @@
 import { type Clock, DEFAULT_LIMITS, rulesAuthorizer } from '@apus/broker';
 import { DEFAULT_TENANT, StoredApiKeys } from '@apus/identity';
 import type { Environment } from '../environment.ts';
-import type { InvocationContext } from '../events.ts';
+import type { InvocationContext } from '../events/gateway.ts';
 import { type Authenticate, byKeys, byPlatform } from './callers.ts';
 import { createPublishEndpoint } from './endpoint.ts';
 import { type FunctionUrlEvent, type FunctionUrlResult, requestOf, resultOf } from './function-url.ts';

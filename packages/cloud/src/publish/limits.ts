@@ -1,4 +1,4 @@
-import { SERVER_FRAME_BYTES_MAX } from '../text-frame.ts';
+import { SERVER_FRAME_BYTES_MAX } from '../frames/text-frame.ts';
 
 /** Messages of one request: posted one after another, they are done well within the function's 29 s. */
 export const BULK_MESSAGES_MAX = 100;

@@ -1,8 +1,8 @@
 import { type PublishReceipt, type PublishRequest, Unavailable } from '@apus/broker';
 import { Violation } from '@apus/mqtt';
-import { flush, forsake } from '../after.ts';
 import type { Environment } from '../environment.ts';
-import type { InvocationContext } from '../events.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import { flush, forsake } from '../frames/after.ts';
 import { NotReached, type PublishOutcome } from './outcomes.ts';
 
 /** With less time left no further message is begun: what was begun has to be posted and answered. */

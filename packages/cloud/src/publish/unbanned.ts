@@ -1,7 +1,7 @@
 import { type Ban, sentenceOf } from '@apus/broker';
 import { peerHostOf } from '@apus/identity';
 import type { Environment } from '../environment.ts';
-import { refreshBans } from '../refresh-bans.ts';
+import { refreshBans } from '../identity/refresh-bans.ts';
 import type { Authenticate } from './callers.ts';
 import { type HttpAnswer, problem } from './http.ts';
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Clock, DeliveryQuota, Log, Publisher, QuotaScopes, WideFilter } from '@apus/broker';
-import type { Meter } from '../meter.ts';
+import type { Meter } from '../metrics/meter.ts';
 import { Audiences, type ShardCounter } from './audiences.ts';
 import type { SharedMessageQuota } from './message-quota.ts';
 import { tellExhausted } from './quota-log.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '@apus/broker';
-import { METRICS } from '../lambda/metric-names.ts';
-import type { Meter } from '../meter.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { METRICS } from '../metrics/metric-names.ts';
 import type { Exhausted } from './shared-quota.ts';
 
 /** Counts a refusal; and says in the log whose quota is used up, when an environment learns of it. */

@@ -2,7 +2,7 @@ import { createBroker, DEFAULT_LIMITS, type LinkStore } from '@apus/broker';
 import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 import type { Environment } from '../../src/environment.ts';
 import { createEnvironment, gatewayBrokerOptions, type Poster, type PostOutcome } from '../../src/index.ts';
-import type { PostAttempts } from '../../src/poster.ts';
+import type { PostAttempts } from '../../src/posts/poster.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => 0 };

@@ -1,4 +1,4 @@
-import type { InvocationContext } from '../../src/events.ts';
+import type { InvocationContext } from '../../src/events/gateway.ts';
 import {
   createPublishFunction,
   type PublishFunction,

@@ -9,14 +9,14 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { generate } from 'mqtt-packet';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
-import type { RequestContext } from '../../src/events.ts';
-import type { JobQueue, QueueEntry } from '../../src/job-queue.ts';
+import type { RequestContext } from '../../src/events/gateway.ts';
+import type { SqsRecord } from '../../src/events/sqs.ts';
+import type { JobQueue, QueueEntry } from '../../src/fan-out/job-queue.ts';
+import { QueuedFanOut } from '../../src/fan-out/queued-fan-out.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
-import { QueuedFanOut } from '../../src/queued-fan-out.ts';
-import type { SqsRecord } from '../../src/sqs-events.ts';
-import { SqsTimers } from '../../src/sqs-timers.ts';
-import { createSweep, type Sweep, type SweepReport } from '../../src/sweep.ts';
-import { createTimerHandler, type TimerHandler } from '../../src/timers-handler.ts';
+import { createSweep, type Sweep, type SweepReport } from '../../src/sweep/sweep.ts';
+import { createTimerHandler, type TimerHandler } from '../../src/timers/handler.ts';
+import { SqsTimers } from '../../src/timers/sqs-timers.ts';
 import {
   decodePackets,
   FakeGateway,

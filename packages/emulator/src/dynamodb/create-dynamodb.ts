@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock/clock.ts';
+import { Random, randomSeed } from '../clock/random.ts';
 import { Dice } from '../faults.ts';
-import { Random, randomSeed } from '../random.ts';
 import { clientConfigOf, type SdkClientConfig } from './client-config.ts';
 import { DynamoDbCounters, type DynamoDbSnapshot } from './counters.ts';
 import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../lambda.ts';
+import type { Environment } from '../lambda/types.ts';
 import type { Answer } from './service.ts';
 import type { Transport } from './transport.ts';
 

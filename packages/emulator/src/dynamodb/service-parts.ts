@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
 import type { Dice } from '../faults.ts';
-import type { Random } from '../random.ts';
 import type { DynamoDbCounters } from './counters.ts';
 import type { DynamoDbFaultName, DynamoDbFaults } from './faults.ts';
 import type { PartitionLimits } from './partition-limits.ts';

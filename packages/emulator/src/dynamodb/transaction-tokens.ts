@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
 import { tokenMismatch } from './errors.ts';
 import { LIMITS } from './limits.ts';
 

@@ -1,4 +1,4 @@
-import { Shuffler } from '../shuffler.ts';
+import { Shuffler } from '../clock/shuffler.ts';
 import { internalError } from './errors.ts';
 import type { DynamoDbCall } from './faults.ts';
 import { CONTROL_PLANE } from './operations/index.ts';

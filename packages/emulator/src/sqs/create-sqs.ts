@@ -1,9 +1,9 @@
-import { Activity } from '../activity.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { Activity } from '../clock/activity.ts';
+import { type Clock, systemClock } from '../clock/clock.ts';
+import { Random, randomSeed } from '../clock/random.ts';
+import { Shuffler } from '../clock/shuffler.ts';
 import { clientConfigOf, type SdkClientConfig } from '../dynamodb/client-config.ts';
 import { Dice, type FaultName } from '../faults.ts';
-import { Random, randomSeed } from '../random.ts';
-import { Shuffler } from '../shuffler.ts';
 import type { SqsFaults } from './faults.ts';
 import { DEFAULT_SQS_LIMITS, type SqsLimits } from './limits.ts';
 import type { QueueOptions } from './queue-options.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
 import type { MessageDraft } from './message.ts';
 import type { QueueSettings } from './queue-options.ts';
 

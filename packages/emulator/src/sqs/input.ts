@@ -1,4 +1,4 @@
-import { isObject } from '../proxy-result.ts';
+import { isObject } from '../lambda/proxy-result.ts';
 import { missingParameter, serializationError } from './errors.ts';
 
 /** Members of a request, as JSON brought them. */

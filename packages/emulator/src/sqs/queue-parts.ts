@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
 import type { Dice } from '../faults.ts';
-import type { Random } from '../random.ts';
 import type { SqsFaults } from './faults.ts';
 import type { SqsLimits } from './limits.ts';
 import type { Queue } from './queue.ts';

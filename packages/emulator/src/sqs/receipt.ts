@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../clock/random.ts';
 import { receiptHandleIsInvalid } from './errors.ts';
 
 /** What a receipt handle says: one receive of one message. */

@@ -1,8 +1,8 @@
-import type { Activity } from '../activity.ts';
-import type { Clock } from '../clock.ts';
+import type { Activity } from '../clock/activity.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import type { Shuffler } from '../clock/shuffler.ts';
 import type { Dice } from '../faults.ts';
-import type { Random } from '../random.ts';
-import type { Shuffler } from '../shuffler.ts';
 import { queueDoesNotExist } from './errors.ts';
 import type { SqsFaults } from './faults.ts';
 import type { SqsLimits } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
 import type { Line, Verdict } from './line.ts';
 import type { MessageState, QueuedMessage } from './message.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../clock/random.ts';
 import type { Line, Verdict } from './line.ts';
 import type { MessageState, QueuedMessage } from './message.ts';
 

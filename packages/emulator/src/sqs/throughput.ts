@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../clock/clock.ts';
 import type { SqsLimits } from './limits.ts';
 import type { QueueSettings } from './queue-options.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { Key } from './key-schema.ts';
 import type { Stored } from './partition.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { itemBytes } from '../values/size.ts';
 import { type Key, type KeySchema, keyIn } from './key-schema.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { Item } from '../values/attribute-value.ts';
 
 /** DynamoDB leaves alone what expired longer ago: it takes the number for something else than seconds. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../proxy-result.ts';
+import { isObject } from '../../lambda/proxy-result.ts';
 import { invalidAttributeName, invalidAttributeValue, invalidParameter } from '../errors.ts';
 import { type Input, requiredText } from '../input.ts';
 import type { QueueOptions, RedriveOptions } from '../queue-options.ts';

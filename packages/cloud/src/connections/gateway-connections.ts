@@ -1,0 +1,137 @@
+import {
+  type Clock,
+  type ConnectionId,
+  type Connections,
+  type Delivery,
+  type FailedPush,
+  type LinkStore,
+  type Message,
+  remainingSeconds,
+} from '@apus/broker';
+import {
+  type DisconnectPacket,
+  type EncodedPublish,
+  encodePacket,
+  encodePublish,
+  type Packet,
+  type ProtocolVersion,
+  type PublishProperties,
+  withPacketId,
+} from '@apus/mqtt';
+import { formatPush, SERVER_FRAME_BYTES_MAX } from '../frames/text-frame.ts';
+import type { Postbag } from '../posts/postbag.ts';
+import type { Poster } from '../posts/poster.ts';
+import type { GatewayLink } from './gateway-link.ts';
+
+/**
+ * The Connections port of one execution environment. What is sent to the connection whose frame is being handled goes
+ * into its reply, which costs no call; what is sent to others is gathered and posted once the frame has been handled,
+ * and before its reply says that it was.
+ */
+export class GatewayConnections implements Connections {
+  /** The connection whose frame is being handled. */
+  current: GatewayLink | undefined;
+  readonly #postbag: Postbag;
+  readonly #poster: Poster;
+  readonly #links: LinkStore;
+  readonly #clock: Clock;
+
+  constructor(postbag: Postbag, poster: Poster, links: LinkStore, clock: Clock) {
+    this.#postbag = postbag;
+    this.#poster = poster;
+    this.#links = links;
+    this.#clock = clock;
+  }
+
+  /** Nothing is buffered here: whether a client reads is known when the gateway refuses a post. */
+  isReady(): boolean {
+    return true;
+  }
+
+  publish(message: Message, deliveries: readonly Delivery[]): readonly FailedPush[] | undefined {
+    const encodings = new Map<string | number, EncodedPublish>();
+    const failed: FailedPush[] = [];
+    for (const delivery of deliveries) {
+      const { attachment } = delivery.session;
+      if (attachment === undefined) {
+        failed.push({ delivery, failure: 'gone' });
+        continue;
+      }
+      const encoded = this.#encode(message, delivery, attachment.protocolVersion, encodings);
+      const bytesMax = Math.min(attachment.maximumPacketSize, SERVER_FRAME_BYTES_MAX);
+      // [MQTT-3.1.2-24]
+      if (encoded.bytes.length > bytesMax) failed.push({ delivery, failure: 'too-large' });
+      else this.#push(attachment.connectionId, withPacketId(encoded, delivery.packetId), delivery.qos > 0);
+    }
+    return failed.length === 0 ? undefined : failed;
+  }
+
+  /** Only ever to a client of MQTT 5.0. */
+  send(connectionId: ConnectionId, packet: Packet): boolean {
+    this.#push(connectionId, encodePacket(packet, 5), true);
+    return true;
+  }
+
+  /** Its frames are refused from now on, whatever handler they meet; then the client is told, and cut. */
+  async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
+    try {
+      await this.#links.end(connectionId);
+      if (disconnect !== undefined) {
+        await this.#poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
+      }
+    } finally {
+      // Where the store is away its $disconnect writes the tombstone: nobody comes to close it another time.
+      await this.#poster.delete(connectionId);
+    }
+  }
+
+  #push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
+    if (connectionId === this.current?.id) this.current.out.push(packet, mustArrive);
+    else this.#postbag.push(connectionId, packet, mustArrive);
+  }
+
+  #encode(
+    message: Message,
+    delivery: Delivery,
+    version: ProtocolVersion,
+    encodings: Map<string | number, EncodedPublish>,
+  ): EncodedPublish {
+    const { qos, retain, dup, packetId, subscriptionIdentifiers } = delivery;
+    const key = keyOf(version, delivery);
+    let encoded = encodings.get(key);
+    if (encoded === undefined) {
+      const { topic, payload } = message;
+      const properties = propertiesOf(message, subscriptionIdentifiers, this.#clock.now());
+      encoded = encodePublish(
+        { type: 'publish', topic, payload, qos, retain, dup, packetId, properties },
+        version,
+      );
+      encodings.set(key, encoded);
+    }
+    return encoded;
+  }
+}
+
+/** The same for packets that differ in their packet id only. A number where it can be one: it is asked for each delivery. */
+function keyOf(
+  version: ProtocolVersion,
+  { qos, retain, dup, subscriptionIdentifiers }: Delivery,
+): string | number {
+  const flags = (version === 5 ? 16 : 0) + (retain ? 8 : 0) + (dup ? 4 : 0) + qos;
+  return subscriptionIdentifiers === undefined ? flags : `${flags} ${subscriptionIdentifiers.join()}`;
+}
+
+function propertiesOf(
+  { properties, expiresAtMs }: Message,
+  subscriptionIdentifiers: readonly number[] | undefined,
+  nowMs: number,
+): PublishProperties {
+  const messageExpiryInterval =
+    expiresAtMs === undefined ? undefined : Math.max(1, remainingSeconds(expiresAtMs, nowMs));
+  return {
+    ...properties,
+    // [MQTT-3.3.2-6]
+    ...(messageExpiryInterval !== undefined && { messageExpiryInterval }),
+    ...(subscriptionIdentifiers !== undefined && { subscriptionIdentifiers }),
+  };
+}

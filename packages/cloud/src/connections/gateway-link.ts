@@ -1,0 +1,63 @@
+import type { ConnectionId, Link, LinkState, Peer } from '@apus/broker';
+import { encodePacket, type Packet, type ProtocolVersion } from '@apus/mqtt';
+import { PacketsOut } from '../frames/packets-out.ts';
+import { PACKED_BYTES_MAX } from '../frames/text-frame.ts';
+
+/** A page is measured in topics and payloads: this is for the headers and properties of its packets. */
+const HEADERS_BYTES = 2_048;
+
+/** Something waits for the session that no link had room for. */
+export function hasMore(state: LinkState): boolean {
+  return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
+}
+
+/** One network connection while a frame of it is handled: what the broker sends is gathered here. */
+export class GatewayLink implements Link {
+  readonly id: ConnectionId;
+  readonly peer: Peer;
+  readonly out = new PacketsOut();
+  state: LinkState;
+  #endedBy: 'client' | 'server' | undefined;
+  #ranOutOfRoom = false;
+  #isPutOff = false;
+
+  constructor(id: ConnectionId, peer: Peer, state: LinkState) {
+    this.id = id;
+    this.peer = peer;
+    this.state = state;
+  }
+
+  /** Who has asked for the end of the network connection; undefined while it goes on. */
+  get endedBy(): 'client' | 'server' | undefined {
+    return this.#endedBy;
+  }
+
+  /**
+   * What waits for the session may be fetched with the next frame. What the window holds back of a queue is drawn by
+   * acknowledgements, in a frame that wants a reply or not; what it holds back of retained messages by the former alone.
+   */
+  get isMoreWaiting(): boolean {
+    const { state } = this;
+    if (state.phase === 'connected' && state.replays.length > 0) return true;
+    return this.#ranOutOfRoom && hasMore(state);
+  }
+
+  /** What still fits into the reply's frame: a page of the queue, and the client fetches the next. */
+  roomBytes(): number {
+    const bytes = this.#isPutOff ? 0 : PACKED_BYTES_MAX - HEADERS_BYTES - this.out.bytes;
+    if (bytes <= 0) this.#ranOutOfRoom = true;
+    return bytes;
+  }
+
+  send(packet: Packet, version: ProtocolVersion): void {
+    if (this.#endedBy === undefined) this.out.push(encodePacket(packet, version), true);
+  }
+
+  putOff(): void {
+    this.#isPutOff = true;
+  }
+
+  close(endedBy: 'client' | 'server'): void {
+    this.#endedBy ??= endedBy;
+  }
+}

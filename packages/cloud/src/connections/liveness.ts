@@ -1,0 +1,75 @@
+import type { Clock, ConnectionId, Log } from '@apus/broker';
+import type { Environment } from '../environment.ts';
+import { loseConnection } from '../frames/after.ts';
+import type { TimerMessage, TimerSession } from '../timers/message.ts';
+import type { SqsTimers } from '../timers/sqs-timers.ts';
+
+/**
+ * API Gateway closes a connection on which nothing went either way for ten minutes. Its close may be late, and clocks
+ * disagree: a minute more, and the connection counts as dead.
+ */
+const CHECK_MS = 660_000;
+
+/** A gateway that did not answer is asked again so much later. */
+const UNKNOWN_MS = 60_000;
+
+export interface LivenessOptions {
+  /** A function, as the environment's broker has been made over the sessions that arm this. */
+  readonly environment: () => Environment;
+  readonly timers: SqsTimers;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Looks after connections that hold a will. Their end is told by `$disconnect`, which is best effort, and somebody waits
+ * for the will: so from CONNECT on a timer asks the gateway about the connection, every eleven minutes, until it is over.
+ *
+ * It costs $0.006 a month for a connection that is always there: 3,980 rings, each three SQS requests and a short
+ * invocation. A connection without a will has no timer, and is found by the sweep.
+ */
+export class Liveness {
+  readonly #options: LivenessOptions;
+
+  constructor(options: LivenessOptions) {
+    this.#options = options;
+  }
+
+  /** A connection with a will begins. */
+  async arm(
+    { tenant, clientId }: Pick<TimerSession, 'tenant' | 'clientId'>,
+    connectionId: ConnectionId,
+  ): Promise<void> {
+    const { timers, clock } = this.#options;
+    const session = { tenant, clientId, incarnation: '' };
+    await timers.arm({ kind: 'liveness', session, connectionId, dueAtMs: clock.now() + CHECK_MS });
+  }
+
+  /** The timer is due. */
+  async check(timer: TimerMessage): Promise<void> {
+    const { timers, clock } = this.#options;
+    const againMs = await this.#msToNextCheck(timer.connectionId);
+    if (againMs === undefined) return await this.#lose(timer);
+    await timers.armAgain({ ...timer, dueAtMs: clock.now() + againMs });
+  }
+
+  /** Undefined when the connection is over; one that hangs is cut. */
+  async #msToNextCheck(connectionId: ConnectionId): Promise<number | undefined> {
+    const { environment, clock } = this.#options;
+    const { poster } = environment();
+    const status = await poster.get(connectionId);
+    if (status === 'unknown') return UNKNOWN_MS;
+    if (status === 'gone') return undefined;
+    if (clock.now() - status.lastActiveAtMs <= CHECK_MS) return CHECK_MS;
+    await poster.delete(connectionId);
+    return undefined;
+  }
+
+  /** Also where somebody else has put up the tombstone, and died before the session heard of it. */
+  async #lose({ session: { tenant, clientId }, connectionId }: TimerMessage): Promise<void> {
+    const { environment, log } = this.#options;
+    log.info('connection-found-dead', { connectionId, clientId });
+    await loseConnection(environment(), connectionId, 'found dead');
+    await environment().broker.lostUnnoticed(tenant, clientId, connectionId);
+  }
+}

@@ -1,0 +1,142 @@
+import type { ConnectionId, LinkState } from '@apus/broker';
+import type { Environment } from '../environment.ts';
+import { close, tellLost } from '../frames/after.ts';
+import type { FailedPost } from '../posts/postbag.ts';
+
+/** Connections that are ended at the same time: each takes some reads and writes. */
+const PARALLEL_MAX = 8;
+
+/** A connection that is to be closed, and is not yet. */
+interface Closing {
+  /** Resolves when it is closed, or cannot be, or the time is out. */
+  readonly settled: Promise<void>;
+  readonly tell: () => void;
+  /** What to do when it stays open: each slice of which it misses something has to come again. */
+  readonly onUnclosed: Set<OnUnfinished>;
+}
+
+/** Says of a slice that something of it has to come again. Each slice has its own. */
+export type OnUnfinished = () => void;
+
+/**
+ * Connections that posts found gone, or that are closed for not reading. They are ended beside the posts of others: of
+ * a thousand connections that were cut together none holds up those that are there.
+ */
+export class LostConnections {
+  readonly #environment: Environment;
+  readonly #hasTime: () => boolean;
+  #waiting: FailedPost[] = [];
+  readonly #closing = new Map<ConnectionId, Closing>();
+  #enders: Promise<void>[] = [];
+  #running = 0;
+
+  constructor(environment: Environment, hasTime: () => boolean) {
+    this.#environment = environment;
+    this.#hasTime = hasTime;
+  }
+
+  /** A connection comes here once. `onUnclosed` is called by `allClosed`, or before, when it is not closed. */
+  add(failed: FailedPost, onUnclosed: readonly OnUnfinished[] = []): void {
+    this.#closing.set(failed.connectionId, newClosing(onUnclosed));
+    // First those that miss something: they are closed, and a message that they would not get must not be followed.
+    if (failed.outcome === 'gone') this.#waiting.push(failed);
+    else this.#waiting.unshift(failed);
+    if (this.#running < PARALLEL_MAX) this.#enders.push(this.#end());
+  }
+
+  /** Something of another slice was not sent to it either, as it is to be closed. Without effect where it is. */
+  alsoMisses(connectionId: ConnectionId, onUnclosed: readonly OnUnfinished[]): void {
+    for (const each of onUnclosed) this.#closing.get(connectionId)?.onUnclosed.add(each);
+  }
+
+  /** Some connection that misses something of this slice is not closed yet. */
+  isOpenFor(onUnclosed: OnUnfinished): boolean {
+    for (const closing of this.#closing.values()) if (closing.onUnclosed.has(onUnclosed)) return true;
+    return false;
+  }
+
+  /** It is to be closed, and is not yet. */
+  isClosing(connectionId: ConnectionId): boolean {
+    return this.#closing.has(connectionId);
+  }
+
+  /**
+   * Resolves when it is closed, at once whatever others wait for that; or when the time is out. What MQTT says of a lost
+   * connection comes after: a message that it leaves may have to wait for another one to be closed, and that one's for
+   * this.
+   */
+  async closed(connectionId: ConnectionId): Promise<void> {
+    if (!this.#hasTime()) return;
+    const place = this.#waiting.findIndex((failed) => failed.connectionId === connectionId);
+    const [failed] = place < 0 ? [] : this.#waiting.splice(place, 1);
+    if (failed !== undefined) this.#enders.push(this.#tryToEnd(failed));
+    await this.#closing.get(connectionId)?.settled;
+  }
+
+  /**
+   * Resolves when all are closed, or the time is out. A connection that is open then reads on, and knows nothing of what
+   * it misses: whose slices that is of are told.
+   */
+  async allClosed(): Promise<void> {
+    // Also those that are added meanwhile: a map is walked as it grows.
+    for (const { settled } of this.#closing.values()) await settled;
+    for (const { onUnclosed } of this.#closing.values()) for (const tell of onUnclosed) tell();
+  }
+
+  /** Resolves when all have been ended, or the time is out. Those left are found by the next post, or by the sweep. */
+  async done(): Promise<void> {
+    while (this.#enders.length > 0) {
+      const enders = this.#enders;
+      this.#enders = [];
+      await Promise.all(enders);
+    }
+    if (this.#waiting.length > 0) {
+      this.#environment.log.warn('lost-connections-left', { count: this.#waiting.length });
+    }
+  }
+
+  async #end(): Promise<void> {
+    this.#running += 1;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#tryToEnd(next);
+    this.#running -= 1;
+    // The time is out: nobody is to wait for what is left. It stays open.
+    for (const { connectionId } of this.#waiting) this.#closing.get(connectionId)?.tell();
+  }
+
+  async #tryToEnd(failed: FailedPost): Promise<void> {
+    const { connectionId, outcome } = failed;
+    try {
+      const state = await this.#close(failed);
+      if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
+    } catch (error) {
+      // What the stores still say of it ends with $disconnect, or with the sweep.
+      this.#environment.log.warn('lost-connection-failed', { ...failed, error: String(error) });
+    }
+  }
+
+  async #close(failed: FailedPost): Promise<LinkState | undefined> {
+    const closing = this.#closing.get(failed.connectionId);
+    try {
+      return await close(this.#environment, failed);
+    } catch (error) {
+      // Whether its socket is closed is unknown. If it is, the post that comes again finds it gone.
+      for (const tell of closing?.onUnclosed ?? []) tell();
+      throw error;
+    } finally {
+      this.#closing.delete(failed.connectionId);
+      closing?.tell();
+    }
+  }
+
+  #next(): FailedPost | undefined {
+    return this.#hasTime() ? this.#waiting.shift() : undefined;
+  }
+}
+
+function newClosing(onUnclosed: readonly OnUnfinished[]): Closing {
+  let tell = () => {};
+  const settled = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return { settled, tell, onUnclosed: new Set(onUnclosed) };
+}

@@ -1,0 +1,193 @@
+import { LostConnections, type OnUnfinished } from '../connections/lost-connections.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import type { SqsBatchResponse, SqsRecord } from '../events/sqs.ts';
+import { flush, forsake } from '../frames/after.ts';
+import { PACKED_BYTES_MAX } from '../frames/text-frame.ts';
+import { POST_TIMEOUT_MS } from '../posts/signed-poster.ts';
+import { batchOf, bytesOf, type Task, type TaskGroup } from './batch.ts';
+import { GroupWork, type LeftBecause } from './group.ts';
+import { jobIdOf } from './job.ts';
+import { type BehindMarks, lagMsOf } from './lag.ts';
+import { type FanOutCounts, noCounts } from './metrics.ts';
+import { FanOutPosts, type GatewayState } from './posts.ts';
+import type { FanOutWorkerOptions } from './worker.ts';
+import type { FanOutWorkerLimits } from './worker-limits.ts';
+
+/** What failed comes again after one second to so many: soon, and not in step with others. */
+const AGAIN_SECONDS_MAX = 4;
+
+/** Before the function's end nothing is sent any more: a post that nobody answers takes so long, and then its slice is given back. */
+const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
+
+/** What one worker keeps from batch to batch. */
+export interface WorkerState {
+  readonly limits: FanOutWorkerLimits;
+  readonly gateway: GatewayState;
+  readonly marks: BehindMarks;
+}
+
+/** One invocation: the groups of a batch one after another, none of which stops another. */
+export class BatchWork {
+  readonly #options: FanOutWorkerOptions;
+  readonly #state: WorkerState;
+  readonly #context: InvocationContext;
+  readonly #counts: FanOutCounts = noCounts();
+  readonly #lost: LostConnections;
+  readonly #posts: FanOutPosts;
+  /** Of the function's time: for a slice, and for ending what it began. */
+  readonly #sliceNeedsMs: number;
+  /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
+  readonly #left = new Map<SqsRecord, number | undefined>();
+
+  constructor(options: FanOutWorkerOptions, state: WorkerState, context: InvocationContext) {
+    this.#options = options;
+    this.#state = state;
+    this.#context = context;
+    const remainingMs = context.getRemainingTimeInMillis();
+    const { reserveMs, sliceMsMax } = state.limits;
+    // A function of less time than these ask for still serves slices.
+    const reservedMs = Math.min(reserveMs, remainingMs / 4);
+    const postsEndBeforeMs = Math.max(reservedMs / 2, Math.min(POSTS_END_BEFORE_MS, remainingMs / 8));
+    this.#sliceNeedsMs = Math.max(reservedMs, postsEndBeforeMs) + Math.min(sliceMsMax, remainingMs / 4);
+    this.#lost = new LostConnections(
+      options.environment,
+      () => context.getRemainingTimeInMillis() > reservedMs / 4,
+    );
+    this.#posts = new FanOutPosts(
+      options,
+      state.gateway,
+      this.#counts,
+      options.clock.now() + remainingMs - postsEndBeforeMs,
+      this.#lost,
+    );
+  }
+
+  async serve(records: readonly SqsRecord[]): Promise<SqsBatchResponse> {
+    const { clock } = this.#options;
+    const startMs = clock.now();
+    const { groups, undecodable } = batchOf(records);
+    for (const record of undecodable) await this.#bury(record);
+    const works: [TaskGroup, GroupWork][] = [];
+    for (const group of groups) works.push([group, await this.#serveGroup(group)]);
+    // Whoever comes next may find the same connections: nothing is under way when their records are given back.
+    await this.#posts.settleAll();
+    this.#options.environment.postbag.carryBy(undefined);
+    this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
+    for (const [group, work] of works) await this.#review(group, work);
+    await this.#lost.done();
+    await this.#flushRest();
+    await this.#giveBack();
+    this.#counts.handedBack = this.#left.size;
+    this.#options.metrics?.record(this.#counts);
+    return {
+      batchItemFailures: [...this.#left.keys()].map(({ messageId }) => ({ itemIdentifier: messageId })),
+    };
+  }
+
+  /** What the ends of connections have caused. It is of none of these jobs, and repeating them would not bring it back. */
+  async #flushRest(): Promise<void> {
+    const { environment, log } = this.#options;
+    try {
+      await flush(environment);
+    } catch (error) {
+      forsake(environment);
+      log.error('fan-out-flush-failed', { error: String(error) });
+    }
+  }
+
+  async #serveGroup(group: TaskGroup): Promise<GroupWork> {
+    await this.#lookAtLag(group);
+    const work = this.#workFor(group);
+    const { done, left } = await work.serve();
+    if (left !== 'nothing') this.#leave(group, done, left);
+    return work;
+  }
+
+  async #review(group: TaskGroup, work: GroupWork): Promise<void> {
+    const done = await work.review();
+    if (done !== undefined) this.#leave(group, done, 'refused');
+  }
+
+  #leave({ shard, tasks }: TaskGroup, done: number, why: LeftBecause): void {
+    this.#options.log.info('fan-out-handed-back', { ...shard, why, done, of: tasks.length });
+    const afterSeconds = this.#secondsUntil(why);
+    for (const { records } of tasks.slice(done)) {
+      for (const record of records) if (!this.#left.has(record)) this.#left.set(record, afterSeconds);
+    }
+  }
+
+  /** Time alone is had at once; what refuses or does not answer needs a moment. */
+  #secondsUntil(why: LeftBecause): number | undefined {
+    if (why === 'lost') return undefined;
+    return why === 'no-time' ? 0 : 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);
+  }
+
+  async #giveBack(): Promise<void> {
+    const byTime = new Map<number, SqsRecord[]>();
+    for (const [record, seconds] of this.#left) {
+      if (seconds === undefined) continue;
+      byTime.set(seconds, [...(byTime.get(seconds) ?? []), record]);
+    }
+    for (const [seconds, records] of byTime) await this.#options.visibility?.giveBack(records, seconds);
+  }
+
+  async #lookAtLag(group: TaskGroup): Promise<void> {
+    const oldest = group.tasks[0]?.records[0];
+    if (oldest === undefined) return;
+    const lagMs = lagMsOf(oldest, this.#options.clock.now());
+    this.#counts.lagMsMax = Math.max(this.#counts.lagMsMax, lagMs);
+    if (lagMs > this.#state.limits.lagSecondsMax * 1_000) await this.#state.marks.mark(group.shard, lagMs);
+  }
+
+  #workFor(group: TaskGroup): GroupWork {
+    const { environment, subscriptions, progress, log, randomId } = this.#options;
+    const context = {
+      broker: environment.broker,
+      shards: subscriptions,
+      progress,
+      posts: {
+        subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
+        begin: (onUnfinished: OnUnfinished) => environment.postbag.carryBy(this.#posts.carrier(onUnfinished)),
+        flush: () => environment.postbag.post(),
+        isOpen: (onUnfinished: OnUnfinished) => this.#posts.isOpen(onUnfinished),
+      },
+      counts: this.#counts,
+      limits: this.#state.limits,
+      log,
+      randomId,
+      hasTime: () => this.#context.getRemainingTimeInMillis() >= this.#sliceNeedsMs,
+      giveUp: (tasks: readonly Task[], why: string) => this.#giveUp(tasks, why),
+    };
+    return new GroupWork(context, group);
+  }
+
+  #subscribersMax(tasks: readonly Task[]): number {
+    const { limits, gateway } = this.#state;
+    const framesEach = Math.ceil(bytesOf(tasks) / PACKED_BYTES_MAX);
+    const posts = (gateway.pace.postsPerSecond * limits.sliceMsMax) / 1_000;
+    return Math.max(1, Math.min(limits.sliceSubscribersMax, Math.floor(posts / framesEach)));
+  }
+
+  async #giveUp(tasks: readonly Task[], why: string): Promise<void> {
+    for (const { job, records } of tasks) {
+      for (const record of records) await this.#deadLetter(record, jobIdOf(job), why);
+    }
+  }
+
+  /** What is no job must not block its group; unless nobody takes it, which passes. */
+  async #bury(record: SqsRecord): Promise<void> {
+    try {
+      await this.#deadLetter(record, record.messageId, 'it is no job of a version that is understood');
+    } catch (error) {
+      this.#options.log.warn('fan-out-dead-letter-refused', { error: String(error) });
+      this.#left.set(record, this.#secondsUntil('unavailable'));
+    }
+  }
+
+  async #deadLetter({ messageId, body, attributes }: SqsRecord, id: string, why: string): Promise<void> {
+    this.#options.log.error('fan-out-dead-letter', { messageId, why, bytes: body.length });
+    const groupId = attributes.MessageGroupId ?? 'fan-out';
+    await this.#options.deadLetters.send([{ body, fifo: { groupId, deduplicationId: id } }]);
+    this.#counts.deadLetters += 1;
+  }
+}

@@ -1,0 +1,67 @@
+import type { SqsRecord } from '../events/sqs.ts';
+import { decodeJob, type FanOutJob, groupOf, jobIdOf, type Shard } from './job.ts';
+
+/** Characters of a job's id that name it in the progress of its shard: 96 bits. */
+const JOB_NAME_LENGTH = 16;
+
+/** A job, and the record that carried it; or records, when the queue holds the same job twice. */
+export interface Task {
+  readonly name: string;
+  readonly job: FanOutJob;
+  readonly records: SqsRecord[];
+}
+
+/** The jobs of one shard, in their order. */
+export interface TaskGroup {
+  readonly shard: Shard;
+  readonly tasks: Task[];
+}
+
+/** Of a job's text so much is left when it is read: the rest is base64's. */
+const BASE64_SHARE = 0.75;
+
+/** MQTT bytes that the messages of these jobs are about, for one recipient. */
+export function bytesOf(tasks: readonly Task[]): number {
+  return tasks.reduce((sum, { records }) => sum + (records[0]?.body.length ?? 0) * BASE64_SHARE, 0);
+}
+
+/** Sequence numbers have up to 128 bits; as strings of one length they compare as numbers. */
+const SEQUENCE_DIGITS = 39;
+
+/** SQS's number of the job; empty where it says none. */
+export function sequenceOf({ records }: Task): string {
+  const number = records[0]?.attributes.SequenceNumber;
+  return number === undefined ? '' : number.padStart(SEQUENCE_DIGITS, '0');
+}
+
+export interface Batch {
+  readonly groups: readonly TaskGroup[];
+  /** What is no job. It will not become one by being tried again. */
+  readonly undecodable: readonly SqsRecord[];
+}
+
+/** Sorts what SQS handed over by shard. */
+export function batchOf(records: readonly SqsRecord[]): Batch {
+  const groups = new Map<string, TaskGroup>();
+  const undecodable: SqsRecord[] = [];
+  for (const record of records) {
+    const job = decodeJob(record.body);
+    if (job === undefined) undecodable.push(record);
+    else addTask(groups, job, record);
+  }
+  return { groups: [...groups.values()], undecodable };
+}
+
+function addTask(groups: Map<string, TaskGroup>, job: FanOutJob, record: SqsRecord): void {
+  const id = groupOf(job);
+  let group = groups.get(id);
+  if (group === undefined) {
+    const { tenant, topicFilter, shard } = job;
+    group = { shard: { tenant, topicFilter, shard }, tasks: [] };
+    groups.set(id, group);
+  }
+  const name = jobIdOf(job).slice(0, JOB_NAME_LENGTH);
+  const same = group.tasks.find((task) => task.name === name);
+  if (same === undefined) group.tasks.push({ name, job, records: [record] });
+  else same.records.push(record);
+}

@@ -1,0 +1,297 @@
+import { type Broker, type Log, Unavailable } from '@apus/broker';
+import type { Claim, FanOutProgress, ShardName, SubscriberSlice } from '@apus/store-dynamodb';
+import type { OnUnfinished } from '../connections/lost-connections.ts';
+import type { Task, TaskGroup } from './batch.ts';
+import { type ClaimOutcome, Ledger, type Run } from './ledger.ts';
+import type { FanOutCounts } from './metrics.ts';
+import { type ShardReader, SliceReader } from './slice-reader.ts';
+import type { FanOutWorkerLimits } from './worker-limits.ts';
+
+/** Sends what serving a slice has gathered. */
+export interface SlicePosts {
+  /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
+  subscribersMax(tasks: readonly Task[]): number;
+  /**
+   * What is sent from now on is of another slice. `onUnfinished` is called when the time runs out with something left
+   * of it that has to arrive, perhaps while later slices are served.
+   */
+  begin(onUnfinished: OnUnfinished): void;
+  /** Never rejects. */
+  flush(): Promise<void>;
+  /** Something of the slice that has been flushed is still tried again, or a connection is to be closed for it. */
+  isOpen(onUnfinished: OnUnfinished): boolean;
+}
+
+export interface GroupContext {
+  readonly broker: Pick<Broker, 'serve'>;
+  readonly shards: ShardReader;
+  readonly progress: Pick<FanOutProgress, 'begin' | 'advance'>;
+  readonly posts: SlicePosts;
+  readonly counts: FanOutCounts;
+  readonly limits: FanOutWorkerLimits;
+  readonly log: Log;
+  readonly randomId: () => string;
+  /** For another slice. */
+  readonly hasTime: () => boolean;
+  /** Resolves when the jobs are where an operator finds them. */
+  readonly giveUp: (tasks: readonly Task[], why: string) => Promise<void>;
+}
+
+/** What came of a group: the tasks after `done` of them come again. */
+export interface GroupResult {
+  readonly done: number;
+  readonly left: 'nothing' | LeftBecause;
+}
+
+export type LeftBecause =
+  /** Of the function. */
+  | 'no-time'
+  /** The gateway did not take everything in that time. */
+  | 'refused'
+  /** Another worker has the shard. */
+  | 'lost'
+  /** A store or a queue does not answer. */
+  | 'unavailable'
+  /** A defect: of the job, or of ours. */
+  | 'failed';
+
+type RunOutcome = 'done' | 'interrupted' | LeftBecause;
+
+interface ClaimedSlice {
+  readonly tasks: readonly Task[];
+  /** Where it begins; exclusive. */
+  readonly after: string | undefined;
+  /** It has to come again. */
+  isUnfinished: boolean;
+  readonly onUnfinished: OnUnfinished;
+}
+
+/**
+ * Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted.
+ *
+ * A slice is passed while some of its connections are still tried again, so one that does not read holds up nobody. What
+ * is claimed next then begins where that slice does, since nobody else knows what these connections miss:
+ *
+ *     worker A                           worker B
+ *     claims slice 1, posts it;
+ *     X refuses, and is tried again
+ *     claims slices 1 and 2, posts 2
+ *     … dies
+ *                                        repeats slices 1 and 2: X is reached
+ *
+ * For the same reason jobs are not written down as done while something of them is open, and the next run begins without
+ * waiting for it. What is open comes to its end within seconds, taken or closed, unless the gateway does not answer
+ * either way: then the batch comes again, from there.
+ */
+export class GroupWork {
+  readonly #context: GroupContext;
+  readonly #shard: ShardName;
+  readonly #tasks: readonly Task[];
+  readonly #ledger: Ledger;
+  readonly #claimed: ClaimedSlice[] = [];
+  /** Runs to whose end this worker has come, and which are not written down as done. */
+  #served: (readonly Task[])[] = [];
+  /** Of runs whose claim was taken up and still stands: the attempts before that. */
+  readonly #attemptsBefore = new Map<readonly Task[], number>();
+
+  constructor(context: GroupContext, { shard, tasks }: TaskGroup) {
+    this.#context = context;
+    this.#shard = shard;
+    this.#tasks = tasks;
+    this.#ledger = new Ledger(context.progress, shard, context.randomId());
+  }
+
+  async serve(): Promise<GroupResult> {
+    let runs: readonly Run[] = [{ tasks: this.#tasks, known: undefined }];
+    let done = 0;
+    while (done < this.#tasks.length) {
+      const [run, ...others] = runs;
+      if (run === undefined) break;
+      const outcome = await this.#try(run);
+      if (outcome === 'interrupted') {
+        runs = this.#ledger.plan(this.#tasks, this.#context.limits.attemptsTogetherMax);
+        continue;
+      }
+      if (outcome !== 'done') return { done, left: outcome };
+      this.#served.push(run.tasks);
+      done += run.tasks.length;
+      runs = others;
+    }
+    return { done, left: 'nothing' };
+  }
+
+  /**
+   * When all posts have come to their end: whether some slice has not, which was passed while some of its connections
+   * were tried again. The claims of its run begin there or before it. Answers the number of tasks that are done with, if
+   * it is fewer than was thought. Never rejects.
+   */
+  async review(): Promise<number | undefined> {
+    const unfinished = this.#claimed.filter(({ isUnfinished }) => isUnfinished);
+    const [first] = unfinished;
+    if (first === undefined) return undefined;
+    for (const tasks of new Set(unfinished.map((slice) => slice.tasks))) await this.#uncount(tasks);
+    return this.#tasks.findIndex((task) => first.tasks.includes(task));
+  }
+
+  /** What fails here has been counted as an attempt of its jobs, at worst. */
+  async #quietly(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#context.log.warn('fan-out-progress-unavailable', { ...this.#shard, error: String(error) });
+    }
+  }
+
+  /** Never rejects: what cannot be done now is left, and the groups beside it are served. */
+  async #try(run: Run): Promise<RunOutcome> {
+    try {
+      return await this.#serveRun(run);
+    } catch (error) {
+      const { log } = this.#context;
+      const isPassing = error instanceof Unavailable;
+      const fields = { ...this.#shard, jobs: run.tasks.map(({ name }) => name), error: String(error) };
+      if (isPassing) log.warn('fan-out-unavailable', fields);
+      else log.error('fan-out-failed', fields);
+      return isPassing ? 'unavailable' : 'failed';
+    }
+  }
+
+  async #serveRun({ tasks, known }: Run): Promise<RunOutcome> {
+    if (known === undefined) return await this.#serveFrom(tasks, undefined);
+    if (known.isDone) return 'done';
+    const attempts = known.attempts + 1;
+    if (attempts > this.#context.limits.attemptsMax) {
+      await this.#context.giveUp(tasks, `no progress in ${known.attempts} attempts`);
+      return 'done';
+    }
+    const outcome = await this.#takeUp(tasks, known.claim, attempts);
+    if (outcome !== 'done' || known.claim.isLast) return outcome;
+    return await this.#serveFrom(tasks, known.claim.end);
+  }
+
+  /** An attempt that fails for want of time, or of a service, says nothing against its jobs and is not counted. */
+  async #takeUp(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
+    this.#attemptsBefore.set(tasks, attempts - 1);
+    let outcome: RunOutcome = 'unavailable';
+    try {
+      outcome = await this.#repeat(tasks, claim, attempts);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) {
+        this.#attemptsBefore.delete(tasks);
+        throw error;
+      }
+    }
+    if (outcome === 'done' || outcome === 'lost' || outcome === 'interrupted') return outcome;
+    await this.#uncount(tasks);
+    return outcome;
+  }
+
+  async #uncount(tasks: readonly Task[]): Promise<void> {
+    const attempts = this.#attemptsBefore.get(tasks);
+    const claim = this.#ledger.claimOf(tasks);
+    if (attempts === undefined || claim === undefined) return;
+    this.#attemptsBefore.delete(tasks);
+    await this.#quietly(() => this.#ledger.claim(tasks, claim, attempts));
+  }
+
+  /**
+   * The claimed slice of an earlier worker: whoever of it may have been reached is not sent QoS 0 again. It may be more
+   * than the pace of now lets through; what has been repeated is then taken off its beginning.
+   */
+  async #repeat(
+    tasks: readonly Task[],
+    { after, end, isLast }: Claim,
+    attempts: number,
+  ): Promise<RunOutcome> {
+    const { shards, posts, counts } = this.#context;
+    let from = after;
+    for (;;) {
+      if (!this.#context.hasTime()) return 'no-time';
+      const low = this.#lowWater(tasks, from);
+      // It is the same attempt while the claim begins where it did: a job that kills its worker would be none otherwise.
+      const outcome = await this.#claim(tasks, { after: from, end, isLast }, low === after ? attempts : 0);
+      if (outcome !== 'claimed') return outcome;
+      counts.repeatedSlices += 1;
+      const range = { after: from, to: end, limit: posts.subscribersMax(tasks) };
+      const slice = await shards.readShard(this.#shard, range);
+      if (!(await this.#post(tasks, slice, true))) return 'refused';
+      if (slice.next === undefined || slice.next === end) return 'done';
+      from = slice.next;
+    }
+  }
+
+  async #serveFrom(tasks: readonly Task[], from: string | undefined): Promise<RunOutcome> {
+    const { shards, posts, counts } = this.#context;
+    const reader = new SliceReader(shards, this.#shard, from);
+    let after = from;
+    for (;;) {
+      if (!this.#context.hasTime()) return 'no-time';
+      const slice = await reader.next(posts.subscribersMax(tasks));
+      if (slice.end !== undefined && slice.subscribers.length > 0) {
+        const claim = { after, end: slice.end, isLast: slice.next === undefined };
+        const outcome = await this.#claim(tasks, claim, 0);
+        if (outcome !== 'claimed') return outcome;
+        counts.slices += 1;
+        if (!(await this.#post(tasks, slice, false))) return 'refused';
+      }
+      if (slice.next === undefined) return 'done';
+      after = slice.next;
+    }
+  }
+
+  /** Claims a slice, with what is open before it. */
+  async #claim(tasks: readonly Task[], slice: Claim, attempts: number): Promise<ClaimOutcome['outcome']> {
+    this.#finishServed();
+    const claim = { ...slice, after: this.#lowWater(tasks, slice.after) };
+    const { outcome } = await this.#ledger.claim(tasks, claim, attempts);
+    if (outcome !== 'claimed') return outcome;
+    if (attempts === 0) this.#attemptsBefore.delete(tasks);
+    const claimed = {
+      tasks,
+      after: slice.after,
+      isUnfinished: false,
+      onUnfinished: () => {
+        claimed.isUnfinished = true;
+      },
+    };
+    this.#claimed.push(claimed);
+    return outcome;
+  }
+
+  /** Runs of which nothing is open any more are done with. */
+  #finishServed(): void {
+    const open = this.#served.filter((tasks) => this.#openOf(tasks) !== undefined);
+    for (const tasks of this.#served) if (!open.includes(tasks)) this.#ledger.finish(tasks);
+    this.#served = open;
+  }
+
+  /** Where the first slice of this run begins that is open; if none is, where the next one does. */
+  #lowWater(tasks: readonly Task[], next: string | undefined): string | undefined {
+    const first = this.#openOf(tasks);
+    return first === undefined ? next : first.after;
+  }
+
+  #openOf(tasks: readonly Task[]): ClaimedSlice | undefined {
+    const { posts } = this.#context;
+    return this.#claimed.find(
+      (slice) => slice.tasks === tasks && (slice.isUnfinished || posts.isOpen(slice.onUnfinished)),
+    );
+  }
+
+  /** Everything for one connection is gathered before anything is posted: it leaves together. */
+  async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
+    const { broker, posts } = this.#context;
+    const matched = { topicFilter: this.#shard.topicFilter, subscribers };
+    const slice = this.#claimed.at(-1);
+    if (slice !== undefined) posts.begin(slice.onUnfinished);
+    try {
+      for (const { job } of tasks) {
+        for (const message of job.messages) await broker.serve(message, matched, isRepeat);
+      }
+    } finally {
+      // Also what was gathered before a failure: a repeat would leave out its QoS 0 messages.
+      await posts.flush();
+    }
+    return slice?.isUnfinished !== true;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Claim, Cohort, FanOutProgress, FanOutState, ShardName } from '@apus/store-dynamodb';
+import { sequenceOf, type Task } from './batch.ts';
+
+/** Jobs that go through the shard together, from where they stand. */
+export interface Run {
+  readonly tasks: readonly Task[];
+  /** Where an earlier worker left them; undefined: not begun. */
+  readonly known: Cohort | undefined;
+}
+
+export type ClaimOutcome =
+  | { readonly outcome: 'claimed' }
+  /** Another worker has the shard now. */
+  | { readonly outcome: 'lost' }
+  /** An earlier worker has begun some of the jobs. */
+  | { readonly outcome: 'interrupted' };
+
+/** What this worker knows of a shard's progress, and writes of it. */
+export class Ledger {
+  readonly #progress: Pick<FanOutProgress, 'begin' | 'advance'>;
+  readonly #shard: ShardName;
+  readonly #owner: string;
+  /** As it stands in the table; undefined before this worker has read or written it. */
+  #state: FanOutState | undefined;
+  /** As it will be written next. */
+  #cohorts: readonly Cohort[] = [];
+
+  constructor(progress: Pick<FanOutProgress, 'begin' | 'advance'>, shard: ShardName, owner: string) {
+    this.#progress = progress;
+    this.#shard = shard;
+    this.#owner = owner;
+  }
+
+  /** Says that these jobs are about to be posted to the end of this claim, and that everything before it has been. */
+  async claim(tasks: readonly Task[], claim: Claim, attempts: number): Promise<ClaimOutcome> {
+    const jobs = tasks.map(({ name }) => name);
+    const cohorts = [...without(this.#cohorts, jobs), { jobs, claim, attempts, isDone: false }];
+    const to = this.#next(cohorts, tasks);
+    if (this.#state === undefined) {
+      const begun = await this.#progress.begin(this.#shard, to);
+      if (begun.outcome === 'interrupted') {
+        this.#state = begun.state;
+        this.#cohorts = begun.state.cohorts;
+        return { outcome: 'interrupted' };
+      }
+      if (begun.outcome === 'stale') return { outcome: 'lost' };
+    } else if (!(await this.#progress.advance(this.#shard, this.#state, to))) return { outcome: 'lost' };
+    this.#state = to;
+    this.#cohorts = cohorts;
+    return { outcome: 'claimed' };
+  }
+
+  /** What was claimed of these jobs last, by whomever. */
+  claimOf(tasks: readonly Task[]): Claim | undefined {
+    const [first] = tasks;
+    return first && this.#cohorts.find(({ jobs }) => jobs.includes(first.name))?.claim;
+  }
+
+  /** These jobs are done with; it is written with the next claim, if there is one. */
+  finish(tasks: readonly Task[]): void {
+    const jobs = tasks.map(({ name }) => name);
+    const known = this.#cohorts.find((cohort) => cohort.jobs.some((job) => jobs.includes(job)));
+    if (known === undefined) return;
+    this.#cohorts = [...without(this.#cohorts, jobs), { ...known, jobs, isDone: true }];
+  }
+
+  /**
+   * The jobs in runs of those that have come equally far; a job by itself where together they have failed repeatedly.
+   *
+   * Known jobs that are not among these keep their place: they are behind them, and will come. Unless one of these is
+   * new: then they were before it, and are gone.
+   */
+  plan(tasks: readonly Task[], attemptsTogetherMax: number): Run[] {
+    const names = tasks.map(({ name }) => name);
+    const known = this.#cohorts.flatMap(({ jobs }) => jobs);
+    if (names.some((name) => !known.includes(name))) {
+      this.#cohorts = without(
+        this.#cohorts,
+        known.filter((job) => !names.includes(job)),
+      );
+    }
+    return this.#runsOf(tasks, attemptsTogetherMax);
+  }
+
+  #runsOf(tasks: readonly Task[], attemptsTogetherMax: number): Run[] {
+    const runs: { tasks: Task[]; known: Cohort | undefined }[] = [];
+    for (const task of tasks) {
+      const known = this.#cohorts.find(({ jobs }) => jobs.includes(task.name));
+      const last = runs.at(-1);
+      const isAlone = known !== undefined && !known.isDone && known.attempts >= attemptsTogetherMax;
+      if (last !== undefined && last.known === known && !isAlone) last.tasks.push(task);
+      else runs.push({ tasks: [task], known });
+    }
+    return runs;
+  }
+
+  /** The number is that of the last job which is begun, not of the last in the batch: those between are to come. */
+  #next(cohorts: readonly Cohort[], begun: readonly Task[]): FanOutState {
+    const { claims = 0, sequence: earlier = '' } = this.#state ?? {};
+    const last = begun.at(-1);
+    const sequence = last === undefined ? '' : sequenceOf(last);
+    const isLater = sequence > earlier;
+    return { owner: this.#owner, claims: claims + 1, sequence: isLater ? sequence : earlier, cohorts };
+  }
+}
+
+/** The cohorts without these jobs. */
+function without(cohorts: readonly Cohort[], jobs: readonly string[]): Cohort[] {
+  return cohorts
+    .map((cohort) => ({ ...cohort, jobs: cohort.jobs.filter((job) => !jobs.includes(job)) }))
+    .filter((cohort) => cohort.jobs.length > 0);
+}

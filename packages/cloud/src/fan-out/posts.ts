@@ -1,0 +1,333 @@
+import type { Clock, ConnectionId } from '@apus/broker';
+import type { LostConnections, OnUnfinished } from '../connections/lost-connections.ts';
+import type { Frame } from '../frames/frame.ts';
+import type { PacketSequence } from '../frames/packet-sequence.ts';
+import { Pace } from '../posts/pace.ts';
+import { type Carrier, PARALLEL_POSTS_MAX } from '../posts/postbag.ts';
+import type { PostAttempts, Poster, PostOutcome } from '../posts/poster.ts';
+import { Refusals, triesAt } from '../posts/refusals.ts';
+import { SlowConsumers } from '../posts/slow-consumers.ts';
+import type { FanOutCounts } from './metrics.ts';
+
+/** Waits before the second, third … try of a post, and before each further one the last of them; each with jitter. */
+const RETRY_DELAYS_MS = [25, 75, 200];
+
+export interface FanOutPostsOptions {
+  readonly poster: PostAttempts & Pick<Poster, 'get'>;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly postsPerSecond: number;
+}
+
+/** What a worker remembers of the gateway from one batch to the next. */
+export class GatewayState {
+  readonly pace: Pace;
+  readonly refusals = new Refusals();
+  readonly slow = new SlowConsumers();
+
+  constructor(postsPerSecond: number) {
+    this.pace = new Pace(postsPerSecond);
+  }
+}
+
+/** Frames on their way to one connection. */
+interface Delivery {
+  readonly connectionId: ConnectionId;
+  frames: readonly Frame[];
+  /** The one that is next. */
+  index: number;
+  /** How often that one was refused. */
+  tries: number;
+  /** The share of all posts that was refused then. */
+  share: number;
+  /** What to do when there is no time to come to its end: each slice that it belongs to has to come again. */
+  onUnfinished: readonly OnUnfinished[];
+}
+
+/** A delivery that is tried again. */
+interface Retry {
+  readonly delivery: Delivery;
+  ended: Promise<void>;
+}
+
+/** Where connections are ended that did not get what they had to. */
+export type Losses = Pick<
+  LostConnections,
+  'add' | 'alsoMisses' | 'isOpenFor' | 'isClosing' | 'closed' | 'allClosed'
+>;
+
+type AttemptOutcome = PostOutcome | 'no-time';
+
+/**
+ * The posts of one batch. A connection that refuses is tried again beside what follows: it holds up nobody. Only when
+ * the account is throttled a slice waits for all of its posts, and the next one leaves at a slower pace.
+ */
+export class FanOutPosts {
+  readonly #options: Omit<FanOutPostsOptions, 'postsPerSecond'>;
+  readonly #gateway: GatewayState;
+  readonly #counts: FanOutCounts;
+  /** From then on nothing is sent; what is under way has its time to come to its end. */
+  readonly #deadlineMs: number;
+  readonly #lost: Losses;
+  readonly #retried = new Map<ConnectionId, Retry>();
+  /** Gone, or to be closed: nothing may come to them out of order. */
+  readonly #ended = new Set<ConnectionId>();
+
+  constructor(
+    options: Omit<FanOutPostsOptions, 'postsPerSecond'>,
+    gateway: GatewayState,
+    counts: FanOutCounts,
+    deadlineMs: number,
+    lost: Losses,
+  ) {
+    this.#options = options;
+    this.#gateway = gateway;
+    this.#counts = counts;
+    this.#deadlineMs = deadlineMs;
+    this.#lost = lost;
+  }
+
+  /**
+   * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `settle` does, when the time
+   * runs out with something left that has to arrive. Never rejects.
+   */
+  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
+    const waiting = bag.entries();
+    const lanes = Math.min(PARALLEL_POSTS_MAX, bag.size);
+    await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
+    if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
+  }
+
+  /** For a postbag that gathers a slice; see `post`. */
+  carrier(onUnfinished: OnUnfinished): Carrier {
+    return {
+      post: (bag) => this.post(bag, onUnfinished),
+      holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
+      settle: async (connectionId) => {
+        await this.#retried.get(connectionId)?.ended;
+        await this.#lost.closed(connectionId);
+      },
+    };
+  }
+
+  /**
+   * Of a slice whose posts have been made: something that has to arrive is still tried again, or a connection that misses
+   * it is not closed yet. Whoever dies now has to be followed by one that repeats the slice.
+   */
+  isOpen(onUnfinished: OnUnfinished): boolean {
+    for (const { delivery } of this.#retried.values()) {
+      if (delivery.onUnfinished.includes(onUnfinished) && mustArrive(delivery)) return true;
+    }
+    return this.#lost.isOpenFor(onUnfinished);
+  }
+
+  /** Waits for the connections that are still being tried, and those that are to be closed. */
+  async settleAll(): Promise<void> {
+    do {
+      await this.settle();
+      await this.#lost.allClosed();
+    } while (this.#retried.size > 0);
+  }
+
+  /** Waits for the connections that are still being tried. */
+  async settle(): Promise<void> {
+    // Also those that are added meanwhile: a map is walked as it grows.
+    for (const { ended } of this.#retried.values()) await ended;
+  }
+
+  /**
+   * One connection after another, each until its first refusal; what follows that happens beside. No function that is
+   * asynchronous by itself is called for each post: at thousands a second their promises would be a good part of the CPU.
+   */
+  async #serve(
+    waiting: Iterable<readonly [ConnectionId, PacketSequence]>,
+    onUnfinished: Delivery['onUnfinished'],
+  ): Promise<void> {
+    for (const [connectionId, packets] of waiting) {
+      const delivery = this.#begin(connectionId, packets.frames(), onUnfinished);
+      while (delivery !== undefined && delivery.index < delivery.frames.length) {
+        const nowMs = this.#options.clock.now();
+        const outcome = await this.#attempt(delivery, nowMs);
+        this.#note(delivery, outcome, nowMs);
+        if (outcome === 'sent') continue;
+        this.#interrupt(delivery, outcome);
+        break;
+      }
+    }
+  }
+
+  /** Undefined where nothing is to be posted now. */
+  #begin(
+    connectionId: ConnectionId,
+    frames: readonly Frame[],
+    onUnfinished: Delivery['onUnfinished'],
+  ): Delivery | undefined {
+    if (this.#ended.has(connectionId)) {
+      if (frames.some(({ mustArrive }) => mustArrive)) this.#lost.alsoMisses(connectionId, onUnfinished);
+      return undefined;
+    }
+    const retried = this.#retried.get(connectionId)?.delivery;
+    if (retried === undefined) return { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
+    // Behind what it has not taken yet.
+    retried.frames = [...retried.frames, ...frames];
+    retried.onUnfinished = [...retried.onUnfinished, ...onUnfinished];
+    return undefined;
+  }
+
+  #interrupt(delivery: Delivery, outcome: Exclude<AttemptOutcome, 'sent'>): void {
+    if (outcome === 'no-time') {
+      this.#outOfTime(delivery);
+      return;
+    }
+    const retry: Retry = { delivery, ended: Promise.resolve() };
+    this.#retried.set(delivery.connectionId, retry);
+    retry.ended = this.#retry(delivery, outcome).finally(() => this.#end(delivery));
+  }
+
+  /**
+   * Nothing may join a delivery any more once what becomes of it is decided: it would be left behind. So this happens in
+   * the same turn, and not when whoever awaits the retry comes to know of it:
+   *
+   *     retry to connection X              next slice
+   *     has sent its last frame
+   *                                        finds a retry to X: its frame joins
+   *     ends, and is forgotten
+   */
+  #end(delivery: Delivery): void {
+    const { connectionId } = delivery;
+    if (this.#retried.get(connectionId)?.delivery === delivery) this.#retried.delete(connectionId);
+  }
+
+  async #retry(delivery: Delivery, refusedBy: Exclude<PostOutcome, 'sent'>): Promise<void> {
+    let outcome: AttemptOutcome = refusedBy;
+    while (outcome === 'sent' || (await this.#mayBeTriedAgain(delivery, outcome))) {
+      if (delivery.index === delivery.frames.length) return this.#end(delivery);
+      if (delivery.tries > 0) await this.#options.sleep(this.#delayMs(delivery));
+      const nowMs = this.#options.clock.now();
+      outcome = await this.#attempt(delivery, nowMs);
+      this.#note(delivery, outcome, nowMs);
+      if (outcome === 'no-time') return this.#outOfTime(delivery);
+    }
+  }
+
+  #delayMs({ tries }: Delivery): number {
+    const delayMs = RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length) - 1] ?? 0;
+    return delayMs * (0.5 + this.#options.random());
+  }
+
+  /** Sends the frame that is next, when the pace lets it. */
+  #attempt(
+    { connectionId, frames, index }: Delivery,
+    nowMs: number,
+  ): Promise<AttemptOutcome> | AttemptOutcome {
+    const { sleep, poster } = this.#options;
+    const frame = frames[index];
+    if (frame === undefined || nowMs >= this.#deadlineMs) return 'no-time';
+    const waitMs = this.#gateway.pace.take(nowMs);
+    if (nowMs + waitMs >= this.#deadlineMs) return 'no-time';
+    if (waitMs > 0) return sleep(waitMs).then(() => poster.attempt(connectionId, frame));
+    return poster.attempt(connectionId, frame);
+  }
+
+  /** What became of the frame that was next, which was sent at `nowMs`. */
+  #note(delivery: Delivery, outcome: AttemptOutcome, nowMs: number): void {
+    const { pace, refusals } = this.#gateway;
+    if (outcome === 'no-time') return;
+    const isRefused = outcome === 'throttled' || outcome === 'unsent' || outcome === 'failed';
+    if (delivery.tries === 0) refusals.note(isRefused, nowMs);
+    if (outcome === 'throttled') this.#counts.throttled += 1;
+    if (isRefused && refusals.isThrottled(nowMs)) pace.slowDown(nowMs);
+    if (outcome !== 'sent') return;
+    this.#counts.posts += 1;
+    this.#counts.deliveries += delivery.frames[delivery.index]?.packets ?? 0;
+    delivery.index += 1;
+    delivery.tries = 0;
+    delivery.share = 0;
+  }
+
+  /** Decides over a post that was not taken. */
+  async #mayBeTriedAgain(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
+    const { refusals, slow } = this.#gateway;
+    const nowMs = this.#options.clock.now();
+    if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
+    if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
+      return this.#giveUp(delivery, outcome);
+    // Nobody is asked any more: the next attempt says that the time is out.
+    if (nowMs >= this.#deadlineMs) return true;
+    if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
+    delivery.tries += 1;
+    delivery.share = Math.max(delivery.share, refusals.share(nowMs));
+    if (slow.has(delivery.connectionId, nowMs)) return this.#giveUp(delivery, outcome);
+    return delivery.tries < triesAt(delivery.share) || (await this.#isGatewayAtFault(delivery, outcome));
+  }
+
+  /**
+   * The last word has the gateway: a call about this connection that is no post is refused to a throttled account, and
+   * not for a client that does not read. Nobody is given up while the gateway does not answer.
+   */
+  async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
+    const status = await this.#options.poster.get(delivery.connectionId, this.#deadlineMs);
+    if (status !== 'unknown') return this.#giveUp(delivery, status === 'gone' ? 'gone' : outcome);
+    delivery.tries = 0;
+    return true;
+  }
+
+  /** Whether it arrived is unknown: QoS 0 is not sent again. False when nothing of the frame is. */
+  #keepWhatMayRepeat(delivery: Delivery): boolean {
+    const { frames, index } = delivery;
+    const frame = frames[index];
+    const repeat = frame?.repeat();
+    this.#counts.dropped += (frame?.packets ?? 0) - (repeat?.packets ?? 0);
+    delivery.frames = [
+      ...frames.slice(0, index),
+      ...(repeat === undefined ? [] : [repeat]),
+      ...frames.slice(index + 1),
+    ];
+    return repeat !== undefined;
+  }
+
+  /** The slice comes again, as a repeat: what is only QoS 0 would not be sent then either. */
+  #outOfTime(delivery: Delivery): void {
+    this.#end(delivery);
+    if (mustArrive(delivery)) for (const tell of delivery.onUnfinished) tell();
+    else this.#countDropped(leftOf(delivery));
+  }
+
+  /** False, for whoever asks whether it may be tried again. */
+  #giveUp(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): false {
+    this.#end(delivery);
+    const { connectionId, onUnfinished } = delivery;
+    const left = leftOf(delivery);
+    const isLoss = mustArrive(delivery);
+    if (outcome === 'gone' || isLoss) {
+      this.#ended.add(connectionId);
+      this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
+      // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
+      const onUnclosed = outcome === 'gone' ? [] : onUnfinished;
+      this.#lost.add({ connectionId, outcome, isLoss, packets: packetsIn(left) }, onUnclosed);
+      return false;
+    }
+    this.#countDropped(left);
+    if (outcome !== 'too-large') this.#gateway.slow.remember(connectionId, this.#options.clock.now());
+    return false;
+  }
+
+  #countDropped(frames: readonly Frame[]): void {
+    this.#counts.dropped += packetsIn(frames);
+  }
+}
+
+/** Frames that have not been sent. */
+function leftOf({ frames, index }: Delivery): readonly Frame[] {
+  return frames.slice(index);
+}
+
+function mustArrive(delivery: Delivery): boolean {
+  return leftOf(delivery).some((frame) => frame.mustArrive);
+}
+
+function packetsIn(frames: readonly Frame[]): number {
+  return frames.reduce((sum, { packets }) => sum + packets, 0);
+}

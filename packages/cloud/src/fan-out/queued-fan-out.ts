@@ -1,0 +1,102 @@
+import type { FanOut, Message, WideFilter } from '@apus/broker';
+import { encodeForJobs, encodeJob, groupOf, jobIdOf, type Shard } from './job.ts';
+import type { JobQueue, QueueEntry } from './job-queue.ts';
+
+/** Characters of messages in one job: several jobs share a batch of 1 MiB. */
+const JOB_CHARACTERS_MAX = 256 * 1024;
+
+/** Whether so much waits in the queue as a whole that nothing more is put there. */
+export interface Backlog {
+  isFull(): Promise<boolean>;
+}
+
+/**
+ * Wide filters are served by workers: what a frame publishes is gathered here, and leaves when the frame has been
+ * handled as one job for each shard, before the frame's reply promises anything.
+ */
+export class QueuedFanOut implements FanOut {
+  readonly #queue: JobQueue;
+  readonly #backlog: Backlog;
+  #shards = new Map<string, Gathered>();
+
+  constructor(queue: JobQueue, backlog: Backlog) {
+    this.#queue = queue;
+    this.#backlog = backlog;
+  }
+
+  async accept(message: Message, filters: readonly WideFilter[]): Promise<boolean> {
+    if (filters.some(({ isBehind }) => isBehind === true) || (await this.#backlog.isFull())) return false;
+    const gathered = { message, encoded: encodeForJobs(message) };
+    for (const { tenant, topicFilter, shards } of filters) {
+      for (let shard = 0; shard < shards; shard += 1) this.#gather({ tenant, topicFilter, shard }, gathered);
+    }
+    return true;
+  }
+
+  /** Sends what was gathered. Rejects with `Unavailable` when not all of it is in the queue: nothing may be promised. */
+  async flush(): Promise<void> {
+    if (this.#shards.size === 0) return;
+    const gathered = [...this.#shards.values()];
+    this.#shards = new Map();
+    await this.#queue.send(gathered.flatMap((each) => each.entries()));
+  }
+
+  /** Forgets what was gathered: the frame has failed, and promises nothing. */
+  drop(): void {
+    this.#shards = new Map();
+  }
+
+  #gather(shard: Shard, message: GatheredMessage): void {
+    const key = `${shard.shard} ${shard.tenant}\0${shard.topicFilter}`;
+    let gathered = this.#shards.get(key);
+    if (gathered === undefined) {
+      gathered = new Gathered(shard);
+      this.#shards.set(key, gathered);
+    }
+    gathered.push(message);
+  }
+}
+
+interface GatheredMessage {
+  readonly message: Message;
+  readonly encoded: string;
+}
+
+/** Messages of one frame for one shard, as few jobs as they fit into. */
+class Gathered {
+  readonly #shard: Shard;
+  readonly #jobs: GatheredMessage[][] = [];
+  #bytes = 0;
+
+  constructor(shard: Shard) {
+    this.#shard = shard;
+  }
+
+  /** A QoS 2 message has a job to itself: sent again in other company it is still the same job, which the queue knows. */
+  push(gathered: GatheredMessage): void {
+    const { message, encoded } = gathered;
+    const open = this.#jobs.at(-1);
+    const isAlone = message.qos === 2 || open?.[0]?.message.qos === 2;
+    if (open === undefined || isAlone || this.#bytes + encoded.length > JOB_CHARACTERS_MAX) {
+      this.#jobs.push([gathered]);
+      this.#bytes = encoded.length;
+      return;
+    }
+    open.push(gathered);
+    this.#bytes += encoded.length;
+  }
+
+  entries(): QueueEntry[] {
+    const groupId = groupOf(this.#shard);
+    return this.#jobs.map((job) => {
+      const messages = job.map(({ message }) => message);
+      return {
+        body: encodeJob(
+          this.#shard,
+          job.map(({ encoded }) => encoded),
+        ),
+        fifo: { groupId, deduplicationId: jobIdOf({ ...this.#shard, messages }) },
+      };
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import type { Clock, Log } from '@apus/broker';
+import type { FanOutProgress } from '@apus/store-dynamodb';
+import type { Environment } from '../environment.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import type { SqsBatchResponse, SqsEvent } from '../events/sqs.ts';
+import { refreshBans } from '../identity/refresh-bans.ts';
+import type { PostAttempts, Poster } from '../posts/poster.ts';
+import { BatchWork } from './batch-work.ts';
+import type { JobQueue } from './job-queue.ts';
+import { BehindMarks, type HeadMarks } from './lag.ts';
+import type { FanOutMetrics } from './metrics.ts';
+import { GatewayState } from './posts.ts';
+import type { ShardReader } from './slice-reader.ts';
+import type { Visibility } from './visibility.ts';
+import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './worker-limits.ts';
+
+/** What a worker is made of. One execution environment has one, and keeps it. */
+export interface FanOutWorkerOptions {
+  /** Of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
+  readonly environment: Environment;
+  /** The environment's `SignedPoster`: here each post is tried by itself. */
+  readonly poster: PostAttempts & Pick<Poster, 'get'>;
+  /** `stores.subscriptions`. */
+  readonly subscriptions: ShardReader & HeadMarks;
+  /** `stores.fanOutProgress`. */
+  readonly progress: Pick<FanOutProgress, 'begin' | 'advance'>;
+  /** Where jobs go that are given up: a FIFO queue, also the fan-out queue's own dead-letter queue. */
+  readonly deadLetters: JobQueue;
+  /** `SqsVisibility` of the fan-out queue. @default records are left until their visibility timeout */
+  readonly visibility?: Visibility;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly randomId: () => string;
+  readonly log: Log;
+  readonly metrics?: FanOutMetrics;
+  readonly limits?: Partial<FanOutWorkerLimits>;
+}
+
+export type FanOutWorker = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;
+
+/**
+ * The function that serves wide filters: an SQS FIFO event source with batches of up to 10 and
+ * `ReportBatchItemFailures`. The queue's visibility timeout has to be at least the function's timeout, and its
+ * `maxReceiveCount` high (1,000): a job that is healthy comes back often, and poison is told by lack of progress.
+ *
+ *     const cloud = composeCloud(options);
+ *     export const handler = createFanOutWorker({
+ *       environment: cloud.environment,
+ *       poster,
+ *       subscriptions: cloud.stores.subscriptions,
+ *       progress: cloud.stores.fanOutProgress,
+ *       deadLetters: new SqsQueue({ client, queueUrl: deadLetterQueueUrl, sleep }),
+ *       visibility: new SqsVisibility({ client, queueUrl: fanOutQueueUrl, log }),
+ *       ...
+ *     });
+ *
+ * Never rejects for a job: what could not be done is in the answer.
+ */
+export function createFanOutWorker(options: FanOutWorkerOptions): FanOutWorker {
+  const { subscriptions, clock, log } = options;
+  const limits = { ...DEFAULT_WORKER_LIMITS, ...options.limits };
+  const gateway = new GatewayState(limits.postsPerSecond);
+  const state = { limits, gateway, marks: new BehindMarks(subscriptions, clock, log) };
+  return async (event, context) => {
+    await refreshBans(options.environment);
+    return await new BatchWork(options, state, context).serve(event.Records);
+  };
+}

@@ -1,0 +1,143 @@
+import type { GatewayLink } from '../connections/gateway-link.ts';
+import type { Environment } from '../environment.ts';
+import type { ProxyResult } from '../events/gateway.ts';
+import { METRICS } from '../metrics/metric-names.ts';
+import { flush } from './after.ts';
+import { bytesOf, Frame, type OutgoingPacket, publishesIn } from './frame.ts';
+import { packed } from './packing.ts';
+import { type ClientFrame, formatReply, REPLY_BYTES_MAX, REPLY_PARTS_MAX } from './text-frame.ts';
+
+/** No reply. */
+export const DONE: ProxyResult = { statusCode: 200 };
+
+/**
+ * The reply; or, for a frame that wants none, a push of what the frame has caused. `taken`: packets that were handled,
+ * where they are not all.
+ */
+export async function answerFrame(
+  environment: Environment,
+  link: GatewayLink,
+  frame: ClientFrame,
+  taken: number | undefined,
+): Promise<ProxyResult> {
+  const packets = link.out.take();
+  if (!frame.replyWanted) {
+    await push(environment, link, packets);
+    return DONE;
+  }
+  const [first, others] = splitReply(packets);
+  const parts = await postParts(environment, link, others);
+  if (parts === 'lost') return DONE;
+  environment.meter.add(METRICS.messagesOut, publishesIn(first));
+  const clock = newerClock(environment, frame);
+  const body = formatReply({
+    bytes: bytesOf(first),
+    more: link.isMoreWaiting || environment.frameReader?.isMoreWaiting?.() === true,
+    clock,
+    taken,
+    parts,
+  });
+  return { statusCode: 200, body };
+}
+
+/** What goes into the frame of the reply, and what behind it. The largest packet leaves no room for the frame's header. */
+function splitReply(
+  packets: readonly OutgoingPacket[],
+): readonly [readonly OutgoingPacket[], readonly (readonly OutgoingPacket[])[]] {
+  const groups = packed(packets, REPLY_BYTES_MAX);
+  const [first = [], ...others] = groups;
+  return bytesOf(first).length <= REPLY_BYTES_MAX ? [first, others] : [[], groups];
+}
+
+/** The clock, where the client has not seen as much yet. */
+function newerClock({ broker }: Environment, { clock: seen = '' }: ClientFrame): string | undefined {
+  const clock = broker.messageClock.read();
+  return clock > seen && !isZero(clock) ? clock : undefined;
+}
+
+/** An environment that has not handled a message yet has seen nothing. */
+function isZero(clock: string): boolean {
+  return /^0*$/.test(clock);
+}
+
+/** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */
+export async function closeAfterFrame(
+  environment: Environment,
+  link: GatewayLink,
+  frame: ClientFrame,
+): Promise<ProxyResult> {
+  if (frame.replyWanted && link.endedBy === 'client')
+    return await answerFrame(environment, link, frame, undefined);
+  return await endLink(environment, link);
+}
+
+/** Tells the client why, then cuts it: a reply would come after the cut. */
+export async function endLink(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
+  await environment.links.end(link.id);
+  await flush(environment);
+  await push(environment, link, link.out.take());
+  await environment.poster.delete(link.id);
+  return DONE;
+}
+
+/**
+ * As what is for others is posted, and with what that does when a post fails. This matters most where a PUBACK or a
+ * PUBCOMP without a reply draws what waits, as nothing holds its client back:
+ *
+ *     handler of PUBCOMP                 client
+ *     draws m, QoS 2; posts it
+ *                                        PUBLISH m; PUBREC, PUBREL, PUBCOMP: done with, its identifier is free
+ *     answered 500: unknown
+ *     (were it posted again …)
+ *                                        … PUBLISH m would be another message [MQTT-4.4.0-1]
+ *     ends the connection: the next one is sent m, or what is left of its exchange
+ */
+async function push(
+  environment: Environment,
+  link: GatewayLink,
+  packets: readonly OutgoingPacket[],
+): Promise<void> {
+  if (packets.length === 0) return;
+  for (const { bytes, mustArrive } of packets) environment.postbag.push(link.id, bytes, mustArrive);
+  await flush(environment);
+}
+
+/**
+ * What does not fit into the frame of a reply, which is a page of the queue and a message of over 73 KB behind it, goes
+ * another way than the reply, and arrives before it. So each of these frames says that it is a part of the reply, and the
+ * reply how many there are: the client puts them behind it, and whatever comes next behind them (docs/text-frames.md,
+ * section 2).
+ *
+ *     handler of PUBACK                  client, if the part were a push
+ *     draws 1, 2, and 3, which is large
+ *     posts 3
+ *                                        3
+ *     replies: 1, 2
+ *                                        1, 2 [MQTT-4.6.0-5]
+ *
+ * And where the reply says that more is waiting, a push is held until the last page: 1, 2, 4, 3.
+ *
+ * A part is posted once. When it is unknown whether it arrived, or known that it did not and must have, the connection
+ * is lost; a message of QoS 0 alone may be missing. Answers how many parts have arrived.
+ */
+async function postParts(
+  environment: Environment,
+  link: GatewayLink,
+  groups: readonly (readonly OutgoingPacket[])[],
+): Promise<number | 'lost'> {
+  let posted = 0;
+  for (const group of groups) {
+    const part = Frame.partOf(group);
+    const outcome =
+      posted === REPLY_PARTS_MAX ? 'too-large' : await environment.poster.post(link.id, part, false);
+    if (outcome === 'sent') {
+      posted += 1;
+      environment.meter.add(METRICS.messagesOut, part.publishes);
+    } else if (part.mustArrive || outcome === 'gone' || outcome === 'failed') {
+      environment.postbag.fail(link.id);
+      await flush(environment);
+      return 'lost';
+    }
+  }
+  return posted;
+}

@@ -1,0 +1,119 @@
+import { KEPT_PACKET_ID_MAX } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { sha256Hex } from '../http/sha256.ts';
+import { formatPart, formatPush } from './text-frame.ts';
+
+/** The packet type of PUBLISH, in the upper half of a packet's first byte. */
+const PUBLISH = 3;
+
+/** For counting: an encoded packet is a message, and no acknowledgement. */
+function isPublish([first = 0]: Uint8Array): boolean {
+  return first >> 4 === PUBLISH;
+}
+
+export function publishesIn(packets: readonly OutgoingPacket[]): number {
+  return packets.filter(({ bytes }) => isPublish(bytes)).length;
+}
+
+/** All their bytes in one piece. */
+export function bytesOf(packets: readonly OutgoingPacket[]): Uint8Array {
+  const [only] = packets;
+  if (packets.length === 1 && only !== undefined) return only.bytes;
+  return Buffer.concat(packets.map(({ bytes }) => bytes));
+}
+
+/** A packet on its way to a connection. */
+export interface OutgoingPacket {
+  readonly bytes: Uint8Array;
+  /** It is more than QoS 0: to lose it is to lose the connection. */
+  readonly mustArrive: boolean;
+}
+
+/** Bits of the first byte of a PUBLISH (section 3.3.1). */
+const QOS_1 = 0x02;
+const QOS_2 = 0x04;
+
+function isKeptPublish(bytes: Uint8Array): boolean {
+  const [first = 0] = bytes;
+  if (!isPublish(bytes)) return false;
+  return (first & QOS_2) !== 0 || ((first & QOS_1) !== 0 && packetIdOf(bytes) <= KEPT_PACKET_ID_MAX);
+}
+
+/** It stands behind the topic name (section 3.3.2). */
+function packetIdOf(publish: Uint8Array): PacketId {
+  let topicLengthAt = 1;
+  while ((publish[topicLengthAt] ?? 0) >= 0x80) topicLengthAt += 1;
+  topicLengthAt += 1;
+  const packetIdAt = topicLengthAt + 2 + uint16At(publish, topicLengthAt);
+  return uint16At(publish, packetIdAt);
+}
+
+function uint16At(bytes: Uint8Array, index: number): number {
+  return ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
+}
+
+/** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
+export class Frame {
+  readonly text: string;
+  /** The text in UTF-8, one character for each byte: what goes over the wire. */
+  readonly bytes: string;
+  readonly #packets: readonly OutgoingPacket[];
+  #sha256: string | undefined;
+
+  constructor(text: string, packets: readonly OutgoingPacket[] = []) {
+    this.text = text;
+    // Base64 has one byte for each character.
+    this.bytes = Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+    this.#packets = packets;
+  }
+
+  /** A push. */
+  static of(packets: readonly OutgoingPacket[]): Frame {
+    return new Frame(formatPush(bytesOf(packets)), packets);
+  }
+
+  /** A part of a reply. It is not to be repeated: the client counts them. */
+  static partOf(packets: readonly OutgoingPacket[]): Frame {
+    return new Frame(formatPart(bytesOf(packets)), packets);
+  }
+
+  /** MQTT packets in it. */
+  get packets(): number {
+    return this.#packets.length;
+  }
+
+  /** Those of them that are a PUBLISH. */
+  get publishes(): number {
+    return publishesIn(this.#packets);
+  }
+
+  get mustArrive(): boolean {
+    return this.#packets.some(({ mustArrive }) => mustArrive);
+  }
+
+  /**
+   * It holds a PUBLISH whose packet identifier its client frees with an acknowledgement that the store sees: at QoS 2, or
+   * at QoS 1 of a session that is kept. The client may have done so before an answer to the post is missed. Sent again on
+   * the same connection the message would exceed the client's window [MQTT-3.3.4-9], or be another message to it. On the
+   * next connection it is a repetition, as the store knows all acknowledgements until then.
+   */
+  get mustComeOnce(): boolean {
+    return this.#packets.some(({ bytes }) => isKeptPublish(bytes));
+  }
+
+  /** In hexadecimal. */
+  get sha256(): string {
+    this.#sha256 ??= sha256Hex(this.text);
+    return this.#sha256;
+  }
+
+  /**
+   * What of it is sent again when it is unknown whether it arrived: a QoS 0 packet must not come twice. Undefined when
+   * nothing is.
+   */
+  repeat(): Frame | undefined {
+    const packets = this.#packets.filter(({ mustArrive }) => mustArrive);
+    if (packets.length === this.#packets.length) return this;
+    return packets.length === 0 ? undefined : Frame.of(packets);
+  }
+}

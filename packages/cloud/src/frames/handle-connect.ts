@@ -1,0 +1,124 @@
+import { type Identity, type LinkStore, type Log, sentenceOf } from '@apus/broker';
+import { type HandshakeRequest, peerHostOf } from '@apus/identity';
+import type { CloudBans } from '../environment.ts';
+import type { ConnectEvent, ProxyResult } from '../events/gateway.ts';
+import { type AllowedOrigins, isAllowedOrigin } from '../handshake/allowed-origins.ts';
+import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
+import type { HandshakeCheck } from '../handshake/handshake-check.ts';
+import { headerOf, offeredSubprotocols, SUBPROTOCOL } from '../handshake/subprotocol.ts';
+import type { FrameQuota } from '../quotas/frame-quota.ts';
+import { senderOf } from '../quotas/sender.ts';
+
+/** Characters of an origin in the log: a browser's is short, and anybody may send another. */
+const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
+
+const ACCEPTED: ProxyResult = { statusCode: 200, headers: { 'Sec-WebSocket-Protocol': SUBPROTOCOL } };
+
+/** The connection would be cut with its first frame; this way it costs no more than the handshake. */
+const TOO_MANY: ProxyResult = {
+  statusCode: 429,
+  body: 'This identity has sent more than its quotas allow. Come back in some seconds.',
+};
+
+export interface ConnectOptions {
+  readonly links: LinkStore;
+  /** Absent: anybody's handshake is taken. */
+  readonly handshakes: HandshakeCheck | undefined;
+  /** Web pages that may connect. @default 'any' */
+  readonly allowedOrigins?: AllowedOrigins | undefined;
+  /** @default there are no bans */
+  readonly bans?: CloudBans | undefined;
+  readonly log: Log;
+  /** @default any number of frames */
+  readonly frameQuota?: FrameQuota | undefined;
+  /** @default a connection without a token may wait as long as any with its CONNECT */
+  readonly connectDeadline?: ConnectDeadline | undefined;
+  /** The tenant of clients that show no token. @default 'default' */
+  readonly defaultTenant?: string;
+}
+
+/**
+ * `$connect`: takes the connection when it comes from no page of another site, the client speaks the text frames and
+ * has a valid token where one is asked for. Nothing is stored but who the token says it is, which CONNECT's handler,
+ * another process, has to know.
+ */
+export async function handleConnect(options: ConnectOptions, event: ConnectEvent): Promise<ProxyResult> {
+  const { handshakes, allowedOrigins = 'any', log } = options;
+  const origin = headerOf(event.headers ?? {}, 'origin');
+  if (!isAllowedOrigin(origin, allowedOrigins)) {
+    log.info('origin-refused', {
+      origin: origin?.slice(0, LOGGED_ORIGIN_CHARACTERS_MAX),
+      connectionId: event.requestContext.connectionId,
+      address: event.requestContext.identity?.sourceIp,
+    });
+    return {
+      statusCode: 403,
+      body: 'Web pages of this origin may not connect: allowedOrigins does not name it.',
+    };
+  }
+  if (!offeredSubprotocols(event.headers).includes(SUBPROTOCOL)) {
+    return { statusCode: 400, body: `The client has to offer the WebSocket subprotocol "${SUBPROTOCOL}".` };
+  }
+  if (handshakes === undefined) {
+    if (isOverdrawn(options, event)) return TOO_MANY;
+    return (await banRefusal(options, event)) ?? ACCEPTED;
+  }
+  const outcome = await handshakes.identify(requestOf(event), event.requestContext);
+  if ('status' in outcome) {
+    const { connectionId, identity } = event.requestContext;
+    log.warn('token-refused', { ...outcome, connectionId, address: identity?.sourceIp });
+    return { statusCode: outcome.status, body: outcome.reason };
+  }
+  if (isOverdrawn(options, event, outcome.identity)) return TOO_MANY;
+  return (
+    (await banRefusal(options, event, outcome.identity)) ?? (await accept(options, event, outcome.identity))
+  );
+}
+
+function requestOf({ headers = {}, queryStringParameters, requestContext }: ConnectEvent): HandshakeRequest {
+  return {
+    header: (name) => headerOf(headers, name),
+    query: queryStringParameters ?? {},
+    address: requestContext.identity?.sourceIp ?? 'unknown',
+  };
+}
+
+/** Without an identity it is stored that the connection waits for a CONNECT which shows one. */
+async function accept(
+  { links, connectDeadline }: ConnectOptions,
+  { requestContext }: ConnectEvent,
+  identity: Identity | undefined,
+): Promise<ProxyResult> {
+  const isSaved = await links.save(requestContext.connectionId, {
+    phase: 'new',
+    ...(identity !== undefined && { identity }),
+  });
+  if (isSaved && identity === undefined) await connectDeadline?.arm(requestContext.connectionId);
+  return isSaved ? ACCEPTED : { statusCode: 410, body: 'The connection is over.' };
+}
+
+/** The client identifier is in CONNECT, which asks again [SEC-BAN-1]. */
+async function banRefusal(
+  { bans, log }: ConnectOptions,
+  { requestContext }: ConnectEvent,
+  identity?: Identity,
+): Promise<ProxyResult | undefined> {
+  if (bans === undefined) return undefined;
+  await bans.refresh?.();
+  const address = requestContext.identity?.sourceIp;
+  const host = peerHostOf(address);
+  const ban = identity === undefined ? bans.banOnHost(host) : bans.banOn(identity, '', host);
+  if (ban === undefined) return undefined;
+  log.info('banned-refused', { connectionId: requestContext.connectionId, address, name: identity?.name });
+  return { statusCode: 403, body: `Refused: ${sentenceOf(ban)}.` };
+}
+
+function isOverdrawn(
+  { frameQuota, defaultTenant = 'default' }: ConnectOptions,
+  { requestContext: { connectionId, identity: source } }: ConnectEvent,
+  identity?: Identity,
+): boolean {
+  if (frameQuota === undefined) return false;
+  const peer = { address: source?.sourceIp ?? 'unknown', ...(identity && { identity }) };
+  return frameQuota.isOverdrawn(senderOf({ phase: 'new' }, peer, defaultTenant), connectionId);
+}

@@ -1,0 +1,243 @@
+import { type Identity, type LinkState, Unavailable } from '@apus/broker';
+import { peerHostOf } from '@apus/identity';
+import {
+  encodePacket,
+  type Packet,
+  PacketDecoder,
+  type ProtocolVersion,
+  ReasonCode,
+  Violation,
+} from '@apus/mqtt';
+import { GatewayLink, hasMore } from '../connections/gateway-link.ts';
+import type { Environment } from '../environment.ts';
+import type { InvocationContext, MessageEvent, ProxyResult } from '../events/gateway.ts';
+import { METRICS } from '../metrics/metric-names.ts';
+import { contentsOf } from '../quotas/frame-contents.ts';
+import { senderOf } from '../quotas/sender.ts';
+import { flush, forsake } from './after.ts';
+import { answerFrame, closeAfterFrame, DONE, endLink } from './answer-frame.ts';
+import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
+import { topicNamesOf } from './topic-names.ts';
+
+/** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
+const RESERVE_MS = 1_500;
+
+/** No server's clock is so far ahead: a client made it up, and it would stay with every message from now on. */
+const CLOCK_AHEAD_MS_MAX = 60_000;
+
+/** `$default`: one frame of a client. Decode, load, let the broker decide, deliver, save, reply. */
+export async function handleMessage(
+  environment: Environment,
+  event: MessageEvent,
+  context: InvocationContext,
+): Promise<ProxyResult> {
+  const { connectionId, connectedAt, identity } = event.requestContext;
+  const frame = parseClientFrame(event.body ?? '');
+  try {
+    await environment.frameReader?.beginFrame({
+      connectionId,
+      tenant: environment.defaultTenant,
+      topicNames: frame instanceof Violation ? [] : topicNamesOf(frame.bytes),
+      looksAtEnd: true,
+      isReplyWanted: frame instanceof Violation || frame.replyWanted,
+    });
+    const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
+    if (state.phase === 'closed') {
+      // Of a connection that was taken over or has ended: it must not live on as a socket.
+      await environment.poster.delete(connectionId);
+      return DONE;
+    }
+    if (environment.connectDeadline?.isOver(state, connectedAt) === true) {
+      await environment.connectDeadline.cut(connectionId);
+      return DONE;
+    }
+    const host = peerHostOf(identity?.sourceIp);
+    const peer = {
+      address: identity?.sourceIp ?? 'unknown',
+      ...(host !== undefined && { host }),
+      ...(isVerified(state) && { identity: state.identity }),
+    };
+    const link = new GatewayLink(connectionId, peer, state);
+    environment.connections.current = link;
+    if (!(await isPaidFor(environment, link, frame))) return await cut(environment, link);
+    return await handleFrame(environment, link, frame, context);
+  } catch (error) {
+    return await fail(environment, connectionId, error);
+  } finally {
+    environment.connections.current = undefined;
+    environment.frameReader?.endFrame();
+  }
+}
+
+function isVerified(state: LinkState): state is LinkState & { readonly identity: Identity } {
+  return state.phase === 'new' && state.identity !== undefined;
+}
+
+/** Charges the frame to its sender, before anything is done with it. */
+async function isPaidFor(
+  { frameQuota, defaultTenant }: Environment,
+  link: GatewayLink,
+  frame: ClientFrame | Violation,
+): Promise<boolean> {
+  if (frameQuota === undefined) return true;
+  const { state, peer } = link;
+  const contents = contentsOf(frame instanceof Violation ? NO_BYTES : frame.bytes, state);
+  const sender = senderOf(state, peer, defaultTenant);
+  const clientId = state.phase === 'connected' ? state.connection.session.clientId : link.id;
+  const exhausted = frameQuota.take(sender, clientId, contents);
+  return (exhausted instanceof Promise ? await exhausted : exhausted) === undefined;
+}
+
+const NO_BYTES = new Uint8Array();
+
+/**
+ * The sender has used up its frames. The stage counts them before any function sees them, so the connection is cut: its
+ * client comes back by itself. It is told why, with DISCONNECT; one that has no CONNACK is told nothing, as mqtt.js does
+ * not come back after one that refuses.
+ */
+async function cut(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
+  if (link.state.phase === 'connected') {
+    const reason = 'more was sent than the quotas of this identity allow';
+    await environment.broker.disconnect(link, ReasonCode.MessageRateTooHigh, reason);
+  }
+  return await endLink(environment, link);
+}
+
+/**
+ * What the packets before the failure did is done, and must not wait here for whoever's frame comes next; but none of
+ * it is promised. A client whose frame met a store or a queue that is unavailable is told so and closed: it returns
+ * later and sends again. Anything else is a defect, and the integration fails.
+ */
+async function fail(environment: Environment, connectionId: string, error: unknown): Promise<ProxyResult> {
+  const link = environment.connections.current;
+  forsake(environment);
+  await flush(environment);
+  if (!(error instanceof Unavailable)) throw error;
+  environment.log.warn('frame-unavailable', { connectionId, reason: error.message });
+  if (link?.state.phase === 'connected' && link.state.connection.protocolVersion === 5) {
+    const disconnect = encodePacket({ type: 'disconnect', reasonCode: error.reasonCode, properties: {} }, 5);
+    await environment.poster.post(connectionId, formatPush(disconnect), false);
+  }
+  await environment.poster.delete(connectionId);
+  return DONE;
+}
+
+async function handleFrame(
+  environment: Environment,
+  link: GatewayLink,
+  frame: ClientFrame | Violation,
+  context: InvocationContext,
+): Promise<ProxyResult> {
+  const { broker } = environment;
+  if (frame instanceof Violation) {
+    await broker.receive(link, frame);
+    return await endLink(environment, link);
+  }
+  if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
+  const loaded = link.state;
+  if (!frame.replyWanted) leaveReplays(link);
+  const taken = await handlePackets(environment, link, frame, context);
+  await environment.frameReader?.commitFrame?.();
+  await flush(environment);
+  if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
+  if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
+  return await answerFrame(environment, link, frame, taken);
+}
+
+/** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
+async function handlePackets(
+  { broker, frameReader, maximumPacketSize, meter }: Environment,
+  link: GatewayLink,
+  frame: ClientFrame,
+  context: InvocationContext,
+): Promise<number | undefined> {
+  const packets = decode(frame.bytes, link.state, maximumPacketSize);
+  let taken = 0;
+  for (const packet of packets) {
+    if (link.endedBy !== undefined) return undefined;
+    // Nobody would send the rest of a frame that has no reply.
+    if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) {
+      if (frameReader?.takeOwedLook() === true) drainNextTime(link);
+      return taken;
+    }
+    await broker.receive(link, packet);
+    if (!(packet instanceof Violation) && packet.type === 'publish') meter.add(METRICS.messagesIn);
+    taken += 1;
+  }
+  // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
+  const isOwed = frameReader?.takeOwedLook() === true;
+  const isFetch = packets.every(isFetching) && !isSignOfLife(link.state, packets);
+  if (isOwed || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
+  if (frameReader?.isMoreWaiting?.() === true) drainNextTime(link);
+  return undefined;
+}
+
+/** PINGREQ of a session that ends with its connection: little of that waits, and a nudge says so. It costs no read. */
+function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]): boolean {
+  if (state.phase !== 'connected' || state.connection.session.attachment?.keepsNothing !== true) return false;
+  return packets.some((packet) => !(packet instanceof Violation) && packet.type === 'pingreq');
+}
+
+/** A frame of nothing else asks for what waits: an empty one, acknowledgements, or a sign of life. */
+function isFetching(packet: Packet | Violation): boolean {
+  if (packet instanceof Violation) return false;
+  return packet.type === 'puback' || packet.type === 'pubcomp' || packet.type === 'pingreq';
+}
+
+/**
+ * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it sends
+ * no retained messages, and saves nothing but the connection's end:
+ *
+ *     handler of PUBACK, no reply        handler of SUBSCRIBE q
+ *     loads: r is at its second page
+ *                                        loads the same; saves: r, q
+ *     (were it to send the page and save: r at its third …)
+ *                                        … q would be lost; where this one had sent the page as well, it would come twice
+ *
+ * It draws what its acknowledgements make room for as ever: whoever has let a message wait relies on that.
+ */
+function leaveReplays(link: GatewayLink): void {
+  const { state } = link;
+  if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
+}
+
+/** The rest of the frame comes back at once, and draws what waits. */
+function drainNextTime(link: GatewayLink): void {
+  const { state } = link;
+  if (state.phase === 'connected') link.state = { ...state, isDraining: true };
+}
+
+function decode(bytes: Buffer, state: LinkState, maximumPacketSize: number): readonly (Packet | Violation)[] {
+  const protocolVersion = versionOf(state);
+  const decoder = new PacketDecoder({
+    maximumPacketSize,
+    ...(protocolVersion !== undefined && { protocolVersion }),
+  });
+  const packets = decoder.push(bytes);
+  if (!decoder.isWithinPacket) return packets;
+  return [...packets, new Violation(ReasonCode.MalformedPacket, 'the frame ends within a packet')];
+}
+
+function versionOf(state: LinkState): ProtocolVersion | undefined {
+  if (state.phase === 'connected') return state.connection.protocolVersion;
+  return state.phase === 'authenticating' ? state.connect.protocolVersion : undefined;
+}
+
+/** False when the connection ended while its frame was handled: what the frame began is undone as for a loss. */
+async function save(
+  { links, broker }: Environment,
+  link: GatewayLink,
+  loaded: LinkState,
+  { replyWanted }: ClientFrame,
+): Promise<boolean> {
+  const { state } = link;
+  if (state === loaded) return true;
+  if (state.phase === 'closed') {
+    await links.end(link.id);
+    return true;
+  }
+  if (loaded.phase === 'connected' && state.phase === 'connected' && !replyWanted) return true;
+  if (await links.save(link.id, state)) return true;
+  await broker.lost(link, 'ended while its frame was handled');
+  return false;
+}

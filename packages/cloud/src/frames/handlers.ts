@@ -1,0 +1,104 @@
+import type { Clock, LinkStore, Log } from '@apus/broker';
+import { DEFAULT_TENANT } from '@apus/identity';
+import { GatewayConnections } from '../connections/gateway-connections.ts';
+import type { CloudBans, DoneAfterFlush, Environment, FrameReader, MakeBroker } from '../environment.ts';
+import type {
+  ConnectEvent,
+  DisconnectEvent,
+  InvocationContext,
+  MessageEvent,
+  ProxyResult,
+} from '../events/gateway.ts';
+import type { QueuedFanOut } from '../fan-out/queued-fan-out.ts';
+import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
+import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
+import type { HandshakeCheck } from '../handshake/handshake-check.ts';
+import { type Meter, NO_METER } from '../metrics/meter.ts';
+import { Postbag } from '../posts/postbag.ts';
+import type { Poster } from '../posts/poster.ts';
+import type { FrameQuota } from '../quotas/frame-quota.ts';
+import { handleConnect } from './handle-connect.ts';
+import { handleDisconnect } from './handle-disconnect.ts';
+import { handleMessage } from './handle-message.ts';
+import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
+
+/** The functions of the three routes. */
+export interface Handlers {
+  connect(event: ConnectEvent): Promise<ProxyResult>;
+  default(event: MessageEvent, context: InvocationContext): Promise<ProxyResult>;
+  disconnect(event: DisconnectEvent): Promise<ProxyResult>;
+}
+
+export interface HandlerOptions {
+  readonly links: LinkStore;
+  readonly poster: Poster;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default nobody counts */
+  readonly meter?: Meter;
+  readonly makeBroker: MakeBroker;
+  /** The largest packet that is taken from a client, in bytes. @default what a frame holds */
+  readonly maximumPacketSize?: number;
+  /** What gathers jobs for wide filters; the broker has it as a port. */
+  readonly fanOut?: QueuedFanOut;
+  /** Ports that wait with their marks until everything has left; the broker has them as ports. */
+  readonly doneAfterFlush?: readonly DoneAfterFlush[];
+  readonly frameReader?: FrameReader;
+  /** @default any number of frames */
+  readonly frameQuota?: FrameQuota | undefined;
+  /** @default connections that show nothing wait for the sweep */
+  readonly connectDeadline?: ConnectDeadline | undefined;
+  /** @default 'default' */
+  readonly defaultTenant?: string;
+  /** Finds out whose a handshake is. Absent: anybody's is taken. */
+  readonly handshakes?: HandshakeCheck | undefined;
+  /** Web pages that may connect. @default 'any' */
+  readonly allowedOrigins?: AllowedOrigins | undefined;
+  /** The broker has them as a port. @default there are no bans */
+  readonly bans?: CloudBans | undefined;
+}
+
+/** Puts the handlers of one execution environment together: everything that can be done before the first event. */
+export function createHandlers(options: HandlerOptions): Handlers {
+  return createRouteHandlers(createEnvironment(options), options);
+}
+
+/** The routes over an environment, and what `$connect` asks of a handshake. */
+export function createRouteHandlers(
+  environment: Environment,
+  { handshakes, allowedOrigins, bans }: Pick<HandlerOptions, 'handshakes' | 'allowedOrigins' | 'bans'>,
+): Handlers {
+  const { links, log, frameQuota, connectDeadline, defaultTenant } = environment;
+  const given = { links, handshakes, allowedOrigins, bans, log, frameQuota, connectDeadline, defaultTenant };
+  return {
+    connect: (event) => handleConnect(given, event),
+    default: (event, context) => handleMessage(environment, event, context),
+    disconnect: (event) => handleDisconnect(environment, event),
+  };
+}
+
+export function createEnvironment(options: HandlerOptions): Environment {
+  const { links, poster, clock, log, makeBroker, fanOut, frameReader, frameQuota, bans } = options;
+  const { maximumPacketSize = CLIENT_PACKET_BYTES_MAX, defaultTenant = DEFAULT_TENANT } = options;
+  const { doneAfterFlush = [], meter = NO_METER, connectDeadline } = options;
+  const postbag = new Postbag(poster, log, meter);
+  const connections = new GatewayConnections(postbag, poster, links, clock);
+  const broker = makeBroker(connections);
+  return {
+    broker,
+    links,
+    connections,
+    postbag,
+    poster,
+    log,
+    meter,
+    maximumPacketSize,
+    fanOut,
+    doneAfterFlush,
+    frameReader,
+    frameQuota,
+    bans,
+    connectDeadline,
+    defaultTenant,
+  };
+}

@@ -1,0 +1,65 @@
+import type { Clock, ConnectionId, LinkState, Log } from '@apus/broker';
+import type { Environment } from '../environment.ts';
+import type { SqsTimers } from '../timers/sqs-timers.ts';
+
+/** As long as at the node door. A client that has a password sends CONNECT at once. */
+const CONNECT_SECONDS = 10;
+
+/** The gateway's clock, which says when a connection began, may be ahead of a function's. */
+const SKEW_MS = 1_000;
+
+export interface ConnectDeadlineOptions {
+  /** A function, as the environment is made with this. */
+  readonly environment: () => Environment;
+  readonly timers: SqsTimers;
+  /** A client has to show who it is, in the handshake or by CONNECT. */
+  readonly isAsked: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Cuts connections whose handshake has shown no token and which do not show a password by CONNECT in time
+ * [SEC-MEMORY-6]. Strangers may open these, and each holds one of the account's connections. All others have a token,
+ * and are left to the sweep: a timer for each would be paid for by everybody.
+ */
+export class ConnectDeadline {
+  readonly #options: ConnectDeadlineOptions;
+
+  constructor(options: ConnectDeadlineOptions) {
+    this.#options = options;
+  }
+
+  /** A handshake without a token was taken. Where the queue does not answer, the first frame or the sweep is left. */
+  async arm(connectionId: ConnectionId): Promise<void> {
+    const { timers, isAsked, clock, log } = this.#options;
+    if (!isAsked) return;
+    const session = { tenant: '', clientId: '', incarnation: '' };
+    const dueAtMs = clock.now() + CONNECT_SECONDS * 1_000;
+    await timers.arm({ kind: 'connect', session, connectionId, dueAtMs }).catch((error: Error) => {
+      log.warn('connect-deadline-failed', { connectionId, error: error.message });
+    });
+  }
+
+  /** The timer is due. */
+  async ring(connectionId: ConnectionId): Promise<void> {
+    const state = (await this.#options.environment().links.load(connectionId)) ?? { phase: 'closed' };
+    if (state.phase === 'new' || state.phase === 'authenticating') await this.cut(connectionId);
+  }
+
+  /** A frame of a connection that has shown nothing comes after its time: the timer is late, or was lost. */
+  isOver(state: LinkState, connectedAtMs: number): boolean {
+    const { isAsked, clock } = this.#options;
+    if (!isAsked || state.phase !== 'new' || state.identity !== undefined) return false;
+    return clock.now() - connectedAtMs > CONNECT_SECONDS * 1_000 + SKEW_MS;
+  }
+
+  /** The tombstone first, against a CONNECT that is being handled. */
+  async cut(connectionId: ConnectionId): Promise<void> {
+    const { environment, log } = this.#options;
+    const { links, poster } = environment();
+    log.info('connect-timeout', { connectionId });
+    await links.end(connectionId);
+    await poster.delete(connectionId);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Identity } from '@apus/broker';
+import type { IamConfiguration } from '@apus/identity';
+import type { RequestContext } from '../events/gateway.ts';
+
+/** Stands in `Identity.source`. */
+const SOURCE = 'iam';
+
+/** `arn:aws:iam::123456789012:user/path/ada` */
+const USER = /^arn:[\w-]+:iam::\d{12}:user\/(?:.+\/)?([^/]+)$/;
+
+/** `arn:aws:sts::123456789012:assumed-role/Role/session`, and the same of `federated-user/bob`. */
+const SESSION = /^arn:[\w-]+:sts::\d{12}:(?:assumed-role\/([^/]+)|(federated-user))\/([^/]+)$/;
+
+const ROOT = /^arn:[\w-]+:iam::\d{12}:(root)$/;
+
+/**
+ * The signer of a handshake, as `$connect` is told where its route asks for AWS_IAM. Undefined: API Gateway has not
+ * checked a signature, or tells of a caller of an unknown kind.
+ */
+export function identityOfCaller(
+  caller: RequestContext['identity'],
+  { tenant, rules, clientIds, quotas }: IamConfiguration,
+): Identity | undefined {
+  const name = caller?.cognitoIdentityId || nameOf(caller?.userArn ?? '');
+  if (name === undefined) return undefined;
+  return {
+    tenant,
+    name,
+    rules,
+    source: SOURCE,
+    ...(clientIds !== undefined && { clientIds }),
+    ...(quotas !== undefined && { quotas }),
+  };
+}
+
+/**
+ * A user's name, or `{role}:{session}`. The caller that assumes a role names the session, so that its name alone would let
+ * somebody with another role, or with none of their own, be taken for a user; and no name of IAM has a colon in it [SEC-IAM-1].
+ */
+function nameOf(userArn: string): string | undefined {
+  const [, user] = USER.exec(userArn) ?? ROOT.exec(userArn) ?? [];
+  if (user !== undefined) return user;
+  const [, role, federated, session] = SESSION.exec(userArn) ?? [];
+  return session === undefined ? undefined : `${role ?? federated}:${session}`;
+}

@@ -1,0 +1,150 @@
+import { createSecureContext } from 'node:tls';
+import type { Clock } from '@apus/broker';
+import { type ConnectionStatus, connectionStatusOf } from '../connections/get-connection.ts';
+import { Frame } from '../frames/frame.ts';
+import { HttpClient, type RequestSender } from '../http/client.ts';
+import { type AwsCredentials, encodeConnectionId, encodePath, RequestSigner } from '../http/sigv4.ts';
+import type { HttpOutcome } from '../http/socket.ts';
+import { type Meter, NO_METER } from '../metrics/meter.ts';
+import { METRICS } from '../metrics/metric-names.ts';
+import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
+
+/** Sockets to the gateway that are kept open between posts. */
+const SOCKETS_MAX = 64;
+/** A post that takes longer is given up: whether it arrived is unknown. */
+export const POST_TIMEOUT_MS = 2_000;
+/** Below any server's patience; and an environment that was frozen opens new sockets rather than try old ones. */
+const IDLE_MS_MAX = 10_000;
+/** Waits between the tries of a post that was throttled, or that may be repeated: a fraction of a second in all. */
+const RETRY_DELAYS_MS = [25, 75, 200];
+
+export interface SignedPosterOptions {
+  /** `https://{api}.execute-api.{region}.amazonaws.com/{stage}`: @connections is below it. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: AwsCredentials;
+  readonly clock: Clock;
+  /** Waits; a test's may be short. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** The certificate authority of an endpoint of one's own, in PEM. @default the well-known ones */
+  readonly ca?: string;
+  /** Carries the requests. @default HTTP/1.1 on sockets of its own */
+  readonly client?: RequestSender;
+  /** Is told of each 429 that a `post` meets; whoever makes single attempts counts them. @default nobody counts */
+  readonly meter?: Meter;
+}
+
+/** The @connections API over signed HTTP/1.1 on kept-alive sockets: the SDK's client costs several times the CPU. */
+export class SignedPoster implements Poster, PostAttempts {
+  readonly #signer: RequestSigner;
+  readonly #client: RequestSender;
+  readonly #clock: Clock;
+  readonly #sleep: (ms: number) => Promise<void>;
+  readonly #meter: Meter;
+  /** `/{stage}/@connections/`, as it stands on the wire and in the canonical request. */
+  readonly #path: string;
+  readonly #canonicalPath: string;
+
+  constructor(options: SignedPosterOptions) {
+    const { endpoint, region, credentials, clock, sleep = defaultSleep, meter = NO_METER } = options;
+    const { host, pathname } = new URL(endpoint);
+    this.#path = `${pathname.endsWith('/') ? pathname : `${pathname}/`}@connections/`;
+    this.#canonicalPath = encodePath(this.#path);
+    this.#signer = new RequestSigner(credentials, region, host);
+    this.#clock = clock;
+    this.#sleep = sleep;
+    this.#meter = meter;
+    this.#client = options.client ?? clientOf(options);
+  }
+
+  async post(connectionId: string, content: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
+    let frame = typeof content === 'string' ? new Frame(content) : content;
+    for (let tries = 0; ; tries += 1) {
+      const outcome = await this.attempt(connectionId, frame);
+      if (outcome === 'sent') return outcome;
+      if (outcome === 'throttled') this.#meter.add(METRICS.postsThrottled);
+      const delayMs = RETRY_DELAYS_MS[tries];
+      const next = outcome === 'failed' ? repeatOf(frame, mayRepeat) : frame;
+      if (!PASSING.has(outcome) || delayMs === undefined || next === undefined) return outcome;
+      frame = next;
+      await this.#sleep(delayMs);
+    }
+  }
+
+  attempt(connectionId: string, frame: Frame): Promise<PostOutcome> {
+    return this.#client.send(this.#request('POST', connectionId, frame)).then(outcomeOf);
+  }
+
+  async delete(connectionId: string): Promise<void> {
+    const request = () => this.#request('DELETE', connectionId, NOTHING);
+    for (const delayMs of RETRY_DELAYS_MS) {
+      const outcome = outcomeOf(await this.#client.send(request()));
+      if (outcome === 'sent' || outcome === 'gone') return;
+      await this.#sleep(delayMs);
+    }
+  }
+
+  async get(connectionId: string, untilMs = Number.POSITIVE_INFINITY): Promise<ConnectionStatus> {
+    for (const delayMs of RETRY_DELAYS_MS) {
+      const status = await this.#ask(connectionId);
+      if (status !== 'unknown' || this.#clock.now() + delayMs >= untilMs) return status;
+      await this.#sleep(delayMs);
+    }
+    return await this.#ask(connectionId);
+  }
+
+  async #ask(connectionId: string): Promise<ConnectionStatus> {
+    return connectionStatusOf(await this.#client.send(this.#request('GET', connectionId, NOTHING)));
+  }
+
+  /** Closes the kept-alive sockets; for the end of a test. */
+  close(): void {
+    this.#client.close();
+  }
+
+  #request(method: string, connectionId: string, frame: Frame): string {
+    const { wire, canonical } = encodeConnectionId(connectionId);
+    const canonicalPath = this.#canonicalPath + canonical;
+    const headers = this.#signer.sign(method, canonicalPath, frame.sha256, this.#clock.now());
+    return `${method} ${this.#path}${wire} HTTP/1.1\r\n${headers}content-length: ${frame.bytes.length}\r\n\r\n${frame.bytes}`;
+  }
+}
+
+const NOTHING = new Frame('');
+
+/** What may be otherwise a moment later. */
+const PASSING: ReadonlySet<PostOutcome> = new Set(['throttled', 'unsent', 'failed']);
+
+/** What of a frame is sent again when it is unknown whether it arrived; undefined: nothing. */
+function repeatOf(frame: Frame, mayRepeat: boolean): Frame | undefined {
+  return mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
+}
+
+function clientOf({ endpoint, clock, ca }: SignedPosterOptions): HttpClient {
+  const { protocol, hostname, port } = new URL(endpoint);
+  const isSecure = protocol === 'https:';
+  return new HttpClient({
+    tls: isSecure ? { secureContext: createSecureContext(ca === undefined ? {} : { ca }) } : undefined,
+    // An IPv6 address stands in brackets in a URL only.
+    hostname: hostname.replaceAll(/[[\]]/g, ''),
+    port: Number(port) || (isSecure ? 443 : 80),
+    clock,
+    socketsMax: SOCKETS_MAX,
+    idleMsMax: IDLE_MS_MAX,
+    timeoutMs: POST_TIMEOUT_MS,
+  });
+}
+
+function outcomeOf(answer: HttpOutcome): PostOutcome {
+  if (answer === 'unsent') return 'unsent';
+  if (answer === 'unanswered') return 'failed';
+  const { status } = answer;
+  if (status >= 200 && status < 300) return 'sent';
+  if (status === 410) return 'gone';
+  if (status === 429) return 'throttled';
+  return status === 413 ? 'too-large' : 'failed';
+}
+
+function defaultSleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,185 @@
+import type { Ban, ConnectionId } from '@apus/broker';
+import type {
+  DynamoBans,
+  SessionIncarnation,
+  SessionName,
+  Swept,
+  SweptConnection,
+  SweptList,
+  SweptQueue,
+  SweptSession,
+} from '@apus/store-dynamodb';
+import { CONNECTION_SECONDS_MAX } from '../options.ts';
+
+/** What is found in the table and may have to be put right, once somebody has looked again. */
+export type Finding =
+  /** A connection that has sent no CONNECT in the time it has. */
+  | { readonly what: 'silent'; readonly connectionId: ConnectionId }
+  /** A connection that cannot be there any more: the gateway cut it at `endedAtMs`, and nobody noticed. */
+  | {
+      readonly what: 'outlived';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionName;
+      readonly endedAtMs: number;
+    }
+  /** A connection that has ended: whoever noticed may have died before its session heard of it. */
+  | {
+      readonly what: 'ended';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionName;
+      readonly endedAtMs: number;
+    }
+  /** A session that was opened lately: whoever did so may have died before its connection was saved. */
+  | { readonly what: 'opened'; readonly connectionId: ConnectionId; readonly session: SessionName }
+  /** Messages wait on a connection, and no acknowledgement has moved them: what fills its window was never sent. */
+  | {
+      readonly what: 'stuck';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionIncarnation;
+      readonly waitsSinceMs: number;
+    }
+  /** A session whose time has come: its timer is the sweep, or was lost. */
+  | {
+      readonly what: 'expired';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionName & { readonly incarnation: string };
+    }
+  /** A will that is due, and nobody is publishing it. */
+  | { readonly what: 'will'; readonly connectionId: ConnectionId; readonly session: SessionName }
+  /** A session of somebody who is banned: the operator's function has died, or this one was opened beside it. */
+  | { readonly what: 'banned'; readonly session: SessionName; readonly ban: Ban }
+  /** A session that holds subscriptions: it may have ended without their being removed. */
+  | { readonly what: 'holder'; readonly session: SessionName & { readonly incarnation: string } };
+
+/** What a pass of the sweep goes by. */
+export interface Pass {
+  /** Ascending. */
+  readonly number: number;
+  readonly nowMs: number;
+  /** What happened before this was judged by an earlier pass. */
+  readonly sinceMs: number;
+  readonly connectTimeoutSeconds: number;
+  /** Undefined where there are no bans. */
+  readonly bans: Pick<DynamoBans, 'banOnSession'> | undefined;
+}
+
+/** The clocks of two processes, and of the gateway, may disagree by this much; and a cut may be late. */
+const LIFE_MARGIN_SECONDS = 300;
+
+/** What is younger is somebody's work: a handler lives for five seconds, and a timer's comes again within minutes. */
+const SETTLING_SECONDS = 60;
+
+/**
+ * A handler that dies between writing a message down and posting it leaves a place of the window taken: nothing is sent
+ * again on the same connection [MQTT-4.4.0-1]. When that has happened to all places, only a new connection helps. A
+ * client that takes longer to acknowledge anything at all is cut with the others, and comes back.
+ */
+const STUCK_SECONDS = 300;
+
+/** Timers ring by themselves: what is due for so long has lost its timer, or has none. */
+const LATE_SECONDS = 60;
+
+/**
+ * A session that holds subscriptions is looked at in one pass of so many: nothing waits for the debris of a crash, and
+ * looking costs a read for each session.
+ */
+const HOLDERS_EVERY = 16;
+
+export function judge(swept: Swept, pass: Pass): readonly Finding[] {
+  switch (swept.kind) {
+    case 'connection':
+      return judgeConnection(swept, pass);
+    case 'session':
+      return judgeSession(swept, pass);
+    case 'queue':
+      return judgeQueue(swept, pass);
+    case 'list':
+      return judgeList(swept, pass);
+    // They are counted, and nothing is to be done about any.
+    case 'retained':
+    case 'retained-count':
+    case 'holdings':
+      return [];
+  }
+}
+
+/** It happened long enough ago that nobody is at work on it any more. */
+export function isSettled(atMs: number, pass: Pass): boolean {
+  return isPast(atMs, SETTLING_SECONDS, pass);
+}
+
+function judgeConnection(connection: SweptConnection, pass: Pass): readonly Finding[] {
+  const { connectionId, beganAtMs, session, endedAtMs } = connection;
+  if (endedAtMs !== undefined) {
+    const isToBeToldOf = session !== undefined && isNew(endedAtMs, pass);
+    return isToBeToldOf ? [{ what: 'ended', connectionId, session, endedAtMs }] : [];
+  }
+  if (session === undefined) {
+    const isSilent = isPast(beganAtMs, pass.connectTimeoutSeconds, pass);
+    return isSilent ? [{ what: 'silent', connectionId }] : [];
+  }
+  return isOutlived(beganAtMs, pass) ? [outlived(connectionId, session, beganAtMs)] : [];
+}
+
+function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
+  const { tenant, clientId, incarnation, connectionId, lastConnectionId, attachedAtMs } = swept;
+  const session = { tenant, clientId, incarnation };
+  // [SEC-BAN-2]
+  const ban = swept.identity && pass.bans?.banOnSession(swept.identity, clientId, swept.holder);
+  if (ban !== undefined) return [{ what: 'banned', session, ban }];
+  const findings: Finding[] = [];
+  // Whoever opened the session last is publishing them, if it lives.
+  if (attachedAtMs !== undefined && isSettled(attachedAtMs, pass))
+    for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
+  if (connectionId !== undefined) {
+    if (attachedAtMs === undefined) return findings;
+    if (isOutlived(attachedAtMs, pass)) findings.push(outlived(connectionId, session, attachedAtMs));
+    else if (isNew(attachedAtMs, pass)) findings.push({ what: 'opened', connectionId, session });
+    return findings;
+  }
+  const { endsAtMs, willDueAtMs } = swept;
+  if (incarnation !== '' && endsAtMs !== undefined && isPast(endsAtMs, LATE_SECONDS, pass))
+    findings.push({ what: 'expired', connectionId: lastConnectionId, session });
+  else if (willDueAtMs !== undefined && isPast(willDueAtMs, LATE_SECONDS, pass))
+    findings.push({ what: 'will', connectionId: lastConnectionId, session });
+  return findings;
+}
+
+function judgeQueue(
+  { tenant, clientId, incarnation, connectionId, waitsSinceMs }: SweptQueue,
+  pass: Pass,
+): readonly Finding[] {
+  if (!isPast(waitsSinceMs, STUCK_SECONDS, pass)) return [];
+  return [{ what: 'stuck', connectionId, session: { tenant, clientId, incarnation }, waitsSinceMs }];
+}
+
+function judgeList({ tenant, clientId, incarnation }: SweptList, { number }: Pass): readonly Finding[] {
+  return turnOf(incarnation) === number % HOLDERS_EVERY
+    ? [{ what: 'holder', session: { tenant, clientId, incarnation } }]
+    : [];
+}
+
+/** In which of the passes: always the same. */
+function turnOf(incarnation: string): number {
+  let sum = 0;
+  for (let index = 0; index < incarnation.length; index += 1) sum += incarnation.charCodeAt(index);
+  return sum % HOLDERS_EVERY;
+}
+
+function outlived(connectionId: ConnectionId, session: SessionName, beganAtMs: number): Finding {
+  const endedAtMs = beganAtMs + CONNECTION_SECONDS_MAX * 1_000;
+  return { what: 'outlived', connectionId, session, endedAtMs };
+}
+
+function isOutlived(beganAtMs: number, pass: Pass): boolean {
+  return isPast(beganAtMs, CONNECTION_SECONDS_MAX + LIFE_MARGIN_SECONDS, pass);
+}
+
+function isPast(sinceMs: number, seconds: number, { nowMs }: Pass): boolean {
+  return nowMs - sinceMs > seconds * 1_000;
+}
+
+/** It has settled, and no earlier pass has judged it. */
+function isNew(atMs: number, pass: Pass): boolean {
+  return isSettled(atMs, pass) && atMs >= pass.sinceMs;
+}

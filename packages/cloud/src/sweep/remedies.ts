@@ -1,0 +1,197 @@
+import {
+  type ConnectionId,
+  expulsionOf,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from '@apus/broker';
+import type { DynamoSweepScan, SessionName } from '@apus/store-dynamodb';
+import type { Environment } from '../environment.ts';
+import { type Finding, isSettled, type Pass } from './judge.ts';
+
+type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
+
+/** What a sweep has put right. */
+export interface SweepCounts {
+  /** Connections that never sent CONNECT, and were cut. */
+  connectTimeouts: number;
+  /** Sessions that heard of the end of their connection. */
+  connectionsLost: number;
+  /** Connections whose queue did not move, and were cut. */
+  connectionsStuck: number;
+  sessionsEnded: number;
+  /** Wills that were looked at, and published unless somebody else had. */
+  wills: number;
+  /** Sessions of banned clients that were ended. */
+  expelled: number;
+  /** Ended sessions whose leavings were removed. */
+  debris: number;
+  /** Findings that could not be dealt with now. */
+  failed: number;
+}
+
+export function noSweepCounts(): SweepCounts {
+  return {
+    connectTimeouts: 0,
+    connectionsLost: 0,
+    connectionsStuck: 0,
+    sessionsEnded: 0,
+    wills: 0,
+    expelled: 0,
+    debris: 0,
+    failed: 0,
+  };
+}
+
+/** Something to be done about a finding that a second look has confirmed. */
+export type Remedy = () => Promise<void>;
+
+/**
+ * Looks again at what was found, strongly and many at once, and says what is to be done. Each remedy is conditional on what
+ * it is for: done twice, or by two sweeps, it is done once.
+ */
+export class SweepRemedies {
+  readonly #environment: Environment;
+  readonly #scan: DynamoSweepScan;
+  readonly #counts: SweepCounts;
+
+  constructor(environment: Environment, scan: DynamoSweepScan, counts: SweepCounts) {
+    this.#environment = environment;
+    this.#scan = scan;
+    this.#counts = counts;
+  }
+
+  async of(findings: readonly Finding[], pass: Pass): Promise<readonly Remedy[]> {
+    const remedies: Remedy[] = [];
+    for (const finding of findings) {
+      const remedy = this.#immediate(finding, pass);
+      if (remedy !== undefined) remedies.push(remedy);
+    }
+    const named = <What extends Finding['what']>(what: What) =>
+      findings.filter((finding): finding is Named<What> => finding.what === what);
+    remedies.push(...(await this.#untold(named('ended'))));
+    remedies.push(...(await this.#unsaved(named('opened'), pass)));
+    remedies.push(...(await this.#unmoved(named('stuck'))));
+    remedies.push(...(await this.#leavings(named('holder'))));
+    return remedies;
+  }
+
+  #immediate(finding: Finding, pass: Pass): Remedy | undefined {
+    switch (finding.what) {
+      case 'silent':
+        return () => this.#cut(finding.connectionId);
+      case 'outlived':
+        return () => this.#lose(finding.session, finding.connectionId, finding.endedAtMs, true);
+      case 'expired':
+        return () => this.#expire(finding);
+      case 'will':
+        return () => this.#publish(finding);
+      case 'banned':
+        return () => this.#expel(finding, pass);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Connections that have ended, and which their sessions still have. */
+  async #untold(ended: readonly Named<'ended'>[]): Promise<Remedy[]> {
+    const standing = await this.#scan.sessions(ended.map(({ session }) => session));
+    return ended
+      .filter(({ connectionId }, index) => standing[index]?.connectionId === connectionId)
+      .map(
+        ({ session, connectionId, endedAtMs }) =>
+          () =>
+            this.#lose(session, connectionId, endedAtMs, undefined),
+      );
+  }
+
+  /** Sessions whose connection has ended, or was never saved. */
+  async #unsaved(opened: readonly Named<'opened'>[], pass: Pass): Promise<Remedy[]> {
+    const standing = await this.#scan.connections(opened.map(({ connectionId }) => connectionId));
+    return opened.flatMap(({ session, connectionId }, index) => {
+      const found = standing[index] ?? 'there';
+      if (found === 'missing') return [() => this.#lose(session, connectionId, undefined, undefined)];
+      if (found === 'there' || !isSettled(found.endedAtMs, pass)) return [];
+      return [() => this.#lose(session, connectionId, found.endedAtMs, undefined)];
+    });
+  }
+
+  /** Queues that have still not moved. */
+  async #unmoved(stuck: readonly Named<'stuck'>[]): Promise<Remedy[]> {
+    const sessions = stuck.map(({ session }) => session);
+    const standing = await this.#scan.queues(sessions);
+    const holders = await this.#scan.sessions(sessions);
+    return stuck.flatMap(({ session, connectionId, waitsSinceMs }, index) => {
+      const now = standing[index];
+      if (now?.connectionId !== connectionId || now.waitsSinceMs !== waitsSinceMs) return [];
+      const isHolder = holders[index]?.connectionId === connectionId;
+      if (!isHolder) return [() => this.#scan.lost(session, connectionId)];
+      return [() => this.#unstick(session, connectionId)];
+    });
+  }
+
+  /** What sessions own that are not there any more. An incarnation that is over never comes back. */
+  async #leavings(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
+    const standing = await this.#scan.sessions(holders.map(({ session }) => session));
+    return holders
+      .filter(({ session }, index) => standing[index]?.incarnation !== session.incarnation)
+      .map(({ session }) => async () => {
+        this.#counts.debris += 1;
+        await this.#environment.broker.discardEnded(refOf(session));
+      });
+  }
+
+  async #cut(connectionId: ConnectionId): Promise<void> {
+    const { links, poster } = this.#environment;
+    const state = await links.load(connectionId);
+    // Its CONNECT came meanwhile.
+    if (state === undefined || state.phase === 'connected' || state.phase === 'closed') return;
+    await links.end(connectionId);
+    await poster.delete(connectionId);
+    this.#counts.connectTimeouts += 1;
+  }
+
+  /** The tombstone first, against a frame that is late; then the session, whoever put up the tombstone. */
+  async #lose(
+    { tenant, clientId }: SessionName,
+    connectionId: ConnectionId,
+    atMs: number | undefined,
+    wasCut: boolean | undefined,
+  ): Promise<void> {
+    const { broker, links } = this.#environment;
+    await links.end(connectionId);
+    const isNews = await broker.lostUnnoticed(tenant, clientId, connectionId, { atMs, wasCut });
+    if (isNews) this.#counts.connectionsLost += 1;
+  }
+
+  /** `$disconnect` tells the session; where that was lost the next pass finds the connection gone. */
+  async #unstick(session: SessionName, connectionId: ConnectionId): Promise<void> {
+    const { poster } = this.#environment;
+    this.#counts.connectionsStuck += 1;
+    if ((await poster.get(connectionId)) === 'gone')
+      return await this.#lose(session, connectionId, undefined, undefined);
+    await poster.delete(connectionId);
+  }
+
+  async #expire({ session, connectionId }: Named<'expired'>): Promise<void> {
+    await this.#environment.broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
+    this.#counts.sessionsEnded += 1;
+  }
+
+  async #expel({ session: { tenant, clientId }, ban }: Named<'banned'>, { bans }: Pass): Promise<void> {
+    const { broker } = this.#environment;
+    const isMeant = ({ identity, attachment }: SessionRecord) =>
+      bans?.banOnSession(identity, clientId, attachment?.holder) !== undefined;
+    if (await broker.expel(tenant, clientId, expulsionOf(ban), isMeant)) this.#counts.expelled += 1;
+  }
+
+  async #publish({ session, connectionId }: Named<'will'>): Promise<void> {
+    const ref = refOf({ ...session, incarnation: '' });
+    await this.#environment.broker.ring({ kind: 'will', session: ref, connectionId });
+    this.#counts.wills += 1;
+  }
+}
+
+function refOf({ tenant, clientId, incarnation }: SessionName & { incarnation: string }): SessionRef {
+  return { key: sessionKey(tenant, clientId), tenant, clientId, incarnation, attachment: undefined };
+}

@@ -1,0 +1,188 @@
+import type { Clock, Log } from '@apus/broker';
+import type { DynamoBans, DynamoSweepScan, QuotaHoldings, Swept, SweptPage } from '@apus/store-dynamodb';
+import type { Environment } from '../environment.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import { flush, forsake } from '../frames/after.ts';
+import { heldTallied, wantedHolders, writeTallies } from './held-tally.ts';
+import { judge, type Pass } from './judge.ts';
+import { isComplete, resume, type SweepProgress } from './progress.ts';
+import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './remedies.ts';
+import { tallied, wrongTallies } from './retained-tally.ts';
+
+/** With less time left no further page is read: what was begun has to be ended, and noted. */
+const RESERVE_MS = 15_000;
+
+/** With less than this nothing further is put right: the next run finds it again. */
+const REMEDY_RESERVE_MS = 5_000;
+
+/** Segments that are read side by side: 4 MB a round. */
+const SEGMENTS = 4;
+
+/** A connection that was let in and has sent no CONNECT after so long is cut. */
+const CONNECT_TIMEOUT_SECONDS = 60;
+
+/** What happened shortly before the pass before began was too young for it. */
+const OVERLAP_MS = 300_000;
+
+export interface SweepOptions {
+  /** Of this function: `composeCloud().environment`. */
+  readonly environment: Environment;
+  /** `stores.sweepScan`. */
+  readonly scan: DynamoSweepScan;
+  /** `stores.sessions`: their number is sampled, and corrected by every pass. */
+  readonly sessions: { recount(count: number): Promise<void> };
+  /** `stores.retained`: the same of what each tenant has retained. */
+  readonly retained: { resize(tenant: string, messages: number, bytes: number): Promise<void> };
+  /** `stores.quotaHoldings`: counted where somebody has been turned away. */
+  readonly holdings: Pick<QuotaHoldings, 'set'>;
+  /** `stores.bans`. */
+  readonly bans: DynamoBans;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default 4 */
+  readonly segments?: number;
+  /** @default 60 */
+  readonly connectTimeoutSeconds?: number;
+}
+
+/** What one run has done. */
+export interface SweepReport extends SweepCounts {
+  /** This run has come to the end of the table. */
+  readonly isPassComplete: boolean;
+  readonly pass: number;
+  /** Connections that are there, and sessions, seen by this pass so far. */
+  readonly connections: number;
+  readonly sessions: number;
+}
+
+export type Sweep = (event: unknown, context: InvocationContext) => Promise<SweepReport>;
+
+/**
+ * The function of a schedule, every ten minutes: it finds what a process that died, or an event that never came, has left
+ * undone. A run takes no more time than its function has; the next one goes on where it stopped.
+ *
+ *     const cloud = composeCloud(options);
+ *     export const handler = createSweep({
+ *       environment: cloud.environment, scan: cloud.stores.sweepScan,
+ *       sessions: cloud.stores.sessions, retained: cloud.stores.retained,
+ *       holdings: cloud.stores.quotaHoldings, bans: cloud.stores.bans, clock, log,
+ *     });
+ */
+export function createSweep(options: SweepOptions): Sweep {
+  return async (_event, context) => {
+    const run = new Run(options, context);
+    const report = await run.run();
+    options.log.info('swept', { ...report });
+    return report;
+  };
+}
+
+class Run {
+  readonly #options: SweepOptions;
+  readonly #context: InvocationContext;
+  readonly #counts = noSweepCounts();
+  readonly #remedies: SweepRemedies;
+  /** Undefined where there are no bans. */
+  #bans: DynamoBans | undefined;
+
+  constructor(options: SweepOptions, context: InvocationContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#remedies = new SweepRemedies(options.environment, options.scan, this.#counts);
+  }
+
+  async run(): Promise<SweepReport> {
+    const { scan, sessions, retained, holdings, bans, clock, segments = SEGMENTS } = this.#options;
+    if ((await bans.all()).length > 0) this.#bans = bans;
+    let progress = resume(await scan.recall(), segments, clock.now());
+    while (!isComplete(progress) && this.#context.getRemainingTimeInMillis() > RESERVE_MS) {
+      const next = await this.#round(progress);
+      if (next === undefined) break;
+      progress = next;
+      await scan.note(progress);
+    }
+    const isPassComplete = isComplete(progress);
+    if (isPassComplete) {
+      await sessions.recount(progress.sessions);
+      const wrong = wrongTallies(progress.retained ?? []);
+      for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
+      await writeTallies(holdings, progress.held ?? []);
+    }
+    return {
+      ...this.#counts,
+      isPassComplete,
+      pass: progress.pass,
+      connections: progress.connections,
+      sessions: progress.sessions,
+    };
+  }
+
+  /** A page of each segment that is left. Undefined when there was no time to deal with all that was found. */
+  async #round(progress: SweepProgress): Promise<SweepProgress | undefined> {
+    const { scan } = this.#options;
+    const { length } = progress.segments;
+    const withIdentities = this.#bans !== undefined || (progress.held ?? []).length > 0;
+    const pages = await Promise.all(
+      progress.segments.map((position, segment): Promise<SweptPage> | undefined =>
+        position === 'done'
+          ? undefined
+          : scan.page(segment, length, position === 'begin' ? undefined : position, withIdentities),
+      ),
+    );
+    const found = pages.flatMap((page) => page?.found ?? []);
+    if (!(await this.#putRight(found, progress))) return undefined;
+    return {
+      ...progress,
+      hasFailed: progress.hasFailed || this.#counts.failed > 0,
+      segments: pages.map((page) => page?.next ?? 'done'),
+      connections: progress.connections + found.filter(isOpenConnection).length,
+      sessions: progress.sessions + found.filter(isSession).length,
+      retained: tallied(progress.retained ?? [], found),
+      held: heldTallied(progress.held ?? [], found),
+      wantedHolders: wantedHolders(progress.wantedHolders ?? [], found),
+    };
+  }
+
+  async #putRight(found: readonly Swept[], progress: SweepProgress): Promise<boolean> {
+    const { clock, connectTimeoutSeconds = CONNECT_TIMEOUT_SECONDS } = this.#options;
+    const pass: Pass = {
+      number: progress.pass,
+      nowMs: clock.now(),
+      sinceMs: progress.previousStartedAtMs - OVERLAP_MS,
+      connectTimeoutSeconds,
+      bans: this.#bans,
+    };
+    const remedies = await this.#remedies.of(
+      found.flatMap((swept) => judge(swept, pass)),
+      pass,
+    );
+    for (const remedy of remedies) {
+      if (this.#context.getRemainingTimeInMillis() < REMEDY_RESERVE_MS) return false;
+      await this.#apply(remedy);
+    }
+    return true;
+  }
+
+  /** One that fails stops no other: the next pass finds it again. */
+  async #apply(remedy: Remedy): Promise<void> {
+    const { environment, log } = this.#options;
+    try {
+      await remedy();
+      await flush(environment);
+    } catch (error) {
+      this.#counts.failed += 1;
+      log.error('sweep-failed', {
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      forsake(environment);
+    }
+  }
+}
+
+function isOpenConnection(swept: Swept): boolean {
+  return swept.kind === 'connection' && swept.endedAtMs === undefined;
+}
+
+function isSession(swept: Swept): boolean {
+  return swept.kind === 'session' && swept.incarnation !== '';
+}

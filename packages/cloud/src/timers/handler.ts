@@ -1,0 +1,95 @@
+import { type Clock, type Log, type SessionRef, sessionKey } from '@apus/broker';
+import type { Liveness } from '../connections/liveness.ts';
+import type { Environment } from '../environment.ts';
+import type { InvocationContext } from '../events/gateway.ts';
+import type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
+import type { JobQueue } from '../fan-out/job-queue.ts';
+import { flush, forsake } from '../frames/after.ts';
+import { refreshBans } from '../identity/refresh-bans.ts';
+import { decodeTimer, type TimerMessage } from './message.ts';
+import type { SqsTimers } from './sqs-timers.ts';
+
+/** With less time left no further timer is rung: what it sets off has to be posted. */
+const RESERVE_MS = 5_000;
+
+export interface TimerHandlerOptions {
+  readonly environment: Environment;
+  readonly timers: SqsTimers;
+  readonly liveness: Liveness;
+  /** Where messages go that are no timers: the timer queue's own dead-letter queue, which has an alarm. */
+  readonly deadLetters: JobQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type TimerHandler = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;
+
+/**
+ * The function of the timer queue: an SQS event source with `ReportBatchItemFailures`. A timer that is not due is armed
+ * again, for a hop or for what is left; one that is due rings. What fails comes again when its visibility ends.
+ *
+ *     const handler = createTimerHandler({ environment, timers, liveness, deadLetters, clock, log });
+ *
+ * Never rejects for a timer: what could not be done is in the answer.
+ */
+export function createTimerHandler(options: TimerHandlerOptions): TimerHandler {
+  return async ({ Records }, context) => {
+    const failed: SqsRecord[] = [];
+    await refreshBans(options.environment);
+    for (const record of Records) {
+      const hasTime = context.getRemainingTimeInMillis() >= RESERVE_MS;
+      if (!hasTime || !(await isHandled(options, record))) failed.push(record);
+    }
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+}
+
+async function isHandled(options: TimerHandlerOptions, record: SqsRecord): Promise<boolean> {
+  const timer = decodeTimer(record.body);
+  try {
+    if (timer === undefined) await bury(options, record);
+    else await handle(options, timer);
+    return true;
+  } catch (error) {
+    await abandon(options, timer, error);
+    return false;
+  }
+}
+
+/** What was gathered before the failure leaves, so that it does not wait for the next timer; nothing counts as done. */
+async function abandon(
+  { environment, log }: TimerHandlerOptions,
+  timer: TimerMessage | undefined,
+  error: unknown,
+): Promise<void> {
+  log.error('timer-failed', {
+    kind: timer?.kind,
+    connectionId: timer?.connectionId,
+    error: textOf(error),
+  });
+  forsake(environment);
+  await flush(environment).catch((again: unknown) => log.error('flush-failed', { error: textOf(again) }));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** It would fail for ever, and its dead letter rings the alarm at once. */
+async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body }: SqsRecord) {
+  log.error('timer-unreadable', { messageId });
+  await deadLetters.send([{ body }]);
+}
+
+async function handle(options: TimerHandlerOptions, timer: TimerMessage): Promise<void> {
+  const { environment, timers, liveness, clock } = options;
+  if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
+  if (timer.kind === 'liveness') await liveness.check(timer);
+  else if (timer.kind === 'connect') await environment.connectDeadline?.ring(timer.connectionId);
+  else await environment.broker.ring({ ...timer, kind: timer.kind, session: sessionOf(timer) });
+  await flush(environment);
+}
+
+function sessionOf({ session: { tenant, clientId, incarnation } }: TimerMessage): SessionRef {
+  return { key: sessionKey(tenant, clientId), tenant, clientId, incarnation, attachment: undefined };
+}

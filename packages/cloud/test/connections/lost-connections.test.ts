@@ -1,0 +1,98 @@
+import type { Link } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { LostConnections } from '../../src/connections/lost-connections.ts';
+import { environmentWhere } from '../support/doings.ts';
+
+const gone = (connectionId: string) => ({ connectionId, outcome: 'gone', isLoss: true, packets: 1 }) as const;
+
+/** Ends of connections go on when they are let. */
+function held() {
+  const waiting: (() => void)[] = [];
+  const begun: string[] = [];
+  let isOpen = false;
+  const beforeEnd = async (connectionId: string) => {
+    begun.push(connectionId);
+    if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const open = () => {
+    isOpen = true;
+    for (const resolve of waiting) resolve();
+  };
+  return { beforeEnd, begun, open };
+}
+
+describe('a lost connection for whose end somebody waits', () => {
+  it('is closed ahead of those for which nobody does', async () => {
+    const { beforeEnd, begun, open } = held();
+    const { environment } = environmentWhere('gone', beforeEnd);
+    const lost = new LostConnections(environment, () => true);
+    const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    for (const name of names) lost.add(gone(name));
+    const atOnce = begun.length;
+    expect(lost.isClosing('c19')).toBe(true);
+    const isClosed = lost.closed('c19');
+    open();
+    await isClosed;
+    expect(lost.isClosing('c19')).toBe(false);
+    await lost.done();
+    expect(begun.indexOf('c19')).toBe(atOnce);
+    expect([...begun].sort()).toEqual([...names].sort());
+  });
+
+  it('is not waited for when it could not be ended', async () => {
+    const { environment } = environmentWhere('gone', () => {
+      throw new Error('the store is not there');
+    });
+    const lost = new LostConnections(environment, () => true);
+    lost.add(gone('c'));
+    await lost.closed('c');
+    expect(lost.isClosing('c')).toBe(false);
+    await lost.done();
+  });
+
+  it('is not waited for when the time is out, nor is one that was never lost', async () => {
+    const { environment, done } = environmentWhere('gone');
+    const lost = new LostConnections(environment, () => false);
+    lost.add(gone('c'));
+    await lost.closed('c');
+    await lost.closed('another');
+    expect(done).toEqual([]);
+  });
+
+  it('is told of by its slices when it could not be closed, or there was no time for that', async () => {
+    const loses = (connectionId: string) => ({ ...gone(connectionId), outcome: 'throttled' }) as const;
+    const { environment } = environmentWhere('sent', (connectionId) => {
+      if (connectionId === 'fails') throw new Error('the store is not there');
+    });
+    let hasTime = true;
+    const lost = new LostConnections(environment, () => hasTime);
+    const told: string[] = [];
+    for (const name of ['closed', 'fails']) lost.add(loses(name), [() => void told.push(name)]);
+    await lost.allClosed();
+    expect(told).toEqual(['fails']);
+    hasTime = false;
+    lost.add(loses('late'), [() => void told.push('late')]);
+    await lost.allClosed();
+    expect(told).toEqual(['fails', 'late']);
+    await lost.done();
+  });
+
+  it('is closed although all that are being ended wait for it', async () => {
+    const { environment } = environmentWhere('gone');
+    const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
+    const told: string[] = [];
+    const broker = {
+      ...environment.broker,
+      // What it leaves goes to a session whose connection is lost too.
+      lost: async ({ id }: Link) => {
+        await lost.closed('last');
+        told.push(id);
+      },
+    };
+    const links = { ...environment.links, end: async () => ({ phase: 'closed' }) as const };
+    const lost = new LostConnections({ ...environment, broker, links }, () => true);
+    for (const name of [...names, 'last']) lost.add(gone(name));
+    await lost.done();
+    expect(told.sort()).toEqual([...names, 'last'].sort());
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { LostConnections } from '../../src/connections/lost-connections.ts';
+import { noCounts } from '../../src/fan-out/metrics.ts';
+import { FanOutPosts, GatewayState } from '../../src/fan-out/posts.ts';
+import type { Frame } from '../../src/frames/frame.ts';
+import { PacketSequence } from '../../src/frames/packet-sequence.ts';
+import { PARALLEL_POSTS_MAX } from '../../src/posts/postbag.ts';
+import type { PostOutcome } from '../../src/posts/poster.ts';
+import { environmentWhere, PACKET } from '../support/doings.ts';
+
+interface Post {
+  readonly connectionId: string;
+  readonly frame: Frame;
+  readonly answer: (outcome: PostOutcome) => void;
+}
+
+/** By then nothing is posted any more. */
+const DEADLINE_MS = 1_000;
+
+const idle = () => new Promise(setImmediate);
+
+/** One packet, that has to arrive, to each of these. */
+function slice(...connectionIds: readonly string[]): Map<string, PacketSequence> {
+  const packets = new PacketSequence().with(PACKET, true);
+  return new Map(connectionIds.map((id) => [id, packets]));
+}
+
+/** Posts that the test answers. */
+function posting(hasTime: () => boolean = () => true) {
+  const asked: Post[] = [];
+  const sent: string[] = [];
+  const clock = { nowMs: 0, now: () => clock.nowMs };
+  const gets: number[] = [];
+  const poster = {
+    attempt: (connectionId: string, frame: Frame) =>
+      new Promise<PostOutcome>((resolve) => {
+        const answer = (outcome: PostOutcome) => {
+          if (outcome === 'sent') sent.push(connectionId);
+          resolve(outcome);
+        };
+        asked.push({ connectionId, frame, answer });
+      }),
+    get: async () => {
+      gets.push(clock.nowMs);
+      return 'unknown' as const;
+    },
+  };
+  const { environment, done } = environmentWhere('sent');
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5 };
+  const lost = new LostConnections(environment, hasTime);
+  const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), DEADLINE_MS, lost);
+  /** Answers what has been asked and not been answered. */
+  const answer = async (outcome: PostOutcome) => {
+    for (const post of asked.splice(0)) post.answer(outcome);
+    await idle();
+  };
+  return { posts, asked, sent, done, answer, clock, gets };
+}
+
+describe('a frame for a connection to which another one is tried again', () => {
+  it('leaves behind that one, or by itself, also when it comes in the turn in which that one was taken', async () => {
+    const { posts, asked, sent, answer } = posting();
+    const first = posts.post(slice('x'), () => {});
+    await answer('throttled');
+    await first;
+    const [retry] = asked.splice(0);
+    // All lanes are busy; the one that is free first comes to the second frame for x.
+    const others = Array.from({ length: PARALLEL_POSTS_MAX }, (_, index) => `c${index}`);
+    const second = posts.post(slice(...others, 'x'), () => {});
+    await idle();
+    retry?.answer('sent');
+    asked.shift()?.answer('sent');
+    await idle();
+    while (asked.length > 0) await answer('sent');
+    await second;
+    await posts.settleAll();
+    expect(sent.filter((id) => id === 'x')).toHaveLength(2);
+  });
+
+  it('is waited for when it came while others were waited for', async () => {
+    const { posts, asked, answer } = posting();
+    const first = posts.post(slice('x'), () => {});
+    await answer('throttled');
+    await first;
+    let isSettled = false;
+    const settled = posts.settleAll().then(() => {
+      isSettled = true;
+    });
+    const second = posts.post(slice('y'), () => {});
+    await idle();
+    // y is refused before x is taken: whoever waits for x then finds y, which is tried again.
+    asked.sort((one, other) => (one.connectionId > other.connectionId ? -1 : 1));
+    for (const post of asked.splice(0)) post.answer(post.connectionId === 'y' ? 'throttled' : 'sent');
+    await idle();
+    expect(isSettled).toBe(false);
+    await answer('sent');
+    await Promise.all([second, settled]);
+  });
+});
+
+describe('a slice', () => {
+  it('is open while something of it is tried again, and not when that has been taken', async () => {
+    const { posts, answer } = posting();
+    const onUnfinished = () => {};
+    const posted = posts.post(slice('x'), onUnfinished);
+    await answer('throttled');
+    await posted;
+    expect(posts.isOpen(onUnfinished)).toBe(true);
+    expect(posts.isOpen(() => {})).toBe(false);
+    await answer('sent');
+    expect(posts.isOpen(onUnfinished)).toBe(false);
+  });
+
+  it('has to come again for a connection that is not closed, as has another one that was not sent to it for that', async () => {
+    const { posts, done, answer } = posting(() => false);
+    const told: string[] = [];
+    const first = posts.post(slice('x'), () => void told.push('first'));
+    await answer('too-large');
+    await first;
+    await posts.post(slice('x'), () => void told.push('second'));
+    expect(told).toEqual([]);
+    await posts.settleAll();
+    expect(told).toEqual(['first', 'second']);
+    expect(done).toEqual([]);
+  });
+});
+
+describe('a connection that refuses until the time is out', () => {
+  /** How often it has been posted to when the gateway is asked whether it is there. */
+  const triesUntilAsked = async () => {
+    const { posts, asked, answer, gets } = posting();
+    void posts.post(slice('x'), () => {});
+    let tries = 0;
+    for (; gets.length === 0 && asked.length > 0; tries += 1) await answer('failed');
+    return tries;
+  };
+
+  it('is not asked for when the last post has taken the rest of it: the slice comes again', async () => {
+    const tries = await triesUntilAsked();
+    const { posts, answer, clock, gets } = posting();
+    let isUnfinished = false;
+    const posted = posts.post(slice('x'), () => {
+      isUnfinished = true;
+    });
+    for (let count = 1; count < tries; count += 1) await answer('failed');
+    clock.nowMs = DEADLINE_MS;
+    await answer('failed');
+    await posted;
+    await posts.settleAll();
+    expect(gets).toEqual([]);
+    expect(isUnfinished).toBe(true);
+  });
+});

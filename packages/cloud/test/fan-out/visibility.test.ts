@@ -1,0 +1,58 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from 'vitest';
+import type { SqsRecord } from '../../src/events/sqs.ts';
+import { SqsVisibility } from '../../src/fan-out/visibility.ts';
+
+interface Entry {
+  readonly Id: string;
+  readonly ReceiptHandle: string;
+}
+
+const records = ['a', 'b', 'c'].map((receiptHandle) => ({ receiptHandle }) as SqsRecord);
+
+/** What a queue is asked for, and what is logged; `answer` is given the number of the call. */
+async function giveBack(answer: (call: number, entries: readonly Entry[]) => object) {
+  const asked: string[][] = [];
+  const logged: unknown[] = [];
+  const send = async ({ input }: { input: { Entries: readonly Entry[] } }) => {
+    asked.push(input.Entries.map(({ ReceiptHandle }) => ReceiptHandle));
+    return answer(asked.length, input.Entries);
+  };
+  const log = {
+    debug() {},
+    info() {},
+    error() {},
+    warn: (_: string, fields?: object) => logged.push(fields),
+  };
+  const client = { send } as unknown as SQSClient;
+  await new SqsVisibility({ client, queueUrl: 'queue', log }).giveBack(records, 0);
+  return { asked, logged };
+}
+
+describe('what is given back', () => {
+  it('is given back again where SQS was throttled, or says that some of it has failed', async () => {
+    const { asked, logged } = await giveBack((call, entries) => {
+      if (call === 1) throw new Error('throttled');
+      return call === 2
+        ? { Failed: [{ Id: entries[1]?.Id, SenderFault: false, Code: 'InternalError' }] }
+        : {};
+    });
+    expect(asked).toEqual([['a', 'b', 'c'], ['a', 'b', 'c'], ['b']]);
+    expect(logged).toEqual([]);
+  });
+
+  it('is left to its timeout after three times, and that is logged', async () => {
+    const { asked, logged } = await giveBack(() => {
+      throw new Error('throttled');
+    });
+    expect(asked).toHaveLength(3);
+    expect(logged).toEqual([{ records: 3, reason: 'Error: throttled' }]);
+  });
+
+  it('is not asked for again where SQS does not know it', async () => {
+    const failed = { Id: '0', SenderFault: true, Code: 'ReceiptHandleIsInvalid' };
+    const { asked, logged } = await giveBack(() => ({ Failed: [failed] }));
+    expect(asked).toHaveLength(1);
+    expect(logged).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Frame } from '../../src/frames/frame.ts';
+import { PACKED_BYTES_MAX, Postbag, type Poster, type PostOutcome } from '../../src/index.ts';
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+interface Post {
+  readonly connectionId: string;
+  readonly bytes: Buffer;
+  readonly mayRepeat: boolean;
+}
+
+/** Answers each post a turn of the event loop later, and knows which were under way together. */
+class FakePoster implements Poster {
+  readonly posts: Post[] = [];
+  readonly underWay = new Map<string, number>();
+  together = 0;
+  overlappedForOne = false;
+  readonly #outcomeOf: (post: Post) => PostOutcome;
+
+  constructor(outcomeOf: (post: Post) => PostOutcome = () => 'sent') {
+    this.#outcomeOf = outcomeOf;
+  }
+
+  async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
+    const text = typeof frame === 'string' ? frame : frame.text;
+    const post = { connectionId, bytes: Buffer.from(text, 'base64'), mayRepeat };
+    this.posts.push(post);
+    if (this.underWay.has(connectionId)) this.overlappedForOne = true;
+    this.underWay.set(connectionId, 1);
+    this.together = Math.max(this.together, this.underWay.size);
+    await new Promise(setImmediate);
+    this.underWay.delete(connectionId);
+    return this.#outcomeOf(post);
+  }
+
+  async delete(): Promise<void> {}
+
+  async get(): Promise<'unknown'> {
+    return 'unknown';
+  }
+
+  to(connectionId: string): Buffer {
+    return Buffer.concat(
+      this.posts.filter((post) => post.connectionId === connectionId).map(({ bytes }) => bytes),
+    );
+  }
+}
+
+describe('the postbag', () => {
+  it('sends several packets for one connection in one post', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    for (const text of ['a', 'b', 'c']) postbag.push('one', Buffer.from(text), false);
+    expect(await postbag.flush()).toEqual([]);
+    expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['abc']);
+  });
+
+  it('never sends more than is billed as one message, unless one packet is larger', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    for (const size of [PACKED_BYTES_MAX - 1, 1, 1, 90_000, 2])
+      postbag.push('one', Buffer.alloc(size), false);
+    await postbag.flush();
+    expect(poster.posts.map(({ bytes }) => bytes.length)).toEqual([PACKED_BYTES_MAX, 1, 90_000, 2]);
+  });
+
+  it('keeps the order for each connection: one post after another, connections side by side', async () => {
+    const packet = fc.record({
+      to: fc.constantFrom('a', 'b', 'c'),
+      size: fc.integer({ min: 1, max: 12_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(packet, { maxLength: 40 }), async (packets) => {
+        const poster = new FakePoster();
+        const postbag = new Postbag(poster, silent);
+        const expected = new Map<string, Buffer[]>();
+        for (const [index, { to, size }] of packets.entries()) {
+          const bytes = Buffer.alloc(size, index + 1);
+          postbag.push(to, bytes, false);
+          expected.set(to, [...(expected.get(to) ?? []), bytes]);
+        }
+        await postbag.flush();
+        for (const [to, all] of expected) expect(poster.to(to).equals(Buffer.concat(all))).toBe(true);
+        expect(poster.overlappedForOne).toBe(false);
+        expect(poster.together).toBe(expected.size);
+        for (const { bytes } of poster.posts) expect(bytes.length).toBeLessThanOrEqual(PACKED_BYTES_MAX);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('posts to at most 64 connections at a time, and to all', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    for (let index = 0; index < 200; index += 1) postbag.push(`c${index}`, Buffer.from('x'), false);
+    await postbag.flush();
+    expect(poster.together).toBe(64);
+    expect(new Set(poster.posts.map(({ connectionId }) => connectionId)).size).toBe(200);
+  });
+
+  it('lets a post be repeated only where something must arrive', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    postbag.push('qos 0', Buffer.from('x'), false);
+    postbag.push('mixed', Buffer.from('x'), false);
+    postbag.push('mixed', Buffer.from('y'), true);
+    await postbag.flush();
+    expect(poster.posts.map(({ connectionId, mayRepeat }) => [connectionId, mayRepeat])).toEqual([
+      ['qos 0', false],
+      ['mixed', true],
+    ]);
+  });
+
+  it('tells which connections did not get theirs, stops with those, and serves the others', async () => {
+    const poster = new FakePoster(({ connectionId }) => (connectionId === 'lost' ? 'gone' : 'sent'));
+    const postbag = new Postbag(poster, silent);
+    for (const to of ['lost', 'there']) {
+      for (let count = 0; count < 2; count += 1) postbag.push(to, Buffer.alloc(20_000), to === 'lost');
+    }
+    expect(await postbag.flush()).toEqual([
+      { connectionId: 'lost', outcome: 'gone', isLoss: true, packets: 2 },
+    ]);
+    expect(poster.posts.filter(({ connectionId }) => connectionId === 'lost')).toHaveLength(1);
+    expect(poster.posts.filter(({ connectionId }) => connectionId === 'there')).toHaveLength(2);
+  });
+
+  it('is empty after a flush: what comes meanwhile waits for the next', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), false);
+    const flushed = postbag.flush();
+    postbag.push('one', Buffer.from('second'), false);
+    await flushed;
+    expect(poster.posts).toHaveLength(1);
+    await postbag.flush();
+    await postbag.flush();
+    expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['first', 'second']);
+  });
+
+  it('holds what another call is posting, and ends no call before that has left', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), true);
+    const ahead = postbag.flushAhead('one');
+    expect(postbag.holds('one')).toBe(true);
+    const late = postbag.flushAhead('one').then(() => poster.underWay.size);
+    expect(await late).toBe(0);
+    expect(poster.posts).toHaveLength(1);
+    await ahead;
+    expect(postbag.holds('one')).toBe(false);
+  });
+
+  it('posts what was gathered meanwhile behind what is under way, for each connection', async () => {
+    const poster = new FakePoster();
+    const postbag = new Postbag(poster, silent);
+    const flushes: Promise<unknown>[] = [];
+    for (const text of ['a', 'b', 'c']) {
+      postbag.push('one', Buffer.from(text), true);
+      flushes.push(postbag.flushAhead('one'));
+    }
+    await Promise.all(flushes);
+    expect(poster.overlappedForOne).toBe(false);
+    expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('posts nothing behind a gap that came about meanwhile, and tells the failure once', async () => {
+    const poster = new FakePoster(() => 'failed');
+    const postbag = new Postbag(poster, silent);
+    postbag.push('one', Buffer.from('first'), true);
+    const ahead = postbag.flushAhead('one');
+    postbag.push('one', Buffer.from('second'), true);
+    expect(await postbag.flush()).toEqual([
+      { connectionId: 'one', outcome: 'failed', isLoss: true, packets: 1 },
+    ]);
+    await ahead;
+    expect(poster.posts).toHaveLength(1);
+  });
+});

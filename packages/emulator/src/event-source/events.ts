@@ -1,0 +1,37 @@
+import type { SystemAttributes } from '../sqs/message.ts';
+
+/** What Lambda hands to a function for a batch of an SQS queue (developer guide, "Using Lambda with Amazon SQS"). */
+export interface SqsEvent {
+  readonly Records: readonly SqsRecord[];
+}
+
+export interface SqsRecord {
+  readonly messageId: string;
+  /** Good for ChangeMessageVisibility and DeleteMessage while the visibility timeout runs. */
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: SystemAttributes;
+  readonly messageAttributes: Readonly<Record<string, SqsRecordMessageAttribute>>;
+  readonly md5OfBody: string;
+  /** Only with message attributes. */
+  readonly md5OfMessageAttributes?: string;
+  readonly eventSource: 'aws:sqs';
+  readonly eventSourceARN: string;
+  readonly awsRegion: string;
+}
+
+export interface SqsRecordMessageAttribute {
+  readonly dataType: string;
+  readonly stringValue?: string;
+  /** In base64. */
+  readonly binaryValue?: string;
+  /** Reserved; always empty. */
+  readonly stringListValues: readonly string[];
+  /** Reserved; always empty. */
+  readonly binaryListValues: readonly string[];
+}
+
+/** With `reportBatchItemFailures`: the messages that are to come again. None, or no answer at all, is success. */
+export interface SqsBatchResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}

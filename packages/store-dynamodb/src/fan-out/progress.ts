@@ -1,0 +1,165 @@
+import { PROGRESS_SECONDS, WORKER_LIFE_MS_MAX } from '../limits.ts';
+import { progressKey, type ShardName } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+
+/** A slice of a shard that a worker has said it serves. */
+export interface Claim {
+  /** Exclusive; undefined: from the beginning of the shard. */
+  readonly after: string | undefined;
+  /** Inclusive. */
+  readonly end: string;
+  /** No subscriber stood behind it. */
+  readonly isLast: boolean;
+}
+
+/** Jobs that have come equally far. */
+export interface Cohort {
+  /** Names of jobs, at most 10 in all cohorts: what SQS hands over at once. */
+  readonly jobs: readonly string[];
+  /** Everything before it has been posted; it itself perhaps in part. */
+  readonly claim: Claim;
+  /** How often a worker has taken this very claim up again. */
+  readonly attempts: number;
+  /** The last claim has been served too. */
+  readonly isDone: boolean;
+}
+
+/** How far the jobs of one shard have come. */
+export interface FanOutState {
+  /** The worker that serves them; unique for each batch. */
+  readonly owner: string;
+  /** Counts the writes of the state. */
+  readonly claims: number;
+  /** SQS's number of the last job that was begun: those after it have higher ones. Empty: not known. */
+  readonly sequence: string;
+  readonly cohorts: readonly Cohort[];
+}
+
+/** What came of the attempt to begin a batch. */
+export type Begun =
+  | { readonly outcome: 'begun' }
+  /** Some of its jobs are known: an earlier worker did not come to their end, or its success was not noted. */
+  | { readonly outcome: 'interrupted'; readonly state: FanOutState }
+  /** A later batch has begun: whoever asks has been overtaken, and must not post anything. */
+  | { readonly outcome: 'stale' };
+
+/**
+ * How far the workers of each shard have come: one item a shard, in a partition of its own, written once for each
+ * slice before anything of it is posted.
+ *
+ *     worker A                           worker B
+ *     reads slice 1, claims it
+ *     posts to half of it … dies, or is only slow
+ *                                        the jobs are visible again: B reads slice 1
+ *                                        begin: the jobs are known: A's claim
+ *                                        takes it over (owner B): repeats slice 1, QoS 0 left out
+ *                                        reads slice 2, claims it
+ *     (were A only slow …) claims
+ *     slice 2: the owner is B: stops
+ *
+ * A claim is written before its slice is posted and never after: a slice may be served once and a bit, and its QoS 0
+ * messages never twice. Nothing is written when the last slice is done, since the queue forgets the jobs then; should
+ * that be lost, the last slice is repeated and no other.
+ *
+ *     worker A                           workers B and C
+ *     reads slice 1
+ *     (is frozen; its jobs are visible again)
+ *                                        B serves the jobs to the end; they leave the queue
+ *                                        C begins the next batch
+ *     begin: a later batch stands there: stale
+ */
+export class FanOutProgress {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Writes the first claim of a batch none of whose jobs is known. */
+  async begin(shard: ShardName, state: FanOutState): Promise<Begun> {
+    const jobs = jobsOf(state);
+    const isFirst = 'attribute_not_exists(p)';
+    const hasExpired = 't <= :nowSeconds';
+    const isUnknown = jobs.map((_, index) => `NOT contains(j, :job${index})`).join(' AND ');
+    const isLater = '(q < :sequence OR u < :longAgo)';
+    const nowMs = this.#table.settings.clock.now();
+    const { ok, old } = await this.#table.put(this.#itemOf(shard, state), {
+      condition: `${isFirst} OR ${hasExpired} OR (${isUnknown}${state.sequence === '' ? '' : ` AND ${isLater}`})`,
+      values: {
+        ':nowSeconds': number(this.#table.nowSeconds()),
+        ...Object.fromEntries(jobs.map((job, index) => [`:job${index}`, text(job)])),
+        ...(state.sequence !== '' && {
+          ':sequence': text(state.sequence),
+          ':longAgo': number(nowMs - WORKER_LIFE_MS_MAX),
+        }),
+      },
+    });
+    if (ok || isOwnRetry(old, state)) return { outcome: 'begun' };
+    const stands = stateOf(old);
+    const isInterrupted = jobsOf(stands).some((job) => jobs.includes(job)) || stands.cohorts.length === 0;
+    return isInterrupted ? { outcome: 'interrupted', state: stands } : { outcome: 'stale' };
+  }
+
+  /** Replaces the state that was read or written last. False when another worker has replaced it meanwhile. */
+  async advance(shard: ShardName, from: FanOutState, to: FanOutState): Promise<boolean> {
+    const isUnchanged = 'o = :owner AND n = :claims';
+    const { ok, old } = await this.#table.put(this.#itemOf(shard, to), {
+      condition: isUnchanged,
+      values: { ':owner': text(from.owner), ':claims': number(from.claims) },
+    });
+    return ok || isOwnRetry(old, to);
+  }
+
+  #itemOf(shard: ShardName, state: FanOutState): Item {
+    const { p, s } = progressKey(shard);
+    return {
+      p: text(p),
+      s: text(s),
+      v: number(VERSION),
+      j: { SS: jobsOf(state) },
+      d: text(JSON.stringify(state.cohorts.map(packed))),
+      o: text(state.owner),
+      n: number(state.claims),
+      q: text(state.sequence),
+      u: number(this.#table.settings.clock.now()),
+      t: number(this.#table.nowSeconds() + PROGRESS_SECONDS),
+    };
+  }
+}
+
+function jobsOf({ cohorts }: FanOutState): string[] {
+  return cohorts.flatMap(({ jobs }) => jobs);
+}
+
+/** The write was made, and its answer lost. */
+function isOwnRetry(old: Item | undefined, { owner, claims }: FanOutState): boolean {
+  return textOf(old, 'o') === owner && numberOf(old, 'n') === claims;
+}
+
+type Packed = [jobs: string[], after: string, end: string, flags: number, attempts: number];
+
+const IS_LAST = 1;
+const IS_DONE = 2;
+
+function packed({ jobs, claim, attempts, isDone }: Cohort): Packed {
+  const flags = (claim.isLast ? IS_LAST : 0) + (isDone ? IS_DONE : 0);
+  return [[...jobs], claim.after ?? '', claim.end, flags, attempts];
+}
+
+function unpacked([jobs, after, end, flags, attempts]: Packed): Cohort {
+  const claim = { after: after === '' ? undefined : after, end, isLast: (flags & IS_LAST) !== 0 };
+  return { jobs, claim, attempts, isDone: (flags & IS_DONE) !== 0 };
+}
+
+/** Of an item in a layout that is not understood only what it takes to replace it: its jobs count as not begun. */
+function stateOf(item: Item | undefined): FanOutState {
+  const isUnderstood = numberOf(item, 'v') === VERSION;
+  const cohorts = isUnderstood ? (JSON.parse(textOf(item, 'd') ?? '[]') as Packed[]).map(unpacked) : [];
+  return {
+    owner: textOf(item, 'o') ?? '',
+    claims: numberOf(item, 'n') ?? 0,
+    sequence: textOf(item, 'q') ?? '',
+    cohorts,
+  };
+}

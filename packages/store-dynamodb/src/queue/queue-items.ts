@@ -1,0 +1,88 @@
+import { type Delivery, type Message, messageBytes, type QueuedPublish, type SessionRef } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import type { BodyRef } from '../table/bodies.ts';
+import { type Key, OWNED, ownedPartition } from '../table/keys.ts';
+import { decodeMessage } from '../table/message-blob.ts';
+import {
+  bytes,
+  bytesOf,
+  fromJson,
+  type Item,
+  number,
+  numberOf,
+  text,
+  textOf,
+  toJson,
+  VERSION,
+} from '../table/values.ts';
+
+/*
+ * A message of a queue, in an item of the log or in the record: `m` message id, `ix` which of its deliveries to this
+ * session, `d` delivery, `k` its QoS, `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and
+ * payload, `xp` when it expires. In the log: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
+ */
+
+/** A message on its way into one session's queue. */
+export interface Entry {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  /** Distinguishes deliveries of one message to one session; at QoS 2 the same when the message is offered again. */
+  readonly index: string;
+  /** Encoded, or where its body has been stored. */
+  readonly content: { readonly blob: Uint8Array } | { readonly body: BodyRef };
+  readonly ttlSeconds: number;
+}
+
+const waitingSort = (messageId: string, index: string): string => `${OWNED.waiting}${messageId}\0${index}`;
+
+export function waitingKey(session: SessionRef, { message, index }: Entry): Key {
+  return { p: ownedPartition(session), s: waitingSort(message.id, index) };
+}
+
+/** The attributes of a message. */
+export function entryFields({ message, delivery, index, content, ttlSeconds }: Entry): Item {
+  const { qos, retain, subscriptionIdentifiers, share } = delivery;
+  return {
+    v: number(VERSION),
+    t: number(ttlSeconds),
+    m: text(message.id),
+    ix: text(index),
+    k: text(String(qos)),
+    d: text(toJson({ qos, retain, subscriptionIdentifiers, share })),
+    by: number(messageBytes(message)),
+    ...('blob' in content ? { b: bytes(content.blob) } : { bn: number(content.body.pieces) }),
+    ...(message.expiresAtMs !== undefined && { xp: number(message.expiresAtMs) }),
+  };
+}
+
+export function sizeOfEntry(item: Item): number {
+  return numberOf(item, 'by') ?? 0;
+}
+
+export function bodyRefOf(item: Item): BodyRef | undefined {
+  const pieces = numberOf(item, 'bn');
+  return pieces === undefined ? undefined : { messageId: textOf(item, 'm') ?? '', pieces };
+}
+
+/** Undefined when its body is gone. */
+export function queuedOf(
+  item: Item,
+  body: Uint8Array | undefined,
+  session: SessionRef,
+  packetId: PacketId,
+  dup: boolean,
+): QueuedPublish | undefined {
+  const blob = bytesOf(item, 'b') ?? body;
+  const message = blob && decodeMessage(blob);
+  if (message === undefined) return undefined;
+  const stored = fromJson(textOf(item, 'd') ?? '{}') as Pick<Delivery, 'qos' | 'retain'>;
+  const delivery: Delivery = {
+    subscriptionIdentifiers: undefined,
+    share: undefined,
+    ...stored,
+    session,
+    packetId,
+    dup,
+  };
+  return { type: 'publish', message, delivery };
+}

@@ -1,0 +1,186 @@
+import type { Acknowledged, CompletingPacket, SessionRef } from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { DECISIONS_MAX } from '../limits.ts';
+import { connectionOf } from '../sessions/session-ref.ts';
+import { ContentionError } from '../table/errors.ts';
+import type { FrameCache } from '../table/frame-cache.ts';
+import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
+import type { RecordLog } from './record-log.ts';
+import type { HeldRecord, Records, Removed } from './records.ts';
+import { decide } from './session-record.ts';
+import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
+
+/** What clients answer to what their sessions were sent. */
+export class RecordAcknowledgements {
+  readonly #records: Records;
+  readonly #log: RecordLog;
+  readonly #frame: FrameCache;
+  #gathered: Gathered | undefined;
+
+  constructor(records: Records, log: RecordLog, frame: FrameCache) {
+    this.#records = records;
+    this.#log = log;
+    this.#frame = frame;
+  }
+
+  async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    return await this.#change(session, (record) => {
+      const entry = record.entries.find((each) => each.packetId === packetId);
+      if (answer === 'puback' || answer === 'pubcomp')
+        return acknowledged(record, { packet: answer, packetId });
+      if (entry === undefined || entry.phase === 'unsent' || entry.phase === 'pubrel-due') return 'unknown';
+      // PUBREC with an error ends the exchange.
+      if (answer === 'pubrec' && (entry.qos !== 2 || entry.phase !== 'sent')) return 'out-of-place';
+      const seen = answer === 'pubrec' && record.awaits === packetId ? arrived(record) : record;
+      return decide(seen, { type: 'give-up', packetId });
+    });
+  }
+
+  async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
+    return await this.#change(session, (record) => acknowledged(record, { packet: 'pubrec', packetId }));
+  }
+
+  /** The session's record with what the frame has acknowledged. Undefined: nothing of it. */
+  heldFor(session: SessionRef): HeldRecord | undefined {
+    return this.#gatheredFor(session)?.held;
+  }
+
+  /** A page has been written with it. */
+  written(session: SessionRef): void {
+    if (this.#gatheredFor(session) !== undefined) this.#gathered = undefined;
+  }
+
+  /**
+   * In a frame the acknowledgements are gathered, and written with the page that they make room for, or at the frame's end:
+   * the reply leaves after that. A frame that fails has acknowledged nothing.
+   */
+  async #change(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
+    if (!this.#frame.isOpen) return await this.#changeNow(session, decideOn);
+    let gathered = this.#gatheredFor(session);
+    if (gathered === undefined) {
+      await this.commit();
+      const held = await this.#records.find(session);
+      if (held === undefined || isOther(held, session)) return 'unknown';
+      gathered = { session, read: held, held, decided: [], deleted: [] };
+    }
+    const applied = applyTo(gathered.held, decideOn);
+    if (typeof applied === 'string') return applied;
+    const { held, deleted } = applied;
+    // What was acknowledged makes room, which a frame with a reply uses.
+    if (held.record.mode === 'backlog' && !this.#frame.isPushing) this.#frame.oweLook();
+    this.#gathered = {
+      ...gathered,
+      held,
+      decided: [...gathered.decided, decideOn],
+      deleted: [...gathered.deleted, ...deleted],
+    };
+    return 'done';
+  }
+
+  /** Writes what the frame has gathered. */
+  async commit(): Promise<void> {
+    const gathered = this.#gathered;
+    if (gathered === undefined) return;
+    const { session, decided } = gathered;
+    let { read, held } = gathered;
+    await this.deleteFromLog(session);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      if (read.record === held.record || (await this.#records.write(session, read, held)).ok) {
+        this.#gathered = undefined;
+        return;
+      }
+      const found = await this.#records.find(session);
+      if (found === undefined || isOther(found, session)) {
+        this.#gathered = undefined;
+        return;
+      }
+      read = found;
+      held = decided.reduce((before, decideOn) => {
+        const applied = applyTo(before, decideOn);
+        return typeof applied === 'string' ? before : applied.held;
+      }, found);
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  /** The frame has ended. */
+  endFrame(): void {
+    this.#gathered = undefined;
+  }
+
+  #gatheredFor({ incarnation, key }: SessionRef): Gathered | undefined {
+    const session = this.#gathered?.session;
+    return session?.incarnation === incarnation && session.key === key ? this.#gathered : undefined;
+  }
+
+  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  async deleteFromLog(session: SessionRef): Promise<void> {
+    const gathered = this.#gatheredFor(session);
+    if (gathered === undefined || gathered.deleted.length === 0) return;
+    await this.#log.deleteAll(session, gathered.deleted);
+    this.#gathered = { ...gathered, deleted: [] };
+  }
+
+  async #changeNow(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const read = await this.#records.find(session);
+      if (read === undefined || isOther(read, session)) return 'unknown';
+      const applied = applyTo(read, decideOn);
+      if (typeof applied === 'string') return applied;
+      await this.#log.deleteAll(session, applied.deleted);
+      if (applied.held.record === read.record) return 'done';
+      if ((await this.#records.write(session, read, applied.held)).ok) return 'done';
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+}
+
+type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
+
+/** Acknowledgements of one frame. */
+interface Gathered {
+  readonly session: SessionRef;
+  /** The record as it was read. */
+  readonly read: HeldRecord;
+  /** As they make it. */
+  readonly held: HeldRecord;
+  readonly decided: readonly DecideOn[];
+  /** Names in the log that are still to be deleted. */
+  readonly deleted: readonly string[];
+}
+
+function isOther({ record }: HeldRecord, session: SessionRef): boolean {
+  const connectionId = connectionOf(session);
+  return connectionId !== undefined && record.connectionId !== connectionId;
+}
+
+/** The record with an acknowledgement, under the version that was read; or why it changes nothing. */
+function applyTo(
+  held: HeldRecord,
+  decideOn: DecideOn,
+): { readonly held: HeldRecord; readonly deleted: readonly string[] } | Acknowledged {
+  const decision = decideOn(held.record);
+  if (typeof decision === 'string') return decision;
+  const deleted = decision.effects.flatMap((effect) => (effect.type === 'delete' ? effect.name : []));
+  return { held: { ...held, record: decision.record, removed: removedWith(held, deleted) }, deleted };
+}
+
+/** Each entry counts once: when it leaves the record. */
+function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]): Removed {
+  const gone = record.entries.filter(({ name }) => deleted.includes(name));
+  return {
+    messages: removed.messages + gone.length,
+    bytes: removed.bytes + gone.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+function acknowledged(record: QueueRecord, acknowledgement: Acknowledgement): Decision | Acknowledged {
+  const outcome = acknowledgedAs(record, acknowledgement);
+  if (outcome !== 'done') return outcome;
+  const frame = {
+    connectionId: record.connectionId ?? '',
+    acknowledgements: [acknowledgement],
+    draw: undefined,
+  };
+  return decide({ ...record, connectionId: frame.connectionId }, { type: 'frame', ...frame });
+}

@@ -1,0 +1,134 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type Attachment, PACKET_SIZE_UNLIMITED } from '@apus/broker';
+import type { PacketId, ProtocolVersion } from '@apus/mqtt';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import type { Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
+
+/*
+ * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of it;
+ * `e` epoch, `c` connection (absent while the client is away) and `ca` what else has to be known to send to it, `rm` Receive
+ * Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may
+ * still post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
+ * `mc` their messages that are not in the log, `rn` and `rb` what has left the log, `mv` when it was written, `n` tenant,
+ * incarnation and client identifier where the key could not hold them whole. What a blind write changes (`c`, `ca`, `q`,
+ * `f`, `aw`, `z`) is an attribute of its own.
+ */
+
+const LETTER_OF_MODE: Readonly<Record<Mode, string>> = { direct: 'D', backlog: 'B', closing: 'C' };
+const LETTER_OF_PHASE: Readonly<Record<Phase, string>> = {
+  unsent: 'u',
+  sent: 's',
+  'pubrel-due': 'd',
+  'pubrel-sent': 'r',
+};
+const LETTER_OF_BODY: Readonly<Record<Body, string>> = { inline: 'i', reference: 'b', log: 'l', none: 'n' };
+
+const MODE_OF = inverse(LETTER_OF_MODE);
+const PHASE_OF = inverse(LETTER_OF_PHASE);
+const BODY_OF = inverse(LETTER_OF_BODY);
+
+/** The attributes of a record, under the nonce of the write that makes them so. */
+export function recordFields(record: QueueRecord, nonce: string): Item {
+  const { connectionId, mode, isFetching, awaits, hasEnded, entries } = record;
+  return {
+    v: number(VERSION),
+    y: text(nonce),
+    e: number(record.epoch),
+    ...(connectionId !== undefined && { c: text(connectionId) }),
+    rm: number(record.receiveMaximum),
+    q: text(LETTER_OF_MODE[mode]),
+    ...(isFetching && { f: number(1) }),
+    ...(awaits !== 0 && { aw: number(awaits) }),
+    un: number(record.untilMs),
+    ...(hasEnded && { z: number(1) }),
+    id: number(record.lastPacketId),
+    ...(entries.length > 0 && { l: bytes(deflateRawSync(JSON.stringify(entries.map(packed)))) }),
+  };
+}
+
+/** The other way round. */
+export function recordOfItem(item: Item): { readonly record: QueueRecord; readonly nonce: string } {
+  const blob = bytesOf(item, 'l');
+  const list = blob === undefined ? [] : (JSON.parse(inflateRawSync(blob).toString()) as Packed[]);
+  return {
+    nonce: textOf(item, 'y') ?? '',
+    record: {
+      epoch: numberOf(item, 'e') ?? 0,
+      connectionId: textOf(item, 'c'),
+      receiveMaximum: numberOf(item, 'rm') ?? 0,
+      // In backlog nothing is posted past what waits, whatever else is unknown.
+      mode: MODE_OF[textOf(item, 'q') ?? ''] ?? 'backlog',
+      isFetching: numberOf(item, 'f') === 1,
+      awaits: numberOf(item, 'aw') ?? 0,
+      untilMs: numberOf(item, 'un') ?? 0,
+      hasEnded: numberOf(item, 'z') === 1,
+      lastPacketId: numberOf(item, 'id') ?? 0,
+      entries: list.map(unpacked),
+    },
+  };
+}
+
+/** Of the record's connection, beside its id and Receive Maximum. */
+type PackedAttachment = [
+  protocolVersion: ProtocolVersion,
+  /** 0: unlimited. */
+  maximumPacketSize: number,
+  keepsNothing: 0 | 1,
+  expiresAtMs?: number | null,
+  holder?: string,
+];
+
+export function attachmentFields(attachment: Attachment): AttributeValue {
+  const { protocolVersion, maximumPacketSize, keepsNothing, expiresAtMs, holder } = attachment;
+  const size = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
+  const fields: PackedAttachment = [protocolVersion, size, keepsNothing ? 1 : 0];
+  if (expiresAtMs !== undefined || holder !== undefined) fields.push(expiresAtMs ?? null);
+  if (holder !== undefined) fields.push(holder);
+  return text(JSON.stringify(fields));
+}
+
+/** Undefined while the client is away. */
+export function attachmentOfItem(item: Item): Attachment | undefined {
+  const [connectionId, json] = [textOf(item, 'c'), textOf(item, 'ca')];
+  if (connectionId === undefined || json === undefined) return undefined;
+  const [protocolVersion, size, keepsNothing, expiresAtMs, holder] = JSON.parse(json) as PackedAttachment;
+  return {
+    connectionId,
+    protocolVersion,
+    receiveMaximum: numberOf(item, 'rm') ?? 1,
+    maximumPacketSize: size === 0 ? PACKET_SIZE_UNLIMITED : size,
+    keepsNothing: keepsNothing === 1,
+    ...(typeof expiresAtMs === 'number' && { expiresAtMs }),
+    ...(holder !== undefined && { holder }),
+  };
+}
+
+/** Letters: QoS, kind, phase, whether it is counted, where the body is. */
+type Packed = [packetId: PacketId, name: string, letters: string, bytes: number];
+
+function packed({ packetId, name, qos, kind, phase, isCounted, body, bytes: size }: Entry): Packed {
+  const letters = [qos, kind === 'push' ? 'p' : 'g', LETTER_OF_PHASE[phase], isCounted ? 1 : 0];
+  return [packetId, name, letters.join('') + LETTER_OF_BODY[body], size];
+}
+
+function unpacked([packetId, name, letters, size]: Packed): Entry {
+  const [qos, kind, phase = '', isCounted, body = ''] = letters;
+  return {
+    packetId,
+    name,
+    qos: qos === '2' ? 2 : 1,
+    kind: kind === 'p' ? 'push' : 'page',
+    phase: PHASE_OF[phase] ?? 'unsent',
+    isCounted: isCounted === '1',
+    body: BODY_OF[body] ?? 'none',
+    bytes: size,
+  };
+}
+
+function inverse<T extends string>(letters: Readonly<Record<T, string>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(letters).map(([name, letter]) => [letter, name])) as Record<
+    string,
+    T
+  >;
+}

@@ -1,0 +1,287 @@
+import type {
+  Acknowledged,
+  CompletingPacket,
+  Delivery,
+  Message,
+  PageLimit,
+  Queued,
+  QueuedPublish,
+  QueueLimits,
+  QueueStore,
+  SessionRef,
+} from '@apus/broker';
+import type { PacketId } from '@apus/mqtt';
+import { DECISIONS_MAX } from '../limits.ts';
+import type { Leavings } from '../sessions/leavings.ts';
+import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
+import { batchDelete } from '../table/batch.ts';
+import type { Bodies } from '../table/bodies.ts';
+import { ContentionError, InDoubtError } from '../table/errors.ts';
+import type { FrameCache } from '../table/frame-cache.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/values.ts';
+import { AnsweredPage } from './answered-page.ts';
+import { Copies } from './copies.ts';
+import { namesDrawn } from './entries.ts';
+import { bodyRefOf, queuedOf } from './queue-items.ts';
+import { RecordAcknowledgements } from './record-acknowledgements.ts';
+import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
+import { RecordOffer } from './record-offer.ts';
+import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
+import { decide } from './session-record.ts';
+import type { Decision, Draw, Effect, Entry } from './types.ts';
+
+const NOTHING: readonly Queued[] = [];
+
+/**
+ * What sessions have been promised: one record for each, which decides, and a log of the messages that wait. The record is
+ * read, an event is decided on, and the record is written in the place of the one that was read; see `decide`.
+ */
+export class DynamoQueues implements QueueStore {
+  readonly #table: Table;
+  readonly #bodies: Bodies;
+  readonly #leavings: Leavings;
+  readonly #frame: FrameCache;
+  readonly #records: Records;
+  readonly #copies: Copies;
+  readonly #log: RecordLog;
+  /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
+  #emptyIncarnation: string | undefined;
+  /** The session for which this frame has found nothing to draw: what comes from then on is announced by a nudge. */
+  #idle: string | undefined;
+  readonly #acknowledgements: RecordAcknowledgements;
+
+  constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
+    this.#table = table;
+    this.#bodies = bodies;
+    this.#leavings = leavings;
+    this.#frame = frame;
+    this.#records = records;
+    this.#copies = new Copies(table);
+    this.#log = new RecordLog(table, this.#records, this.#copies);
+    this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, frame);
+  }
+
+  async offer(
+    message: Message,
+    deliveries: readonly Delivery[],
+    limits: QueueLimits,
+    hold?: ReadonlySet<Delivery>,
+  ): Promise<number> {
+    this.#leavings.forget();
+    const parts = {
+      records: this.#records,
+      log: this.#log,
+      bodies: this.#bodies,
+      copies: this.#copies,
+    };
+    return await new RecordOffer(this.#table, parts, limits).run(message, deliveries, hold);
+  }
+
+  async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
+    // What leaves in pushes only acknowledges: a frame with a reply draws.
+    if (this.#frame.isPushing) return NOTHING;
+    const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
+    if (this.#idle === session.key && !isGathering && !this.#frame.isMoreWaiting) return NOTHING;
+    const page = await this.#next(session, limit, nowMs);
+    if (page.length === 0 && this.#frame.isOpen) this.#idle = session.key;
+    return page;
+  }
+
+  async #next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
+      const isMine = held?.attachment !== undefined && held.record.connectionId === connectionOf(session);
+      if (isMine && held.record.mode !== 'backlog') return NOTHING;
+      const connected = isMine ? session : await this.#connected(session, held);
+      if (connected === undefined) return NOTHING;
+      const page = await this.#draw(connected, held ?? NOT_HELD, limit, nowMs);
+      if (page !== undefined) return page;
+      // Another has written meanwhile: what was acknowledged is applied to that.
+      await this.commit();
+    }
+    throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  /**
+   * The session on the connection that asks, of which the record does not know yet. Undefined where it draws nothing: it
+   * has been taken over; or it is new, and has no record. CONNECT alone writes the first one of a session that continues.
+   */
+  async #connected(session: SessionRef, held: HeldRecord | undefined): Promise<SessionRef | undefined> {
+    const opening = session instanceof SessionSnapshot ? session.opening : undefined;
+    if (held === undefined && opening?.isNew !== false) return undefined;
+    const current = opening === undefined ? await this.#records.present(session) : session;
+    const connectionId = current && connectionOf(current);
+    if (connectionId === undefined) return undefined;
+    // A frame of a connection that has been taken over draws nothing from its successor's queue.
+    return (connectionOf(session) ?? connectionId) === connectionId ? current : undefined;
+  }
+
+  async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    return await this.#acknowledgements.complete(session, packetId, answer);
+  }
+
+  async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
+    return await this.#acknowledgements.release(session, packetId);
+  }
+
+  /** Writes what the frame has gathered. */
+  async commit(): Promise<void> {
+    await this.#acknowledgements.commit();
+  }
+
+  endFrame(): void {
+    this.#idle = undefined;
+    this.#acknowledgements.endFrame();
+  }
+
+  /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
+  async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
+    const items = await this.#leavings.queue(this.#table, session);
+    const found = await this.#records.find(session);
+    if (found === undefined && items.length === 0) {
+      this.#emptyIncarnation = session.incarnation;
+      return [];
+    }
+    const isOver = (await this.#records.present(session)) === undefined;
+    const held = isOver ? ((await this.#records.end(session)) ?? found) : found;
+    const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
+    const entries = held?.record.entries ?? [];
+    const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
+      const item = isReleased(entry) ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
+      return item === undefined ? [] : [[item, entry.packetId]];
+    });
+    const drawn = held === undefined ? new Set<string>() : namesDrawn(held.record);
+    const waiting = items.filter((item) => !drawn.has(nameOfItem(item))).map((item) => [item, 0] as const);
+    const left = [...sent, ...waiting];
+    const refs = left.flatMap(([item]) => bodyRefOf(item) ?? []);
+    const bodies = await this.#bodies.load(session.tenant, refs);
+    return left.flatMap(([item, packetId]) => {
+      const ref = bodyRefOf(item);
+      const body = ref && this.#bodies.join(session.tenant, ref, bodies);
+      return queuedOf(item, body, session, packetId, false) ?? [];
+    });
+  }
+
+  async clear(session: SessionRef): Promise<void> {
+    const isEmpty = this.#emptyIncarnation === session.incarnation;
+    this.#emptyIncarnation = undefined;
+    if (isEmpty) return;
+    await batchDelete(this.#table, await this.#leavings.queue(this.#table, session));
+    this.#leavings.forget();
+    await this.#records.clear(session);
+  }
+
+  async length(session: SessionRef): Promise<number> {
+    const held = await this.#records.find(session);
+    return await this.#log.length(session, held ?? NOT_HELD);
+  }
+
+  /** Undefined when another has written the record meanwhile. */
+  async #draw(
+    session: SessionRef,
+    first: HeldRecord,
+    limit: PageLimit,
+    nowMs: number,
+  ): Promise<readonly Queued[] | undefined> {
+    const page = new AnsweredPage(limit);
+    let held = first;
+    await this.#acknowledgements.deleteFromLog(session);
+    for (let isAgain = false; ; isAgain = true) {
+      const read = await this.#log.first(session, namesDrawn(held.record).size + limit.messages + 1);
+      const draw: Draw = {
+        log: { items: read.items.map(logItemOf), isComplete: read.isComplete },
+        limit: page.left,
+        nowMs,
+        firstOfReply: page.firstPacketId,
+      };
+      const decision = this.#event(session, held, draw, isAgain);
+      if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
+      const isArrived = !this.#frame.isOpen && decision.record.awaits !== 0;
+      const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
+      const removed = await this.#deleteAll(session, held, decision.effects, read.items);
+      const { attachment } = session;
+      const isUnchanged = record === held.record && removed.messages === held.removed.messages;
+      if (isUnchanged && this.#acknowledgements.heldFor(session) === undefined) {
+        this.#frame.noteMore(record.mode === 'backlog');
+        return page.entries;
+      }
+      const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
+      // What was drawn may count as sent: the connection ends, and the next one is sent it.
+      if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
+      if (!written.ok) return page.isEmpty ? undefined : page.entries;
+      this.#acknowledgements.written(session);
+      this.#frame.noteMore(record.mode === 'backlog');
+      await this.#add(page, session, held, decision.effects, read.items);
+      if (decision.effects.some(({ type }) => type === 'look-again')) {
+        const drawn = namesDrawn(record);
+        const { items } = await this.#log.first(session, drawn.size + 1);
+        if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+      } else if (!isAllExpired(page, decision)) return page.entries;
+      held = { ...held, attachment, record, removed, nonce: written.nonce };
+    }
+  }
+
+  #event(session: SessionRef, { record }: HeldRecord, draw: Draw, isAgain: boolean): Decision {
+    const { connectionId = '', receiveMaximum = 0 } = session.attachment ?? {};
+    if (isAgain) return decide(record, { type: 'draw-again', connectionId, draw });
+    if (record.connectionId === connectionId)
+      return decide(record, { type: 'frame', connectionId, acknowledgements: [], draw });
+    const { epoch = 0 } = (session instanceof SessionSnapshot && session.opening) || {};
+    return decide(record, { type: 'connect', epoch, connectionId, receiveMaximum, draw });
+  }
+
+  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  async #deleteAll(
+    session: SessionRef,
+    held: HeldRecord,
+    effects: readonly Effect[],
+    items: readonly Item[] = [],
+  ) {
+    let { messages, bytes } = held.removed;
+    for (const effect of effects) {
+      if (effect.type !== 'delete' || !(await this.#log.delete(session, effect.name))) continue;
+      const entry = held.record.entries.find(({ name }) => name === effect.name);
+      const item = items.find((each) => nameOfItem(each) === effect.name);
+      messages += 1;
+      bytes += entry?.bytes ?? (item === undefined ? 0 : logItemOf(item).bytes);
+    }
+    return { messages, bytes };
+  }
+
+  async #add(
+    page: AnsweredPage,
+    session: SessionRef,
+    held: HeldRecord,
+    effects: readonly Effect[],
+    items: readonly Item[],
+  ): Promise<void> {
+    const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
+    const itemOf = ({ name, body }: Entry) => (body === 'log' ? inLog.get(name) : held.contents.get(name));
+    const refs = effects.flatMap((effect) => {
+      const item = effect.type === 'publish' ? itemOf(effect.entry) : undefined;
+      return (item && bodyRefOf(item)) ?? [];
+    });
+    const bodies = await this.#bodies.load(session.tenant, refs);
+    for (const effect of effects) {
+      if (effect.type === 'pubrel') page.add({ type: 'pubrel', packetId: effect.packetId }, 0);
+      if (effect.type !== 'publish') continue;
+      const item = itemOf(effect.entry);
+      const ref = item && bodyRefOf(item);
+      const body = ref && this.#bodies.join(session.tenant, ref, bodies);
+      const { packetId, bytes } = effect.entry;
+      const queued = item && queuedOf(item, body, session, packetId, effect.isDup);
+      if (queued !== undefined) page.add(queued, bytes);
+    }
+  }
+}
+
+/** An empty page says that nothing may be sent, so what stands behind the expired is looked at. */
+function isAllExpired(page: AnsweredPage, { effects }: Decision): boolean {
+  return page.isEmpty && effects.some(({ type }) => type === 'delete');
+}
+
+/** PUBREC has come: it counts as acknowledged. */
+function isReleased({ phase }: Entry): boolean {
+  return phase === 'pubrel-due' || phase === 'pubrel-sent';
+}

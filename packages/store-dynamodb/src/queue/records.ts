@@ -1,0 +1,258 @@
+import type { Attachment, ConnectionId, SessionRef } from '@apus/broker';
+import { nameValue, recordOf } from '../sessions/session-item.ts';
+import { type Opening, SessionSnapshot } from '../sessions/session-ref.ts';
+import { type Incarnation, recordKey, sessionItemKey } from '../table/keys.ts';
+import { marshalled, type Table } from '../table/table.ts';
+import { type Action, transact } from '../table/transaction.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { attachmentFields, attachmentOfItem, recordFields, recordOfItem } from './record-item.ts';
+import { NEW_RECORD } from './session-record.ts';
+import type { QueueRecord } from './types.ts';
+
+/** Messages that ever left the log, and their bytes. */
+export interface Removed {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** A record with what its item holds beside it. */
+export interface HeldRecord {
+  readonly record: QueueRecord;
+  /** Of the record's connection; undefined where it has none. */
+  readonly attachment: Attachment | undefined;
+  /** Of entries whose message is not in the log, by name: the attributes of an item there. */
+  readonly contents: ReadonlyMap<string, Item>;
+  readonly removed: Removed;
+  /** The record's version. Undefined: there is no item yet. */
+  readonly nonce: string | undefined;
+}
+
+/** No record has been written. */
+export const NOT_HELD: HeldRecord = {
+  record: NEW_RECORD,
+  attachment: undefined,
+  contents: new Map(),
+  removed: { messages: 0, bytes: 0 },
+  nonce: undefined,
+};
+
+/** What a write of a record came to; `failed` are the places of those written along that were there already. */
+export type RecordWritten =
+  | { readonly ok: true; readonly nonce: string }
+  | {
+      readonly ok: false;
+      readonly failed: ReadonlyMap<number, Item | undefined>;
+      /** An attempt whose answer was lost may have written it, and others have written since. */
+      readonly isInDoubt?: boolean;
+    };
+
+const NOT_WRITTEN = { ok: false, failed: new Map() } as const;
+
+/** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
+export class Records {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * As it stands, or as it begins where none has been written. Undefined: this incarnation is over, or was never.
+   */
+  async read(session: SessionRef): Promise<HeldRecord | undefined> {
+    const found = await this.find(session);
+    if (found !== undefined) return found;
+    const present = await this.present(session);
+    return present && begunBy(present);
+  }
+
+  /** As the match that named the session has just read it. */
+  async readOnce(session: SessionRef): Promise<HeldRecord | undefined> {
+    const { held, opening } = session instanceof SessionSnapshot ? session : {};
+    if (held !== undefined) return held;
+    if (opening === undefined) return await this.read(session);
+    return (await this.find(session)) ?? begunBy(session);
+  }
+
+  /** As it stands. Undefined: none has been written. */
+  async find(session: SessionRef): Promise<HeldRecord | undefined> {
+    const item = await this.#table.get(recordKey(session));
+    return item && heldOf(item);
+  }
+
+  /** The session as its item says that it is. Undefined: this incarnation is over, or was never. */
+  async present({ tenant, clientId, incarnation }: SessionRef): Promise<SessionRef | undefined> {
+    const item = await this.#table.get(sessionItemKey(tenant, clientId));
+    const current = item && recordOf(item, tenant, clientId)?.session;
+    return current?.incarnation === incarnation ? current : undefined;
+  }
+
+  /** Writes `after` in the place of `before`, and along with it what must not be there yet. */
+  async write(
+    session: SessionRef,
+    before: HeldRecord,
+    after: Omit<HeldRecord, 'nonce'>,
+    along: readonly Action[] = [],
+  ): Promise<RecordWritten> {
+    const nonce = this.#table.settings.randomId();
+    const key = recordKey(session);
+    const name = nameValue(key, session.tenant, session.incarnation, session.clientId);
+    const item = {
+      ...marshalled(key),
+      ...(name !== undefined && { n: name }),
+      ...this.#fieldsOf(after, nonce),
+    };
+    // Where only messages were dropped, no write has left a version.
+    const condition =
+      before.nonce === undefined || before.nonce === ''
+        ? { condition: 'attribute_not_exists(y)' }
+        : { condition: 'y = :nonce', values: { ':nonce': text(before.nonce) } };
+    if (along.length > 0) {
+      const transacted = await transact(this.#table, [...along, { put: item, ...condition }]);
+      return transacted.ok ? { ok: true, nonce } : { ok: false, failed: transacted.failed };
+    }
+    const { ok, old, isRetry } = await this.#table.put(item, condition);
+    // An attempt whose answer was lost has written it; what is written blindly since has another version, and the same writer.
+    if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce };
+    return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
+  }
+
+  /** From now on publishers append, and the client has to be told. False: it is so already, or no client is connected. */
+  async object(session: SessionRef): Promise<boolean> {
+    const isConnected = 'attribute_exists(c)';
+    const isNotBacklog = 'q <> :backlog';
+    const hasNotEnded = 'attribute_not_exists(z)';
+    const { ok, isRetry } = await this.#table.update(
+      recordKey(session),
+      'SET q = :backlog, y = :new, mv = :now REMOVE f, aw',
+      {
+        condition: [isConnected, isNotBacklog, hasNotEnded].join(' AND '),
+        values: {
+          ':backlog': text('B'),
+          ':new': text(this.#table.settings.randomId()),
+          ':now': this.#now(),
+        },
+      },
+    );
+    return ok || isRetry;
+  }
+
+  /** The connection is over: publishers append from now on. */
+  async lost(session: Incarnation, connectionId: ConnectionId): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca', {
+      condition: 'c = :connection',
+      values: { ':connection': text(connectionId), ':new': text(this.#table.settings.randomId()) },
+    });
+  }
+
+  /** The connection has another identity, or another expiry of it. */
+  async renew(session: SessionRef, attachment: Attachment): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new, ca = :attachment', {
+      condition: 'c = :connection',
+      values: {
+        ':connection': text(attachment.connectionId),
+        ':new': text(this.#table.settings.randomId()),
+        ':attachment': attachmentFields(attachment),
+      },
+    });
+  }
+
+  /** No publisher takes a place from now on; TTL forgets it. Answers what stood there. */
+  async end(session: SessionRef): Promise<HeldRecord | undefined> {
+    const { old } = await this.#table.update(
+      recordKey(session),
+      'SET z = :one, y = :new, v = :version, t = :ttl',
+      {
+        values: {
+          ':one': number(1),
+          ':new': text(this.#table.settings.randomId()),
+          ':version': number(VERSION),
+          ':ttl': number(this.#ttl()),
+        },
+        returnsOld: true,
+      },
+    );
+    return old && heldOf(old);
+  }
+
+  /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
+  async clear(session: SessionRef): Promise<void> {
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc', {
+      condition: 'attribute_exists(z)',
+      values: { ':new': text(this.#table.settings.randomId()) },
+    });
+    if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
+  }
+
+  /** A record that was begun for a session that is over. False: the one that ended the session has listed what is in it. */
+  async takeBack(session: Incarnation): Promise<boolean> {
+    const hasNotEnded = 'attribute_not_exists(z)';
+    return (await this.#table.delete(recordKey(session), { condition: hasNotEnded })).ok;
+  }
+
+  /** Messages were dropped from the log. */
+  async countRemoved(session: SessionRef, { messages, bytes }: Removed): Promise<void> {
+    if (messages === 0) return;
+    await this.#table.update(recordKey(session), 'SET v = :version, t = :ttl ADD rn :messages, rb :bytes', {
+      values: {
+        ':version': number(VERSION),
+        ':ttl': number(this.#ttl()),
+        ':messages': number(messages),
+        ':bytes': number(bytes),
+      },
+    });
+  }
+
+  #fieldsOf({ record, attachment, contents, removed }: Omit<HeldRecord, 'nonce'>, nonce: string): Item {
+    const kept = record.entries.flatMap(({ name, body }): [string, { M: Item }][] => {
+      const content = body === 'inline' || body === 'reference' ? contents.get(name) : undefined;
+      return content === undefined ? [] : [[name, { M: content }]];
+    });
+    return {
+      ...recordFields(record, nonce),
+      ...(record.connectionId !== undefined &&
+        attachment !== undefined && { ca: attachmentFields(attachment) }),
+      yw: text(nonce),
+      mv: this.#now(),
+      rn: number(removed.messages),
+      rb: number(removed.bytes),
+      t: number(this.#ttl()),
+      ...(kept.length > 0 && { mc: { M: Object.fromEntries(kept) } }),
+    };
+  }
+
+  #now() {
+    return number(this.#table.settings.clock.now());
+  }
+
+  /** Longer than any session lasts whose client stays away. */
+  #ttl(): number {
+    return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
+  }
+}
+
+/**
+ * The record of a session that has none. In an incarnation that began with the connection that it has, nothing can wait,
+ * and publishers post; what another one was sent before is not known until its CONNECT has written a record.
+ */
+export function begunBy(session: SessionRef): HeldRecord {
+  const { attachment } = session;
+  const opening: Opening | undefined = session instanceof SessionSnapshot ? session.opening : undefined;
+  if (attachment === undefined || opening?.isNew !== true) return NOT_HELD;
+  const { connectionId, receiveMaximum } = attachment;
+  const record: QueueRecord = { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' };
+  return { ...NOT_HELD, attachment, record };
+}
+
+/** The record that an item is. */
+export function heldOf(item: Item): HeldRecord {
+  const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
+  const { record, nonce } = recordOfItem(item);
+  return {
+    record,
+    nonce,
+    attachment: attachmentOfItem(item),
+    contents: new Map(contents),
+    removed: { messages: numberOf(item, 'rn') ?? 0, bytes: numberOf(item, 'rb') ?? 0 },
+  };
+}

@@ -1,0 +1,107 @@
+import { TTL_SLACK_SECONDS } from '../limits.ts';
+import { quotaAccountKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, number, numberOf, VERSION } from '../table/values.ts';
+
+/** The holder that is charged, and the kind of charge. */
+export interface QuotaAccount {
+  /** Empty for the account of all tenants. */
+  readonly tenant: string;
+  /** As `QuotaHolder` has it; of a whole tenant, or of all together. Never the same account. */
+  readonly kind: 'identity' | 'address' | 'client' | 'tenant' | 'broker';
+  /** Empty for a tenant, and for all together. */
+  readonly name: string;
+  readonly of: 'deliveries' | 'frames' | 'messages' | 'writes';
+}
+
+/** What came of a charge. */
+export interface Charged {
+  /** False: the debt had reached its limit already, and nothing was charged. */
+  readonly isTaken: boolean;
+  /** When the account is out of debt, if nothing more is charged; in ms since the epoch. */
+  readonly debtEndsAtMs: number;
+}
+
+/** Between a charge that adds to a debt and one that begins a debt an account may change sides; once is enough. */
+const ATTEMPTS_MAX = 4;
+
+/**
+ * The spending of holders of quotas, in time: an account is one number, the moment at which its debt is worked off. A charge
+ * moves it on by so many milliseconds and is refused while the debt is as long as it may be (a leaky bucket as a meter,
+ * as ITU-T I.371 has it). So a rate is bounded over any stretch of time, and no window begins anew at full minutes.
+ *
+ * An account is an item of its own that is only written by whoever is busy. Of charges at the same time each adds its own:
+ *
+ *     process A                          process B
+ *     no debt: begin one of 100 ms
+ *     (IF there is none)                 no debt: begin one of 300 ms
+ *     taken                              refused: a debt stands there
+ *                                        add 300 ms (IF there is one, and it is not too long)
+ *                                        taken: 400 ms
+ *
+ * A write whose answer was lost may charge twice, which is harmless.
+ */
+export class QuotaAccounts {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Charges `costMs`, unless the debt reaches `debtMsMax`; so it exceeds that by one charge at most. `hasDebt`: as far
+   * as the caller remembers, which saves a write unit where it is right.
+   */
+  async charge(account: QuotaAccount, costMs: number, debtMsMax: number, hasDebt: boolean): Promise<Charged> {
+    const nowMs = this.#table.settings.clock.now();
+    let isInDebt = hasDebt;
+    let debtEndsAtMs = nowMs;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const { ok, old } = isInDebt
+        ? await this.#add(account, costMs, debtMsMax, nowMs)
+        : await this.#begin(account, costMs, nowMs);
+      debtEndsAtMs = debtEndOf(old) ?? nowMs;
+      if (ok) return { isTaken: true, debtEndsAtMs: isInDebt ? debtEndsAtMs + costMs : nowMs + costMs };
+      if (debtEndsAtMs - nowMs >= debtMsMax) break;
+      isInDebt = debtEndsAtMs > nowMs;
+    }
+    return { isTaken: false, debtEndsAtMs };
+  }
+
+  async #begin(account: QuotaAccount, costMs: number, nowMs: number) {
+    const isOutOfDebt = 'attribute_not_exists(e) OR e <= :now';
+    return await this.#table.update(quotaAccountKey(account), 'SET v = :v, t = :ttl, e = :end', {
+      condition: isOutOfDebt,
+      values: {
+        ':v': number(VERSION),
+        ':ttl': number(this.#ttl()),
+        ':now': number(nowMs),
+        ':end': number(nowMs + costMs),
+      },
+    });
+  }
+
+  async #add(account: QuotaAccount, costMs: number, debtMsMax: number, nowMs: number) {
+    const isInDebt = 'e > :now';
+    const mayOweMore = 'e < :limit';
+    return await this.#table.update(quotaAccountKey(account), 'SET t = :ttl ADD e :cost', {
+      condition: `${isInDebt} AND ${mayOweMore}`,
+      values: {
+        ':ttl': number(this.#ttl()),
+        ':now': number(nowMs),
+        ':limit': number(nowMs + debtMsMax),
+        ':cost': number(costMs),
+      },
+      returnsOld: true,
+    });
+  }
+
+  /** Forgotten some time after any debt: who has no item owes nothing. */
+  #ttl(): number {
+    return this.#table.nowSeconds() + TTL_SLACK_SECONDS;
+  }
+}
+
+function debtEndOf(item: Item | undefined): number | undefined {
+  return numberOf(item, 'e');
+}

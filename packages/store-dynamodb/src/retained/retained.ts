@@ -1,0 +1,214 @@
+import {
+  isExpired,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  type RetainedLimits,
+  type RetainedPage,
+  type RetainedStore,
+  retainedBytes,
+} from '@apus/broker';
+import { matches } from '@apus/mqtt';
+import { INLINE_RETAINED_BYTES_MAX, PIECE_BYTES, TTL_SLACK_SECONDS } from '../limits.ts';
+import { ReadAmount } from '../queue/read-amount.ts';
+import type { RetainedHoldings } from '../quotas/retained-holdings.ts';
+import type { Bodies } from '../table/bodies.ts';
+import type { FrameCache } from '../table/frame-cache.ts';
+import { retainedPartition, retainedSort } from '../table/keys.ts';
+import { encodeMessage } from '../table/message-blob.ts';
+import type { Table } from '../table/table.ts';
+import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { cursorText, parseCursor } from './cursor.ts';
+import { retainedRange } from './range.ts';
+import { RetainedReader } from './reader.ts';
+import type { RetainedSize } from './size.ts';
+
+/** After so many Queries, each of 1 MB at most, a call answers what it has, if only where to go on. */
+const QUERIES_MAX = 4;
+
+/**
+ * Retained messages: an item for each topic, ordered by topic within the tenant, so that a wildcard reads only what
+ * begins with its literal levels. The last one wins by message id, a delete like a put:
+ *
+ *     publisher P                        publisher Q
+ *     id 5: "on"
+ *                                        id 6: empty payload
+ *                                        delete(6): a tombstone with id 6
+ *     put(5), late: fails, 6 is later
+ *
+ * What a frame has read ahead of the topic's subscribers is forgotten by the write, so that they are matched after it:
+ *
+ *     publisher                          subscriber
+ *     its frame begins: reads the heads
+ *                                        writes its subscription; reads: nothing is retained
+ *     put
+ *     (were it matched from what was read …)
+ *                                        … nobody would send it the message
+ */
+export class DynamoRetained implements RetainedStore {
+  readonly #table: Table;
+  readonly #bodies: Bodies;
+  readonly #size: RetainedSize;
+  readonly #holdings: RetainedHoldings;
+  readonly #reader: RetainedReader;
+  readonly #frame: FrameCache;
+
+  constructor(
+    table: Table,
+    bodies: Bodies,
+    size: RetainedSize,
+    holdings: RetainedHoldings,
+    frame: FrameCache,
+  ) {
+    this.#table = table;
+    this.#frame = frame;
+    this.#bodies = bodies;
+    this.#size = size;
+    this.#holdings = holdings;
+    this.#reader = new RetainedReader(bodies);
+  }
+
+  async put(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
+    const size = retainedBytes(message);
+    if (!(await this.#hasRoom(tenant, message.topic, size, limits))) return false;
+    const blob = encodeMessage(message);
+    const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
+    const ttl = ttlSecondsOf(message);
+    const body = isInline ? undefined : await this.#bodies.store(tenant, message.id, blob, ttl);
+    const held = this.#holdings.fieldsFor(limits.holder, size);
+    const { ok, old } = await this.#write(tenant, message.topic, message.id, {
+      ...held,
+      ...(body === undefined ? { b: bytes(blob) } : { bn: number(body.pieces) }),
+      rs: number(size),
+      ...(ttl !== undefined && { t: number(ttl) }),
+    });
+    if (!ok) {
+      // Not its own body, of an attempt whose answer was lost.
+      if (body !== undefined && textOf(old, 'm') !== message.id) await this.#bodies.delete(tenant, body);
+      return true;
+    }
+    await this.#size.add(tenant, isThere(old) ? 0 : 1, size - sizeOf(old));
+    await this.#holdings.count(tenant, held, 1);
+    await this.#holdings.count(tenant, old, -1);
+    await this.#forgetBody(tenant, old, message.id);
+    return true;
+  }
+
+  async delete(tenant: string, topicName: string, before: string): Promise<void> {
+    const { retainedTombstoneSeconds } = this.#table.settings;
+    const { ok, old } = await this.#write(tenant, topicName, before, {
+      x: number(1),
+      t: number(this.#table.nowSeconds() + retainedTombstoneSeconds),
+    });
+    if (!ok || old === undefined || old.x !== undefined) return;
+    await this.#size.add(tenant, -1, -sizeOf(old));
+    await this.#holdings.count(tenant, old, -1);
+    await this.#forgetBody(tenant, old, undefined);
+  }
+
+  /** A sweep has counted: what TTL has removed is counted down by nothing else. */
+  async resize(tenant: string, messages: number, bytes: number): Promise<void> {
+    await this.#size.set(tenant, messages, bytes);
+  }
+
+  async match(
+    tenant: string,
+    topicFilter: string,
+    nowMs: number,
+    from: string | undefined,
+    limit: PageLimit,
+  ): Promise<RetainedPage> {
+    const range = { p: retainedPartition(tenant), ...retainedRange(topicFilter) };
+    const page = new Page<Message>(limit);
+    const cursor = parseCursor(from);
+    const amount = new ReadAmount(limit, cursor.items);
+    const endAt = (end: string | undefined): RetainedPage => ({
+      messages: page.entries,
+      next: end === undefined ? undefined : cursorText(end, amount.ofNextPage()),
+    });
+    let { after } = cursor;
+    for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
+      const read = await this.#table.query({ ...range, after, limit: amount.next() });
+      for (const item of read.items) {
+        const message = await this.#read(tenant, item, topicFilter, nowMs);
+        const size = message && messageBytes(message);
+        amount.look(size);
+        if (size !== undefined && !page.hasRoom(size)) return endAt(after);
+        if (message !== undefined && size !== undefined) {
+          page.add(message, size);
+          amount.take(size);
+        }
+        after = textOf(item, 's');
+      }
+      after = read.next;
+      if (after === undefined || amount.isFull()) break;
+    }
+    return endAt(after);
+  }
+
+  /** Undefined where the filter does not match it, or it is no more. */
+  async #read(tenant: string, item: Item, topicFilter: string, nowMs: number): Promise<Message | undefined> {
+    const message = await this.#reader.read(tenant, item);
+    if (message === undefined || isExpired(message, nowMs) || !matches(topicFilter, message.topic))
+      return undefined;
+    // Earlier versions gave long topics keys that nobody writes to or deletes any more.
+    return textOf(item, 's') === retainedSort(message.topic) ? message : undefined;
+  }
+
+  async #write(tenant: string, topicName: string, id: string, fields: Item) {
+    const isNone = 'attribute_not_exists(p)';
+    const isNotLater = 'm <= :id';
+    // A tombstone that has expired and that TTL has not come around to.
+    const isForgotten = '(attribute_exists(x) AND t <= :now)';
+    const item: Item = {
+      p: text(retainedPartition(tenant)),
+      s: text(retainedSort(topicName)),
+      v: number(VERSION),
+      m: text(id),
+      ...fields,
+    };
+    const written = await this.#table.put(item, {
+      condition: `${isNone} OR ${isNotLater} OR ${isForgotten}`,
+      values: { ':id': text(id), ':now': number(this.#table.nowSeconds()) },
+      returnsOld: true,
+    });
+    this.#frame.forgetMatch(tenant, topicName);
+    return written;
+  }
+
+  /** The message of the topic is read only where a new one would be too much. */
+  async #hasRoom(tenant: string, topicName: string, size: number, limits: RetainedLimits): Promise<boolean> {
+    const hasRoom = async (messages: number, bytes: number) =>
+      await this.#size.hasRoom(tenant, { messages, bytes }, limits);
+    const hasHolderRoom = async (messages: number, bytes: number) =>
+      await this.#holdings.hasRoom(limits.holder, messages, bytes);
+    if ((await hasRoom(1, size)) && (await hasHolderRoom(1, size))) return true;
+    const old = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
+    if (!isThere(old) || !(await hasRoom(0, size - sizeOf(old)))) return false;
+    return this.#holdings.isOf(limits.holder, tenant, old)
+      ? await hasHolderRoom(0, size - sizeOf(old))
+      : await hasHolderRoom(1, size);
+  }
+
+  async #forgetBody(tenant: string, old: Item | undefined, keptId: string | undefined): Promise<void> {
+    const pieces = numberOf(old, 'bn');
+    const messageId = textOf(old, 'm');
+    if (pieces === undefined || messageId === undefined || messageId === keptId) return;
+    await this.#bodies.delete(tenant, { messageId, pieces });
+  }
+}
+
+function isThere(item: Item | undefined): item is Item {
+  return item !== undefined && item.x === undefined;
+}
+
+/** Items of earlier versions do not say: about what they hold. */
+function sizeOf(item: Item | undefined): number {
+  if (!isThere(item)) return 0;
+  return numberOf(item, 'rs') ?? bytesOf(item, 'b')?.length ?? (numberOf(item, 'bn') ?? 0) * PIECE_BYTES;
+}
+
+function ttlSecondsOf({ expiresAtMs }: Message): number | undefined {
+  return expiresAtMs === undefined ? undefined : Math.ceil(expiresAtMs / 1_000) + TTL_SLACK_SECONDS;
+}

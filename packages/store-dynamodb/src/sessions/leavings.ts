@@ -1,0 +1,54 @@
+import type { SessionRef } from '@apus/broker';
+import { OWNED, ownedPartition } from '../table/keys.ts';
+import { endOf, type Table } from '../table/table.ts';
+import { type Item, textOf } from '../table/values.ts';
+
+/** What was read is taken for what is there for so long, by the calls that clear one session after the other. */
+const FRESH_MS = 1_000;
+
+/**
+ * What an ended incarnation leaves behind. The broker clears its receipts, its queue and its subscriptions with calls of
+ * their own; all of it is in one partition, which the first call reads for all. Memories of copies (see `copies.ts`) are
+ * left to TTL, which removes them for nothing.
+ */
+export class Leavings {
+  readonly #now: () => number;
+  #partition:
+    | { readonly name: string; readonly items: readonly Item[]; readonly readAtMs: number }
+    | undefined;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** To be called by whatever adds to a session, or has taken all: what was read is not all any more. */
+  forget(): void {
+    this.#partition = undefined;
+  }
+
+  async all(table: Table, session: SessionRef): Promise<readonly Item[]> {
+    const known = this.#partition;
+    const name = nameOf(session);
+    if (known?.name === name && this.#now() - known.readAtMs < FRESH_MS) return known.items;
+    const items = await table.queryAll({
+      p: ownedPartition(session),
+      from: OWNED.list,
+      to: endOf(OWNED.waiting),
+    });
+    this.#partition = { name, items, readAtMs: this.#now() };
+    return items;
+  }
+
+  async received(table: Table, session: SessionRef): Promise<Item | undefined> {
+    return (await this.all(table, session)).find((item) => textOf(item, 's') === OWNED.received);
+  }
+
+  /** The messages that waited. */
+  async queue(table: Table, session: SessionRef): Promise<Item[]> {
+    return (await this.all(table, session)).filter((item) => textOf(item, 's')?.startsWith(OWNED.waiting));
+  }
+}
+
+function nameOf({ key, incarnation }: SessionRef): string {
+  return `${key}\0${incarnation}`;
+}

@@ -1,0 +1,99 @@
+import type { ConnectionId, LinkState, LinkStore } from '@apus/broker';
+import type { FrameCache } from '../table/frame-cache.ts';
+import { linkKey } from '../table/keys.ts';
+import { marshalled, type Table } from '../table/table.ts';
+import { fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
+
+/** The gateway closes a connection at two hours; what is left behind after three is debris. */
+const LINK_SECONDS_MAX = 3 * 60 * 60;
+
+/** Longer than any packet of an ended connection may still be on its way to a handler. */
+const TOMBSTONE_SECONDS = 60 * 60;
+
+/*
+ * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
+ * client identifier once it was; `e` nonce of whoever ended it, `ea` when.
+ */
+
+/** Where each network connection stands: one item, replaced whole. */
+export class DynamoLinks implements LinkStore {
+  readonly #table: Table;
+  readonly #frame: FrameCache;
+
+  constructor(table: Table, frame: FrameCache) {
+    this.#table = table;
+    this.#frame = frame;
+  }
+
+  async load(connectionId: ConnectionId): Promise<LinkState | undefined> {
+    const key = linkKey(connectionId);
+    const item = this.#frame.hasLink(connectionId)
+      ? this.#frame.takeLink(connectionId)
+      : await this.#table.get(key);
+    return stateOf(item);
+  }
+
+  /**
+   *     CONNECT's handler          $disconnect's handler
+   *     load: nothing
+   *                                end: tombstone
+   *     save: fails, so the handler undoes what CONNECT began: no ghost
+   */
+  async save(connectionId: ConnectionId, state: LinkState): Promise<boolean> {
+    const notEnded = 'attribute_not_exists(e)';
+    const item: Item = {
+      ...marshalled(linkKey(connectionId)),
+      ...beginningOf(state, this.#table.settings.clock.now()),
+      v: number(VERSION),
+      t: number(this.#table.nowSeconds() + LINK_SECONDS_MAX),
+      d: text(toJson(withPlainSession(state))),
+    };
+    const { ok } = await this.#table.put(item, { condition: notEnded });
+    return ok;
+  }
+
+  async end(connectionId: ConnectionId): Promise<LinkState | undefined> {
+    const notEnded = 'attribute_not_exists(e)';
+    const nonce = this.#table.settings.randomId();
+    const { ok, old } = await this.#table.update(
+      linkKey(connectionId),
+      // What stood there is kept until the tombstone goes: an end whose answer was lost finds it again.
+      'SET e = :end, ea = :now, v = :v, t = :t',
+      {
+        condition: notEnded,
+        values: {
+          ':end': text(nonce),
+          ':now': number(this.#table.settings.clock.now()),
+          ':v': number(VERSION),
+          ':t': number(this.#table.nowSeconds() + TOMBSTONE_SECONDS),
+        },
+        returnsOld: true,
+      },
+    );
+    return ok || textOf(old, 'e') === nonce ? storedState(old) : undefined;
+  }
+}
+
+/** What the sweep wants to know, without reading the state. */
+function beginningOf(state: LinkState, nowMs: number): Item {
+  if (state.phase !== 'connected') return { a: number(nowMs) };
+  const { session, connectedAtMs } = state.connection;
+  return { a: number(connectedAtMs), n: text(JSON.stringify([session.tenant, session.clientId])) };
+}
+
+function stateOf(item: Item | undefined): LinkState | undefined {
+  return item?.e === undefined ? storedState(item) : { phase: 'closed' };
+}
+
+function storedState(item: Item | undefined): LinkState | undefined {
+  const json = textOf(item, 'd');
+  return json === undefined ? undefined : (fromJson(json) as LinkState);
+}
+
+/** The session's ref may be an object of a store; its plain fields are what is kept. */
+function withPlainSession(state: LinkState): LinkState {
+  if (state.phase !== 'connected') return state;
+  const { key, tenant, clientId, incarnation, attachment } = state.connection.session;
+  const session = { key, tenant, clientId, incarnation, attachment };
+  return { ...state, connection: { ...state.connection, session } };
+}

@@ -1,0 +1,287 @@
+import type { ConnectionId, OpenedSession, OpenSession } from '@apus/broker';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { DECISIONS_MAX } from '../limits.ts';
+import { ContentionError, InDoubtError } from '../table/errors.ts';
+import { sessionItemKey } from '../table/keys.ts';
+import { Pauses } from '../table/retry.ts';
+import type { Table, Written } from '../table/table.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import {
+  FOREVER_MS,
+  hasWill,
+  identityOf,
+  NONE,
+  nameValue,
+  owedWillsOf,
+  owedWillValue,
+  recordOf,
+  settledJson,
+  willJson,
+} from './session-item.ts';
+import { SessionSnapshot } from './session-ref.ts';
+
+/**
+ * `clean`: a new incarnation in any case; `begin`: one where no session continues; `replace`: one in the place
+ * of a session that is not the caller's, and yields; `continue`: none.
+ */
+type Mode = 'clean' | 'begin' | 'replace' | 'continue';
+
+/** A will that was seen where the session is opened, and what becomes of it. */
+interface SeenWill {
+  readonly item: Item;
+  readonly connectionId: ConnectionId;
+  readonly isOwed: boolean;
+}
+
+/** How the next write is tried. Whether a session continues, and whether a will stands there, is guessed at first. */
+interface Guess {
+  readonly mode: Mode;
+  readonly will: SeenWill | undefined;
+}
+
+/**
+ * Take-over is one conditional write, whose answer is what stood there before:
+ *
+ *     CONNECT(A)                        CONNECT(B)
+ *     open: connection := A, o := a
+ *                                       open: connection := B, o := b, answer: A stood there
+ *     (its answer was lost) open again:
+ *     `o` is b: A takes over from B. Had B not come, `o` would be a: A has won already,
+ *     and finds in the item's own memory what it had replaced.
+ *
+ * A will that stands there is withdrawn or moved to those that are owed by the same write. It names the will as it was
+ * seen, so nothing can have become of that meanwhile:
+ *
+ *     CONNECT(B)                        will timer of A
+ *     reads: A's will stands, withdraw it
+ *                                       beginWill: under message id m
+ *     open: fails, the will has been begun. Again: it is owed, under m
+ *
+ * A wrong guess costs one write more. Where nobody says whether a write was made, the next is one of its own, with a new
+ * incarnation:
+ *
+ *     CONNECT(A), Clean Start             CONNECT(B), Clean Start
+ *     open: incarnation := a; no answer
+ *                                        open: incarnation := b; A's is to be discarded
+ *     (were it to open again as a …)
+ *     subscribes
+ *                                        … B would discard that
+ */
+export async function openSession(
+  table: Table,
+  request: OpenSession,
+): Promise<OpenedSession | 'owned-by-another'> {
+  const nonce = table.settings.randomId();
+  const mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
+  let guess: Guess = { mode, will: undefined };
+  for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+    const { ok, old, incarnation } = await writeAnswered(table, request, guess, nonce);
+    const owed = guess.will?.isOwed === true ? guess.will.connectionId : undefined;
+    if (ok)
+      return opened(request, guess.mode === 'continue' ? textOf(old, 'i') : incarnation, owed, old, 'now');
+    if (old !== undefined && textOf(old, 'o') === nonce) {
+      const first = opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
+      return withWill(first, request, guess.will);
+    }
+    const next = guessFrom(request, old);
+    if (next === 'owned-by-another') return next;
+    guess = next;
+  }
+  throw new ContentionError('the session', DECISIONS_MAX);
+}
+
+/**
+ * The answer that was lost was that of this very guess: every other has failed. The will that it named stood there, and
+ * the item does not remember it.
+ */
+function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | undefined): OpenedSession {
+  const before = seen && recordOf(seen.item, request.tenant, request.clientId);
+  if (first.previous === undefined || before === undefined) return first;
+  const { will, willDue } = before;
+  return { ...first, previous: { ...first.previous, will, willDue } };
+}
+
+function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned-by-another' {
+  const mode = modeFor(request, item);
+  if (mode === 'owned-by-another') return mode;
+  if (item === undefined || !hasWill(item)) return { mode, will: undefined };
+  const previous = recordOf(item, request.tenant, request.clientId);
+  // What has been begun is brought to its end; so is whatever stands in an item that is kept for its wills.
+  const isOwed =
+    item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
+  return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
+}
+
+function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by-another' {
+  const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
+  const isOwn = textOf(item, 'y') === request.identity.name;
+  const isHeld = continues || item?.c !== undefined;
+  if (!isOwn && isHeld && (numberOf(item, 'yr') ?? -1) >= request.bindingRank) return 'owned-by-another';
+  if (request.cleanStart) return 'clean';
+  if (!continues) return 'begin';
+  return isOwn ? 'continue' : 'replace';
+}
+
+/** Made until somebody says what became of it, under an incarnation of its own each time. */
+async function writeAnswered(
+  table: Table,
+  request: OpenSession,
+  guess: Guess,
+  nonce: string,
+): Promise<Written & { readonly incarnation: string }> {
+  const pauses = new Pauses('UpdateItem', table.settings);
+  for (;;) {
+    const incarnation = table.settings.randomId();
+    try {
+      return { ...(await write(table, request, guess, nonce, incarnation)), incarnation };
+    } catch (error) {
+      if (!(error instanceof InDoubtError)) throw error;
+      await pauses.next(error);
+    }
+  }
+}
+
+async function write(
+  table: Table,
+  request: OpenSession,
+  { mode, will: seen }: Guess,
+  nonce: string,
+  incarnation: string,
+) {
+  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs } = request;
+  const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
+  const isOwn = 'y = :owner';
+  const isNotOwn = '(attribute_not_exists(y) OR y <> :owner)';
+  const yields = '(attribute_not_exists(yr) OR yr < :rank)';
+  const isNotHeld = '(attribute_not_exists(c) AND u <= :now)';
+  const isMineToTake = `(${isOwn} OR ${yields} OR ${isNotHeld})`;
+  const continues = 'u > :now';
+  const hasEnded = '(attribute_not_exists(u) OR u <= :now)';
+  const conditions = {
+    clean: [isNotMine, isMineToTake],
+    begin: [isNotMine, hasEnded, isMineToTake],
+    replace: [isNotMine, isNotOwn, isMineToTake],
+    continue: [isNotMine, continues, isOwn],
+  }[mode];
+  const key = sessionItemKey(tenant, clientId);
+  const name = nameValue(key, tenant, clientId);
+  const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
+  const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
+  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr`, {
+    condition: [...conditions, ...settled.conditions].join(' AND '),
+    ...(settled.names !== undefined && { names: settled.names }),
+    values: {
+      ':nonce': text(nonce),
+      ':none': text(NONE),
+      ':zero': number(0),
+      ':one': number(1),
+      ':connection': text(attachment.connectionId),
+      ':attached': number(nowMs),
+      ':settled': text(settledJson(request)),
+      ':owner': text(identity.name),
+      ':rank': number(bindingRank),
+      ':expiry': number(expirySeconds),
+      ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
+      ':will': text(willJson(will)),
+      ':version': number(VERSION),
+      ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
+      ...settled.values,
+      ...(name !== undefined && { ':name': name }),
+      ':now': number(nowMs),
+      ...(mode !== 'continue' && { ':incarnation': text(incarnation) }),
+    },
+    returnsOld: true,
+    once: true,
+  });
+}
+
+function assignments(mode: Mode): string[] {
+  const before = [
+    'pi = if_not_exists(i, :none)',
+    'pl = if_not_exists(l, :none)',
+    'pa = if_not_exists(a, :zero)',
+    'pr = if_not_exists(r, :none)',
+    'px = if_not_exists(x, :zero)',
+    'pz = if_not_exists(z, :zero)',
+    'po = :owed',
+  ];
+  const after = [
+    'o = :nonce',
+    'c = :connection',
+    'l = :connection',
+    'a = :attached',
+    'r = :settled',
+    'y = :owner',
+    'yr = :rank',
+    'x = :expiry',
+    'z = :zero',
+    'u = :until',
+    'w = :will',
+    'v = :version',
+    'ep = if_not_exists(ep, :zero) + :one',
+  ];
+  return [...before, ...after, ...(mode === 'continue' ? [] : ['i = :incarnation'])];
+}
+
+/** The part of the write that is about the will that stands there. */
+interface SettledWill {
+  readonly set: readonly string[];
+  readonly conditions: readonly string[];
+  readonly names?: Record<string, string>;
+  readonly values: Readonly<Record<string, AttributeValue>>;
+}
+
+const NO_WILL: SettledWill = {
+  set: [],
+  conditions: ['(attribute_not_exists(w) OR w = :none)'],
+  values: {},
+};
+
+function settleWill({ item, connectionId, isOwed }: SeenWill, tenant: string): SettledWill {
+  const messageId = textOf(item, 'wm');
+  const stands = 'w <> :none';
+  const isOfSameConnection = 'l = :last';
+  const isAsAttached = 'z = :detached';
+  const isAsBegun = messageId === undefined ? 'attribute_not_exists(wm)' : 'wm = :begun';
+  const same = [stands, isOfSameConnection, isAsAttached, isAsBegun];
+  const values = {
+    ':last': text(connectionId),
+    ':detached': number(numberOf(item, 'z') ?? 0),
+    ...(messageId !== undefined && { ':begun': text(messageId) }),
+  };
+  if (!isOwed) return { set: [], conditions: same, values };
+  const moved = owedWillValue(textOf(item, 'w') ?? NONE, identityOf(item, tenant), messageId);
+  if (owedWillsOf(item) === undefined) {
+    const isFirst = 'attribute_not_exists(ow)';
+    const first = { M: { [connectionId]: moved } };
+    return { set: ['ow = :moved'], conditions: [...same, isFirst], values: { ...values, ':moved': first } };
+  }
+  return {
+    set: ['ow.#last = :moved'],
+    conditions: [...same, 'attribute_exists(ow)'],
+    names: { '#last': connectionId },
+    values: { ...values, ':moved': moved },
+  };
+}
+
+/** `when`: whether the item tells what stood there as its present or as its past. */
+function opened(
+  { tenant, clientId, attachment }: OpenSession,
+  incarnation: string | undefined,
+  owedWillOf: ConnectionId | undefined,
+  item: Item | undefined,
+  when: 'now' | 'before',
+): OpenedSession {
+  const previous = item && recordOf(item, tenant, clientId, when);
+  return {
+    session: new SessionSnapshot({ tenant, clientId, incarnation: incarnation ?? NONE }, attachment, {
+      opening: {
+        epoch: (numberOf(item, 'ep') ?? 0) + (when === 'now' ? 1 : 0),
+        isNew: previous?.session.incarnation !== incarnation,
+      },
+    }),
+    present: previous?.session.incarnation === incarnation,
+    previous,
+    owedWillOf,
+  };
+}

@@ -1,0 +1,173 @@
+import {
+  type FilterName,
+  type SessionRef,
+  type SubscribeOutcome,
+  type Subscription,
+  subscriptionWeight,
+} from '@apus/broker';
+import { LISTED_SUBSCRIPTIONS_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
+import { filterHash, type Key, OWNED, ownedPartition } from '../table/keys.ts';
+import { endOf, type Table, type Written } from '../table/table.ts';
+import { fromJson, type Item, number, numberOf, text, textOf, toJson, VERSION } from '../table/values.ts';
+
+/** Attributes of the list that are subscriptions begin with this; the hash of the filter follows. */
+const LISTED = '=';
+
+/**
+ * Which subscriptions a session holds: one item while they are few, so that its limit is a clause of the write that
+ * adds one; beyond that an item each (`o` of them, by their weight, counted in the list; `ok` is the mark of the write that counted last).
+ */
+export class SessionList {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
+    const name = LISTED + filterHash(subscription);
+    const json = toJson(subscription);
+    const isNew = 'attribute_not_exists(#subscription)';
+    const weight = subscriptionWeight(subscription);
+    const room = Math.min(maximum, LISTED_SUBSCRIPTIONS_MAX) - weight;
+    const hasRoom = room < 0 ? 'n <= :room' : '(attribute_not_exists(n) OR n <= :room)';
+    const hasNoOverflow = '(attribute_not_exists(o) OR o = :none)';
+    const ttl = this.#ttlSeconds(session);
+    const alsoTtl = ttl === undefined ? '' : ', t = :ttl';
+    const written = await this.#table.update(
+      listKey(session),
+      `SET #subscription = :json, v = :v${alsoTtl} ADD n :weight`,
+      {
+        condition: `${isNew} AND ${hasRoom} AND ${hasNoOverflow}`,
+        names: { '#subscription': name },
+        values: {
+          ':json': text(json),
+          ':v': number(VERSION),
+          ':weight': number(weight),
+          ':none': number(0),
+          ':room': number(room),
+          ...(ttl !== undefined && { ':ttl': number(ttl) }),
+        },
+      },
+    );
+    if (written.ok) return 'added';
+    if (written.old?.[name] !== undefined) return await this.#replace(session, name, json, written);
+    return await this.#putOverflow(session, subscription, json, maximum, written.old);
+  }
+
+  async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
+    const isListed = 'attribute_exists(#subscription)';
+    const weight = subscriptionWeight(filter);
+    const { ok, old, isRetry } = await this.#table.update(
+      listKey(session),
+      'REMOVE #subscription ADD n :less',
+      {
+        condition: isListed,
+        names: { '#subscription': LISTED + filterHash(filter) },
+        values: { ':less': number(-weight) },
+      },
+    );
+    if (ok || isRetry) return true;
+    if ((numberOf(old, 'o') ?? 0) === 0) return false;
+    const isThere = 'attribute_exists(p)';
+    const overflow = await this.#table.delete(overflowKey(session, filter), { condition: isThere });
+    if (overflow.ok) await this.#countOverflow(session, -weight, Number.POSITIVE_INFINITY);
+    return overflow.ok || overflow.isRetry;
+  }
+
+  async items(session: SessionRef): Promise<Item[]> {
+    const p = ownedPartition(session);
+    return await this.#table.queryAll({ p, from: OWNED.list, to: endOf(OWNED.overflow) });
+  }
+
+  /** The list of a session that ends with its connection, where it is known how long that can live. */
+  #ttlSeconds({ attachment }: SessionRef): number | undefined {
+    const { connectionSecondsMax } = this.#table.settings;
+    if (connectionSecondsMax === undefined || attachment?.keepsNothing !== true) return undefined;
+    return this.#table.nowSeconds() + connectionSecondsMax + TTL_SLACK_SECONDS;
+  }
+
+  async #replace(
+    session: SessionRef,
+    name: string,
+    json: string,
+    failed: Written,
+  ): Promise<SubscribeOutcome> {
+    // Our own write, whose answer was lost.
+    if (failed.isRetry && textOf(failed.old, name) === json) return 'added';
+    await this.#table.update(listKey(session), 'SET #subscription = :json', {
+      names: { '#subscription': name },
+      values: { ':json': text(json) },
+    });
+    return 'replaced';
+  }
+
+  async #putOverflow(
+    session: SessionRef,
+    subscription: Subscription,
+    json: string,
+    maximum: number,
+    list: Item | undefined,
+  ): Promise<SubscribeOutcome> {
+    const key = overflowKey(session, subscription);
+    const hasOverflow = (numberOf(list, 'o') ?? 0) > 0;
+    const weight = subscriptionWeight(subscription);
+    const room = maximum - (numberOf(list, 'n') ?? 0) - weight;
+    if (!hasOverflow && room < 0) return 'over-limit';
+    const isNew = 'attribute_not_exists(p)';
+    const item = { p: text(key.p), s: text(key.s), v: number(VERSION), d: text(json) };
+    const { ok, old, isRetry } = await this.#table.put(item, { condition: isNew });
+    // Our own write, whose answer was lost, is there and not yet counted.
+    const isOwn = isRetry && textOf(old, 'd') === json;
+    if (!ok && !isOwn) {
+      await this.#table.put(item);
+      return 'replaced';
+    }
+    if (await this.#countOverflow(session, weight, room)) return 'added';
+    await this.#table.delete(key);
+    return 'over-limit';
+  }
+
+  async #countOverflow(session: SessionRef, change: number, room: number): Promise<boolean> {
+    const hasRoom = room < 0 ? 'o <= :room' : '(attribute_not_exists(o) OR o <= :room)';
+    const isNotCounted = '(attribute_not_exists(ok) OR ok <> :mark)';
+    const mark = this.#table.settings.randomId();
+    const { ok, old } = await this.#table.update(listKey(session), 'SET ok = :mark ADD o :change', {
+      condition: Number.isFinite(room) ? `${isNotCounted} AND ${hasRoom}` : isNotCounted,
+      values: {
+        ':mark': text(mark),
+        ':change': number(change),
+        ...(Number.isFinite(room) && { ':room': number(room) }),
+      },
+    });
+    // The mark of our own write, whose answer was lost.
+    return ok || textOf(old, 'ok') === mark;
+  }
+}
+
+/** The subscriptions that items of a session's partition hold. */
+export function subscriptionsOf(items: readonly Item[]): Subscription[] {
+  const subscriptions: Subscription[] = [];
+  for (const item of items) {
+    if (textOf(item, 's')?.startsWith(OWNED.overflow)) subscriptions.push(parse(textOf(item, 'd')));
+    else if (textOf(item, 's') === OWNED.list) {
+      for (const [name, value] of Object.entries(item))
+        if (name.startsWith(LISTED)) subscriptions.push(parse(value.S));
+    }
+  }
+  return subscriptions;
+}
+
+function parse(json = '{}'): Subscription {
+  // JSON leaves out what is undefined.
+  const { shareGroup, subscriptionIdentifier, ...fields } = fromJson(json) as Subscription;
+  return { ...fields, shareGroup, subscriptionIdentifier };
+}
+
+function listKey(session: SessionRef): Key {
+  return { p: ownedPartition(session), s: OWNED.list };
+}
+
+function overflowKey(session: SessionRef, filter: FilterName): Key {
+  return { p: ownedPartition(session), s: OWNED.overflow + filterHash(filter) };
+}

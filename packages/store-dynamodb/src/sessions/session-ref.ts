@@ -1,0 +1,63 @@
+import { type Attachment, type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
+import type { HeldRecord } from '../queue/records.ts';
+
+/** The last CONNECT of a session, as its queue needs to know it. */
+export interface Opening {
+  /** CONNECTs so far, this one included. */
+  readonly epoch: number;
+  /** The incarnation began with the connection that it has, or had last. */
+  readonly isNew: boolean;
+}
+
+export interface SessionName {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly incarnation: string;
+}
+
+/**
+ * A session as it was read, with what its queue needs to know: its last CONNECT where the session item was read, its record
+ * where that was. Both are private: a log line shows a `SessionRef`.
+ */
+export class SessionSnapshot implements SessionRef {
+  readonly key: string;
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly incarnation: string;
+  readonly attachment: Attachment | undefined;
+  readonly #opening: Opening | undefined;
+  #held: HeldRecord | undefined;
+
+  constructor(
+    name: SessionName,
+    attachment: Attachment | undefined,
+    read: { readonly opening?: Opening; readonly held?: HeldRecord } = {},
+  ) {
+    this.key = sessionKey(name.tenant, name.clientId);
+    this.tenant = name.tenant;
+    this.clientId = name.clientId;
+    this.incarnation = name.incarnation;
+    this.attachment = attachment;
+    this.#opening = read.opening;
+    this.#held = read.held;
+  }
+
+  /** Undefined where the session item was not read. */
+  get opening(): Opening | undefined {
+    return this.#opening;
+  }
+
+  /** Undefined where the record was not read, or has changed since. */
+  get held(): HeldRecord | undefined {
+    return this.#held;
+  }
+
+  /** The record as this process has just written it: the frame's next message for the session begins with that. */
+  keep(held: HeldRecord | undefined): void {
+    this.#held = held;
+  }
+}
+
+export function connectionOf({ attachment }: SessionRef): ConnectionId | undefined {
+  return attachment?.connectionId;
+}

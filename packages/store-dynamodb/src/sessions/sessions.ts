@@ -1,0 +1,205 @@
+import type {
+  Attachment,
+  ConnectionId,
+  DetachSession,
+  Identity,
+  OpenedSession,
+  OpenSession,
+  SessionRecord,
+  SessionRef,
+  SessionStore,
+} from '@apus/broker';
+import { TTL_SLACK_SECONDS } from '../limits.ts';
+import type { Records } from '../queue/records.ts';
+import { changesOfOpen, endOfConnection, endOfSession, type HeldChange } from '../quotas/held-change.ts';
+import { sessionItemKey } from '../table/keys.ts';
+import type { SampledCount } from '../table/sampled-count.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, number, text, textOf } from '../table/values.ts';
+import { openSession } from './open-session.ts';
+import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
+import { SessionSnapshot } from './session-ref.ts';
+import { Wills } from './wills.ts';
+
+/** The sessions of all tenants are counted together, as the port does. */
+const ALL_TENANTS = '';
+
+/** Sessions and who owns them: one item each, one conditional write for each decision. */
+export class DynamoSessions implements SessionStore {
+  readonly #table: Table;
+  readonly #count: SampledCount;
+  readonly #records: Records;
+  readonly #wills: Wills;
+
+  constructor(table: Table, count: SampledCount, records: Records) {
+    this.#table = table;
+    this.#records = records;
+    this.#count = count;
+    this.#wills = new Wills(table);
+  }
+
+  async open(request: OpenSession): Promise<OpenedSession | 'owned-by-another'> {
+    const opened = await openSession(this.#table, request);
+    if (opened === 'owned-by-another') return opened;
+    if (opened.previous === undefined) await this.#count.add(ALL_TENANTS, 1);
+    await this.#tell(...changesOfOpen(request, opened));
+    return opened;
+  }
+
+  async get(tenant: string, clientId: string): Promise<SessionRecord | undefined> {
+    const item = await this.#table.get(sessionItemKey(tenant, clientId));
+    return item && recordOf(item, tenant, clientId);
+  }
+
+  /**
+   *     lost(A)                       CONNECT(B)
+   *                                   open: connection := B
+   *     detach: fails, B owns it
+   *
+   * The record is told too where the session goes on, whoever has noticed first: a publisher reads nothing else.
+   */
+  async detach(request: DetachSession): Promise<SessionRecord | undefined> {
+    const { session, connectionId, expirySeconds, will } = request;
+    const { tenant, clientId, incarnation } = session;
+    const isThisIncarnation = 'i = :incarnation';
+    const isOwner = 'c = :connection';
+    const changes = detachedFields(request);
+    const removed = will === 'discarded' ? ['c', 'wd', 'wr'] : ['c'];
+    const set = Object.keys(changes).map((name) => `${name} = :${name}`);
+    const { ok, old, isRetry } = await this.#table.update(
+      sessionItemKey(tenant, clientId),
+      `SET ${set.join(', ')} REMOVE ${removed.join(', ')}`,
+      {
+        condition: `${isThisIncarnation} AND ${isOwner}`,
+        values: {
+          ':incarnation': text(incarnation),
+          ':connection': text(connectionId),
+          ...Object.fromEntries(Object.entries(changes).map(([name, value]) => [`:${name}`, value])),
+        },
+        returnsOld: true,
+      },
+    );
+    if (expirySeconds > 0) await this.#records.lost(session, connectionId);
+    if (old === undefined || !(ok || (isRetry && isDetachedBy(old, session, connectionId)))) return undefined;
+    const record = recordOf({ ...old, ...changes }, tenant, clientId);
+    if (record !== undefined) await this.#tell(endOfConnection(connectionId, record.identity, clientId));
+    return record;
+  }
+
+  async renew(
+    session: SessionRef,
+    attachment: Attachment,
+    identity: Identity,
+  ): Promise<SessionRef | undefined> {
+    const isThisIncarnation = 'i = :incarnation';
+    const isOwner = 'c = :connection';
+    const { ok } = await this.#table.update(
+      sessionItemKey(session.tenant, session.clientId),
+      'SET r = :settled',
+      {
+        condition: `${isThisIncarnation} AND ${isOwner}`,
+        values: {
+          ':incarnation': text(session.incarnation),
+          ':connection': text(attachment.connectionId),
+          ':settled': text(settledJson({ attachment, identity })),
+        },
+      },
+    );
+    if (!ok) return undefined;
+    if (!attachment.keepsNothing) await this.#records.renew(session, attachment);
+    return new SessionSnapshot(session, attachment);
+  }
+
+  beginWill: SessionStore['beginWill'] = (...call) => this.#wills.begin(...call);
+  doneWill: SessionStore['doneWill'] = (...call) => this.#wills.done(...call);
+  discardWill: SessionStore['discardWill'] = (...call) => this.#wills.discard(...call);
+
+  /**
+   *     session-expiry timer          CONNECT(B)
+   *                                   open: connection := B
+   *     remove: fails, it is attached (or, gone again, B was the last)
+   *
+   * An item with wills that have been begun, or are owed, stays without an incarnation until TTL comes.
+   */
+  async remove(session: SessionRef, lastConnectionId?: ConnectionId): Promise<boolean> {
+    const key = sessionItemKey(session.tenant, session.clientId);
+    const isThisIncarnation = 'i = :incarnation';
+    const isOffline = 'attribute_not_exists(c)';
+    const isLast = lastConnectionId === undefined ? [] : ['l = :last'];
+    const mayGo = [isThisIncarnation, isOffline, ...isLast];
+    const values = {
+      ':incarnation': text(session.incarnation),
+      ...(lastConnectionId !== undefined && { ':last': text(lastConnectionId) }),
+    };
+    const hasNothingBegun = 'attribute_not_exists(wm)';
+    const owesNothing = '(attribute_not_exists(ow) OR size(ow) = :zero)';
+    const { ok, old, isRetry } = await this.#table.delete(key, {
+      condition: [...mayGo, hasNothingBegun, owesNothing].join(' AND '),
+      values: { ...values, ':zero': number(0) },
+      returnsOld: true,
+    });
+    if (ok || (isRetry && old === undefined)) return await this.#removed(session, old);
+    if (textOf(old, 'i') !== session.incarnation || old?.c !== undefined) return false;
+    const isBegun = old?.wm !== undefined;
+    const kept = await this.#table.update(
+      key,
+      `SET i = :none, u = :zero, t = :ttl${isBegun ? '' : ', w = :none'}`,
+      {
+        condition: [...mayGo, ...(isBegun ? [] : [hasNothingBegun])].join(' AND '),
+        values: {
+          ...values,
+          ':none': text(NONE),
+          ':zero': number(0),
+          ':ttl': number(this.#table.nowSeconds() + TTL_SLACK_SECONDS),
+        },
+      },
+    );
+    // An attempt whose answer was lost has done it, unless its client is back and the session goes on.
+    const isDone = kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
+    return isDone && (await this.#removed(session, old));
+  }
+
+  async count(): Promise<number> {
+    return await this.#count.read(ALL_TENANTS);
+  }
+
+  /** Corrects a number that is sampled, and that TTL does not count down. */
+  async recount(count: number): Promise<void> {
+    await this.#count.set(ALL_TENANTS, count);
+  }
+
+  /** `old`: as it stood; undefined where an answer was lost. */
+  async #removed({ clientId, incarnation }: SessionRef, old: Item | undefined): Promise<true> {
+    await this.#count.add(ALL_TENANTS, -1);
+    const identity = old && settledOf(old).identity;
+    if (identity !== undefined) await this.#tell(endOfSession(incarnation, identity, clientId));
+    return true;
+  }
+
+  async #tell(...changes: readonly HeldChange[]): Promise<void> {
+    const { onHeld } = this.#table.settings;
+    if (onHeld === undefined) return;
+    for (const change of changes) await onHeld(change);
+  }
+}
+
+/** What `detach` writes. */
+function detachedFields({ expirySeconds, nowMs, will }: DetachSession): Item {
+  const untilMs = continuesUntilMs(expirySeconds, nowMs);
+  return {
+    z: number(nowMs),
+    x: number(expirySeconds),
+    u: number(untilMs),
+    ...(untilMs !== FOREVER_MS && { t: number(ttlSeconds(expirySeconds, nowMs)) }),
+    ...(will === 'discarded' && { w: text(NONE) }),
+    ...(typeof will === 'object' && { wd: number(will.atMs), wr: number(will.isWithdrawnByReturn ? 1 : 0) }),
+  };
+}
+
+function isDetachedBy(item: Item, { incarnation }: SessionRef, connectionId: ConnectionId): boolean {
+  return textOf(item, 'i') === incarnation && item.c === undefined && textOf(item, 'l') === connectionId;
+}
+
+function ttlSeconds(expirySeconds: number, nowMs: number): number {
+  return Math.ceil(nowMs / 1_000) + expirySeconds + TTL_SLACK_SECONDS;
+}

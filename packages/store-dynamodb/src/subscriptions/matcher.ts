@@ -1,0 +1,225 @@
+import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } from '@apus/broker';
+import { SHARE_MEMBERS_READ } from '../limits.ts';
+import { begunBy, heldOf } from '../queue/records.ts';
+import { recordOf } from '../sessions/session-item.ts';
+import { SessionSnapshot } from '../sessions/session-ref.ts';
+import { batchGet, type Found } from '../table/batch.ts';
+import { groupKey, headKey, type Key, recordKey, sessionItemKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/values.ts';
+import { isBehind, type Shards, shardsOf } from './shards.ts';
+import { entriesOf, type SubscriberEntry } from './subscriber-entry.ts';
+
+/** A filter with the entries of its head, and of its shards where they were read. */
+export interface FilterEntries extends FilterName {
+  readonly entries: readonly SubscriberEntry[];
+  /** Shards that were not read; 0: none, `entries` are all. */
+  readonly unreadShards: number;
+  /** Those shards' workers do not keep up. */
+  readonly isBehind?: boolean;
+}
+
+/** Turns heads into the subscribers they name, with as few reads as there are kinds of items: heads, groups, sessions. */
+export class Matcher {
+  readonly #table: Table;
+  readonly #shards: Shards;
+
+  constructor(table: Table, shards: Shards) {
+    this.#table = table;
+    this.#shards = shards;
+  }
+
+  /** Reads heads and whatever else is wanted in the same call. */
+  async readHeads(tenant: string, filters: readonly string[], others: readonly Key[] = []): Promise<Found> {
+    return await batchGet(this.#table, [...filters.map((filter) => headKey(tenant, filter)), ...others]);
+  }
+
+  /** The filters that somebody holds, each once for each share group; wide ones with their shards read or not. */
+  async entries(
+    tenant: string,
+    filters: readonly string[],
+    heads: Found,
+    readsShards: boolean,
+  ): Promise<FilterEntries[]> {
+    const present = filters.flatMap((topicFilter) => {
+      const head = heads.get(headKey(tenant, topicFilter));
+      return head === undefined ? [] : [{ topicFilter, head }];
+    });
+    const plain = await Promise.all(
+      present.map(({ topicFilter, head }) => this.#plain(tenant, topicFilter, head, readsShards)),
+    );
+    const groups = await this.#groups(tenant, present);
+    return [...plain, ...groups].filter(
+      ({ entries, unreadShards }) => entries.length > 0 || unreadShards > 0,
+    );
+  }
+
+  /**
+   * The subscribers to whom a message of a topic may go. Of a share group, where one gets it, a few members drawn by lot;
+   * all of them when none of those is connected.
+   */
+  async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
+    const some = filters.map((filter) => this.#someOf(filter));
+    const drawn = await this.subscribers(tenant, some);
+    const isUnserved = ({ subscribers }: MatchedFilter, place: number) =>
+      (some[place]?.entries.length ?? 0) < (filters[place]?.entries.length ?? 0) &&
+      subscribers.every(({ session }) => session.attachment === undefined);
+    if (!drawn.some(isUnserved)) return drawn;
+    const unserved = drawn.map(isUnserved);
+    const whole = await this.subscribers(
+      tenant,
+      filters.filter((_, place) => unserved[place]),
+    );
+    return drawn.map((each, place) => (unserved[place] ? (whole.shift() ?? each) : each));
+  }
+
+  #someOf(filter: FilterEntries): FilterEntries {
+    const { shareGroup, entries } = filter;
+    if (shareGroup === undefined || entries.length <= SHARE_MEMBERS_READ) return filter;
+    const first = Math.floor(this.#table.settings.random() * entries.length);
+    const twice = [...entries, ...entries];
+    return { ...filter, entries: twice.slice(first, first + SHARE_MEMBERS_READ) };
+  }
+
+  /** The subscribers of all these filters: one read for each session that is not written in its entry. */
+  async subscribers(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
+    const sessions = await this.#sessions(tenant, filters);
+    return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false }) => ({
+      topicFilter,
+      shareGroup,
+      subscribers: entries
+        .filter((entry) => shareGroup === undefined || isThere(tenant, entry, sessions))
+        .map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
+      ...(unreadShards > 0 && { shards: unreadShards, isBehind }),
+    }));
+  }
+
+  /**
+   * The record says what a session is sent at QoS 1 and 2, and to which connection; where none has been written, the
+   * session item does. At QoS 0 the session item is all that is needed; and by it the member of a share group is chosen, as
+   * it hears first that a client has gone.
+   */
+  async #sessions(tenant: string, filters: readonly FilterEntries[]): Promise<Found> {
+    const itemKey = ({ clientId }: SubscriberEntry) => sessionItemKey(tenant, clientId);
+    const keyOfRecord = (entry: SubscriberEntry) => recordKey({ tenant, ...entry });
+    const byRecord: SubscriberEntry[] = [];
+    const byItem: SubscriberEntry[] = [];
+    for (const { entries, shareGroup } of filters)
+      for (const entry of entries) {
+        if (!isReferred(entry, shareGroup)) continue;
+        if (isByRecord(entry, shareGroup)) byRecord.push(entry);
+        else byItem.push(entry);
+      }
+    const found = await batchGet(this.#table, [...byItem.map(itemKey), ...byRecord.map(keyOfRecord)]);
+    const withoutRecord = byRecord.filter((entry) => found.get(keyOfRecord(entry)) === undefined);
+    found.addAll(await batchGet(this.#table, withoutRecord.map(itemKey)));
+    return found;
+  }
+
+  async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
+    const { topicFilter, shareGroup } = filter;
+    const heads = await this.readHeads(tenant, shareGroup === undefined ? [topicFilter] : []);
+    const found =
+      shareGroup === undefined
+        ? await this.entries(tenant, [topicFilter], heads, true)
+        : [await this.#group(tenant, filter)];
+    const matched = await this.subscribers(
+      tenant,
+      found.filter((each) => each.shareGroup === shareGroup),
+    );
+    return matched.flatMap(({ subscribers }) => subscribers);
+  }
+
+  async #plain(
+    tenant: string,
+    topicFilter: string,
+    head: Item,
+    readsShards: boolean,
+  ): Promise<FilterEntries> {
+    const shards = shardsOf(head);
+    const inline = entriesOf(head, this.#table.nowSeconds());
+    if (!readsShards) {
+      const isLate = isBehind(head, this.#table.settings.clock.now());
+      return { topicFilter, entries: inline, unreadShards: shards, isBehind: isLate };
+    }
+    const sharded = await this.#shards.all(tenant, topicFilter, shards);
+    return { topicFilter, entries: [...inline, ...sharded], unreadShards: 0 };
+  }
+
+  async #groups(
+    tenant: string,
+    present: readonly { topicFilter: string; head: Item }[],
+  ): Promise<FilterEntries[]> {
+    const names = present.flatMap(({ topicFilter, head }) =>
+      (head.g?.SS ?? []).map((shareGroup) => ({ topicFilter, shareGroup })),
+    );
+    const found = await batchGet(
+      this.#table,
+      names.map((name) => groupKey(tenant, name)),
+    );
+    const nowSeconds = this.#table.nowSeconds();
+    return names.map((name) => ({
+      ...name,
+      entries: entriesOf(found.get(groupKey(tenant, name)), nowSeconds),
+      unreadShards: 0,
+    }));
+  }
+
+  async #group(tenant: string, name: FilterName): Promise<FilterEntries> {
+    const item = await this.#table.get(groupKey(tenant, name));
+    return { ...name, entries: entriesOf(item, this.#table.nowSeconds()), unreadShards: 0 };
+  }
+}
+
+/** A member of a share group keeps what it is sent (it may be lost, and another gets it): its queue has to be known. */
+function isReferred({ attachment }: SubscriberEntry, shareGroup: string | undefined): boolean {
+  return attachment === undefined || shareGroup !== undefined;
+}
+
+/** See `#sessions`. */
+function isByRecord({ qos }: SubscriberEntry, shareGroup: string | undefined): boolean {
+  return shareGroup === undefined && qos > 0;
+}
+
+function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, sessions: Found): Subscriber {
+  const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = entry;
+  const { topicFilter, shareGroup } = name;
+  return {
+    session: sessionOf(
+      tenant,
+      entry,
+      isReferred(entry, shareGroup) ? sessions : undefined,
+      isByRecord(entry, shareGroup),
+    ),
+    subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
+  };
+}
+
+/** A member of a share group that is over, and whose subscriptions are still to be cleared, would swallow the message. */
+function isThere(tenant: string, { clientId, incarnation }: SubscriberEntry, sessions: Found): boolean {
+  const item = sessions.get(sessionItemKey(tenant, clientId));
+  return item !== undefined && recordOf(item, tenant, clientId)?.session.incarnation === incarnation;
+}
+
+/** An incarnation that was discarded, and not yet cleared, is shown as offline. */
+function sessionOf(
+  tenant: string,
+  entry: SubscriberEntry,
+  sessions: Found | undefined,
+  isRecordRead: boolean,
+): SessionRef {
+  const inline: Attachment | undefined = entry.attachment;
+  if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
+  const record = isRecordRead ? sessions.get(recordKey({ tenant, ...entry })) : undefined;
+  if (record !== undefined) {
+    const held = heldOf(record);
+    return new SessionSnapshot({ tenant, ...entry }, held.attachment, { held });
+  }
+  const item = sessions.get(sessionItemKey(tenant, entry.clientId));
+  const session = item && recordOf(item, tenant, entry.clientId)?.session;
+  if (session?.incarnation === entry.incarnation)
+    return isRecordRead
+      ? new SessionSnapshot(session, session.attachment, { held: begunBy(session) })
+      : session;
+  return new SessionSnapshot({ tenant, ...entry }, undefined);
+}

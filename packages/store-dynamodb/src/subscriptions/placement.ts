@@ -1,0 +1,112 @@
+import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import { CLOCK_SKEW_MS } from '../limits.ts';
+import { headKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { EntryMap } from './entry-map.ts';
+import { type Shards, shardsOf } from './shards.ts';
+import type { ShareGroups } from './share-groups.ts';
+import { packEntry } from './subscriber-entry.ts';
+
+/** Filters that are known to be wide, which they stay: asking their heads again would cost a write. */
+const WIDE_REMEMBERED_MAX = 10_000;
+
+/** Filters of an ended session that are written at the same time. */
+const REMOVED_AT_ONCE = 25;
+
+/**
+ * Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item.
+ *
+ * Nobody changes sides. Who stands in the head is served by whoever took the PUBLISH, and goes on being so when the
+ * filter becomes wide; who stands in a shard is served by that shard's jobs and by nothing else. Were somebody moved
+ * with a message on its way, it would be overtaken:
+ *
+ *     publisher                          subscriber                        worker
+ *     1: a job for the shard
+ *                                        (moved from the shard to the head)
+ *     2: posts to the head               gets 2
+ *                                                                          posts 1: the subscriber gets it after 2,
+ *                                                                          or, as it stands there no more, never
+ */
+export class Placement {
+  readonly #table: Table;
+  readonly #entries: EntryMap;
+  readonly #shards: Shards;
+  readonly #groups: ShareGroups;
+  /** Shards of wide filters. It may be behind: a smaller number names shards that a fan-out visits as well. */
+  readonly #wide = new Map<string, number>();
+
+  constructor(table: Table, entries: EntryMap, shards: Shards, groups: ShareGroups) {
+    this.#table = table;
+    this.#entries = entries;
+    this.#shards = shards;
+    this.#groups = groups;
+  }
+
+  /** False when a share group takes no more, or the filter no more of them. */
+  async put(session: SessionRef, subscription: Subscription, outcome: SubscribeOutcome): Promise<boolean> {
+    const entry = packEntry(session, subscription, this.#endsAtSeconds());
+    if (subscription.shareGroup !== undefined)
+      return await this.#groups.put(session, subscription, entry, outcome);
+    await this.#putPlain(session, subscription.topicFilter, entry, outcome);
+    return true;
+  }
+
+  async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
+    const { tenant, incarnation } = session;
+    const { topicFilter, shareGroup } = filter;
+    if (shareGroup !== undefined) {
+      const { ok, isRetry } = await this.#groups.remove(session, filter);
+      return ok || isRetry;
+    }
+    const { ok, old, isRetry } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
+    if (ok) return true;
+    const shards = shardsOf(old);
+    return (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) || isRetry;
+  }
+
+  async removeAll(session: SessionRef, filters: readonly FilterName[]): Promise<void> {
+    for (let start = 0; start < filters.length; start += REMOVED_AT_ONCE) {
+      const some = filters.slice(start, start + REMOVED_AT_ONCE);
+      await Promise.all(some.map((filter) => this.remove(session, filter)));
+    }
+  }
+
+  async #putPlain(
+    { tenant, incarnation }: SessionRef,
+    topicFilter: string,
+    entry: string,
+    outcome: SubscribeOutcome,
+  ): Promise<void> {
+    const key = headKey(tenant, topicFilter);
+    if (outcome === 'replaced') {
+      const replaced = await this.#entries.replace(key, incarnation, entry);
+      if (replaced.ok) return;
+      const shards = shardsOf(replaced.old);
+      if (shards > 0 && (await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry))) return;
+    }
+    const shards = this.#wide.get(key.p) ?? (await this.#putInline(tenant, topicFilter, incarnation, entry));
+    if (shards === 0) return;
+    this.#remember(key.p, await this.#shards.add(tenant, topicFilter, shards, incarnation, entry));
+  }
+
+  /** Answers 0, or the shards of a filter that has no room inline. */
+  async #putInline(tenant: string, topicFilter: string, incarnation: string, entry: string): Promise<number> {
+    const key = headKey(tenant, topicFilter);
+    const maximum = this.#table.settings.inlineSubscribersMax;
+    const { ok, old } = await this.#entries.add(key, incarnation, entry, maximum);
+    if (ok) return 0;
+    return shardsOf(old) || (await this.#shards.widen(tenant, topicFilter));
+  }
+
+  #remember(partition: string, shards: number): void {
+    if (this.#wide.size >= WIDE_REMEMBERED_MAX) this.#wide.clear();
+    this.#wide.set(partition, shards);
+  }
+
+  /** By which its connection is over by any clock: one that is ahead must not ignore it in its last seconds. */
+  #endsAtSeconds(): number | undefined {
+    const { connectionSecondsMax } = this.#table.settings;
+    if (connectionSecondsMax === undefined) return undefined;
+    return this.#table.nowSeconds() + connectionSecondsMax + CLOCK_SKEW_MS / 1_000;
+  }
+}

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
+import { headKey, type ShardName, shardPartition } from '../table/keys.ts';
+import { endOf, type Table } from '../table/table.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
+
+/** A part of a shard, in the order of its keys. */
+export interface ShardRange {
+  /** Exclusive; undefined: from the beginning. */
+  readonly after: string | undefined;
+  /** Inclusive. @default to the end */
+  readonly to?: string | undefined;
+  readonly limit?: number;
+}
+
+export interface ShardPage {
+  readonly entries: readonly SubscriberEntry[];
+  /** The last key that was looked at; undefined when there was none. */
+  readonly end: string | undefined;
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: string | undefined;
+}
+
+/** How many shards a head names; 0: the filter is narrow. */
+export function shardsOf(head: Item | undefined): number {
+  return numberOf(head, 'k') ?? 0;
+}
+
+/** The workers of a wide filter have said lately that they do not keep up. */
+export function isBehind(head: Item | undefined, nowMs: number): boolean {
+  return (numberOf(head, 'b') ?? 0) > nowMs;
+}
+
+/**
+ * The subscribers of a wide filter beyond those in its head, an item each, in shards that are partitions of their own.
+ *
+ * When a shard is full the filter doubles its shards and nobody is moved. A subscriber stands in the shard that its
+ * hash named when it came: its hash over one shard, or two, or four … So it is found by trying those, newest first.
+ */
+export class Shards {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Makes a narrow filter wide. It stays wide: a fan-out by shards and one by hand must not overtake each other. */
+  async widen(tenant: string, topicFilter: string): Promise<number> {
+    const isNarrow = 'attribute_not_exists(k)';
+    const { ok, old } = await this.#table.update(headKey(tenant, topicFilter), 'SET k = :one, v = :v', {
+      condition: isNarrow,
+      values: { ':one': number(1), ':v': number(VERSION) },
+    });
+    return ok ? 1 : shardsOf(old);
+  }
+
+  /**
+   * Says on the head, which every publisher reads, that the filter's workers are behind: until `BEHIND_MS` from now. Of
+   * the workers of many shards one writes.
+   */
+  async markBehind(tenant: string, topicFilter: string): Promise<void> {
+    const nowMs = this.#table.settings.clock.now();
+    const isWide = 'attribute_exists(k)';
+    const isNotSaid = '(attribute_not_exists(b) OR b < :soon)';
+    await this.#table.update(headKey(tenant, topicFilter), 'SET b = :until', {
+      condition: `${isWide} AND ${isNotSaid}`,
+      values: { ':until': number(nowMs + BEHIND_MS), ':soon': number(nowMs + BEHIND_MS / 2) },
+    });
+  }
+
+  /** Answers how many shards there are by now, as far as it happened to learn it. */
+  async add(
+    tenant: string,
+    topicFilter: string,
+    shards: number,
+    incarnation: string,
+    entry: string,
+  ): Promise<number> {
+    const shard = shardFor(incarnation, shards);
+    const { endsAtSeconds } = unpackEntry(incarnation, entry);
+    await this.#table.put({
+      p: text(shardPartition(tenant, topicFilter, shard)),
+      s: text(incarnation),
+      v: number(VERSION),
+      d: text(entry),
+      // A crash may keep it from being removed when its connection ends.
+      ...(endsAtSeconds !== undefined && { t: number(endsAtSeconds + TTL_SLACK_SECONDS) }),
+    });
+    if (this.#table.settings.random() * SHARD_SAMPLE >= 1) return shards;
+    return await this.#growFull(tenant, topicFilter, shards, shard);
+  }
+
+  async replace(
+    tenant: string,
+    topicFilter: string,
+    shards: number,
+    incarnation: string,
+    entry: string,
+  ): Promise<boolean> {
+    for (const shard of candidateShards(incarnation, shards)) {
+      const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
+      const isThere = 'attribute_exists(p)';
+      const written = await this.#table.update(key, 'SET d = :entry', {
+        condition: isThere,
+        values: { ':entry': text(entry) },
+      });
+      if (written.ok) return true;
+    }
+    return false;
+  }
+
+  async remove(tenant: string, topicFilter: string, shards: number, incarnation: string): Promise<boolean> {
+    for (const shard of candidateShards(incarnation, shards)) {
+      const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
+      const isThere = 'attribute_exists(p)';
+      if ((await this.#table.delete(key, { condition: isThere })).ok) return true;
+    }
+    return false;
+  }
+
+  /** The subscribers of one shard, a page of at most 1 MB (or `limit`) at a time. */
+  async page({ tenant, topicFilter, shard }: ShardName, range: ShardRange): Promise<ShardPage> {
+    const { after, to = endOf(''), limit } = range;
+    const page = await this.#table.query({
+      p: shardPartition(tenant, topicFilter, shard),
+      from: ' ',
+      to,
+      after,
+      attributes: ['s', 'd'],
+      ...(limit !== undefined && { limit }),
+    });
+    const nowSeconds = this.#table.nowSeconds();
+    const entries = page.items
+      .map((item) => unpackEntry(textOf(item, 's') ?? '', textOf(item, 'd') ?? '[]'))
+      .filter(({ endsAtSeconds }) => endsAtSeconds === undefined || endsAtSeconds > nowSeconds);
+    return { entries, end: page.next ?? textOf(page.items.at(-1), 's'), next: page.next };
+  }
+
+  async all(tenant: string, topicFilter: string, shards: number): Promise<SubscriberEntry[]> {
+    const numbers = Array.from({ length: shards }, (_, shard) => shard);
+    const each = await Promise.all(numbers.map((shard) => this.#shard(tenant, topicFilter, shard)));
+    return each.flat();
+  }
+
+  async #shard(tenant: string, topicFilter: string, shard: number): Promise<SubscriberEntry[]> {
+    const entries: SubscriberEntry[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.page({ tenant, topicFilter, shard }, { after });
+      entries.push(...page.entries);
+      after = page.next;
+    } while (after !== undefined);
+    return entries;
+  }
+
+  /**
+   * A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. A shard
+   * that was there before the last doubling says nothing: nobody was moved, so it is full still, and would double again
+   * what has only just been doubled.
+   */
+  async #growFull(tenant: string, topicFilter: string, shards: number, shard: number): Promise<number> {
+    const isOlder = shards > 1 && shard < shards / 2;
+    if (shards >= SHARDS_MAX || isOlder) return shards;
+    const { length } = await this.#shard(tenant, topicFilter, shard);
+    if (length < this.#table.settings.shardSubscribers) return shards;
+    const hasNotGrown = 'k = :shards';
+    const { ok, old } = await this.#table.update(headKey(tenant, topicFilter), 'SET k = :doubled', {
+      condition: hasNotGrown,
+      values: { ':shards': number(shards), ':doubled': number(shards * 2) },
+    });
+    return ok ? shards * 2 : Math.max(shards, shardsOf(old));
+  }
+}
+
+/** The same for the same subscriber, and spread evenly. */
+function hashNumber(incarnation: string): number {
+  return createHash('sha256').update(incarnation).digest().readUInt32BE(0);
+}
+
+export function shardFor(incarnation: string, shards: number): number {
+  return hashNumber(incarnation) % shards;
+}
+
+/** Where a subscriber may stand: shards are ever a power of two. */
+function candidateShards(incarnation: string, shards: number): Set<number> {
+  const candidates = new Set<number>();
+  for (let count = shards; count >= 1; count /= 2) candidates.add(shardFor(incarnation, count));
+  return candidates;
+}

@@ -1,0 +1,63 @@
+import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import { DECISIONS_MAX } from '../limits.ts';
+import { ContentionError } from '../table/errors.ts';
+import { groupKey } from '../table/keys.ts';
+import type { Table, Written } from '../table/table.ts';
+import type { EntryMap } from './entry-map.ts';
+import { markOf, ShareMembers } from './share-members.ts';
+import { ShareNames } from './share-names.ts';
+import { ENTRY } from './subscriber-entry.ts';
+
+/**
+ * Who stands in a share group. Its name is in the head first, from which matching finds it, then the member in the
+ * group: both before SUBACK. So nobody stands in a group that is not found, whatever has died in between:
+ *
+ *     subscriber                         the same, again
+ *     its list: the subscription
+ *     the head: the group's name
+ *     (dies, or is throttled)
+ *                                        its list: replaced
+ *                                        the group: it is no member; begins with the head, as if it were new
+ *
+ * Until then a name under which nobody stands costs a publish one read.
+ */
+export class ShareGroups {
+  readonly #entries: EntryMap;
+  readonly #members: ShareMembers;
+  readonly #names: ShareNames;
+
+  constructor(table: Table, entries: EntryMap) {
+    this.#entries = entries;
+    this.#members = new ShareMembers(table);
+    this.#names = new ShareNames(table, this.#members);
+  }
+
+  /** False when the group takes no more members, or the filter no more groups. */
+  async put(
+    session: SessionRef,
+    { topicFilter, shareGroup }: Subscription,
+    entry: string,
+    outcome: SubscribeOutcome,
+  ): Promise<boolean> {
+    const { tenant, incarnation } = session;
+    const filter = { topicFilter, shareGroup };
+    const key = groupKey(tenant, filter);
+    if (outcome === 'replaced' && (await this.#entries.replace(key, incarnation, entry)).ok) return true;
+    let mark: string | undefined;
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      if (!(await this.#names.enter(tenant, filter))) return false;
+      const { ok, old } = await this.#members.add(key, session, entry, mark);
+      if (ok) return true;
+      if (old?.[ENTRY + incarnation] !== undefined) {
+        // It stands there: a retry of what has succeeded, or a list that forgot it in a crash.
+        if ((await this.#entries.replace(key, incarnation, entry)).ok) return true;
+      } else if (markOf(old) === mark && (await this.#members.removeEnded(key, old)) === 0) return false;
+      mark = markOf(old);
+    }
+    throw new ContentionError('the share group', DECISIONS_MAX);
+  }
+
+  async remove(session: SessionRef, filter: FilterName): Promise<Written> {
+    return await this.#members.remove(groupKey(session.tenant, filter), session);
+  }
+}

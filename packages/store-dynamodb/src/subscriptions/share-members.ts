@@ -1,0 +1,89 @@
+import type { SessionRef } from '@apus/broker';
+import { MEMBER_BYTES_BESIDE_CLIENT_ID, SHARE_GROUP_BYTES_MAX, SHARE_MEMBERS_MAX } from '../limits.ts';
+import type { Key } from '../table/keys.ts';
+import type { Table, Written } from '../table/table.ts';
+import type { Action } from '../table/transaction.ts';
+import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
+import { ENTRY, endedEntriesOf, entriesOf, unpackEntry } from './subscriber-entry.ts';
+
+/** What identifies a member, and how long its entry may be. */
+export type Member = Pick<SessionRef, 'clientId' | 'incarnation'>;
+
+/**
+ * The members of a share group, one item: an attribute for each, their number (`n`) and at most how many bytes they
+ * take (`w`), so that both limits are clauses of the write that adds one; and a mark (`x`) while the head of the filter
+ * does not name the group.
+ */
+export class ShareMembers {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Adds a member, where there is room and no mark, or this one, which it takes away. */
+  async add(key: Key, member: Member, entry: string, mark: string | undefined): Promise<Written> {
+    const isNew = 'attribute_not_exists(#entry)';
+    const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
+    const hasBytes = '(attribute_not_exists(w) OR w <= :bytes)';
+    const isNamed = mark === undefined ? 'attribute_not_exists(x)' : '(attribute_not_exists(x) OR x = :mark)';
+    const bytes = bytesMaxOf(member);
+    return await this.#table.update(key, 'SET #entry = :entry, v = :v REMOVE x ADD n :one, w :more', {
+      condition: `${isNew} AND ${hasRoom} AND ${hasBytes} AND ${isNamed}`,
+      names: { '#entry': ENTRY + member.incarnation },
+      values: {
+        ':entry': text(entry),
+        ':v': number(VERSION),
+        ':one': number(1),
+        ':more': number(bytes),
+        ':maximum': number(SHARE_MEMBERS_MAX),
+        ':bytes': number(SHARE_GROUP_BYTES_MAX - bytes),
+        ...(mark !== undefined && { ':mark': text(mark) }),
+      },
+    });
+  }
+
+  async remove(key: Key, member: Member): Promise<Written> {
+    const isThere = 'attribute_exists(#entry)';
+    return await this.#table.update(key, 'REMOVE #entry ADD n :less, w :fewer', {
+      condition: isThere,
+      names: { '#entry': ENTRY + member.incarnation },
+      values: { ':less': number(-1), ':fewer': number(-bytesMaxOf(member)) },
+    });
+  }
+
+  /** Those that a crash has left behind, of connections that are over. Answers how many there were. */
+  async removeEnded(key: Key, group: Item | undefined): Promise<number> {
+    const ended = endedEntriesOf(group, this.#table.nowSeconds());
+    for (const incarnation of ended) {
+      const { clientId } = unpackEntry(incarnation, textOf(group, ENTRY + incarnation) ?? '[]');
+      await this.remove(key, { clientId, incarnation });
+    }
+    return ended.length;
+  }
+
+  isEmpty(group: Item | undefined): boolean {
+    return entriesOf(group, this.#table.nowSeconds()).length === 0;
+  }
+
+  /** Says that the head does not name the group any more, of one that has no members. */
+  marking(key: Key, mark: string): Action {
+    const hasNone = '(attribute_not_exists(n) OR n <= :none)';
+    return {
+      key,
+      update: 'SET x = :mark, v = :v',
+      condition: hasNone,
+      values: { ':mark': text(mark), ':v': number(VERSION), ':none': number(0) },
+    };
+  }
+}
+
+/** The mark that stands on a group. */
+export function markOf(group: Item | undefined): string | undefined {
+  return textOf(group, 'x');
+}
+
+/** The same when a member comes and when it goes, whatever its entry says by then. */
+function bytesMaxOf({ clientId }: Member): number {
+  return Buffer.byteLength(JSON.stringify(clientId)) + MEMBER_BYTES_BESIDE_CLIENT_ID;
+}

@@ -1,0 +1,126 @@
+import { type Attachment, PACKET_SIZE_UNLIMITED, type SessionRef, type Subscription } from '@apus/broker';
+import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
+import type { Item } from '../table/values.ts';
+
+/**
+ * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit.
+ * A session that keeps nothing ends with its connection: its attachment never changes and is written along, so that
+ * delivering to it reads nothing more. Any other is referred to.
+ */
+export interface SubscriberEntry {
+  readonly clientId: string;
+  readonly incarnation: string;
+  readonly qos: QoS;
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  readonly subscriptionIdentifier: PacketId | undefined;
+  readonly attachment: Attachment | undefined;
+  /** The connection cannot live longer. */
+  readonly endsAtSeconds: number | undefined;
+}
+
+/** Names of the attributes of entries begin with this; the incarnation follows. */
+export const ENTRY = '@';
+
+const NO_LOCAL = 4;
+const RETAIN_AS_PUBLISHED = 8;
+
+type Packed = [
+  clientId: string,
+  flags: number,
+  subscriptionIdentifier: number,
+  endsAtSeconds?: number,
+  connectionId?: string,
+  protocolVersion?: ProtocolVersion,
+  receiveMaximum?: number,
+  /** 0: unlimited. */
+  maximumPacketSize?: number,
+  /** Seconds from the expiry of the identity to `endsAtSeconds`: a shorter number than either. */
+  expiresBeforeSeconds?: number | null,
+  holder?: string,
+];
+
+export function packEntry(
+  { clientId, attachment }: SessionRef,
+  subscription: Subscription,
+  endsAtSeconds: number | undefined,
+): string {
+  const { qos, noLocal, retainAsPublished, subscriptionIdentifier = 0 } = subscription;
+  const flags = qos + (noLocal ? NO_LOCAL : 0) + (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
+  const packed: Packed = [clientId, flags, subscriptionIdentifier];
+  if (attachment?.keepsNothing === true) {
+    const { connectionId, protocolVersion, receiveMaximum, maximumPacketSize, holder } = attachment;
+    const packetSize = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
+    packed.push(endsAtSeconds ?? 0, connectionId, protocolVersion, receiveMaximum, packetSize);
+    const expiresBefore = expiresBeforeSeconds(attachment, endsAtSeconds ?? 0);
+    if (expiresBefore !== undefined || holder !== undefined) packed.push(expiresBefore ?? null);
+    if (holder !== undefined) packed.push(holder);
+  }
+  return JSON.stringify(packed);
+}
+
+export function unpackEntry(incarnation: string, json: string): SubscriberEntry {
+  const [
+    clientId,
+    flags,
+    identifier,
+    endsAt,
+    connectionId,
+    protocolVersion,
+    receiveMaximum,
+    packetSize,
+    expiresBefore,
+    holder,
+  ] = JSON.parse(json) as Packed;
+  return {
+    clientId,
+    incarnation,
+    qos: (flags & 3) as QoS,
+    noLocal: (flags & NO_LOCAL) !== 0,
+    retainAsPublished: (flags & RETAIN_AS_PUBLISHED) !== 0,
+    subscriptionIdentifier: identifier === 0 ? undefined : identifier,
+    attachment:
+      connectionId === undefined
+        ? undefined
+        : {
+            connectionId,
+            protocolVersion: protocolVersion ?? 5,
+            receiveMaximum: receiveMaximum ?? 1,
+            maximumPacketSize: packetSize === 0 ? PACKET_SIZE_UNLIMITED : (packetSize ?? 0),
+            keepsNothing: true,
+            ...(typeof expiresBefore === 'number' && {
+              expiresAtMs: ((endsAt ?? 0) - expiresBefore) * 1_000,
+            }),
+            ...(holder !== undefined && { holder }),
+          },
+    endsAtSeconds: endsAt === undefined || endsAt === 0 ? undefined : endsAt,
+  };
+}
+
+/** Undefined where the connection ends before its identity does, or the identity never does. */
+function expiresBeforeSeconds({ expiresAtMs }: Attachment, endsAtSeconds: number): number | undefined {
+  if (expiresAtMs === undefined) return undefined;
+  const seconds = endsAtSeconds - Math.ceil(expiresAtMs / 1_000);
+  return endsAtSeconds > 0 && seconds <= 0 ? undefined : seconds;
+}
+
+/** Incarnations whose connections cannot be there any more, and which stand in a head or a group all the same. */
+export function endedEntriesOf(item: Item | undefined, nowSeconds: number): string[] {
+  return Object.entries(item ?? {}).flatMap(([name, value]) => {
+    if (!name.startsWith(ENTRY) || value.S === undefined) return [];
+    const incarnation = name.slice(ENTRY.length);
+    const { endsAtSeconds } = unpackEntry(incarnation, value.S);
+    return endsAtSeconds !== undefined && endsAtSeconds <= nowSeconds ? [incarnation] : [];
+  });
+}
+
+/** The entries of a head or a group, those of ended connections left out. */
+export function entriesOf(item: Item | undefined, nowSeconds: number): SubscriberEntry[] {
+  const entries: SubscriberEntry[] = [];
+  for (const [name, value] of Object.entries(item ?? {})) {
+    if (!name.startsWith(ENTRY) || value.S === undefined) continue;
+    const entry = unpackEntry(name.slice(ENTRY.length), value.S);
+    if (entry.endsAtSeconds === undefined || entry.endsAtSeconds > nowSeconds) entries.push(entry);
+  }
+  return entries;
+}

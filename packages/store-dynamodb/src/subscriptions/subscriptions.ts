@@ -1,0 +1,204 @@
+import type {
+  FilterName,
+  MatchedFilter,
+  SessionRef,
+  SubscribeOutcome,
+  Subscriber,
+  Subscription,
+  SubscriptionStore,
+} from '@apus/broker';
+import type { DynamoBans } from '../identity/bans.ts';
+import type { Leavings } from '../sessions/leavings.ts';
+import { type SessionList, subscriptionsOf } from '../sessions/session-list.ts';
+import { batchDelete } from '../table/batch.ts';
+import type { FrameCache } from '../table/frame-cache.ts';
+import { linkKey, type ShardName } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/values.ts';
+import type { Matcher } from './matcher.ts';
+import type { Placement } from './placement.ts';
+import type { ShapeRegistry } from './shape-registry.ts';
+import type { ShardRange, Shards } from './shards.ts';
+
+export interface SubscriptionParts {
+  readonly registry: ShapeRegistry;
+  readonly list: SessionList;
+  readonly placement: Placement;
+  readonly matcher: Matcher;
+  readonly shards: Shards;
+  readonly frame: FrameCache;
+  readonly leavings: Leavings;
+  readonly bans: DynamoBans;
+}
+
+/** Some subscribers of a shard. */
+export interface SubscriberSlice {
+  readonly subscribers: readonly Subscriber[];
+  /** The last key that was looked at; undefined when there was none. */
+  readonly end: string | undefined;
+  /** What the next slice comes `after`; undefined when this is the last. */
+  readonly next: string | undefined;
+}
+
+/** What a frame is known to need before it is handled. */
+export interface FramePlan {
+  readonly connectionId: string;
+  readonly tenant: string;
+  readonly topicNames: readonly string[];
+  /**
+   * After its packets the caller asks `takeOwedLook`, and drains: so a frame of many acknowledgements looks once at what
+   * waits. @default each of them looks
+   */
+  readonly looksAtEnd?: boolean;
+  /** The client sends nothing that may draw until the reply has come. @default true */
+  readonly isReplyWanted?: boolean;
+}
+
+/** Subscriptions: each session's own list, and for each filter those who hold it. */
+export class DynamoSubscriptions implements SubscriptionStore {
+  readonly #table: Table;
+  readonly #parts: SubscriptionParts;
+
+  constructor(table: Table, parts: SubscriptionParts) {
+    this.#table = table;
+    this.#parts = parts;
+  }
+
+  async put(
+    session: SessionRef,
+    subscriptions: readonly Subscription[],
+    maximum: number,
+  ): Promise<readonly SubscribeOutcome[]> {
+    this.#changes();
+    const outcomes: SubscribeOutcome[] = [];
+    let waitMs = 0;
+    for (const subscription of subscriptions) {
+      const shapeWaitMs = await this.#parts.registry.enter(session.tenant, subscription.topicFilter);
+      outcomes.push(
+        shapeWaitMs === undefined ? 'over-limit' : await this.#put(session, subscription, maximum),
+      );
+      waitMs = Math.max(waitMs, shapeWaitMs ?? 0);
+    }
+    if (waitMs > 0) await this.#table.settings.sleep(waitMs);
+    // Every shape that was entered has been waited for.
+    if (waitMs > 0)
+      for (const [index, { topicFilter }] of subscriptions.entries()) {
+        if (outcomes[index] !== 'over-limit') this.#parts.registry.waited(session.tenant, topicFilter);
+      }
+    return outcomes;
+  }
+
+  async remove(session: SessionRef, filters: readonly FilterName[]): Promise<readonly boolean[]> {
+    this.#changes();
+    const existed: boolean[] = [];
+    for (const filter of filters) {
+      // Nobody is found any more before the list forgets: a crash between leaves something to remove, not a ghost.
+      const isHeld = await this.#parts.placement.remove(session, filter);
+      existed.push((await this.#parts.list.remove(session, filter)) || isHeld);
+    }
+    return existed;
+  }
+
+  async clear(session: SessionRef): Promise<void> {
+    this.#parts.frame.forgetMatches();
+    const items = await this.#parts.leavings.all(this.#table, session);
+    await this.#parts.placement.removeAll(session, subscriptionsOf(items));
+    // A list that TTL forgets is left to it.
+    const isListed = (item: Item) => item.t === undefined && subscriptionsOf([item]).length > 0;
+    await batchDelete(this.#table, items.filter(isListed));
+    this.#parts.leavings.forget();
+  }
+
+  async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
+    const known = this.#parts.frame.matchOf(tenant, topicName);
+    if (known !== undefined) return await known;
+    const matched = this.#match(tenant, topicName);
+    this.#parts.frame.keepMatch(tenant, topicName, matched);
+    return await matched;
+  }
+
+  async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
+    return await this.#parts.matcher.members(tenant, filter);
+  }
+
+  async list(session: SessionRef): Promise<readonly Subscription[]> {
+    return subscriptionsOf(await this.#parts.list.items(session));
+  }
+
+  /**
+   * A slice of one shard's subscribers, at most `limit` of them, each with its session as it is now. After a `to` it
+   * ends; without one it goes to the end of the shard.
+   */
+  async readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice> {
+    const { tenant, topicFilter } = shard;
+    const { entries, end, next } = await this.#parts.shards.page(shard, range);
+    const [matched] = await this.#parts.matcher.subscribers(tenant, [
+      { topicFilter, entries, unreadShards: 0 },
+    ]);
+    return { subscribers: matched?.subscribers ?? [], end, next };
+  }
+
+  /**
+   * How many stand in one shard. It is read for that, in one Query of at most 1 MB: 0.025 units for each.
+   */
+  async countShard(shard: ShardName): Promise<number> {
+    const { entries } = await this.#parts.shards.page(shard, { after: undefined });
+    return entries.length;
+  }
+
+  /** The workers of a wide filter do not keep up: for a few seconds `match` says so. */
+  async markBehind(tenant: string, topicFilter: string): Promise<void> {
+    await this.#parts.shards.markBehind(tenant, topicFilter);
+  }
+
+  /**
+   * Reads the connection and the heads of all topics of a frame in one call, and the list of bans when it is time;
+   * `match` and `load` then find them read.
+   */
+  async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
+    const { registry, matcher, frame, bans } = this.#parts;
+    const distinct = [...new Set(topicNames)];
+    const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
+    const link = linkKey(connectionId);
+    const { wanted } = bans;
+    const askedAtMs = this.#table.settings.clock.now();
+    const found = await matcher.readHeads(tenant, candidates.flat(), [link, ...wanted]);
+    frame.keepLink(connectionId, found.get(link));
+    for (const key of wanted) bans.keep(found.get(key), askedAtMs);
+    for (const [index, topicName] of distinct.entries()) {
+      const filters = candidates[index] ?? [];
+      const matched = matcher
+        .entries(tenant, filters, found, this.#readsShards)
+        .then((entries) => matcher.recipients(tenant, entries));
+      frame.keepMatch(tenant, topicName, matched);
+      await matched;
+    }
+  }
+
+  async #match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
+    const { registry, matcher } = this.#parts;
+    const filters = await registry.candidates(tenant, topicName);
+    if (filters.length === 0) return [];
+    const heads = await matcher.readHeads(tenant, filters);
+    return await matcher.recipients(tenant, await matcher.entries(tenant, filters, heads, this.#readsShards));
+  }
+
+  get #readsShards(): boolean {
+    return this.#table.settings.shards === 'read';
+  }
+
+  /** The list first: what a crash leaves behind is then found and removed when the session ends. */
+  async #put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
+    const { list, placement } = this.#parts;
+    const outcome = await list.put(session, subscription, maximum);
+    if (outcome === 'over-limit') return outcome;
+    if (await placement.put(session, subscription, outcome)) return outcome;
+    await list.remove(session, subscription);
+    return 'over-limit';
+  }
+
+  #changes(): void {
+    this.#parts.frame.forgetMatches();
+    this.#parts.leavings.forget();
+  }
+}

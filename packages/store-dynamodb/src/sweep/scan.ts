@@ -1,0 +1,339 @@
+import type { ConnectionId, Identity } from '@apus/broker';
+import type { Records } from '../queue/records.ts';
+import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
+import { retainedHolderIn } from '../quotas/retained-holdings.ts';
+import { RETAINED_COUNTS } from '../retained/size.ts';
+import { nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from '../sessions/session-item.ts';
+import { batchGet } from '../table/batch.ts';
+import {
+  type Key,
+  linkKey,
+  OWNED,
+  RETAINED_PARTITIONS,
+  recordKey,
+  sessionItemKey,
+  sweepKey,
+} from '../table/keys.ts';
+import { marshalled, type Table } from '../table/table.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+
+/** Whose session. */
+export interface SessionName {
+  readonly tenant: string;
+  readonly clientId: string;
+}
+
+export interface SessionIncarnation extends SessionName {
+  readonly incarnation: string;
+}
+
+/** A connection as it was read. */
+export interface SweptConnection {
+  readonly kind: 'connection';
+  readonly connectionId: ConnectionId;
+  /** When its CONNECT was accepted, in ms since the epoch; before that, when it was saved. */
+  readonly beganAtMs: number;
+  /** Undefined while it has sent no CONNECT. */
+  readonly session: SessionName | undefined;
+  /** Undefined while it is there. */
+  readonly endedAtMs: number | undefined;
+}
+
+export interface SweptSession extends SessionName {
+  readonly kind: 'session';
+  /** Empty when it has been removed, and the item is there for its wills. */
+  readonly incarnation: string;
+  /** Undefined while it is offline. */
+  readonly connectionId: ConnectionId | undefined;
+  readonly lastConnectionId: ConnectionId;
+  /** Undefined in an item of an older layout: nothing is concluded from it. */
+  readonly attachedAtMs: number | undefined;
+  /** When it ends if its client stays away; undefined while it is connected, and if it never ends. */
+  readonly endsAtMs: number | undefined;
+  /** Of the will that the last connection has left. */
+  readonly willDueAtMs: number | undefined;
+  readonly owedWillsOf: readonly ConnectionId[];
+  /** Where it was asked for, and the session has not been removed. */
+  readonly identity: Identity | undefined;
+  /** `Attachment.holder` of its connection, under the same condition. */
+  readonly holder: string | undefined;
+}
+
+/** The record of a session for which messages wait on its connection. */
+export interface SweptQueue extends SessionIncarnation {
+  readonly kind: 'queue';
+  readonly connectionId: ConnectionId;
+  /** Since when nothing has come of them. */
+  readonly waitsSinceMs: number;
+}
+
+/** A session that holds subscriptions: perhaps one that has ended. */
+export interface SweptList extends SessionName {
+  readonly kind: 'list';
+  readonly incarnation: string;
+}
+
+/** A retained message. */
+export interface SweptRetained {
+  readonly kind: 'retained';
+  readonly tenant: string;
+  /** As `retainedBytes` counts them; 0 of an item of an earlier version. */
+  readonly bytes: number;
+  /** In whose name; undefined where it is of no client. */
+  readonly holder: HoldingAccount | undefined;
+}
+
+/** One of the numbers that say how much a tenant has retained. */
+export interface SweptRetainedCount {
+  readonly kind: 'retained-count';
+  readonly tenant: string;
+  readonly of: 'messages' | 'bytes';
+  readonly count: number;
+}
+
+/** About what an identity or a tenant holds. */
+export interface SweptHoldings {
+  readonly kind: 'holdings';
+  readonly account: HoldingAccount;
+  /** Somebody is refused by it, and wants it counted. */
+  readonly isCountWanted: boolean;
+}
+
+export type Swept =
+  | SweptConnection
+  | SweptSession
+  | SweptQueue
+  | SweptList
+  | SweptRetained
+  | SweptRetainedCount
+  | SweptHoldings;
+
+/** What stands where a connection is asked for. */
+export type ConnectionStanding = 'there' | 'missing' | { readonly endedAtMs: number };
+
+/** What stands where a session is asked for. */
+export interface SessionStanding {
+  readonly incarnation: string;
+  readonly connectionId: ConnectionId | undefined;
+}
+
+export interface SweptPage {
+  readonly found: readonly Swept[];
+  /** Where the segment goes on; undefined at its end. */
+  readonly next: SweepPosition | undefined;
+}
+
+/** Survives JSON. */
+export type SweepPosition = Key;
+
+const SESSION = 'session';
+const LINK = 'link';
+const RECORD = 'record';
+
+const COUNT = 'count';
+
+const FILTER = [
+  's IN (:session, :link, :list, :count, :holdings)',
+  '(s = :record AND q = :backlog AND attribute_exists(c))',
+  'begins_with(p, :retained)',
+].join(' OR ');
+/** Neither states nor wills of those that are there: 100 bytes of an item. */
+const PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, rs, rh, hw';
+/** Attachment and identity: they cost no units, but are most of what is sent. */
+const WITH_IDENTITIES = `${PROJECTION}, r`;
+const VALUES = {
+  ':session': text(SESSION),
+  ':link': text(LINK),
+  ':list': text(OWNED.list),
+  ':count': text(COUNT),
+  ':holdings': text(HOLDINGS),
+  ':record': text(RECORD),
+  ':backlog': text('B'),
+  ':retained': text(RETAINED_PARTITIONS),
+};
+
+/**
+ * The table as the sweep goes over it: segments side by side, a page of 1 MB at a time, eventually consistent, which costs
+ * half. What it finds may have changed: it is for whoever acts on it to look again.
+ */
+export class DynamoSweepScan {
+  readonly #table: Table;
+  readonly #records: Records;
+
+  constructor(table: Table, records: Records) {
+    this.#table = table;
+    this.#records = records;
+  }
+
+  async page(
+    segment: number,
+    segments: number,
+    after: SweepPosition | undefined,
+    withIdentities = false,
+  ): Promise<SweptPage> {
+    const { items, next } = await this.#table.scan({
+      segment,
+      segments,
+      after,
+      filter: FILTER,
+      projection: withIdentities ? WITH_IDENTITIES : PROJECTION,
+      values: VALUES,
+    });
+    return { found: items.flatMap((item) => sweptOf(item) ?? []), next };
+  }
+
+  /** Read strongly, all at once. */
+  async connections(ids: readonly ConnectionId[]): Promise<readonly ConnectionStanding[]> {
+    const found = await batchGet(this.#table, ids.map(linkKey));
+    return ids.map((id) => {
+      const item = found.get(linkKey(id));
+      if (item === undefined) return 'missing';
+      const endedAtMs = numberOf(item, 'ea');
+      return endedAtMs === undefined ? 'there' : { endedAtMs };
+    });
+  }
+
+  /** Read strongly, all at once. Undefined where none stands. */
+  async sessions(names: readonly SessionName[]): Promise<readonly (SessionStanding | undefined)[]> {
+    const keyOf = ({ tenant, clientId }: SessionName) => sessionItemKey(tenant, clientId);
+    const found = await batchGet(this.#table, names.map(keyOf));
+    return names.map((name) => {
+      const item = found.get(keyOf(name));
+      return (
+        item && {
+          incarnation: textOf(item, 'i') ?? '',
+          connectionId: textOf(item, 'c'),
+        }
+      );
+    });
+  }
+
+  /** The same of queues. Undefined where nothing waits. */
+  async queues(refs: readonly SessionIncarnation[]): Promise<readonly (SweptQueue | undefined)[]> {
+    const found = await batchGet(this.#table, refs.map(recordKey));
+    return refs.map((ref) => {
+      const item = found.get(recordKey(ref));
+      return item && queueOf(item);
+    });
+  }
+
+  /** The connection is over, and the session knows: its record does not. */
+  async lost(ref: SessionIncarnation, connectionId: ConnectionId): Promise<void> {
+    await this.#records.lost(ref, connectionId);
+  }
+
+  /** What was noted last: how far the sweep had come. */
+  async recall(): Promise<unknown> {
+    const json = textOf(await this.#table.get(sweepKey), 'd');
+    return json === undefined ? undefined : JSON.parse(json);
+  }
+
+  async note(progress: unknown): Promise<void> {
+    const item = { ...marshalled(sweepKey), v: number(VERSION), d: text(JSON.stringify(progress)) };
+    await this.#table.put(item);
+  }
+}
+
+/** Undefined for what is of no use: an item of an older layout, or one whose name was too long for its key. */
+function sweptOf(item: Item): Swept | undefined {
+  const partition = textOf(item, 'p') ?? '';
+  // Its topic may be any text.
+  if (partition.startsWith(RETAINED_PARTITIONS)) return retainedOf(item, partition);
+  switch (textOf(item, 's')) {
+    case COUNT:
+      return retainedCountOf(item, partition);
+    case HOLDINGS:
+      return holdingsOf(item, partition);
+    case SESSION:
+      return sessionOf(item);
+    case LINK:
+      return connectionOf(item);
+    case RECORD:
+      return queueOf(item);
+    default:
+      return listOf(item);
+  }
+}
+
+function retainedOf(item: Item, partition: string): SweptRetained | undefined {
+  const [, tenant, ...cut] = partition.split('\0');
+  // A tombstone, or a tenant whose name is too long for its key.
+  if (item.x !== undefined || tenant === undefined || cut.length > 0) return undefined;
+  return {
+    kind: 'retained',
+    tenant,
+    bytes: numberOf(item, 'rs') ?? 0,
+    holder: retainedHolderIn(tenant, item),
+  };
+}
+
+function retainedCountOf(item: Item, partition: string): SweptRetainedCount | undefined {
+  const [, tenant, name, ...cut] = partition.split('\0');
+  const count = numberOf(item, 'n');
+  if (tenant === undefined || count === undefined || cut.length > 0) return undefined;
+  if (name === RETAINED_COUNTS.messages) return { kind: 'retained-count', tenant, of: 'messages', count };
+  if (name === RETAINED_COUNTS.bytes) return { kind: 'retained-count', tenant, of: 'bytes', count };
+  return undefined;
+}
+
+function holdingsOf(item: Item, partition: string): SweptHoldings | undefined {
+  const [, tenant, kind, name, ...cut] = partition.split('\0');
+  if (tenant === undefined || kind === undefined || name === undefined || cut.length > 0) return undefined;
+  const account = { tenant, kind: kind as HoldingAccount['kind'], name };
+  return { kind: 'holdings', account, isCountWanted: item.hw !== undefined };
+}
+
+function connectionOf(item: Item): SweptConnection | undefined {
+  const [, connectionId] = textOf(item, 'p')?.split('\0') ?? [];
+  const beganAtMs = numberOf(item, 'a');
+  if (connectionId === undefined || beganAtMs === undefined) return undefined;
+  const name = textOf(item, 'n');
+  const [tenant = '', clientId = ''] = name === undefined ? [] : (JSON.parse(name) as string[]);
+  return {
+    kind: 'connection',
+    connectionId,
+    beganAtMs,
+    session: name === undefined ? undefined : { tenant, clientId },
+    endedAtMs: numberOf(item, 'ea'),
+  };
+}
+
+function sessionOf(item: Item): SweptSession | undefined {
+  const name = nameOf(item);
+  if (name === undefined) return undefined;
+  return {
+    kind: 'session',
+    ...name,
+    incarnation: textOf(item, 'i') ?? '',
+    connectionId: textOf(item, 'c'),
+    lastConnectionId: textOf(item, 'l') ?? '',
+    attachedAtMs: numberOf(item, 'a'),
+    endsAtMs: sessionEndsAtMs(item),
+    willDueAtMs: numberOf(item, 'wd'),
+    owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
+    ...settledOf(item),
+  };
+}
+
+function queueOf(item: Item): SweptQueue | undefined {
+  const [kind, ...inKey] = textOf(item, 'p')?.split('\0') ?? [];
+  const whole = textOf(item, 'n');
+  const names = whole === undefined ? inKey : (JSON.parse(whole) as string[]);
+  const [tenant, incarnation, clientId] = names;
+  const [connectionId, waitsSinceMs] = [textOf(item, 'c'), numberOf(item, 'mv')];
+  if (kind !== 'Z' || tenant === undefined || incarnation === undefined || clientId === undefined)
+    return undefined;
+  if (textOf(item, 'q') !== 'B' || item.z !== undefined) return undefined;
+  if (connectionId === undefined || waitsSinceMs === undefined) return undefined;
+  return { kind: 'queue', tenant, clientId, incarnation, connectionId, waitsSinceMs };
+}
+
+/** A list that TTL forgets is of a session that ends with its connection: its entries are ignored from then on. */
+function listOf(item: Item): SweptList | undefined {
+  const [kind, tenant, incarnation, clientId, ...cut] = textOf(item, 'p')?.split('\0') ?? [];
+  if (kind !== 'I' || tenant === undefined || incarnation === undefined || clientId === undefined)
+    return undefined;
+  return item.t === undefined && cut.length === 0
+    ? { kind: 'list', tenant, clientId, incarnation }
+    : undefined;
+}

@@ -1,0 +1,120 @@
+import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from '../limits.ts';
+import { InDoubtError, ThrottledError } from './errors.ts';
+
+export interface RetryOptions {
+  readonly sleep: (ms: number) => Promise<void>;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly clock: { now(): number };
+}
+
+/** The answer, and whether an earlier attempt may have done its work although its answer was lost. */
+export interface Answered<T> {
+  readonly answer: T;
+  readonly isRetry: boolean;
+}
+
+/** DynamoDB, or the network before it, says that nothing was done. */
+const REFUSED = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'TransactionConflictException',
+  // The first attempt under this token is under way still.
+  'TransactionInProgressException',
+  'ECONNREFUSED',
+]);
+
+/** Nobody says what was done. */
+const IN_DOUBT = new Set([
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TimeoutError',
+  'ECONNRESET',
+  'EPIPE',
+]);
+
+/** Why an action of a transaction was refused, where it passes. */
+const PASSING_REASONS = new Set([
+  'None',
+  'TransactionConflict',
+  'ProvisionedThroughputExceeded',
+  'ThrottlingError',
+]);
+
+/**
+ * Tries again, after pauses with full jitter, what failed for a reason that passes. Every write of this store is
+ * conditional on not having been made, leaves the same item when it is made twice, or has a token; or it is made `once`,
+ * and tried again only after a failure without effect.
+ *
+ * @throws {InDoubtError} of what is to be made once, where nobody says whether it was
+ */
+export async function withRetries<T>(
+  operation: string,
+  options: RetryOptions,
+  attempt: () => Promise<T>,
+  once = false,
+): Promise<Answered<T>> {
+  const pauses = new Pauses(operation, options);
+  let isRetry = false;
+  for (;;) {
+    try {
+      return { answer: await attempt(), isRetry };
+    } catch (error) {
+      const fate = fateOf(error);
+      if (fate === undefined) throw error;
+      if (fate === 'in doubt' && once) throw new InDoubtError(operation, error);
+      isRetry ||= fate === 'in doubt';
+      await pauses.next(error);
+    }
+  }
+}
+
+/** The pauses between the attempts of one call, bounded in number and in time. */
+export class Pauses {
+  readonly #operation: string;
+  readonly #options: RetryOptions;
+  readonly #endsAtMs: number;
+  #attempts = 0;
+
+  constructor(operation: string, options: RetryOptions) {
+    this.#operation = operation;
+    this.#options = options;
+    this.#endsAtMs = options.clock.now() + RETRY_MS_MAX;
+  }
+
+  /** After an attempt that failed for a reason that passes. Throws where it was the last one. */
+  async next(cause: unknown): Promise<void> {
+    const { clock, random, sleep } = this.#options;
+    this.#attempts += 1;
+    if (this.#attempts >= ATTEMPTS_MAX || clock.now() >= this.#endsAtMs)
+      throw new ThrottledError(this.#operation, this.#attempts, cause);
+    await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
+  }
+
+  /** What was asked for was done in part: it is no failure, and the rest has all its attempts. */
+  begin(): void {
+    this.#attempts = 0;
+  }
+}
+
+/** Undefined when the same call would fail again. */
+function fateOf(error: unknown): 'refused' | 'in doubt' | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (REFUSED.has(error.name) || REFUSED.has(code) || isPassingCancellation(error)) return 'refused';
+  return IN_DOUBT.has(error.name) || IN_DOUBT.has(code) || statusOf(error) >= 500 ? 'in doubt' : undefined;
+}
+
+/** A transaction that others, or too many of them, kept from taking effect. */
+function isPassingCancellation(error: Error): boolean {
+  if (error.name !== 'TransactionCanceledException' || !('CancellationReasons' in error)) return false;
+  const reasons: unknown = error.CancellationReasons;
+  return Array.isArray(reasons) && reasons.every(({ Code = 'None' }) => PASSING_REASONS.has(Code));
+}
+
+function statusOf(error: Error): number {
+  const metadata: unknown = '$metadata' in error ? error.$metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return 0;
+  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : 0;
+}

@@ -1,0 +1,53 @@
+import { COUNT_CACHE_MS } from '../limits.ts';
+import { ThrottledError } from './errors.ts';
+import { countKey } from './keys.ts';
+import { marshalled, type Table } from './table.ts';
+import { number, numberOf, VERSION } from './values.ts';
+
+/**
+ * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. That is no
+ * hot item and no write for each change, and with n changes it is wrong by about 8 √n: 0.8 % of a million. A change by
+ * more is written the more likely, and one by the sample or more always, as what it is.
+ * What TTL removes is never counted down: a sweep that counts writes the number anew.
+ */
+export class SampledCount {
+  readonly #table: Table;
+  readonly #name: string;
+  readonly #sample: number;
+  readonly #cache = new Map<string, { readonly count: number; readonly readAtMs: number }>();
+
+  /** @param sample what one write stands for */
+  constructor(table: Table, name: string, sample: number) {
+    this.#table = table;
+    this.#name = name;
+    this.#sample = sample;
+  }
+
+  async add(tenant: string, change: number): Promise<void> {
+    if (this.#table.settings.random() * this.#sample >= Math.abs(change)) return;
+    const written = Math.sign(change) * Math.max(Math.abs(change), this.#sample);
+    try {
+      await this.#table.update(countKey(this.#name, tenant), 'SET v = :v ADD n :change', {
+        values: { ':v': number(VERSION), ':change': number(written) },
+      });
+    } catch (error) {
+      // The write has been made, and must not be taken for refused.
+      if (!(error instanceof ThrottledError)) throw error;
+    }
+  }
+
+  /** Somebody has counted: what was added meanwhile may be missing. */
+  async set(tenant: string, count: number): Promise<void> {
+    const key = countKey(this.#name, tenant);
+    await this.#table.put({ ...marshalled(key), v: number(VERSION), n: number(count) });
+  }
+
+  async read(tenant: string): Promise<number> {
+    const nowMs = this.#table.settings.clock.now();
+    const known = this.#cache.get(tenant);
+    if (known !== undefined && nowMs - known.readAtMs < COUNT_CACHE_MS) return known.count;
+    const count = Math.max(0, numberOf(await this.#table.get(countKey(this.#name, tenant)), 'n') ?? 0);
+    this.#cache.set(tenant, { count, readAtMs: nowMs });
+    return count;
+  }
+}

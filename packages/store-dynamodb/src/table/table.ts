@@ -1,0 +1,230 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type ConsumedCapacity,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Settings } from '../options.ts';
+import type { Key } from './keys.ts';
+import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
+import { withRetries } from './retry.ts';
+import { type Item, numberOf, text, textOf } from './values.ts';
+
+/** What a conditional write came to. A condition that failed tells what stood there, at no extra read. */
+export interface Written {
+  readonly ok: boolean;
+  /** Before the write; on success only where it was asked for. Expired or not. */
+  readonly old: Item | undefined;
+  /** An earlier attempt, whose answer was lost, may have made this very write. */
+  readonly isRetry: boolean;
+}
+
+export interface WriteOptions {
+  readonly condition?: string;
+  readonly names?: Record<string, string>;
+  readonly values?: Record<string, AttributeValue>;
+  readonly returnsOld?: boolean;
+  /** Made again it could strike another item that has come to stand there: see {@link withRetries}. @default false */
+  readonly once?: boolean;
+}
+
+export interface QueryRange {
+  readonly p: string;
+  /** Sort keys from `from` to `to`, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly limit?: number;
+  readonly isBackward?: boolean;
+  /** Exclusive: the `next` of the page before. */
+  readonly after?: string | undefined;
+  /** Names of the attributes that are wanted. It costs the same units, and less of everything else. @default all */
+  readonly attributes?: readonly string[];
+}
+
+export interface QueryPage {
+  readonly items: readonly Item[];
+  /** Sort key of the last item looked at; undefined after the last page. */
+  readonly next: string | undefined;
+}
+
+export interface ScanRange {
+  readonly segment: number;
+  readonly segments: number;
+  /** Exclusive: the `next` of the page before. */
+  readonly after: Key | undefined;
+  readonly filter: string;
+  readonly projection: string;
+  readonly values: Record<string, AttributeValue>;
+}
+
+export interface ScanPage {
+  readonly items: readonly Item[];
+  /** Undefined after the last page. */
+  readonly next: Key | undefined;
+}
+
+/** Sort keys that begin with `prefix` end before this one. */
+export const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
+
+/** One table: strongly consistent reads, conditional writes, bounded retries, and a count of what they consume. */
+export class Table {
+  readonly settings: Settings;
+  readonly meter = new Meter();
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+  }
+
+  /** Expired items are those that TTL has not come around to: they are not there. */
+  isAlive(item: Item): boolean {
+    const expiresAtSeconds = numberOf(item, 't');
+    return expiresAtSeconds === undefined || expiresAtSeconds * 1_000 > this.settings.clock.now();
+  }
+
+  /** Now, in the unit of the TTL attribute. */
+  nowSeconds(): number {
+    return Math.floor(this.settings.clock.now() / 1_000);
+  }
+
+  async get(key: Key): Promise<Item | undefined> {
+    const command = new GetItemCommand({
+      TableName: this.settings.tableName,
+      Key: marshalled(key),
+      ConsistentRead: true,
+      ReturnConsumedCapacity: 'TOTAL',
+    });
+    const { answer } = await withRetries('GetItem', this.settings, () => this.settings.client.send(command));
+    this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOf(answer.Item)));
+    return answer.Item !== undefined && this.isAlive(answer.Item) ? answer.Item : undefined;
+  }
+
+  async put(item: Item, options: WriteOptions = {}): Promise<Written> {
+    const command = new PutItemCommand({ ...this.#written(options), Item: item });
+    return await this.#write('PutItem', () => this.settings.client.send(command));
+  }
+
+  async update(key: Key, expression: string, options: WriteOptions = {}): Promise<Written> {
+    const input = { ...this.#written(options), Key: marshalled(key), UpdateExpression: expression };
+    const command = new UpdateItemCommand(input);
+    return await this.#write('UpdateItem', () => this.settings.client.send(command), options.once);
+  }
+
+  async delete(key: Key, options: WriteOptions = {}): Promise<Written> {
+    const command = new DeleteItemCommand({ ...this.#written(options), Key: marshalled(key) });
+    return await this.#write('DeleteItem', () => this.settings.client.send(command), options.once);
+  }
+
+  /** One page, of at most 1 MB. */
+  async query(range: QueryRange): Promise<QueryPage> {
+    const output = await this.#query(range, {});
+    const items = output.Items ?? [];
+    this.countRead(output.ConsumedCapacity, () => readUnits(sizeOfAll(items)));
+    return { items: items.filter((item) => this.isAlive(item)), next: output.LastEvaluatedKey?.s?.S };
+  }
+
+  async queryAll(range: QueryRange): Promise<Item[]> {
+    const items: Item[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.query({ ...range, after });
+      items.push(...page.items);
+      after = page.next;
+    } while (after !== undefined);
+    return items;
+  }
+
+  /** One page, of at most 1 MB read, of a segment of the whole table; eventually consistent. */
+  async scan({ segment, segments, after, filter, projection, values }: ScanRange): Promise<ScanPage> {
+    const command = new ScanCommand({
+      TableName: this.settings.tableName,
+      Segment: segment,
+      TotalSegments: segments,
+      FilterExpression: filter,
+      ProjectionExpression: projection,
+      ExpressionAttributeValues: values,
+      ReturnConsumedCapacity: 'TOTAL',
+      ...(after !== undefined && { ExclusiveStartKey: marshalled(after) }),
+    });
+    const { answer } = await withRetries('Scan', this.settings, () => this.settings.client.send(command));
+    const items = answer.Items ?? [];
+    // What the filter left out was read as well: without the service's word it is not known how much.
+    this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOfAll(items)) / 2);
+    const last = answer.LastEvaluatedKey;
+    const next = last && { p: textOf(last, 'p') ?? '', s: textOf(last, 's') ?? '' };
+    return { items: items.filter((item) => this.isAlive(item)), next };
+  }
+
+  /** `computed` is asked only where the service's word is missing, or not trusted: it goes over all that was read. */
+  countRead(consumed: ConsumedCapacity | undefined, computed: () => number): void {
+    const { readUnitsFrom } = this.settings;
+    this.meter.read(readUnitsFrom === 'service' ? (consumed?.CapacityUnits ?? computed()) : computed());
+  }
+
+  async #query(range: QueryRange, fields: Partial<QueryCommandInput>): Promise<QueryCommandOutput> {
+    const command = new QueryCommand({
+      TableName: this.settings.tableName,
+      KeyConditionExpression: 'p = :p AND s BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':p': text(range.p), ':from': text(range.from), ':to': text(range.to) },
+      ConsistentRead: true,
+      ScanIndexForward: range.isBackward !== true,
+      ReturnConsumedCapacity: 'TOTAL',
+      ...(range.limit !== undefined && { Limit: range.limit }),
+      ...(range.attributes !== undefined && { ProjectionExpression: range.attributes.join(', ') }),
+      ...(range.after !== undefined && { ExclusiveStartKey: marshalled({ p: range.p, s: range.after }) }),
+      ...fields,
+    });
+    const { answer } = await withRetries('Query', this.settings, () => this.settings.client.send(command));
+    return answer;
+  }
+
+  #written({ condition, names, values, returnsOld }: WriteOptions) {
+    return {
+      TableName: this.settings.tableName,
+      ReturnConsumedCapacity: 'TOTAL' as const,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+      ReturnValues: returnsOld === true ? ('ALL_OLD' as const) : ('NONE' as const),
+      ...(condition !== undefined && { ConditionExpression: condition }),
+      ...(names !== undefined && { ExpressionAttributeNames: names }),
+      ...(values !== undefined && { ExpressionAttributeValues: values }),
+    };
+  }
+
+  async #write(
+    operation: string,
+    send: () => Promise<{ Attributes?: Item | undefined; ConsumedCapacity?: ConsumedCapacity | undefined }>,
+    once = false,
+  ): Promise<Written> {
+    const { answer, isRetry } = await withRetries(
+      operation,
+      this.settings,
+      async () => {
+        try {
+          const { Attributes, ConsumedCapacity } = await send();
+          return { ok: true, old: Attributes, units: ConsumedCapacity?.CapacityUnits };
+        } catch (error) {
+          if (!(error instanceof ConditionalCheckFailedException)) throw error;
+          return { ok: false, old: error.Item, units: undefined };
+        }
+      },
+      once,
+    );
+    // A write that its condition prevents is paid for as well, by the size of what stood there.
+    this.meter.write(answer.units ?? writeUnits(sizeOf(answer.old)));
+    return { ok: answer.ok, old: answer.old, isRetry };
+  }
+}
+
+function sizeOfAll(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0);
+}
+
+export function marshalled({ p, s }: Key): Record<string, AttributeValue> {
+  return { p: text(p), s: text(s) };
+}

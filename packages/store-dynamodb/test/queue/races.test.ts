@@ -1,0 +1,512 @@
+import type { Queued, SessionRef, Stores } from '@apus/broker';
+import { openedOf } from '@apus/broker/samples';
+import { describe, expect, it } from 'vitest';
+import {
+  attachmentOf,
+  deliveryTo,
+  detach,
+  messageOf,
+  open,
+  PAGE,
+  ROOMY,
+  subscriptionTo,
+  unique,
+} from '../support/client.ts';
+import { type IsDue, isRecordWrite } from '../support/hooks.ts';
+import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
+
+const payloadsOf = (queued: readonly Queued[]) =>
+  queued.map((each) => (each.type === 'publish' ? Buffer.from(each.message.payload).toString() : 'pubrel'));
+
+/** Runs something once, just before or after the calls that a test names. */
+class Interruption implements Hooks {
+  #due: { readonly when: 'before' | 'after'; readonly isDue: IsDue; run(): Promise<unknown> } | undefined;
+  count = 0;
+
+  beforeFirst(isDue: IsDue, run: () => Promise<unknown>): void {
+    this.#due = { when: 'before', isDue, run };
+  }
+
+  afterFirst(isDue: IsDue, run: () => Promise<unknown>): void {
+    this.#due = { when: 'after', isDue, run };
+  }
+
+  async before(operation: string, input: object): Promise<void> {
+    await this.#interrupt('before', operation, input);
+  }
+
+  async after(operation: string, input: object): Promise<void> {
+    await this.#interrupt('after', operation, input);
+  }
+
+  async #interrupt(when: 'before' | 'after', operation: string, input: object): Promise<void> {
+    const due = this.#due;
+    if (due?.when !== when || !due.isDue(operation, input)) return;
+    this.#due = undefined;
+    this.count += 1;
+    await due.run();
+  }
+}
+
+const putsWaiting = (operation: string, input: object) =>
+  operation === 'PutItem' && JSON.stringify(input).includes('wait\\u0000');
+const readsRecord = (operation: string, input: object) =>
+  operation === 'GetItem' && JSON.stringify(input).includes('"s":{"S":"record"}');
+
+await withService((service) => {
+  /** A publisher that can be interrupted, and a client handled by another process. */
+  const begin = async (receiveMaximum = 10) => {
+    const interruption = new Interruption();
+    const nudged: (string | undefined)[] = [];
+    const nudge = async ({ attachment }: SessionRef) => {
+      nudged.push(attachment?.connectionId);
+    };
+    const publisher = service.make({ hooks: interruption, nudge });
+    const client = service.make();
+    const tenant = unique('tenant');
+    let connections = 1;
+    let { session } = await open(client, tenant, 'c', { attachment: { receiveMaximum } });
+    const copy = (ref: SessionRef): SessionRef => ({ ...ref, attachment: ref.attachment });
+    return {
+      interruption,
+      publisher,
+      client,
+      tenant,
+      /** The connections whose clients were told to fetch. */
+      nudged,
+      session: () => session,
+      connect: async () => {
+        connections += 1;
+        const connectionId = `c:${connections}`;
+        ({ session } = await open(client, tenant, 'c', { connectionId, attachment: { receiveMaximum } }));
+        return session;
+      },
+      lose: async () => await detach(client, session, `c:${connections}`),
+      complete: async (packetId: number) => await client.queues.complete(session, packetId, 'puback'),
+      /** Pages until nothing comes, as the broker draws them. */
+      drain: async () => {
+        const drawn: Queued[] = [];
+        for (;;) {
+          const page = await client.queues.next(session, PAGE, NOW_MS);
+          if (page.length === 0) return payloadsOf(drawn);
+          drawn.push(...page);
+        }
+      },
+      offer: async (number: number, ref: SessionRef = session) => {
+        const delivery = deliveryTo(copy(ref));
+        await publisher.queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery;
+      },
+    };
+  };
+
+  describe('append, then look again', () => {
+    it('a message that is appended while the session goes live is drawn by the client, whom its publisher tells', async () => {
+      const race = await begin();
+      await race.lose();
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        await race.connect();
+        expect(await race.drain()).toEqual([]);
+      });
+      expect((await race.offer(1)).packetId).toBe(0);
+      expect(race.interruption.count).toBe(1);
+      expect(race.nudged).toEqual(['c:2']);
+      expect(await race.drain()).toEqual(['1']);
+      expect(await race.client.queues.length(race.session())).toBe(0);
+    });
+
+    it('a message that is appended before the session is drained is sent by the drain, once', async () => {
+      const race = await begin();
+      await race.lose();
+      let drawn: string[] = [];
+      // Between its append and its second look.
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        race.interruption.beforeFirst(readsRecord, async () => {
+          await race.connect();
+          drawn = await race.drain();
+        });
+      });
+      const delivery = await race.offer(1);
+      expect(drawn).toEqual(['1']);
+      expect(delivery.packetId).toBe(0);
+      expect(await race.drain()).toEqual([]);
+    });
+
+    it.each([true, false])(
+      'a message whose place is taken for a connection that is taken over goes to the new one, once (first of its session: %s)',
+      async (isFirst) => {
+        const race = await begin();
+        if (!isFirst) await race.complete((await race.offer(0)).packetId);
+        race.interruption.beforeFirst(isRecordWrite, async () => {
+          await race.connect();
+          expect(await race.drain()).toEqual([]);
+        });
+        const delivery = await race.offer(1);
+        expect(race.interruption.count).toBe(1);
+        expect(delivery.session.attachment?.connectionId).toBe('c:2');
+        expect(delivery.packetId).toBeGreaterThan(0);
+        expect(await race.complete(delivery.packetId)).toBe('done');
+        await race.connect();
+        expect(await race.drain()).toEqual([]);
+      },
+    );
+
+    it.each([true, false])(
+      'a message that the new connection has drained already is not sent there by its publisher as well (first of its session: %s)',
+      async (isFirst) => {
+        const race = await begin();
+        if (!isFirst) await race.complete((await race.offer(0)).packetId);
+        let drawn: readonly Queued[] = [];
+        race.interruption.afterFirst(isRecordWrite, async () => {
+          drawn = await race.client.queues.next(await race.connect(), PAGE, NOW_MS);
+        });
+        const { packetId, session } = await race.offer(1);
+        expect(payloadsOf(drawn)).toEqual(['1']);
+        // The connection before may have been sent it [MQTT-3.3.1-1].
+        expect(drawn).toMatchObject([{ delivery: { packetId, dup: true } }]);
+        expect(session.attachment?.connectionId).toBe('c:1');
+        expect(await race.complete(packetId)).toBe('done');
+        expect(await race.drain()).toEqual([]);
+      },
+    );
+
+    it('an acknowledgement that makes room while a message is left waiting draws it', async () => {
+      const race = await begin(1);
+      const first = await race.offer(1);
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        expect(await race.complete(first.packetId)).toBe('done');
+        expect(await race.drain()).toEqual([]);
+      });
+      expect((await race.offer(2)).packetId).toBe(0);
+      expect(race.interruption.count).toBe(1);
+      expect(race.nudged).toEqual(['c:1']);
+      const [second] = await race.client.queues.next(race.session(), PAGE, NOW_MS);
+      expect(payloadsOf(second === undefined ? [] : [second])).toEqual(['2']);
+      // And what comes next is not stuck behind it.
+      expect(await race.complete(second?.type === 'publish' ? second.delivery.packetId : 0)).toBe('done');
+      expect(await race.drain()).toEqual([]);
+      expect((await race.offer(3)).packetId).toBeGreaterThan(0);
+    });
+
+    it('a message does not overtake one of its topic that another frame has let wait, when a place is free again', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 2 }], 10);
+      await stores.beginFrame();
+      const offer = async (number: number, qos: 1 | 2) => {
+        const [matched] = await stores.subscriptions.match(session.tenant, 't');
+        const to = matched?.subscribers[0]?.session ?? session;
+        const delivery = deliveryTo(to, { qos, copy: '' });
+        await stores.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await offer(1, 1)).toBe(1);
+      // Another process lets one wait, and objects.
+      const other = service.make();
+      const [fresh] = await other.subscriptions.match(session.tenant, 't');
+      await other.queues.offer(messageOf(2), [deliveryTo(fresh?.subscribers[0]?.session ?? session)], ROOMY);
+      expect(await offer(3, 2)).toBe(0);
+      expect(await stores.queues.complete({ ...session }, 1, 'puback')).toBe('done');
+      await stores.commitFrame();
+      expect(await offer(4, 2)).toBe(0);
+    });
+
+    it('a message does not overtake what a frame has drawn, and whose reply has not left: the acknowledgement of that proves it', async () => {
+      const stores = service.make();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+      const offer = async (number: number) => {
+        const delivery = deliveryTo({ ...session });
+        await service.make().queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      let packetId = 1;
+      const acknowledge = async () => {
+        await stores.beginFrame();
+        expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
+        const drawn = await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+        // The broker asks until nothing comes.
+        if (drawn.length > 0)
+          expect(await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
+        await stores.commitFrame();
+        stores.endFrame();
+        return drawn.map((queued) => {
+          if (queued.type !== 'publish') return 'pubrel';
+          packetId = queued.delivery.packetId;
+          return queued.message.id;
+        });
+      };
+      expect(await offer(1)).toBe(packetId);
+      expect(await offer(2)).toBe(0);
+      expect(await acknowledge()).toEqual([messageOf(2).id]);
+      expect(await offer(3)).toBe(0);
+      expect(await acknowledge()).toEqual([messageOf(3).id]);
+      expect(await acknowledge()).toEqual([]);
+      expect(await offer(4)).toBeGreaterThan(0);
+    });
+
+    it('a message does not overtake one of its topic and frame that was left to the drain of a newer connection [MQTT-4.6.0-6]', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 1 }], 10);
+      await stores.beginFrame();
+      const offer = async (number: number) => {
+        const [matched] = await stores.subscriptions.match(tenant, 't');
+        const delivery = deliveryTo(matched?.subscribers[0]?.session ?? session, { copy: '' });
+        await stores.queues.offer(messageOf(number), [delivery], ROOMY);
+        return delivery.packetId;
+      };
+      expect(await offer(1)).toBe(1);
+      // In another process the client is back, and acknowledges what was under way.
+      const other = service.make();
+      const back = await open(other, tenant, 'c', { connectionId: 'c:2', attachment: { receiveMaximum: 1 } });
+      const drawn = async () => payloadsOf(await other.queues.next(back.session, PAGE, NOW_MS));
+      expect(await offer(2)).toBe(0);
+      expect(await drawn()).toEqual(['1']);
+      expect(await other.queues.complete(back.session, 1, 'puback')).toBe('done');
+      expect(await offer(3)).toBe(0);
+      expect(await drawn()).toEqual(['2']);
+    });
+
+    it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
+      const race = await begin(3);
+      const seen: string[] = [];
+      const publishers = [service.make(), service.make(), service.make()];
+      const publish = publishers.map(async (stores, number) => {
+        for (let count = 0; count < 15; count += 1) {
+          const delivery = deliveryTo({ ...race.session() });
+          const message = messageOf(number * 100 + count);
+          await stores.queues.offer(message, [delivery], ROOMY);
+        }
+      });
+      let isDone = false;
+      const all = Promise.all(publish).then(() => {
+        isDone = true;
+      });
+      const receive = async () => {
+        for (let round = 0; round < 60; round += 1) {
+          const session = race.session();
+          const page = await race.client.queues.next(session, PAGE, NOW_MS);
+          for (const each of page) {
+            if (each.type !== 'publish') continue;
+            const { packetId } = each.delivery;
+            if ((await race.client.queues.complete(session, packetId, 'puback')) === 'done')
+              seen.push(...payloadsOf([each]));
+          }
+          if (round % 4 === 3) await race.connect();
+          if (isDone && page.length === 0) return;
+        }
+      };
+      await receive();
+      await all;
+      // What has taken a place is sent again on the next connection.
+      await race.connect();
+      for (let page = await race.client.queues.next(race.session(), PAGE, NOW_MS); page.length > 0; ) {
+        for (const each of page) {
+          if (each.type !== 'publish') continue;
+          await race.client.queues.complete(race.session(), each.delivery.packetId, 'puback');
+          seen.push(...payloadsOf([each]));
+        }
+        page = await race.client.queues.next(race.session(), PAGE, NOW_MS);
+      }
+      const expected = [0, 1, 2].flatMap((number) =>
+        Array.from({ length: 15 }, (_, count) => `${number * 100 + count}`),
+      );
+      expect([...seen].sort()).toEqual([...expected].sort());
+    });
+  });
+
+  describe('a write whose answer is lost', () => {
+    /** Loses the answer of the next write. */
+    const losing = () => {
+      let isDue = false;
+      const hooks: Hooks = {
+        after: (operation) => {
+          if (!isDue || !/Put|Update|Delete/.test(operation)) return;
+          isDue = false;
+          throw failure('TimeoutError');
+        },
+      };
+      return {
+        stores: service.make({ hooks }),
+        lose: () => {
+          isDue = true;
+        },
+      };
+    };
+
+    it.each([true, false])(
+      'take-over finds itself, and what it took over (Clean Start %s)',
+      async (cleanStart) => {
+        const { stores, lose } = losing();
+        const tenant = unique('tenant');
+        const first = await open(stores, tenant, 'c');
+        lose();
+        const second = await open(stores, tenant, 'c', { connectionId: 'c:2', cleanStart });
+        expect(second.present).toBe(!cleanStart);
+        expect(second.previous?.attachment?.connectionId).toBe('c:1');
+        expect(second.previous?.session.incarnation).toBe(first.session.incarnation);
+        expect((await stores.sessions.get(tenant, 'c'))?.session.incarnation).toBe(
+          second.session.incarnation,
+        );
+      },
+    );
+
+    it.each([true, false])(
+      'take-over has a session of its own where another CONNECT came in between (Clean Start %s) [MQTT-3.1.2-4]',
+      async (cleanStart) => {
+        const tenant = unique('tenant');
+        const other = service.make();
+        let between: SessionRef | undefined;
+        let previous: SessionRef | undefined;
+        const hooks = {
+          after: async (operation: string) => {
+            if (between !== undefined || operation !== 'UpdateItem') return;
+            const opened = await open(other, tenant, 'c', { connectionId: 'c:2', cleanStart });
+            between = opened.session;
+            previous = opened.previous?.session;
+            throw failure('TimeoutError');
+          },
+        };
+        const stores = service.make({ hooks, random: () => 0.99 });
+        const opened = await open(stores, tenant, 'c', { connectionId: 'c:1', cleanStart: true });
+        expect(opened).toMatchObject({ present: false, previous: { attachment: { connectionId: 'c:2' } } });
+        // What the other one discards, or goes on with, is not this one's.
+        expect([between?.incarnation, previous?.incarnation]).not.toContain(opened.session.incarnation);
+      },
+    );
+
+    const WILL = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
+    const openWith = async (stores: Stores, tenant: string, connectionId: string, will?: typeof WILL) =>
+      openedOf(
+        await stores.sessions.open({
+          tenant,
+          clientId: 'c',
+          cleanStart: true,
+          expirySeconds: 0,
+          attachment: attachmentOf(connectionId),
+          identity: { tenant, name: 'somebody' },
+          bindingRank: 0,
+          will,
+          nowMs: NOW_MS,
+          isWillOwed: () => true,
+        }),
+      );
+
+    it('the end of a session whose client is back, and goes on with it, is none', async () => {
+      const tenant = unique('tenant');
+      const other = service.make();
+      const begun = await openWith(other, tenant, '1', WILL);
+      const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
+      const { session } = begun;
+      await other.sessions.detach({
+        session,
+        connectionId: '1',
+        expirySeconds: 60,
+        nowMs: NOW_MS,
+        will: due,
+      });
+      await other.sessions.beginWill(session, '1', 'm', NOW_MS);
+      let isBack = false;
+      const hooks = {
+        before: async (operation: string) => {
+          if (isBack || operation !== 'UpdateItem') return;
+          isBack = true;
+          expect((await open(other, tenant, 'c', { connectionId: '2' })).present).toBe(true);
+          throw failure('TimeoutError');
+        },
+      };
+      expect(await service.make({ hooks }).sessions.remove(session)).toBe(false);
+      expect(isBack).toBe(true);
+    });
+
+    it('a will is begun, and is not taken for a repeat; then it is done with', async () => {
+      const { stores, lose } = losing();
+      const { session } = await openWith(stores, unique('tenant'), '1', WILL);
+      const due = { atMs: NOW_MS, isWithdrawnByReturn: false };
+      const left = { session, connectionId: '1', expirySeconds: 0, nowMs: NOW_MS, will: due };
+      lose();
+      expect(await stores.sessions.detach(left)).toMatchObject({ will: { topic: 'w' }, willDue: due });
+      lose();
+      expect(await stores.sessions.beginWill(session, '1', 'm', NOW_MS)).toMatchObject({
+        state: 'begun',
+        messageId: 'm',
+        isRepeat: false,
+      });
+      lose();
+      await stores.sessions.doneWill(session, '1');
+      expect(await service.make().sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
+    });
+
+    it('a will that was taken over is owed, begun and done with', async () => {
+      const { stores, lose } = losing();
+      const tenant = unique('tenant');
+      await openWith(stores, tenant, '1', WILL);
+      // The first write is a guess that no will stands there, and fails: the next has its effect, and no answer.
+      let writes = 0;
+      const hooks: Hooks = {
+        after: (operation) => {
+          if (operation === 'UpdateItem' && ++writes === 1) throw failure('TimeoutError');
+        },
+      };
+      const { session, owedWillOf } = await openWith(service.make({ hooks }), tenant, '2');
+      expect(writes).toBe(1);
+      expect(owedWillOf).toBe('1');
+      lose();
+      expect(await stores.sessions.beginWill(session, '1', 'm', NOW_MS)).toMatchObject({ isRepeat: false });
+      lose();
+      await stores.sessions.doneWill(session, '1');
+      expect(await stores.sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
+    });
+
+    it('a message that begins to wait is drawn by the next acknowledgement', async () => {
+      const { stores, lose } = losing();
+      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
+      const deliveries = [deliveryTo({ ...session }), deliveryTo({ ...session })];
+      for (const [index, delivery] of deliveries.entries()) {
+        // Of the second: that it stands in the log.
+        if (index === 1) lose();
+        await stores.queues.offer(messageOf(index), [delivery], ROOMY);
+      }
+      expect(deliveries.map(({ packetId }) => packetId)).toEqual([1, 0]);
+      expect(await stores.queues.complete(session, 1, 'puback')).toBe('done');
+      expect(payloadsOf(await stores.queues.next(session, PAGE, NOW_MS))).toEqual(['1']);
+    });
+
+    it('a message that waited is drawn, once', async () => {
+      const { stores, lose } = losing();
+      const { session } = await open(stores, unique('tenant'), 'c');
+      const delivery = deliveryTo({ ...session });
+      await stores.queues.offer(messageOf(1), [delivery], ROOMY, new Set([delivery]));
+      expect(delivery.packetId).toBe(0);
+      // That it has its packet id.
+      lose();
+      const [queued] = await stores.queues.next(session, PAGE, NOW_MS);
+      expect(queued).toMatchObject({ type: 'publish', message: { id: messageOf(1).id } });
+      expect(await stores.queues.next(session, PAGE, NOW_MS)).toEqual([]);
+      expect(await stores.queues.unacknowledged(session)).toHaveLength(1);
+    });
+
+    it('a subscription is new, a detached connection detached, an acknowledged message done', async () => {
+      const { stores, lose } = losing();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      await stores.subscriptions.put(session, [subscriptionTo('warm')], 10);
+      lose();
+      expect(await stores.subscriptions.put(session, [subscriptionTo('a')], 10)).toEqual(['added']);
+      const delivery = deliveryTo(session);
+      lose();
+      await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+      expect(delivery.packetId).toBeGreaterThan(0);
+      lose();
+      expect(await stores.queues.complete(session, delivery.packetId, 'puback')).toBe('done');
+      lose();
+      expect(await stores.received.begin(session, 1, 'id', 5)).toMatchObject({ state: 'new' });
+      lose();
+      expect(await detach(stores, session, 'c:1')).toBeDefined();
+      lose();
+      expect(await stores.sessions.remove(session)).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { recordFields, recordOfItem } from '../../src/queue/record-item.ts';
+import { NEW_RECORD } from '../../src/queue/session-record.ts';
+import type { Entry, QueueRecord } from '../../src/queue/types.ts';
+import { sizeOf } from '../../src/table/meter.ts';
+
+const MESSAGE_ID = '0198f3b2c4d5-0001-a7Kq';
+
+const entries = fc.array(
+  fc.record<Entry>({
+    packetId: fc.integer({ min: 1, max: 32_767 }),
+    name: fc.string(),
+    qos: fc.constantFrom(1, 2),
+    kind: fc.constantFrom('push', 'page'),
+    phase: fc.constantFrom('unsent', 'sent', 'pubrel-due', 'pubrel-sent'),
+    isCounted: fc.boolean(),
+    body: fc.constantFrom('inline', 'reference', 'log', 'none'),
+    bytes: fc.nat(),
+  }),
+);
+
+const records = fc.record<QueueRecord>({
+  epoch: fc.nat(),
+  connectionId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+  receiveMaximum: fc.nat(65_535),
+  mode: fc.constantFrom('direct', 'backlog', 'closing'),
+  isFetching: fc.boolean(),
+  awaits: fc.nat(32_767),
+  untilMs: fc.nat(),
+  hasEnded: fc.boolean(),
+  lastPacketId: fc.nat(32_767),
+  entries,
+});
+
+describe('the item of a record', () => {
+  it('says all that the record says', () => {
+    fc.assert(
+      fc.property(records, (record) => {
+        expect(recordOfItem(recordFields(record, 'nonce'))).toEqual({ record, nonce: 'nonce' });
+      }),
+    );
+  });
+
+  it('is read as backlog where its mode is not known', () => {
+    const { q: _q, ...item } = recordFields(NEW_RECORD, 'nonce');
+    expect(recordOfItem(item).record.mode).toBe('backlog');
+  });
+
+  it('takes few write units for a hundred that were drawn', () => {
+    const hundred = Array.from({ length: 100 }, (_, place): Entry => {
+      const name = `${MESSAGE_ID}${String(place).padStart(4, '0')}\0`;
+      const fields = { kind: 'page', phase: 'sent', isCounted: true, body: 'log' } as const;
+      return { packetId: place + 1, name, qos: 1, ...fields, bytes: 120 };
+    });
+    expect(sizeOf(recordFields({ ...NEW_RECORD, entries: hundred }, 'nonce'))).toBeLessThan(1_500);
+  });
+});

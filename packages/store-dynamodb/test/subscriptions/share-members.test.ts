@@ -1,0 +1,82 @@
+import type { SessionRef } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { SHARE_MEMBERS_READ } from '../../src/limits.ts';
+import { detach, open, subscriptionTo, unique } from '../support/client.ts';
+import { FakeClock, withService } from '../support/stores.ts';
+
+const MEMBERS = 10;
+const SHARE = { topicFilter: 'work', shareGroup: 'g' };
+
+await withService((service) => {
+  /** A share group of ten members that are connected, and what matching a message for it finds. */
+  const begin = async () => {
+    let drawn = 0;
+    const fakeClock = new FakeClock();
+    const stores = service.make({ fakeClock, random: () => drawn });
+    const tenant = unique('tenant');
+    const members: SessionRef[] = [];
+    for (let number = 0; number < MEMBERS; number += 1) {
+      const { session } = await open(stores, tenant, `member-${number}`);
+      await stores.subscriptions.put(session, [{ ...subscriptionTo('work'), ...SHARE }], 10);
+      members.push(session);
+    }
+    // The registry of shapes has been read when the first message is matched.
+    await stores.subscriptions.match(tenant, 'other');
+    const match = async (random = 0) => {
+      drawn = random;
+      const before = stores.meter.units;
+      const matched = await stores.subscriptions.match(tenant, 'work');
+      const [group] = matched.filter(({ shareGroup }) => shareGroup === SHARE.shareGroup);
+      return { subscribers: group?.subscribers ?? [], reads: stores.meter.since(before).reads };
+    };
+    const leave = async (...leaving: readonly SessionRef[]) => {
+      for (const session of leaving) await detach(stores, session, `${session.clientId}:1`);
+    };
+    return { stores, tenant, members, match, leave };
+  };
+
+  describe('a message for a share group', () => {
+    it('reads a few of its members and not all of them', async () => {
+      const { match } = await begin();
+      const { subscribers, reads } = await match();
+      expect(subscribers).toHaveLength(SHARE_MEMBERS_READ);
+      // The head, the group, and those members.
+      expect(reads).toBe(2 + SHARE_MEMBERS_READ);
+    });
+
+    it('may go to each of them, as the lot falls', async () => {
+      const { match, members } = await begin();
+      const seen = new Map<string, number>();
+      for (let lot = 0; lot < MEMBERS; lot += 1) {
+        const { subscribers } = await match((lot + 0.5) / MEMBERS);
+        for (const { session } of subscribers)
+          seen.set(session.clientId, (seen.get(session.clientId) ?? 0) + 1);
+      }
+      const clientIds = members.map(({ clientId }) => clientId).sort();
+      expect([...seen.keys()].sort()).toEqual(clientIds);
+      expect(new Set(seen.values())).toEqual(new Set([SHARE_MEMBERS_READ]));
+    });
+
+    it('finds the only member that is connected, wherever the lot falls', async () => {
+      const { match, members, leave } = await begin();
+      const [only, ...others] = members;
+      await leave(...others);
+      for (let lot = 0; lot < MEMBERS; lot += 1) {
+        const { subscribers } = await match((lot + 0.5) / MEMBERS);
+        const connected = subscribers.filter(({ session }) => session.attachment !== undefined);
+        expect(connected.map(({ session }) => session.clientId)).toEqual([only?.clientId]);
+      }
+    });
+
+    it('finds all of them, offline as they are, where none is connected', async () => {
+      const { match, members, leave } = await begin();
+      await leave(...members);
+      expect((await match()).subscribers).toHaveLength(MEMBERS);
+    });
+
+    it('and those who take over from a member that is lost are all of them', async () => {
+      const { stores, tenant } = await begin();
+      expect(await stores.subscriptions.members(tenant, SHARE)).toHaveLength(MEMBERS);
+    });
+  });
+});
