@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
+
+/** Files that replace modules, or the clock and the chance of their whole process. */
+const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
@@ -10,9 +13,12 @@ export default defineConfig({
     // Vitest would leave one processor idle, which of two is half of them.
     maxWorkers: availableParallelism(),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
+    // A worker loads a module once for all of its files: to load it for each of them took longer than most tests. So a
+    // test's support registers what it ends with the test (`onTestFinished`), and not where its module is loaded.
+    isolate: false,
     projects: [
       {
         extends: true,
@@ -25,8 +31,10 @@ export default defineConfig({
             'test/**/*.test.ts',
             'infra/test/**/*.test.ts',
           ],
+          exclude: [...configDefaults.exclude, ...ALONE],
         },
       },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
       {
         // The behaviour suite once more, in text frames through the Lambda handlers behind the emulator.
         extends: true,

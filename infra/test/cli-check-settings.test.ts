@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkSettings } from '../cli/check-settings.ts';
 import type { SettingName } from '../lib/settings.ts';
-import './support/synth.ts';
 
 const check = (settings: Partial<Record<SettingName, string>>) =>
   checkSettings(new Map(Object.entries(settings) as [SettingName, string][]));

@@ -9,13 +9,10 @@ import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { launchChromium, whyNoBrowser } from './chromium.ts';
 import { eventually } from './support/eventually.ts';
-import { allowForBusyMachine } from './support/limits.ts';
 import { slowDown } from './support/slowdown.ts';
 
 const root = fileURLToPath(new URL('./app', import.meta.url));
 const skipped = whyNoBrowser();
-allowForBusyMachine();
-
 /**
  * A page built with Vite and stock mqtt.js, served from somewhere else than the broker, as an app would be. Skipped on a
  * machine that has no browser, except in CI, where that is a failure.

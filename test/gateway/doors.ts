@@ -1,6 +1,5 @@
 import { type RunningDoors, startDoors } from '@apus/cli';
 import { afterAll, beforeAll } from 'vitest';
-import '../support/slow-machine.ts';
 import { RawClient, type Received } from '../support/raw-client.ts';
 import { type Fields, TextClient } from '../support/text-client.ts';
 import { unique } from '../support/unique.ts';

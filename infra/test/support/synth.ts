@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { App, Stack } from 'aws-cdk-lib/core';
-import { vi } from 'vitest';
 import { ApusBroker } from '../../lib/apus-broker.ts';
 import { createApp } from '../../lib/create-app.ts';
 import type { ApusBrokerProps } from '../../lib/props.ts';
-
-/** A synthesis takes a second or two, and many times as long on a machine that others use too. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const CDK_JSON = new URL('../../cdk.json', import.meta.url);
 
@@ -19,7 +15,7 @@ export function testContext(): Record<string, unknown> {
   return { ...context, 'aws:cdk:bundling-stacks': [] };
 }
 
-/** Where assemblies go until the tests of a file are over; CDK would leave them where it makes them. */
+/** Where assemblies go until the tests are over; CDK would leave them where it makes them. */
 const ASSEMBLIES = mkdtempSync(join(tmpdir(), 'apus-assemblies-'));
 process.once('exit', () => rmSync(ASSEMBLIES, { recursive: true, force: true }));
 

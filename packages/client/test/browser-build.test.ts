@@ -2,7 +2,6 @@ import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { PATIENCE_MS } from '../../../test/support/patience.ts';
-import '../../../test/support/slow-machine.ts';
 import { connect, type MqttModule } from '../src/index.ts';
 import { MiniBroker } from './support/mini-broker.ts';
 import { TextGateway } from './support/text-gateway.ts';

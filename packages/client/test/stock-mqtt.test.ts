@@ -5,7 +5,6 @@ import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import * as mqttPacket from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../../test/support/patience.ts';
-import '../../../test/support/slow-machine.ts';
 import { systemTimers } from '../src/environment.ts';
 import {
   connect,

@@ -1,5 +1,5 @@
 import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import {
   type CreateEnvironment,
@@ -10,12 +10,6 @@ import {
   ManualClock,
   startEmulator,
 } from '../src/index.ts';
-
-const running: Emulator[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((emulator) => emulator.stop()));
-});
 
 export const ok = { statusCode: 200 };
 
@@ -41,7 +35,7 @@ export async function start(
     ...(typeof handlers === 'function' ? handlers(environment) : handlers),
   });
   const emulator = await startEmulator({ clock, seed: 1, createEnvironment, ...options });
-  running.push(emulator);
+  onTestFinished(() => emulator.stop());
   return Object.assign(emulator, { clock });
 }
 

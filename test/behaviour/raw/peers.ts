@@ -1,5 +1,4 @@
 import { afterAll, beforeAll } from 'vitest';
-import '../../support/slow-machine.ts';
 import type { Door } from '../../support/door.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { type DoorOptions, openDoor } from '../../support/start-door.ts';

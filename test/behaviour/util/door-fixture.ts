@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import '../../support/slow-machine.ts';
 import type { Door } from '../../support/door.ts';
 import {
   type DoorOptions,

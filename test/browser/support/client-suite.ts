@@ -3,7 +3,6 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { launchChromium, whyNoBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
-import { allowForBusyMachine } from './limits.ts';
 import { BuiltClient, type Served } from './served-client.ts';
 
 /** The web client as `npm start` serves it, a browser to see it in, and an MQTT client beside it. For tests and hooks. */
@@ -78,7 +77,6 @@ export class ClientSuite {
 /** Tests of the web client in Chromium: skipped on a machine that has none, except in CI, where that is a failure. */
 export function clientSuite(title: string, define: (suite: ClientSuite) => void): void {
   const isSkipped = whyNoBrowser() !== undefined;
-  allowForBusyMachine();
   describe.skipIf(isSkipped)(`${title}, in Chromium`, () => {
     const suite = new ClientSuite();
     beforeAll(() => suite.start());

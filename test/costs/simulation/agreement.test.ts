@@ -10,7 +10,6 @@ import {
   workloadFrom,
 } from '@apus/simulation';
 import { beforeAll, describe, expect, it } from 'vitest';
-import '../../support/slow-machine.ts';
 import { type EmulatedRun, runEmulated } from './emulated-run.ts';
 
 /** What the emulator has no latency for: a post is there at once, and a processor takes no virtual time. */

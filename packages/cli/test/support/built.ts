@@ -3,11 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { beforeAll, onTestFinished, vi } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { buildCommand } from '../../../../test/support/build-command.ts';
-
-// A test starts up to four processes, one after another.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** A few seconds, and several times as many where the machine is busy. */
 const BUILD_MS_MAX = 180_000;

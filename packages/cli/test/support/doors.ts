@@ -1,5 +1,4 @@
 import { onTestFinished } from 'vitest';
-import '../../../../test/support/slow-machine.ts';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../../src/index.ts';
 
 /** A broker at free ports for the length of one test. */

@@ -11,7 +11,7 @@ import {
 import { type Emulator, type EmulatorOptions, type Environment, startEmulator } from '@apus/emulator';
 import { type QoS, Violation } from '@apus/mqtt';
 import { createMemoryStores, MemoryLinks, type MemoryStores } from '@apus/store-memory';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Mailbox } from '../../../../test/support/text-client.ts';
 import {
   createEnvironment,
@@ -60,18 +60,14 @@ export interface Gateway {
   publish(topic: string, payload: string, qos: QoS, retain?: boolean): Promise<void>;
 }
 
-const running: Gateway[] = [];
-
 /** Nothing was left un-awaited: no request came from an environment between its invocations, and no handler threw. */
-afterEach(async () => {
-  for (const { emulator, failures } of running.splice(0)) {
-    await emulator.quiet();
-    const { events } = emulator.counters.snapshot();
-    await emulator.stop();
-    expect(failures).toEqual([]);
-    expect(events).not.toHaveProperty('requestsWhileFrozen');
-  }
-});
+async function stopGateway({ emulator, failures }: Gateway): Promise<void> {
+  await emulator.quiet();
+  const { events } = emulator.counters.snapshot();
+  await emulator.stop();
+  expect(failures).toEqual([]);
+  expect(events).not.toHaveProperty('requestsWhileFrozen');
+}
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -158,7 +154,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (receipt instanceof Violation) throw new Error(receipt.reason);
     },
   };
-  running.push(gateway);
+  onTestFinished(() => stopGateway(gateway));
   return gateway;
 }
 

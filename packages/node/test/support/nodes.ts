@@ -1,5 +1,4 @@
 import { onTestFinished } from 'vitest';
-import '../../../../test/support/slow-machine.ts';
 import type { NodeOptions, RunningNode } from '../../src/index.ts';
 import { startNode } from '../../src/index.ts';
 
