@@ -211,11 +211,12 @@ clientSuite('the layout of the web client', (suite) => {
     const client = await open();
     const { page } = client;
     const add = page.getByRole('button', { name: 'New connection', exact: true });
-    await add.click();
-    await page.keyboard.press('Escape');
-    await eventually(() => page.getByRole('dialog').count()).toBe(0);
-    await add.click();
     const dialog = page.getByRole('dialog', { name: 'New connection' });
+    await add.click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(() => dialog.count()).toBe(0);
+    await add.click();
     await dialog.getByLabel('URL').fill(suite.served.nodeUrl);
     await dialog.getByLabel('User name').fill('grace');
     await dialog.getByRole('button', { name: 'More …' }).click();

@@ -8,7 +8,9 @@ import { eventually } from './eventually.ts';
 import { PATIENCE_MS } from './limits.ts';
 import { slowDown } from './slowdown.ts';
 
-/** Screenshots of a run, to be looked at. */
+/** `APUS_SCREENSHOTS=1` keeps pictures of all views, to be looked at; that of a page whose test fails is always kept. */
+const KEEPS_SCREENSHOTS = process.env.APUS_SCREENSHOTS === '1';
+
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/web-client/', import.meta.url));
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -29,8 +31,12 @@ export class ClientPage {
   /** Scripts that failed, and what the Content Security Policy forbade. */
   readonly complaints: string[] = [];
 
-  private constructor(page: Page) {
+  /** Whether the browser's memory was made for this page, and goes with it. */
+  readonly #isAlone: boolean;
+
+  private constructor(page: Page, isAlone: boolean) {
     this.page = page;
+    this.#isAlone = isAlone;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text());
@@ -40,7 +46,7 @@ export class ClientPage {
   static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<ClientPage> {
     const { width = 1440, height = 900, colorScheme = 'light', motion = false } = options;
     const context = options.context ?? (await browser.newContext());
-    const client = new ClientPage(await context.newPage());
+    const client = new ClientPage(await context.newPage(), options.context === undefined);
     // Shorter than a test may take, so that what was not found is named.
     client.page.setDefaultTimeout(PATIENCE_MS);
     await client.page.emulateMedia({ colorScheme, reducedMotion: motion ? 'no-preference' : 'reduce' });
@@ -157,6 +163,10 @@ export class ClientPage {
   }
 
   async screenshot(name: string): Promise<void> {
+    if (KEEPS_SCREENSHOTS) await this.takeScreenshot(name);
+  }
+
+  async takeScreenshot(name: string): Promise<void> {
     await mkdir(ARTEFACTS, { recursive: true });
     await this.page.screenshot({ path: join(ARTEFACTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
   }
@@ -227,6 +237,6 @@ export class ClientPage {
   }
 
   async close(): Promise<void> {
-    await this.page.close();
+    await (this.#isAlone ? this.page.context().close() : this.page.close());
   }
 }

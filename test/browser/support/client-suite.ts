@@ -5,6 +5,9 @@ import { launchChromium, whyNoBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
 import { BuiltClient, type Served } from './served-client.ts';
 
+/** One for all files of a worker, whose end it ends with: to start it takes longer than most tests. */
+let chromium: Promise<Browser> | undefined;
+
 /** The web client as `npm start` serves it, a browser to see it in, and an MQTT client beside it. For tests and hooks. */
 export class ClientSuite {
   #built: BuiltClient | undefined;
@@ -30,14 +33,14 @@ export class ClientSuite {
   async start(): Promise<void> {
     this.#built = await BuiltClient.build();
     this.#served = await this.#built.serve();
-    this.#browser = await launchChromium();
+    chromium ??= launchChromium();
+    this.#browser = await chromium;
     this.#other = await connectAsync(this.#served.nodeUrl, { protocolVersion: 5 });
   }
 
   /** Also what has been started by a `start` that failed. */
   async stop(): Promise<void> {
     await this.#other?.endAsync();
-    await this.#browser?.close();
     await this.#served?.stop();
   }
 
@@ -68,7 +71,7 @@ export class ClientSuite {
   /** Closes what the test has opened. Resolves with what the pages complained of. */
   async closePages(failedTest: string | undefined): Promise<string[]> {
     const pages = this.#opened.splice(0);
-    if (failedTest !== undefined) await pages[0]?.screenshot(`failed-${failedTest}`);
+    if (failedTest !== undefined) await pages[0]?.takeScreenshot(`failed-${failedTest}`);
     for (const client of pages) await client.close();
     return pages.flatMap(({ complaints }) => complaints);
   }
