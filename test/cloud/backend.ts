@@ -5,7 +5,6 @@ import {
   createPublishFunction,
   type PublishFunction,
   QueueBacklog,
-  QueuedFanOut,
   SqsQueue,
 } from '@apus/cloud/lambda';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -48,10 +47,10 @@ function publishFunction(
   const cloud = composeCloud({
     dynamo: new DynamoDBClient(dynamoDb.clientConfig()),
     tableName: TABLE,
-    fanOut: new QueuedFanOut(
-      new SqsQueue({ client, queueUrl, sleep }),
-      new QueueBacklog({ client, queueUrl, clock, log }),
-    ),
+    fanOut: {
+      queue: new SqsQueue({ client, queueUrl, sleep }),
+      backlog: new QueueBacklog({ client, queueUrl, clock, log }),
+    },
     timers: { set: () => {}, cancel: () => {} },
     poster: new SignedPoster({ endpoint, region, credentials, clock, sleep }),
     clock,

@@ -9,7 +9,6 @@ import {
   createSweep,
   createTimerHandler,
   QueueBacklog,
-  QueuedFanOut,
   SqsQueue,
   SqsTimers,
   SqsVisibility,
@@ -60,7 +59,7 @@ export function functionsOf(environment: Environment, services: Services, option
   const cloud: Cloud = composeCloud({
     dynamo: options.alterations?.dynamo?.(services.dynamo(environment)) ?? services.dynamo(environment),
     tableName: services.tableName ?? TABLE,
-    fanOut: new QueuedFanOut(queue(FAN_OUT), backlog),
+    fanOut: { queue: queue(FAN_OUT), backlog },
     timers,
     livenessTimers: timers,
     poster,

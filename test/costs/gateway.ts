@@ -1,5 +1,5 @@
 import type { Clock as BrokerClock, Log } from '@apus/broker';
-import { createBroker } from '@apus/broker';
+import { createBroker, createProcessState } from '@apus/broker';
 import { createHandlers, DEFAULT_GATEWAY_OPTIONS, SignedPoster } from '@apus/cloud';
 import { usageOf } from '@apus/cost';
 import { type Clock, type Emulator, startEmulator } from '@apus/emulator';
@@ -22,6 +22,7 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
     randomId: () => Math.random().toString(36).slice(2),
   };
+  const state = createProcessState(ports);
   return await startEmulator({
     ...(clock !== undefined && { clock }),
     createEnvironment: ({ managementEndpoint: endpoint, variables }) => {
@@ -42,7 +43,10 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
         poster,
         clock: time,
         log: SILENT,
-        makeBroker: (connections) => createBroker({ ...ports, connections }, DEFAULT_GATEWAY_OPTIONS),
+        makeBroker: ({ connections }) => ({
+          broker: createBroker({ ...ports, connections }, DEFAULT_GATEWAY_OPTIONS, state),
+        }),
+        messageClock: state.messageClock,
       });
     },
   });

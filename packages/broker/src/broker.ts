@@ -1,11 +1,12 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Expulsion } from './bans.ts';
+import type { Sent, Stored } from './deliver.ts';
 import type { Awaitable } from './flow.ts';
 import type { Link } from './link.ts';
 import type { Loss } from './loss.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
-import type { Identity, MatchedFilter, Publisher, SessionRecord, Timer } from './ports/index.ts';
+import type { Identity, MatchedFilter, Publisher, Routed, SessionRecord, Timer } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
@@ -82,4 +83,11 @@ export interface Broker {
    * when its door has flushed.
    */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
+  /**
+   * For a door with an `Outbox`: what that has gathered is offered to the queues, and what may be sent is given to the
+   * connections. When it has left there, and what is uncertain has been ended, `append` is called.
+   */
+  deliverAll(routed: readonly Routed[]): Awaitable<Sent>;
+  /** Stores what has to wait. From then on the publishers may be answered. */
+  append(sent: Sent): Awaitable<Stored>;
 }

@@ -5,6 +5,7 @@ import { continueAuthentication, reauthenticate } from './authenticate.ts';
 import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
 import { connect } from './connect.ts';
 import type { Context } from './context.ts';
+import { append, deliverAll } from './deliver.ts';
 import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { discardState } from './end-session.ts';
@@ -24,14 +25,27 @@ import { subscribe } from './subscribe.ts';
 import { sayUnavailable } from './unavailable.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
-/** Puts the use cases over the given ports. A broker keeps nothing of its own that matters. */
-export function createBroker(ports: Ports, options: BrokerOptions): Broker {
+/** What the brokers of one process share, where each event has one of its own. */
+export interface ProcessState {
+  readonly messageClock: MessageClock;
+  readonly shareRotation: ShareRotation;
+}
+
+export function createProcessState({ clock, randomId }: Pick<Ports, 'clock' | 'randomId'>): ProcessState {
+  return { messageClock: new MessageClock(clock, randomId()), shareRotation: new ShareRotation() };
+}
+
+/** Puts the use cases over the given ports. A broker keeps nothing of its own but the state of its process. */
+export function createBroker(
+  ports: Ports,
+  options: BrokerOptions,
+  state: ProcessState = createProcessState(ports),
+): Broker {
   const context: Context = {
     ports,
     options,
     limits: options.limits,
-    messageClock: new MessageClock(ports.clock, ports.randomId()),
-    shareRotation: new ShareRotation(),
+    ...state,
   };
   return {
     messageClock: context.messageClock,
@@ -48,6 +62,8 @@ export function createBroker(ports: Ports, options: BrokerOptions): Broker {
     recheck: (session, identity) => run(recheck(context, session, identity)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
+    deliverAll: (routed) => run(deliverAll(context, routed)),
+    append: (sent) => run(append(context, sent)),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
 import { logDropped, tellDropped } from './drops.ts';
-import { type Flow, waitFor } from './flow.ts';
+import { type Flow, run, waitFor } from './flow.ts';
 import { isExpired, type Message } from './message.ts';
-import type { FailedPush } from './ports/index.ts';
+import type { Appended, FailedPush, Offer, Offered, QueueLimits, Routed } from './ports/index.ts';
 import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from './session.ts';
 
 /** How often one copy of a shared subscription is passed on to another member, each of which has ended meanwhile. */
@@ -10,7 +10,8 @@ const PASSES_MAX = 8;
 
 /**
  * Sends a message to its recipients, or leaves it in their queues. When this is done the message is durable: sent at
- * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered.
+ * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered. Where the door has an outbox this is so
+ * when that has been delivered.
  */
 export function* deliver(
   context: Context,
@@ -18,21 +19,88 @@ export function* deliver(
   deliveries: readonly Delivery[],
   passes = PASSES_MAX,
 ): Flow<void> {
-  const nowMs = context.ports.clock.now();
-  if (deliveries.length === 0 || isExpired(message, nowMs)) return;
-  const { connections } = context.ports;
-  const sorted = sort(context, message, deliveries, nowMs);
-  if (sorted.dropped > 0) logDropped(context, message, sorted.dropped, 'slow-consumer');
-  if (sorted.expired > 0) logDropped(context, message, sorted.expired, 'identity-expired');
-  if (sorted.banned > 0) logDropped(context, message, sorted.banned, 'banned');
-  if (sorted.queued.length > 0) yield* offer(context, message, sorted);
-  const sendable = sorted.direct;
-  for (const delivery of sorted.queued) if (delivery.packetId !== 0) sendable.push(delivery);
-  if (sendable.length > 0) {
-    const failures = yield* waitFor(connections.publish(message, sendable));
-    if (failures !== undefined) yield* settleFailures(context, message, failures);
+  const { outbox, queues } = context.ports;
+  if (outbox !== undefined) return outbox.add({ message, deliveries, passes });
+  const sorted = sort(context, { message, deliveries, passes });
+  if (sorted === undefined) return;
+  if (sorted.queued.length > 0) {
+    const { queued, held } = sorted;
+    const dropped = yield* waitFor(queues.offer(message, queued, queueLimits(context), held));
+    if (dropped > 0) tellQueueFull(context, sorted);
   }
-  for (const delivery of sorted.queued) {
+  yield* send(context, sorted);
+  yield* passOnAll(context, sorted);
+}
+
+/**
+ * Does what says that messages have been delivered, when they have: at once, or when the outbox has been delivered.
+ *
+ *     handler A                          client, handler B
+ *     receives QoS 2: pending
+ *     matches; the outbox has the message
+ *     (were it settled here …)
+ *     dies
+ *                                        sends it again: … B would only answer, and nobody would have got it
+ *                                        pending, the same message id: B hands it on
+ */
+export function* whenDelivered({ ports: { outbox } }: Context, does: () => Flow<void>): Flow<void> {
+  if (outbox === undefined) yield* does();
+  else outbox.whenLeft(() => run(does()));
+}
+
+/** Messages of an outbox: what could be sent has been given to the connections. */
+export interface Sent extends Pick<Offered, 'uncertain' | 'waiting'> {
+  readonly sorted: readonly SortedDeliveries[];
+  readonly offered: Offered | undefined;
+}
+
+/** Clients to be told something, when all has been stored. */
+export type Stored = Pick<Appended, 'uncertain' | 'unannounced'>;
+
+const NONE: readonly never[] = [];
+
+/** The first step: what may be sent is given to the connections, in the messages' order, and nothing waits in a queue yet. */
+export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<Sent> {
+  const sorted = routed.flatMap((each) => sort(context, each) ?? []);
+  const offers = sorted.flatMap(({ message, queued, held }) =>
+    queued.length === 0 ? [] : { message, deliveries: queued, hold: held },
+  );
+  let offered: Offered | undefined;
+  try {
+    if (offers.length > 0) offered = yield* offerAll(context, offers);
+  } finally {
+    // Also where the store has failed: what was taken has a place in its window, and QoS 0 needs none.
+    for (const each of sorted) yield* send(context, each);
+  }
+  return { sorted, offered, uncertain: offered?.uncertain ?? NONE, waiting: offered?.waiting ?? NONE };
+}
+
+/** The second step, when what was given to the connections has left: what waits is stored. */
+export function* append(context: Context, { sorted, offered }: Sent): Flow<Stored> {
+  const appended = offered && (yield* waitFor(offered.append()));
+  for (const each of sorted) {
+    if (appended !== undefined && appended.dropped > 0) tellQueueFull(context, each);
+    yield* passOnAll(context, each);
+  }
+  return appended ?? { uncertain: NONE, unannounced: NONE };
+}
+
+function* offerAll(context: Context, offers: readonly Offer[]): Flow<Offered> {
+  const { queues } = context.ports;
+  if (queues.offerAll === undefined) throw new Error('the door has an outbox, and the queues cannot fill it');
+  return yield* waitFor(queues.offerAll(offers, queueLimits(context)));
+}
+
+function* send(context: Context, { message, direct, queued }: SortedDeliveries): Flow<void> {
+  const sendable = direct;
+  for (const delivery of queued) if (delivery.packetId !== 0) sendable.push(delivery);
+  if (sendable.length === 0) return;
+  const failures = yield* waitFor(context.ports.connections.publish(message, sendable));
+  if (failures !== undefined) yield* settleFailures(context, message, failures);
+}
+
+function* passOnAll(context: Context, { message, queued, passes }: SortedDeliveries): Flow<void> {
+  for (const delivery of queued) {
     const { passOnAs } = delivery;
     if (passOnAs !== undefined) yield* passOn(context, message, delivery, passOnAs, passes - 1);
   }
@@ -67,28 +135,22 @@ export function repeated(deliveries: readonly Delivery[]): readonly Delivery[] {
   return kept;
 }
 
-interface SortedDeliveries {
+export interface SortedDeliveries {
+  readonly message: Message;
+  readonly passes: number;
   /** QoS 0 to connections that take it, and QoS 1 to those that keep nothing. */
   readonly direct: Delivery[];
   /** QoS 1 and 2. */
   readonly queued: Delivery[];
   /** Those of `queued` whose connections do not take more now. */
   readonly held: Set<Delivery> | undefined;
-  /** QoS 0 to connections that do not read. */
-  readonly dropped: number;
-  /** To connections whose identity has expired, which have no queue for it. */
-  readonly expired: number;
-  /** The same to connections of clients that are banned. */
-  readonly banned: number;
 }
 
-function sort(
-  context: Context,
-  message: Message,
-  deliveries: readonly Delivery[],
-  nowMs: number,
-): SortedDeliveries {
-  const { connections, bans, drops } = context.ports;
+/** Undefined where nobody is to be sent it. */
+function sort(context: Context, { message, deliveries, passes }: Routed): SortedDeliveries | undefined {
+  const { clock, connections, bans, drops } = context.ports;
+  const nowMs = clock.now();
+  if (deliveries.length === 0 || isExpired(message, nowMs)) return undefined;
   const keepsOut = bans?.keepsOut;
   const direct: Delivery[] = [];
   const queued: Delivery[] = [];
@@ -122,7 +184,12 @@ function sort(
       drops?.add(delivery.session, 'slow-consumer', 1);
     } else if (attachment !== undefined) direct.push(delivery);
   }
-  return { direct, queued, held, dropped, expired, banned };
+  // QoS 0 to connections that do not read.
+  if (dropped > 0) logDropped(context, message, dropped, 'slow-consumer');
+  // To connections whose identity has expired, or whose clients are banned, and which have no queue for it.
+  if (expired > 0) logDropped(context, message, expired, 'identity-expired');
+  if (banned > 0) logDropped(context, message, banned, 'banned');
+  return { message, passes, direct, queued, held };
 }
 
 /**
@@ -146,19 +213,21 @@ function packetIdOf({ id }: Message): number {
   return KEPT_PACKET_ID_MAX + 1 + (hash & KEPT_PACKET_ID_MAX);
 }
 
-function* offer(context: Context, message: Message, { queued, held }: SortedDeliveries): Flow<void> {
-  const { limits, ports } = context;
-  const queueLimits = {
+export function queueLimits({ limits }: Context): QueueLimits {
+  return {
     queueLengthMax: limits.queueLengthMax,
     queueBytesMax: limits.queueBytesMax,
     whenFull: limits.queueWhenFull,
   };
-  const dropped = yield* waitFor(ports.queues.offer(message, queued, queueLimits, held));
-  if (dropped === 0) return;
-  for (const { session, dropped: gaveWay } of queued) {
-    if (gaveWay !== undefined) ports.drops?.add(session, 'queue-full', gaveWay);
+}
+
+function tellQueueFull(context: Context, { message, queued }: SortedDeliveries): void {
+  let dropped = 0;
+  for (const { session, dropped: gaveWay = 0 } of queued) {
+    if (gaveWay > 0) context.ports.drops?.add(session, 'queue-full', gaveWay);
+    dropped += gaveWay;
   }
-  logDropped(context, message, dropped, 'queue-full');
+  if (dropped > 0) logDropped(context, message, dropped, 'queue-full');
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { passOn } from './deliver.ts';
+import { passOn, whenDelivered } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { ConnectionId, QueuedPublish, SessionRef } from './session.ts';
 
@@ -20,8 +20,12 @@ export function* discardState(context: Context, session: SessionRef): Flow<void>
   yield* waitFor(received.clear(session));
   const unacknowledged = yield* waitFor(queues.unacknowledged(session));
   for (const queued of unacknowledged) yield* passOnQueued(context, session, queued);
-  yield* waitFor(queues.clear(session));
-  yield* waitFor(subscriptions.clear(session));
+  const forget = function* (): Flow<void> {
+    yield* waitFor(queues.clear(session));
+    yield* waitFor(subscriptions.clear(session));
+  };
+  if (unacknowledged.length === 0) yield* forget();
+  else yield* whenDelivered(context, forget);
 }
 
 /**

@@ -7,7 +7,8 @@ export {
   CLIENT_ID_PATTERN_LENGTH_MAX,
   CLIENT_ID_PATTERNS_MAX,
 } from './client-ids.ts';
-export { createBroker } from './create-broker.ts';
+export { createBroker, createProcessState, type ProcessState } from './create-broker.ts';
+export type { Sent, Stored } from './deliver.ts';
 export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './drops.ts';
 export { type Awaitable, type Flow, run, waitFor } from './flow.ts';
 export { type BrokerLimits, type BrokerOptions, DEFAULT_LIMITS, PACKET_SIZE_UNLIMITED } from './limits.ts';

@@ -9,6 +9,7 @@ import {
 import { type AcceptOutcome, accept, createMessage, isRefused } from './accept.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
+import { whenDelivered } from './deliver.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
@@ -152,7 +153,8 @@ function* publishExactlyOnce(context: Context, { link, connection, packet, topic
     isRepetition,
     acceptFrom(context, connection, packet, topic, receipt.messageId),
   );
-  if (!isRefused(outcome)) yield* underWay(waitFor(received.settle(session, packetId)));
+  if (!isRefused(outcome))
+    yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
   else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
   yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }

@@ -1,6 +1,6 @@
 import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { isUnkept, settleFailures } from './deliver.ts';
+import { isUnkept, queueLimits, settleFailures } from './deliver.ts';
 import { logDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
@@ -77,7 +77,6 @@ function* replayMessage(
   message: Message,
 ): Flow<void> {
   const { queues, connections, drops } = context.ports;
-  const { queueLengthMax, queueBytesMax, queueWhenFull: whenFull } = context.limits;
   const delivery: Delivery = {
     session,
     qos: Math.min(message.qos, qos) as QoS,
@@ -89,9 +88,7 @@ function* replayMessage(
     dup: false,
   };
   if (delivery.qos > 0 && !isUnkept(message, delivery)) {
-    const dropped = yield* waitFor(
-      queues.offer(message, [delivery], { queueLengthMax, queueBytesMax, whenFull }),
-    );
+    const dropped = yield* waitFor(queues.offer(message, [delivery], queueLimits(context)));
     if (dropped > 0) {
       drops?.add(session, 'queue-full', dropped);
       logDropped(context, message, dropped, 'queue-full');

@@ -2,6 +2,7 @@ import type { Will } from '@apus/mqtt';
 import { accept, createMessage } from './accept.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
+import { whenDelivered } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { wasCutForAge } from './loss.ts';
 import type { MessageId } from './message.ts';
@@ -102,7 +103,7 @@ export function* publishWillOf(
     topic: message.topic,
     isRepeat: claim.isRepeat,
   });
-  yield* waitFor(sessions.doneWill(session, connectionId));
+  yield* whenDelivered(context, () => waitFor(sessions.doneWill(session, connectionId)));
   return undefined;
 }
 

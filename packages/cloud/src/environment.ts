@@ -1,17 +1,10 @@
-import type { Awaitable, Bans, Broker, Connections, LinkStore, Log } from '@apus/broker';
-import type { GatewayConnections } from './connections/gateway-connections.ts';
-import type { QueuedFanOut } from './fan-out/queued-fan-out.ts';
+import type { Awaitable, Bans, Broker, Clock, LinkStore, Log, MessageClock } from '@apus/broker';
+import type { FanOutQueue } from './fan-out/gathered-jobs.ts';
 import type { ConnectDeadline } from './handshake/connect-deadline.ts';
 import type { Meter } from './metrics/meter.ts';
-import type { Postbag } from './posts/postbag.ts';
+import type { Outbox } from './outbox.ts';
 import type { Poster } from './posts/poster.ts';
 import type { FrameQuota } from './quotas/frame-quota.ts';
-
-/** Marks that are set only when everything gathered has left. */
-export interface DoneAfterFlush {
-  settleAll(): Promise<void>;
-  drop(): void;
-}
 
 /** Bans whose list is somewhere else: a frame reads it along, anything else asks for that. */
 export interface CloudBans extends Bans {
@@ -19,38 +12,49 @@ export interface CloudBans extends Bans {
   refresh?(): Awaitable<void>;
 }
 
-/** A store that reads ahead what a frame is known to need (`createDynamoStores`). */
-export interface FrameReader {
-  /** Without a plan nothing is read ahead, and each topic is still matched once. */
-  beginFrame(plan?: {
+/** What an event is, as far as its stores have to know (`EventKind` of `@apus/store-dynamodb`). */
+export interface EventKind {
+  /** The connection whose frame is handled. */
+  readonly connectionId?: string;
+  readonly looksAtEnd?: boolean;
+  readonly isReplyWanted?: boolean;
+}
+
+/** What the stores of one event do beside the broker's ports (`EventStores` of `@apus/store-dynamodb`). */
+export interface EventStores {
+  readonly links: LinkStore;
+  /** Reads what a frame is known to need. */
+  readAhead(plan: {
     readonly connectionId: string;
     readonly tenant: string;
     readonly topicNames: readonly string[];
-    readonly looksAtEnd?: boolean;
-    readonly isReplyWanted?: boolean;
   }): Promise<void>;
   /** True once, when acknowledgements have left it to the end of the frame to draw what waits. */
-  takeOwedLook(): boolean;
+  takeDrainDue(): boolean;
   /** The frame's client is to fetch on, whatever its link had room for. */
-  isMoreWaiting?(): boolean;
-  /** Writes what the frame has gathered: before its reply leaves. */
-  commitFrame?(): Promise<void>;
-  endFrame(): void;
+  readonly isMoreWaiting: boolean;
+  /** Writes the acknowledgements that the event has gathered. */
+  commit(): Promise<void>;
 }
 
-/** What the handlers of one execution environment work with. It handles one event at a time. */
+/** Makes the broker of one event, over its outbox; with stores of the event's own where they are far away. */
+export type MakeBroker = (
+  outbox: Outbox,
+  kind: EventKind,
+) => { readonly broker: Broker; readonly stores?: EventStores };
+
+/** What the handlers of one execution environment share. What belongs to one event is in its `Outbox`. */
 export interface Environment {
-  readonly broker: Broker;
+  readonly makeBroker: MakeBroker;
+  /** Of all brokers. */
+  readonly messageClock: MessageClock;
   readonly links: LinkStore;
-  readonly connections: GatewayConnections;
-  readonly postbag: Postbag;
   readonly poster: Poster;
+  readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
   /** Absent where no filter is ever left to workers. */
-  readonly fanOut?: QueuedFanOut | undefined;
-  readonly doneAfterFlush: readonly DoneAfterFlush[];
-  readonly frameReader?: FrameReader | undefined;
+  readonly fanOut?: FanOutQueue | undefined;
   /** Absent where clients may send any number of frames. */
   readonly frameQuota?: FrameQuota | undefined;
   /** Absent where there are no bans. */
@@ -62,6 +66,3 @@ export interface Environment {
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;
 }
-
-/** What makes a broker for the connections of one environment. */
-export type MakeBroker = (connections: Connections) => Broker;

@@ -1,5 +1,4 @@
-export { GatewayConnections } from './connections/gateway-connections.ts';
-export type { CloudBans, DoneAfterFlush, Environment, FrameReader, MakeBroker } from './environment.ts';
+export type { CloudBans, Environment, EventStores, MakeBroker } from './environment.ts';
 export type * from './events/gateway.ts';
 export { type ConnectOptions, handleConnect } from './frames/handle-connect.ts';
 export {
@@ -8,7 +7,6 @@ export {
   type HandlerOptions,
   type Handlers,
 } from './frames/handlers.ts';
-export { ReceivedAfterFlush } from './frames/received-after-flush.ts';
 export * from './frames/text-frame.ts';
 export {
   type AllowedOrigins,
@@ -22,7 +20,7 @@ export type { RequestSender } from './http/client.ts';
 export type { AwsCredentials } from './http/sigv4.ts';
 export type { HttpOutcome } from './http/socket.ts';
 export { DEFAULT_GATEWAY_OPTIONS, gatewayBrokerOptions } from './options.ts';
-export { Postbag } from './posts/postbag.ts';
+export { inOneEvent, Outbox } from './outbox.ts';
 export type { Poster, PostOutcome } from './posts/poster.ts';
 export { PostingConnections } from './posts/posting-connections.ts';
 export { SignedPoster, type SignedPosterOptions } from './posts/signed-poster.ts';

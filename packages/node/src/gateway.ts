@@ -1,4 +1,4 @@
-import type { Broker, BrokerOptions, Connections, Log, Ports } from '@apus/broker';
+import type { Broker, BrokerOptions, Connections, Log, Ports, ProcessState } from '@apus/broker';
 import type { AllowedOrigins, FrameQuota } from '@apus/cloud';
 import type { Handshakes } from '@apus/identity';
 import type { NodeLimits } from './limits.ts';
@@ -22,7 +22,7 @@ export interface GatewayContext {
   readonly clock: Scheduler;
   readonly log: Log;
   /** A broker that reaches the clients of both doors, those of the gateway door through `gateway`. */
-  makeBroker(gateway: Connections, options: BrokerOptions): Broker;
+  makeBroker(gateway: Connections, options: BrokerOptions, state: ProcessState): Broker;
 }
 
 /** A gateway door of the same broker, over the same stores. */

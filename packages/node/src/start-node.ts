@@ -257,9 +257,9 @@ async function openGateway(
   return await open?.({
     ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
     frameQuota: new GatewayFrameQuota(rateQuota, clock),
-    makeBroker(gateway, brokerOptions) {
+    makeBroker(gateway, brokerOptions, state) {
       const connections = meteredConnections(new DoorConnections(node, gateway), meter);
-      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions), meter);
+      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions, state), meter);
     },
   });
 }

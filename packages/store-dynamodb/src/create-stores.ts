@@ -27,19 +27,35 @@ import { ShareGroups } from './subscriptions/share-groups.ts';
 import { DynamoSubscriptions, type FramePlan } from './subscriptions/subscriptions.ts';
 import { DynamoSweepScan } from './sweep/scan.ts';
 import { Bodies } from './table/bodies.ts';
-import { FrameCache } from './table/frame-cache.ts';
+import { EventCache, type EventKind } from './table/event-cache.ts';
 import type { Meter } from './table/meter.ts';
 import { SampledCount } from './table/sampled-count.ts';
 import { Table } from './table/table.ts';
 
-/** The broker's stores in DynamoDB, and what a cloud handler needs beside them. */
-export interface DynamoStores extends Stores {
+/** The stores that a broker uses, and the connections' states. */
+interface BrokerStores extends Stores {
   readonly sessions: DynamoSessions;
   readonly subscriptions: DynamoSubscriptions;
   readonly retained: DynamoRetained;
   readonly queues: DynamoQueues;
   readonly received: DynamoReceived;
   readonly links: DynamoLinks;
+}
+
+/** The broker's stores for one event: each topic is matched once, and acknowledgements are written together. */
+export interface EventStores extends BrokerStores {
+  /** Reads the connection, and the heads of all topics, in one call. */
+  readAhead(plan: FramePlan): Promise<void>;
+  /** Acknowledgements have made room: `queues.next` has not been asked as it should. True once. */
+  takeDrainDue(): boolean;
+  /** The record of the frame's session says that its client fetches on. */
+  readonly isMoreWaiting: boolean;
+  /** Writes the acknowledgements that the event has gathered: before anything is answered. */
+  commit(): Promise<void>;
+}
+
+/** The broker's stores in DynamoDB, and what a cloud handler needs beside them. Each call stands for itself. */
+export interface DynamoStores extends BrokerStores {
   readonly fanOutProgress: FanOutProgress;
   /** What publishers have caused. */
   readonly quotaAccounts: QuotaAccounts;
@@ -52,23 +68,7 @@ export interface DynamoStores extends Stores {
   readonly sweepScan: DynamoSweepScan;
   /** What was consumed since the stores were made. */
   readonly meter: Meter;
-  /**
-   * Begins a frame: until `endFrame` each topic is matched once. With a plan the connection and the heads of all its
-   * topics are read in one call. For an environment that handles one frame at a time.
-   */
-  beginFrame(plan?: FramePlan): Promise<void>;
-  /**
-   * Whether acknowledgements of this frame have left the look for what may be sent next to whoever began it (see
-   * `FramePlan.looksAtEnd`): `queues.next` has not been asked as it should. True once.
-   */
-  takeOwedLook(): boolean;
-  /** The record of the frame's session says that its client fetches on. */
-  isMoreWaiting(): boolean;
-  /** Something waits for the session whose frame this is. */
-  noteMore(): void;
-  /** Writes what the frame has gathered: before its reply leaves. */
-  commitFrame(): Promise<void>;
-  endFrame(): void;
+  forEvent(kind?: EventKind): EventStores;
 }
 
 const QUEUE_SECONDS_MAX = 14 * 24 * 60 * 60;
@@ -84,58 +84,65 @@ const RETAINED_TOMBSTONE_SECONDS = 600;
  */
 export function createDynamoStores(options: DynamoOptions): DynamoStores {
   const table = new Table(settingsOf(options));
-  const frame = new FrameCache();
-  const leavings = new Leavings(() => table.settings.clock.now());
+  const parts = partsOf(table);
+  return {
+    ...storesOver(table, parts, new EventCache()),
+    fanOutProgress: new FanOutProgress(table),
+    quotaAccounts: new QuotaAccounts(table),
+    quotaHoldings: parts.quotaHoldings,
+    bans: parts.bans,
+    users: new DynamoUsers(table),
+    sweepScan: new DynamoSweepScan(table, parts.records),
+    meter: table.meter,
+    forEvent: (kind = {}) => eventStores(table, parts, new EventCache(kind)),
+  };
+}
+
+/** What outlives an event. */
+type Parts = ReturnType<typeof partsOf>;
+
+function partsOf(table: Table) {
   const shards = new Shards(table);
   const entries = new EntryMap(table);
-  const bans = new DynamoBans(table);
-  const subscriptions = new DynamoSubscriptions(table, {
+  const quotaHoldings = new QuotaHoldings(table);
+  return {
+    shards,
     registry: new ShapeRegistry(table),
     list: new SessionList(table),
     placement: new Placement(table, entries, shards, new ShareGroups(table, entries)),
     matcher: new Matcher(table, shards),
-    shards,
-    frame,
-    leavings,
-    bans,
-  });
-  const quotaHoldings = new QuotaHoldings(table);
-  const records = new Records(table);
-  const queues = new DynamoQueues(table, records, new Bodies(table, 'queued'), leavings, frame);
-  return {
-    sessions: new DynamoSessions(table, new SampledCount(table, 'sessions', COUNT_SAMPLE), records),
-    subscriptions,
-    retained: new DynamoRetained(
-      table,
-      new Bodies(table, 'retained'),
-      new RetainedSize(table),
-      new RetainedHoldings(table, quotaHoldings),
-      frame,
-    ),
-    queues,
-    received: new DynamoReceived(table, leavings),
-    links: new DynamoLinks(table, frame),
-    fanOutProgress: new FanOutProgress(table),
-    quotaAccounts: new QuotaAccounts(table),
+    bans: new DynamoBans(table),
+    records: new Records(table),
     quotaHoldings,
-    bans,
-    users: new DynamoUsers(table),
-    sweepScan: new DynamoSweepScan(table, records),
-    meter: table.meter,
-    beginFrame: async (plan) => {
-      frame.begin(plan?.looksAtEnd, plan?.isReplyWanted);
-      if (plan !== undefined) await subscriptions.readAhead(plan);
+    sessionCount: new SampledCount(table, 'sessions', COUNT_SAMPLE),
+    retainedSize: new RetainedSize(table),
+    retainedHoldings: new RetainedHoldings(table, quotaHoldings),
+  };
+}
+
+function storesOver(table: Table, parts: Parts, event: EventCache): BrokerStores {
+  const { records, sessionCount, retainedSize, retainedHoldings } = parts;
+  const leavings = new Leavings(() => table.settings.clock.now());
+  return {
+    sessions: new DynamoSessions(table, sessionCount, records),
+    subscriptions: new DynamoSubscriptions(table, { ...parts, event, leavings }),
+    retained: new DynamoRetained(table, new Bodies(table, 'retained'), retainedSize, retainedHoldings, event),
+    queues: new DynamoQueues(table, records, new Bodies(table, 'queued'), leavings, event),
+    received: new DynamoReceived(table, leavings),
+    links: new DynamoLinks(table, event),
+  };
+}
+
+function eventStores(table: Table, parts: Parts, event: EventCache): EventStores {
+  const stores = storesOver(table, parts, event);
+  return {
+    ...stores,
+    readAhead: (plan) => stores.subscriptions.readAhead(plan),
+    takeDrainDue: () => event.takeDrainDue(),
+    get isMoreWaiting() {
+      return event.isMoreWaiting;
     },
-    takeOwedLook: () => frame.takeOwedLook(),
-    isMoreWaiting: () => frame.isMoreWaiting,
-    noteMore: () => frame.noteMore(true),
-    commitFrame: async () => {
-      await queues.commit();
-    },
-    endFrame: () => {
-      frame.end();
-      queues.endFrame();
-    },
+    commit: () => stores.queues.commit(),
   };
 }
 

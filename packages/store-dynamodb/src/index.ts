@@ -14,6 +14,7 @@ export type { FramePlan, SubscriberSlice } from './subscriptions/subscriptions.t
 export type * from './sweep/scan.ts';
 export { defineTable, TTL_ATTRIBUTE } from './table/define-table.ts';
 export * from './table/errors.ts';
+export type { EventKind } from './table/event-cache.ts';
 export type { ShardName } from './table/keys.ts';
 export { leanClient } from './table/lean-client.ts';
 export { decodeMessage, encodeMessage } from './table/message-blob.ts';

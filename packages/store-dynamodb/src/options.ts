@@ -1,4 +1,4 @@
-import type { Clock, SessionRef } from '@apus/broker';
+import type { Clock } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { HeldChange } from './quotas/held-change.ts';
 
@@ -43,25 +43,10 @@ export interface DynamoOptions {
    */
   readonly shards?: 'read' | 'leave';
   /**
-   * Called before a message is appended to the log of a session that has a connection. What this process has taken for the
-   * session, and not posted yet, has to be posted first: should the process die, the log's messages would overtake it.
-   * @default nothing is held back
-   */
-  readonly beforeAppend?: (session: SessionRef) => Promise<void>;
-  /**
-   * Ends the connection of a session to which a message may have been sent or not: its client returns, and is sent it again
-   * as MQTT says. False: the connection stays, and the message is sent again on the next one. Resolves when the connection
-   * is over.
-   * @default the connection stays
-   */
-  readonly endUncertain?: (session: SessionRef) => boolean | Promise<boolean>;
-  /**
    * Told of each connection and session that begins or ends, by the call that makes it so; `open`, `detach` and `remove` wait
    * for it. @default they are not counted
    */
   readonly onHeld?: (change: HeldChange) => Promise<void>;
-  /** Tells the client of a session to fetch: messages wait that no reply has announced. @default it fetches by itself */
-  readonly nudge?: (session: SessionRef) => Promise<void>;
   /** After so long a publisher that has taken a place in a window posts no more, in ms. @default 0: it has posted */
   readonly postsWithinMs?: number;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
@@ -73,4 +58,4 @@ export interface DynamoOptions {
 /** The options with their defaults filled in. */
 export type Settings = Required<Omit<DynamoOptions, Optional>> & Pick<DynamoOptions, Optional>;
 
-type Optional = 'connectionSecondsMax' | 'beforeAppend' | 'endUncertain' | 'onHeld' | 'nudge';
+type Optional = 'connectionSecondsMax' | 'onHeld';

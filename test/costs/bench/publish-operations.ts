@@ -124,6 +124,27 @@ export const PUBLISH_PERSISTENT: BenchOperation = {
   },
 };
 
+/** Ten messages that gathered while a reply was awaited; the subscriber's acknowledgements gather as well. */
+export const PUBLISH_PERSISTENT_PACKED: BenchOperation = {
+  name: 'PUBLISH QoS 1 to 1, persistent session online, ten in a frame',
+  deliveries: 10,
+  floor: { in: 2, out: 2 },
+  async prepare(world, topic) {
+    const subscriber = await persistent(world, nextClientId(), topic);
+    const publisher = await connected(world);
+    const packets = Array.from({ length: 10 }, (_, index) =>
+      publish(topic, PAYLOAD, { qos: 1, messageId: index + 1 }),
+    );
+    const run = async () => {
+      await publisher.exchange(...packets);
+      const { packets: pushed } = await subscriber.nextPush();
+      subscriber.tell(...pushed.map(({ messageId }) => ({ cmd: 'puback', messageId })));
+    };
+    await once(world, run);
+    return run;
+  },
+};
+
 /** The message waits; what its return costs is an operation of its own. */
 export const PUBLISH_OFFLINE: BenchOperation = {
   name: 'PUBLISH QoS 1 to 1, persistent session away',

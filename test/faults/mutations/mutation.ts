@@ -1,4 +1,6 @@
+import { Outbox } from '@apus/cloud';
 import type { DynamoDbFaults } from '@apus/emulator';
+import { vi } from 'vitest';
 import type { Alterations } from '../../cloud/options.ts';
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import type { Rates } from '../fault-plan.ts';
@@ -25,6 +27,11 @@ export const unconditionally = (partition: string, sort?: string): Alterations =
     isWriteOf(input, partition, sort) ? undefined : input.ConditionExpression,
   ),
 });
+
+/** Nothing waits until everything has left: it counts as done before. */
+export function doneAtOnce(): void {
+  vi.spyOn(Outbox.prototype, 'whenLeft').mockImplementation((does) => void does());
+}
 
 /** Handlers take their time, as they do over a network: they meet, and there are many environments. */
 export const slowly = (latencyMs: number): DynamoDbFaults => ({ latencyMs });

@@ -1,7 +1,9 @@
 import { vi } from 'vitest';
 import { Copies } from '../../../packages/store-dynamodb/src/queue/copies.ts';
+import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-offer.ts';
+import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
-import { KILLS, type Mutation, slowly } from './mutation.ts';
+import { doneAtOnce, KILLS, type Mutation, slowly } from './mutation.ts';
 
 const DURATION_MS = 4_000;
 const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS });
@@ -10,26 +12,22 @@ const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, duratio
 export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   {
     name: 'a QoS 2 message that is pending counts as handed on',
-    alterations: {
-      cloud: ({ stores: { received } }) => {
-        const begin = received.begin.bind(received);
-        received.begin = async (...call) => {
-          const receipt = await begin(...call);
-          return receipt.state === 'pending' ? { ...receipt, state: 'settled' } : receipt;
-        };
-      },
+    install: () => {
+      const { begin } = DynamoReceived.prototype;
+      vi.spyOn(DynamoReceived.prototype, 'begin').mockImplementation(async function (
+        this: DynamoReceived,
+        ...call
+      ) {
+        const receipt = await begin.apply(this, call);
+        return receipt.state === 'pending' ? { ...receipt, state: 'settled' } : receipt;
+      });
     },
     rates: KILLS,
     finds: ['lost'],
   },
   {
     name: 'a QoS 2 message counts as handed on before it has left',
-    alterations: {
-      cloud: ({ stores: { received }, environment: { doneAfterFlush } }) => {
-        const [afterFlush] = doneAfterFlush;
-        Object.assign(afterFlush ?? {}, { settle: received.settle.bind(received) });
-      },
-    },
+    install: doneAtOnce,
     rates: { 'kill-at-checkpoint': 0.03, 'kill-before-post': 0.1, 'queue-fails': 0.1 },
     finds: ['lost'],
   },
@@ -45,7 +43,9 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   },
   {
     name: 'a QoS 2 copy that may be under way is sent again on the same connection',
-    alterations: { stores: { endUncertain: () => false } },
+    install: () => {
+      vi.spyOn(RecordOffer.prototype, 'uncertain', 'get').mockReturnValue([]);
+    },
     steps: QOS_2,
     durationMs: DURATION_MS,
     // It takes its client a moment to answer, and the second worker comes meanwhile.

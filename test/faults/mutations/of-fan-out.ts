@@ -1,3 +1,5 @@
+import { GatheredJobs } from '@apus/cloud/lambda';
+import { vi } from 'vitest';
 import { bursts, colds, inOrder } from './directed-steps.ts';
 import type { Mutation } from './mutation.ts';
 
@@ -20,12 +22,11 @@ export const OF_FAN_OUT: readonly Mutation[] = [
   },
   {
     name: 'PUBACK goes out before the queue of a wide filter has the message',
-    alterations: {
-      cloud: ({ environment: { fanOut } }) => {
-        if (fanOut === undefined) return;
-        const flush = fanOut.flush.bind(fanOut);
-        fanOut.flush = async () => void setTimeout(() => flush().catch(() => {}), 1);
-      },
+    install: () => {
+      const { flush } = GatheredJobs.prototype;
+      vi.spyOn(GatheredJobs.prototype, 'flush').mockImplementation(async function (this: GatheredJobs) {
+        setTimeout(() => flush.call(this).catch(() => {}), 1);
+      });
     },
     steps: inOrder(
       bursts({ topic: 'news', qos: 1, messages: 1, everyMs: 100, durationMs: 6_000 }),

@@ -1,6 +1,6 @@
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import { BRIEFS, bursts, MORTALS, OUTLAWS } from './directed-steps.ts';
-import { LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
+import { doneAtOnce, LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
 
 /** Whose session it is, and what becomes of it. */
 export const OF_SESSIONS: readonly Mutation[] = [
@@ -94,12 +94,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
   },
   {
     name: 'a will counts as published before it has left',
-    alterations: {
-      cloud: ({ stores: { sessions }, environment: { doneAfterFlush } }) => {
-        const [, afterFlush] = doneAfterFlush;
-        Object.assign(afterFlush ?? {}, { doneWill: sessions.doneWill.bind(sessions) });
-      },
-    },
+    install: doneAtOnce,
     steps: MORTALS,
     durationMs: 12_000,
     rates: { 'kill-at-checkpoint': 0.03, 'kill-before-post': 0.2, 'kill-after-post': 0.05 },

@@ -7,6 +7,7 @@ import type { FanOut } from './fan-out.ts';
 import type { HoldingQuota } from './holding-quota.ts';
 import type { Log } from './log.ts';
 import type { Memory } from './memory.ts';
+import type { Outbox } from './outbox.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
 import type { SessionStore } from './sessions.ts';
@@ -27,6 +28,8 @@ export interface Ports extends Stores {
   readonly connections: Connections;
   /** Where `SubscriptionStore.match` may leave shards to workers. Absent where it never does. */
   readonly fanOut?: FanOut;
+  /** Absent where each message is delivered in the call that brings it. */
+  readonly outbox?: Outbox;
   /** Absent where a publisher may cause any number of deliveries. */
   readonly deliveryQuota?: DeliveryQuota;
   /** Absent where drops are not counted. */
@@ -60,6 +63,7 @@ export type * from './holding-quota.ts';
 export type * from './links.ts';
 export type * from './log.ts';
 export type * from './memory.ts';
+export type * from './outbox.ts';
 export type * from './page.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';

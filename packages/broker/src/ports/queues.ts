@@ -1,7 +1,7 @@
 import type { PacketId } from '@apus/mqtt';
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
-import type { Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
+import type { ConnectionId, Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
 import type { PageLimit } from './page.ts';
 
 /** How much one session's queue may hold, and what gives way when it is full. */
@@ -20,6 +20,36 @@ export type CompletingPacket = 'puback' | 'pubrec' | 'pubcomp';
  * was changed.
  */
 export type Acknowledged = 'done' | 'unknown' | 'out-of-place';
+
+/** A message for some sessions, all at QoS 1 or 2. */
+export interface Offer {
+  readonly message: Message;
+  readonly deliveries: readonly Delivery[];
+  /** Deliveries whose connections do not take more now. */
+  readonly hold?: ReadonlySet<Delivery> | undefined;
+}
+
+/** Messages that have been offered: those with a `packetId` may be sent, and then the others are appended. */
+export interface Offered {
+  /**
+   * Connections to which one of the messages was sent before, or not. Each is to be ended before `append`: its client
+   * returns, and is sent the message again as MQTT says.
+   */
+  readonly uncertain: readonly ConnectionId[];
+  /** Connections for which something waits. What they are sent has to have left before `append`, which it would follow. */
+  readonly waiting: readonly ConnectionId[];
+  /** Stores what waits. */
+  append(): Awaitable<Appended>;
+}
+
+export interface Appended {
+  /** Messages that were dropped, as `offer` answers it. */
+  readonly dropped: number;
+  /** As in `Offered`: found so while the messages were appended. */
+  readonly uncertain: readonly ConnectionId[];
+  /** Connections whose clients have to be told to fetch: messages wait that no reply has announced. */
+  readonly unannounced: readonly ConnectionId[];
+}
 
 /**
  * What a session has been promised and has not yet acknowledged: the messages that wait (the queue) and those that
@@ -50,6 +80,12 @@ export interface QueueStore {
     limits: QueueLimits,
     hold?: ReadonlySet<Delivery>,
   ): Awaitable<number>;
+
+  /**
+   * The same for the messages of a whole event, in their order, and in two steps: for a door that sends what was taken
+   * between them. Absent where `offer` stores and the door sends at once.
+   */
+  offerAll?(offers: readonly Offer[], limits: QueueLimits): Awaitable<Offered>;
 
   /**
    * Draws what may be sent next, a page of it; nothing while the session is offline. First what has to be sent

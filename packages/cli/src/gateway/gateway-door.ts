@@ -1,9 +1,10 @@
-import type { Connections } from '@apus/broker';
+import { createProcessState } from '@apus/broker';
 import {
   createEnvironment,
   createHandlers,
   type Environment,
   gatewayBrokerOptions,
+  type MakeBroker,
   PostingConnections,
   SignedPoster,
 } from '@apus/cloud';
@@ -35,7 +36,11 @@ export async function startGatewayDoor(
   const links = new MemoryLinks(clock);
   const brokerOptions = gatewayBrokerOptions(context.broker, lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
-  const makeBroker = (gateway: Connections) => context.makeBroker(gateway, brokerOptions);
+  const state = createProcessState(ports);
+  const makeBroker: MakeBroker = ({ connections }) => ({
+    broker: context.makeBroker(connections, brokerOptions, state),
+  });
+  const shared = { links, clock, log, makeBroker, messageClock: state.messageClock };
   const connectTimeout = {
     ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
     poster: () => outside.poster,
@@ -61,7 +66,7 @@ export async function startGatewayDoor(
         new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
       const poster = new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep });
       const handlers = createHandlers({
-        ...{ links, poster, clock, log, makeBroker, maximumPacketSize, allowedOrigins, handshakes },
+        ...{ ...shared, poster, maximumPacketSize, allowedOrigins, handshakes },
         bans: ports.bans,
         frameQuota,
       });
@@ -73,10 +78,10 @@ export async function startGatewayDoor(
   });
   const { managementEndpoint: endpoint, region, credentials } = emulator;
   const poster = new SignedPoster({ endpoint, region, credentials, clock });
-  const outside: Environment = createEnvironment({ links, poster, clock, log, makeBroker });
+  const outside: Environment = createEnvironment({ ...shared, poster });
   return {
     url: emulator.url,
-    connections: new PostingConnections(() => outside),
+    connections: new PostingConnections(outside),
     emulator,
     counters: () => emulator.counters.snapshot(),
     maximumPacketSizeBytes: maximumPacketSize,

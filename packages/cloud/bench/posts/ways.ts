@@ -3,12 +3,15 @@ import type { QoS } from '@apus/mqtt';
 import { defineTable, leanClient } from '@apus/store-dynamodb';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SqsRecord } from '../../src/events/sqs.ts';
+import { GatheredJobs } from '../../src/fan-out/gathered-jobs.ts';
+import type { QueueEntry } from '../../src/fan-out/job-queue.ts';
 import { noCounts } from '../../src/fan-out/metrics.ts';
 import { FanOutPosts, GatewayState } from '../../src/fan-out/posts.ts';
-import { QueuedFanOut } from '../../src/fan-out/queued-fan-out.ts';
 import { createFanOutWorker } from '../../src/fan-out/worker.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
-import { Postbag } from '../../src/posts/postbag.ts';
+import { NO_METER } from '../../src/metrics/meter.ts';
+import { DirectPosts } from '../../src/posts/direct-posts.ts';
+import { GatheredPosts } from '../../src/posts/gathered-posts.ts';
 import { SignedPoster } from '../../src/posts/signed-poster.ts';
 import type { Endpoints } from './gateway.ts';
 import { encodeMessage, FILTER, messagesOf } from './messages.ts';
@@ -38,14 +41,9 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   const clock = { now: Date.now };
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, sleep, ca });
-  const postbag = new Postbag(poster, { debug: () => {}, info: () => {}, warn: fail, error: fail });
   const gateway = new GatewayState(1_000_000);
   return {
     deliver: async (load) => {
-      for (const message of messagesOf(load)) {
-        const packet = encodeMessage(message);
-        for (const connectionId of connectionIds) postbag.push(connectionId, packet, load.qos > 0);
-      }
       const deadlineMs = Date.now() + 30_000;
       const options = { poster, clock, sleep, random: Math.random };
       const lost = {
@@ -57,8 +55,12 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
         allClosed: async () => {},
       };
       const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, lost);
-      postbag.carryBy(posts.carrier(fail));
-      await postbag.post();
+      const gathered = new GatheredPosts(posts.sender(fail));
+      for (const message of messagesOf(load)) {
+        const packet = encodeMessage(message);
+        for (const connectionId of connectionIds) gathered.push(connectionId, packet, load.qos > 0);
+      }
+      await gathered.flush();
       await posts.settle();
     },
     postsEach: () => 1,
@@ -66,19 +68,20 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   };
 }
 
-/** What a frame for few sends, given the connections and the packets: the postbag and its posts. */
+/** What a frame for few sends, given the connections and the packets. */
 export function makeInline(endpoints: Endpoints, scheme: Scheme): Way {
   const { region, credentials, ca, connectionIds } = endpoints;
   const clock = { now: Date.now };
   const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, ca });
-  const postbag = new Postbag(poster, { debug: () => {}, info: () => {}, warn: fail, error: fail });
+  const log = { debug: () => {}, info: () => {}, warn: fail, error: fail };
+  const posts = new GatheredPosts(new DirectPosts(poster, log, NO_METER));
   return {
     deliver: async (load) => {
       for (const message of messagesOf(load)) {
         const packet = encodeMessage(message);
-        for (const connectionId of connectionIds) postbag.push(connectionId, packet, load.qos > 0);
+        for (const connectionId of connectionIds) posts.push(connectionId, packet, load.qos > 0);
       }
-      const failed = await postbag.flush();
+      const failed = await posts.flush();
       if (failed.length > 0) fail(failed);
     },
     postsEach: () => 1,
@@ -94,10 +97,12 @@ export async function makeWorker(endpoints: Endpoints, scheme: Scheme): Promise<
   const log = { debug: () => {}, info: () => {}, warn: fail, error: fail };
   const poster = new SignedPoster({ endpoint: endpoints[scheme], region, credentials, clock, sleep, ca });
   const bodies: string[] = [];
-  const fanOut = new QueuedFanOut(
-    { send: async (entries) => void bodies.push(...entries.map(({ body }) => body)) },
-    { isFull: async () => false },
-  );
+  const fanOut = {
+    queue: {
+      send: async (entries: readonly QueueEntry[]) => void bodies.push(...entries.map(({ body }) => body)),
+    },
+    backlog: { isFull: async () => false },
+  };
   const tableName = `bench-${scheme}`;
   const client = leanClient({
     endpoint: endpoints.dynamoDb,
@@ -130,8 +135,9 @@ export async function makeWorker(endpoints: Endpoints, scheme: Scheme): Promise<
   return {
     deliver: async (load) => {
       for (const message of messagesOf(load)) {
-        await fanOut.accept(message, [{ tenant: TENANT, topicFilter: FILTER, shards: 1 }]);
-        await fanOut.flush();
+        const jobs = new GatheredJobs(fanOut);
+        await jobs.accept(message, [{ tenant: TENANT, topicFilter: FILTER, shards: 1 }]);
+        await jobs.flush();
       }
       const Records = bodies.splice(0).map(recordOf);
       const { batchItemFailures } = await work({ Records }, { getRemainingTimeInMillis: () => 30_000 });

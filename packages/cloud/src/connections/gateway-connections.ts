@@ -18,29 +18,30 @@ import {
   type PublishProperties,
   withPacketId,
 } from '@apus/mqtt';
+import type { PacketsOut } from '../frames/packets-out.ts';
 import { formatPush, SERVER_FRAME_BYTES_MAX } from '../frames/text-frame.ts';
-import type { Postbag } from '../posts/postbag.ts';
+import type { GatheredPosts } from '../posts/gathered-posts.ts';
 import type { Poster } from '../posts/poster.ts';
-import type { GatewayLink } from './gateway-link.ts';
+
+export interface GatewayConnectionsOptions {
+  readonly posts: GatheredPosts;
+  /** The connection whose frame is handled, and what its reply takes along. */
+  readonly own: { readonly id: ConnectionId; readonly out: PacketsOut } | undefined;
+  readonly poster: Poster;
+  readonly links: LinkStore;
+  readonly clock: Clock;
+}
 
 /**
- * The Connections port of one execution environment. What is sent to the connection whose frame is being handled goes
+ * The Connections port of one event. What is sent to the connection whose frame is being handled goes
  * into its reply, which costs no call; what is sent to others is gathered and posted once the frame has been handled,
  * and before its reply says that it was.
  */
 export class GatewayConnections implements Connections {
-  /** The connection whose frame is being handled. */
-  current: GatewayLink | undefined;
-  readonly #postbag: Postbag;
-  readonly #poster: Poster;
-  readonly #links: LinkStore;
-  readonly #clock: Clock;
+  readonly #options: GatewayConnectionsOptions;
 
-  constructor(postbag: Postbag, poster: Poster, links: LinkStore, clock: Clock) {
-    this.#postbag = postbag;
-    this.#poster = poster;
-    this.#links = links;
-    this.#clock = clock;
+  constructor(options: GatewayConnectionsOptions) {
+    this.#options = options;
   }
 
   /** Nothing is buffered here: whether a client reads is known when the gateway refuses a post. */
@@ -74,20 +75,22 @@ export class GatewayConnections implements Connections {
 
   /** Its frames are refused from now on, whatever handler they meet; then the client is told, and cut. */
   async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
+    const { links, poster } = this.#options;
     try {
-      await this.#links.end(connectionId);
+      await links.end(connectionId);
       if (disconnect !== undefined) {
-        await this.#poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
+        await poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
       }
     } finally {
       // Where the store is away its $disconnect writes the tombstone: nobody comes to close it another time.
-      await this.#poster.delete(connectionId);
+      await poster.delete(connectionId);
     }
   }
 
   #push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
-    if (connectionId === this.current?.id) this.current.out.push(packet, mustArrive);
-    else this.#postbag.push(connectionId, packet, mustArrive);
+    const { own, posts } = this.#options;
+    if (connectionId === own?.id) own.out.push(packet, mustArrive);
+    else posts.push(connectionId, packet, mustArrive);
   }
 
   #encode(
@@ -101,7 +104,7 @@ export class GatewayConnections implements Connections {
     let encoded = encodings.get(key);
     if (encoded === undefined) {
       const { topic, payload } = message;
-      const properties = propertiesOf(message, subscriptionIdentifiers, this.#clock.now());
+      const properties = propertiesOf(message, subscriptionIdentifiers, this.#options.clock.now());
       encoded = encodePublish(
         { type: 'publish', topic, payload, qos, retain, dup, packetId, properties },
         version,

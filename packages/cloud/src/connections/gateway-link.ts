@@ -15,16 +15,18 @@ export function hasMore(state: LinkState): boolean {
 export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
-  readonly out = new PacketsOut();
+  readonly out: PacketsOut;
   state: LinkState;
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;
   #isPutOff = false;
 
-  constructor(id: ConnectionId, peer: Peer, state: LinkState) {
+  /** @param out what the frame's reply takes along */
+  constructor(id: ConnectionId, peer: Peer, state: LinkState, out = new PacketsOut()) {
     this.id = id;
     this.peer = peer;
     this.state = state;
+    this.out = out;
   }
 
   /** Who has asked for the end of the network connection; undefined while it goes on. */

@@ -1,8 +1,9 @@
 import type { Clock, ConnectionId, Log } from '@apus/broker';
-import type { Environment } from '../environment.ts';
-import { loseConnection } from '../frames/after.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Poster } from '../posts/poster.ts';
 import type { TimerMessage, TimerSession } from '../timers/message.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
+import { loseConnection } from './lose.ts';
 
 /**
  * API Gateway closes a connection on which nothing went either way for ten minutes. Its close may be late, and clocks
@@ -14,8 +15,7 @@ const CHECK_MS = 660_000;
 const UNKNOWN_MS = 60_000;
 
 export interface LivenessOptions {
-  /** A function, as the environment's broker has been made over the sessions that arm this. */
-  readonly environment: () => Environment;
+  readonly poster: Pick<Poster, 'get' | 'delete'>;
   readonly timers: SqsTimers;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,17 +46,16 @@ export class Liveness {
   }
 
   /** The timer is due. */
-  async check(timer: TimerMessage): Promise<void> {
+  async check(outbox: Outbox, timer: TimerMessage): Promise<void> {
     const { timers, clock } = this.#options;
     const againMs = await this.#msToNextCheck(timer.connectionId);
-    if (againMs === undefined) return await this.#lose(timer);
+    if (againMs === undefined) return await this.#lose(outbox, timer);
     await timers.armAgain({ ...timer, dueAtMs: clock.now() + againMs });
   }
 
   /** Undefined when the connection is over; one that hangs is cut. */
   async #msToNextCheck(connectionId: ConnectionId): Promise<number | undefined> {
-    const { environment, clock } = this.#options;
-    const { poster } = environment();
+    const { poster, clock } = this.#options;
     const status = await poster.get(connectionId);
     if (status === 'unknown') return UNKNOWN_MS;
     if (status === 'gone') return undefined;
@@ -66,10 +65,9 @@ export class Liveness {
   }
 
   /** Also where somebody else has put up the tombstone, and died before the session heard of it. */
-  async #lose({ session: { tenant, clientId }, connectionId }: TimerMessage): Promise<void> {
-    const { environment, log } = this.#options;
-    log.info('connection-found-dead', { connectionId, clientId });
-    await loseConnection(environment(), connectionId, 'found dead');
-    await environment().broker.lostUnnoticed(tenant, clientId, connectionId);
+  async #lose(outbox: Outbox, { session: { tenant, clientId }, connectionId }: TimerMessage): Promise<void> {
+    this.#options.log.info('connection-found-dead', { connectionId, clientId });
+    await loseConnection(outbox, connectionId, 'found dead');
+    await outbox.broker.lostUnnoticed(tenant, clientId, connectionId);
   }
 }

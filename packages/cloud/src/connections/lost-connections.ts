@@ -1,7 +1,8 @@
 import type { ConnectionId, LinkState } from '@apus/broker';
 import type { Environment } from '../environment.ts';
-import { close, tellLost } from '../frames/after.ts';
-import type { FailedPost } from '../posts/postbag.ts';
+import { inOneEvent } from '../outbox.ts';
+import type { FailedPost } from '../posts/gathered-posts.ts';
+import { close, tellLost } from './lose.ts';
 
 /** Connections that are ended at the same time: each takes some reads and writes. */
 const PARALLEL_MAX = 8;
@@ -107,7 +108,8 @@ export class LostConnections {
     const { connectionId, outcome } = failed;
     try {
       const state = await this.#close(failed);
-      if (state !== undefined) await tellLost(this.#environment, connectionId, state, outcome);
+      if (state === undefined) return;
+      await inOneEvent(this.#environment, ({ broker }) => tellLost(broker, connectionId, state, outcome));
     } catch (error) {
       // What the stores still say of it ends with $disconnect, or with the sweep.
       this.#environment.log.warn('lost-connection-failed', { ...failed, error: String(error) });

@@ -1,11 +1,12 @@
+import type { MatchedFilter } from '@apus/broker';
 import { LostConnections, type OnUnfinished } from '../connections/lost-connections.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import type { SqsBatchResponse, SqsRecord } from '../events/sqs.ts';
-import { flush, forsake } from '../frames/after.ts';
 import { PACKED_BYTES_MAX } from '../frames/text-frame.ts';
+import { Outbox } from '../outbox.ts';
 import { POST_TIMEOUT_MS } from '../posts/signed-poster.ts';
 import { batchOf, bytesOf, type Task, type TaskGroup } from './batch.ts';
-import { GroupWork, type LeftBecause } from './group.ts';
+import { type GroupContext, GroupWork, type LeftBecause } from './group.ts';
 import { jobIdOf } from './job.ts';
 import { type BehindMarks, lagMsOf } from './lag.ts';
 import { type FanOutCounts, noCounts } from './metrics.ts';
@@ -71,11 +72,9 @@ export class BatchWork {
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
     await this.#posts.settleAll();
-    this.#options.environment.postbag.carryBy(undefined);
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();
-    await this.#flushRest();
     await this.#giveBack();
     this.#counts.handedBack = this.#left.size;
     this.#options.metrics?.record(this.#counts);
@@ -84,15 +83,16 @@ export class BatchWork {
     };
   }
 
-  /** What the ends of connections have caused. It is of none of these jobs, and repeating them would not bring it back. */
-  async #flushRest(): Promise<void> {
-    const { environment, log } = this.#options;
-    try {
-      await flush(environment);
-    } catch (error) {
-      forsake(environment);
-      log.error('fan-out-flush-failed', { error: String(error) });
-    }
+  async #serveSlice(
+    tasks: readonly Task[],
+    subscribers: MatchedFilter,
+    isRepeat: boolean,
+    onUnfinished: OnUnfinished,
+  ): Promise<void> {
+    const outbox = new Outbox(this.#options.environment, {}, this.#posts.sender(onUnfinished));
+    for (const { job } of tasks)
+      for (const message of job.messages) await outbox.broker.serve(message, subscribers, isRepeat);
+    await outbox.commit();
   }
 
   async #serveGroup(group: TaskGroup): Promise<GroupWork> {
@@ -140,23 +140,21 @@ export class BatchWork {
   }
 
   #workFor(group: TaskGroup): GroupWork {
-    const { environment, subscriptions, progress, log, randomId } = this.#options;
-    const context = {
-      broker: environment.broker,
+    const { subscriptions, progress, log, randomId } = this.#options;
+    const context: GroupContext = {
       shards: subscriptions,
       progress,
       posts: {
-        subscribersMax: (tasks: readonly Task[]) => this.#subscribersMax(tasks),
-        begin: (onUnfinished: OnUnfinished) => environment.postbag.carryBy(this.#posts.carrier(onUnfinished)),
-        flush: () => environment.postbag.post(),
-        isOpen: (onUnfinished: OnUnfinished) => this.#posts.isOpen(onUnfinished),
+        subscribersMax: (each) => this.#subscribersMax(each),
+        serve: (...call) => this.#serveSlice(...call),
+        isOpen: (onUnfinished) => this.#posts.isOpen(onUnfinished),
       },
       counts: this.#counts,
       limits: this.#state.limits,
       log,
       randomId,
       hasTime: () => this.#context.getRemainingTimeInMillis() >= this.#sliceNeedsMs,
-      giveUp: (tasks: readonly Task[], why: string) => this.#giveUp(tasks, why),
+      giveUp: (tasks, why) => this.#giveUp(tasks, why),
     };
     return new GroupWork(context, group);
   }

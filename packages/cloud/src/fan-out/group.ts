@@ -1,4 +1,4 @@
-import { type Broker, type Log, Unavailable } from '@apus/broker';
+import { type Log, type MatchedFilter, Unavailable } from '@apus/broker';
 import type { Claim, FanOutProgress, ShardName, SubscriberSlice } from '@apus/store-dynamodb';
 import type { OnUnfinished } from '../connections/lost-connections.ts';
 import type { Task, TaskGroup } from './batch.ts';
@@ -12,18 +12,21 @@ export interface SlicePosts {
   /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
   subscribersMax(tasks: readonly Task[]): number;
   /**
-   * What is sent from now on is of another slice. `onUnfinished` is called when the time runs out with something left
-   * of it that has to arrive, perhaps while later slices are served.
+   * Delivers the messages of the tasks to these subscribers, all that is for one connection together. `onUnfinished` is
+   * called when the time runs out with something left that has to arrive, perhaps while later slices are served. Rejects
+   * where a store is not available.
    */
-  begin(onUnfinished: OnUnfinished): void;
-  /** Never rejects. */
-  flush(): Promise<void>;
+  serve(
+    tasks: readonly Task[],
+    subscribers: MatchedFilter,
+    isRepeat: boolean,
+    onUnfinished: OnUnfinished,
+  ): Promise<void>;
   /** Something of the slice that has been flushed is still tried again, or a connection is to be closed for it. */
   isOpen(onUnfinished: OnUnfinished): boolean;
 }
 
 export interface GroupContext {
-  readonly broker: Pick<Broker, 'serve'>;
   readonly shards: ShardReader;
   readonly progress: Pick<FanOutProgress, 'begin' | 'advance'>;
   readonly posts: SlicePosts;
@@ -278,20 +281,11 @@ export class GroupWork {
     );
   }
 
-  /** Everything for one connection is gathered before anything is posted: it leaves together. */
+  /** False where something of it is left, and there is no time. */
   async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
-    const { broker, posts } = this.#context;
     const matched = { topicFilter: this.#shard.topicFilter, subscribers };
     const slice = this.#claimed.at(-1);
-    if (slice !== undefined) posts.begin(slice.onUnfinished);
-    try {
-      for (const { job } of tasks) {
-        for (const message of job.messages) await broker.serve(message, matched, isRepeat);
-      }
-    } finally {
-      // Also what was gathered before a failure: a repeat would leave out its QoS 0 messages.
-      await posts.flush();
-    }
+    await this.#context.posts.serve(tasks, matched, isRepeat, slice?.onUnfinished ?? (() => {}));
     return slice?.isUnfinished !== true;
   }
 }

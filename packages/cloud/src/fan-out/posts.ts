@@ -2,8 +2,9 @@ import type { Clock, ConnectionId } from '@apus/broker';
 import type { LostConnections, OnUnfinished } from '../connections/lost-connections.ts';
 import type { Frame } from '../frames/frame.ts';
 import type { PacketSequence } from '../frames/packet-sequence.ts';
+import { PARALLEL_POSTS_MAX } from '../posts/direct-posts.ts';
+import type { Sender } from '../posts/gathered-posts.ts';
 import { Pace } from '../posts/pace.ts';
-import { type Carrier, PARALLEL_POSTS_MAX } from '../posts/postbag.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../posts/poster.ts';
 import { Refusals, triesAt } from '../posts/refusals.ts';
 import { SlowConsumers } from '../posts/slow-consumers.ts';
@@ -93,23 +94,29 @@ export class FanOutPosts {
    * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `settle` does, when the time
    * runs out with something left that has to arrive. Never rejects.
    */
-  async post(bag: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
-    const waiting = bag.entries();
-    const lanes = Math.min(PARALLEL_POSTS_MAX, bag.size);
+  async post(posts: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
+    const waiting = posts.entries();
+    const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
     await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
   }
 
-  /** For a postbag that gathers a slice; see `post`. */
-  carrier(onUnfinished: OnUnfinished): Carrier {
+  /** For the outbox of a slice; see `post`. */
+  sender(onUnfinished: OnUnfinished): Sender {
     return {
-      post: (bag) => this.post(bag, onUnfinished),
-      holds: (connectionId) => this.#retried.has(connectionId) || this.#lost.isClosing(connectionId),
-      settle: async (connectionId) => {
-        await this.#retried.get(connectionId)?.ended;
-        await this.#lost.closed(connectionId);
+      post: async (posts) => {
+        await this.post(posts, onUnfinished);
+        return [];
+      },
+      hasLeft: async (connectionIds) => {
+        await Promise.all(connectionIds.map((connectionId) => this.#hasLeft(connectionId)));
       },
     };
+  }
+
+  async #hasLeft(connectionId: ConnectionId): Promise<void> {
+    await this.#retried.get(connectionId)?.ended;
+    await this.#lost.closed(connectionId);
   }
 
   /**

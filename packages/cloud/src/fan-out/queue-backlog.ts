@@ -1,6 +1,6 @@
 import type { Clock, Log } from '@apus/broker';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { Backlog } from './queued-fan-out.ts';
+import type { Backlog } from './gathered-jobs.ts';
 
 /**
  * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. What

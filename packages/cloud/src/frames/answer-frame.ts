@@ -2,10 +2,17 @@ import type { GatewayLink } from '../connections/gateway-link.ts';
 import type { Environment } from '../environment.ts';
 import type { ProxyResult } from '../events/gateway.ts';
 import { METRICS } from '../metrics/metric-names.ts';
-import { flush } from './after.ts';
+import type { Outbox } from '../outbox.ts';
 import { bytesOf, Frame, type OutgoingPacket, publishesIn } from './frame.ts';
 import { packed } from './packing.ts';
 import { type ClientFrame, formatReply, REPLY_BYTES_MAX, REPLY_PARTS_MAX } from './text-frame.ts';
+
+/** A frame while it is handled. */
+export interface HandledFrame {
+  readonly environment: Environment;
+  readonly outbox: Outbox;
+  readonly link: GatewayLink;
+}
 
 /** No reply. */
 export const DONE: ProxyResult = { statusCode: 200 };
@@ -15,24 +22,24 @@ export const DONE: ProxyResult = { statusCode: 200 };
  * where they are not all.
  */
 export async function answerFrame(
-  environment: Environment,
-  link: GatewayLink,
+  handled: HandledFrame,
   frame: ClientFrame,
   taken: number | undefined,
 ): Promise<ProxyResult> {
+  const { environment, outbox, link } = handled;
   const packets = link.out.take();
   if (!frame.replyWanted) {
-    await push(environment, link, packets);
+    await push(handled, packets);
     return DONE;
   }
   const [first, others] = splitReply(packets);
-  const parts = await postParts(environment, link, others);
+  const parts = await postParts(handled, others);
   if (parts === 'lost') return DONE;
   environment.meter.add(METRICS.messagesOut, publishesIn(first));
-  const clock = newerClock(environment, frame);
+  const clock = newerClock(outbox, frame);
   const body = formatReply({
     bytes: bytesOf(first),
-    more: link.isMoreWaiting || environment.frameReader?.isMoreWaiting?.() === true,
+    more: link.isMoreWaiting || outbox.stores?.isMoreWaiting === true,
     clock,
     taken,
     parts,
@@ -50,7 +57,7 @@ function splitReply(
 }
 
 /** The clock, where the client has not seen as much yet. */
-function newerClock({ broker }: Environment, { clock: seen = '' }: ClientFrame): string | undefined {
+function newerClock({ broker }: Outbox, { clock: seen = '' }: ClientFrame): string | undefined {
   const clock = broker.messageClock.read();
   return clock > seen && !isZero(clock) ? clock : undefined;
 }
@@ -61,22 +68,19 @@ function isZero(clock: string): boolean {
 }
 
 /** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */
-export async function closeAfterFrame(
-  environment: Environment,
-  link: GatewayLink,
-  frame: ClientFrame,
-): Promise<ProxyResult> {
-  if (frame.replyWanted && link.endedBy === 'client')
-    return await answerFrame(environment, link, frame, undefined);
-  return await endLink(environment, link);
+export async function closeAfterFrame(handled: HandledFrame, frame: ClientFrame): Promise<ProxyResult> {
+  if (frame.replyWanted && handled.link.endedBy === 'client')
+    return await answerFrame(handled, frame, undefined);
+  return await endLink(handled);
 }
 
 /** Tells the client why, then cuts it: a reply would come after the cut. */
-export async function endLink(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
-  await environment.links.end(link.id);
-  await flush(environment);
-  await push(environment, link, link.out.take());
-  await environment.poster.delete(link.id);
+export async function endLink(handled: HandledFrame): Promise<ProxyResult> {
+  const { outbox, link } = handled;
+  await outbox.links.end(link.id);
+  await outbox.commit();
+  await push(handled, link.out.take());
+  await outbox.poster.delete(link.id);
   return DONE;
 }
 
@@ -92,14 +96,10 @@ export async function endLink(environment: Environment, link: GatewayLink): Prom
  *                                        … PUBLISH m would be another message [MQTT-4.4.0-1]
  *     ends the connection: the next one is sent m, or what is left of its exchange
  */
-async function push(
-  environment: Environment,
-  link: GatewayLink,
-  packets: readonly OutgoingPacket[],
-): Promise<void> {
+async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPacket[]): Promise<void> {
   if (packets.length === 0) return;
-  for (const { bytes, mustArrive } of packets) environment.postbag.push(link.id, bytes, mustArrive);
-  await flush(environment);
+  for (const { bytes, mustArrive } of packets) outbox.posts.push(link.id, bytes, mustArrive);
+  await outbox.commit();
 }
 
 /**
@@ -121,21 +121,18 @@ async function push(
  * is lost; a message of QoS 0 alone may be missing. Answers how many parts have arrived.
  */
 async function postParts(
-  environment: Environment,
-  link: GatewayLink,
+  { environment, outbox, link }: HandledFrame,
   groups: readonly (readonly OutgoingPacket[])[],
 ): Promise<number | 'lost'> {
   let posted = 0;
   for (const group of groups) {
     const part = Frame.partOf(group);
-    const outcome =
-      posted === REPLY_PARTS_MAX ? 'too-large' : await environment.poster.post(link.id, part, false);
+    const outcome = posted === REPLY_PARTS_MAX ? 'too-large' : await outbox.poster.post(link.id, part, false);
     if (outcome === 'sent') {
       posted += 1;
       environment.meter.add(METRICS.messagesOut, part.publishes);
     } else if (part.mustArrive || outcome === 'gone' || outcome === 'failed') {
-      environment.postbag.fail(link.id);
-      await flush(environment);
+      await outbox.lose(link.id);
       return 'lost';
     }
   }

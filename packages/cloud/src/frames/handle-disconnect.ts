@@ -1,8 +1,9 @@
+import { loseConnection } from '../connections/lose.ts';
 import type { Environment } from '../environment.ts';
 import type { DisconnectEvent, ProxyResult, RequestContext } from '../events/gateway.ts';
 import { refreshBans } from '../identity/refresh-bans.ts';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
-import { flush, forsake, loseConnection } from './after.ts';
+import { inOneEvent } from '../outbox.ts';
 
 /** Going away: at ten idle minutes, and at two hours. */
 const GOING_AWAY = 1001;
@@ -23,17 +24,12 @@ export async function handleDisconnect(
 ): Promise<ProxyResult> {
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
-  try {
-    await refreshBans(environment);
-    if (!WITHOUT_GOODBYE.has(disconnectStatusCode) && (await isOver(environment, connectionId)))
-      return { statusCode: 200 };
-    await loseConnection(environment, connectionId, why, { wasCut: wasCut(event.requestContext) });
-  } catch (error) {
-    forsake(environment);
-    throw error;
-  } finally {
-    await flush(environment);
-  }
+  await refreshBans(environment);
+  if (!WITHOUT_GOODBYE.has(disconnectStatusCode) && (await isOver(environment, connectionId)))
+    return { statusCode: 200 };
+  await inOneEvent(environment, (outbox) =>
+    loseConnection(outbox, connectionId, why, { wasCut: wasCut(event.requestContext) }),
+  );
   return { statusCode: 200 };
 }
 

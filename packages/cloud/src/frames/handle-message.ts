@@ -12,10 +12,10 @@ import { GatewayLink, hasMore } from '../connections/gateway-link.ts';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext, MessageEvent, ProxyResult } from '../events/gateway.ts';
 import { METRICS } from '../metrics/metric-names.ts';
+import { Outbox } from '../outbox.ts';
 import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
-import { flush, forsake } from './after.ts';
-import { answerFrame, closeAfterFrame, DONE, endLink } from './answer-frame.ts';
+import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
 import { topicNamesOf } from './topic-names.ts';
 
@@ -33,15 +33,14 @@ export async function handleMessage(
 ): Promise<ProxyResult> {
   const { connectionId, connectedAt, identity } = event.requestContext;
   const frame = parseClientFrame(event.body ?? '');
+  const isReplyWanted = frame instanceof Violation || frame.replyWanted;
+  const outbox = new Outbox(environment, { connectionId, looksAtEnd: true, isReplyWanted });
+  let link: GatewayLink | undefined;
   try {
-    await environment.frameReader?.beginFrame({
-      connectionId,
-      tenant: environment.defaultTenant,
-      topicNames: frame instanceof Violation ? [] : topicNamesOf(frame.bytes),
-      looksAtEnd: true,
-      isReplyWanted: frame instanceof Violation || frame.replyWanted,
-    });
-    const state = (await environment.links.load(connectionId)) ?? { phase: 'new' };
+    const tenant = environment.defaultTenant;
+    const topicNames = frame instanceof Violation ? [] : topicNamesOf(frame.bytes);
+    await outbox.stores?.readAhead({ connectionId, tenant, topicNames });
+    const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
     if (state.phase === 'closed') {
       // Of a connection that was taken over or has ended: it must not live on as a socket.
       await environment.poster.delete(connectionId);
@@ -57,15 +56,13 @@ export async function handleMessage(
       ...(host !== undefined && { host }),
       ...(isVerified(state) && { identity: state.identity }),
     };
-    const link = new GatewayLink(connectionId, peer, state);
-    environment.connections.current = link;
-    if (!(await isPaidFor(environment, link, frame))) return await cut(environment, link);
-    return await handleFrame(environment, link, frame, context);
+    link = new GatewayLink(connectionId, peer, state, outbox.reply);
+    const handled: HandledFrame = { environment, outbox, link };
+    if (!(await isPaidFor(environment, link, frame))) return await cut(handled);
+    return await handleFrame(handled, frame, context);
   } catch (error) {
-    return await fail(environment, connectionId, error);
-  } finally {
-    environment.connections.current = undefined;
-    environment.frameReader?.endFrame();
+    await outbox.abandon();
+    return await fail(environment, connectionId, link?.state, error);
   }
 }
 
@@ -95,26 +92,28 @@ const NO_BYTES = new Uint8Array();
  * client comes back by itself. It is told why, with DISCONNECT; one that has no CONNACK is told nothing, as mqtt.js does
  * not come back after one that refuses.
  */
-async function cut(environment: Environment, link: GatewayLink): Promise<ProxyResult> {
+async function cut(handled: HandledFrame): Promise<ProxyResult> {
+  const { outbox, link } = handled;
   if (link.state.phase === 'connected') {
     const reason = 'more was sent than the quotas of this identity allow';
-    await environment.broker.disconnect(link, ReasonCode.MessageRateTooHigh, reason);
+    await outbox.broker.disconnect(link, ReasonCode.MessageRateTooHigh, reason);
   }
-  return await endLink(environment, link);
+  return await endLink(handled);
 }
 
 /**
- * What the packets before the failure did is done, and must not wait here for whoever's frame comes next; but none of
- * it is promised. A client whose frame met a store or a queue that is unavailable is told so and closed: it returns
+ * None of what the packets before the failure did is promised. A client whose frame met a store or a queue that is unavailable is told so and closed: it returns
  * later and sends again. Anything else is a defect, and the integration fails.
  */
-async function fail(environment: Environment, connectionId: string, error: unknown): Promise<ProxyResult> {
-  const link = environment.connections.current;
-  forsake(environment);
-  await flush(environment);
+async function fail(
+  environment: Environment,
+  connectionId: string,
+  state: LinkState | undefined,
+  error: unknown,
+): Promise<ProxyResult> {
   if (!(error instanceof Unavailable)) throw error;
   environment.log.warn('frame-unavailable', { connectionId, reason: error.message });
-  if (link?.state.phase === 'connected' && link.state.connection.protocolVersion === 5) {
+  if (state?.phase === 'connected' && state.connection.protocolVersion === 5) {
     const disconnect = encodePacket({ type: 'disconnect', reasonCode: error.reasonCode, properties: {} }, 5);
     await environment.poster.post(connectionId, formatPush(disconnect), false);
   }
@@ -123,41 +122,41 @@ async function fail(environment: Environment, connectionId: string, error: unkno
 }
 
 async function handleFrame(
-  environment: Environment,
-  link: GatewayLink,
+  handled: HandledFrame,
   frame: ClientFrame | Violation,
   context: InvocationContext,
 ): Promise<ProxyResult> {
-  const { broker } = environment;
+  const { outbox, link } = handled;
+  const { broker } = outbox;
   if (frame instanceof Violation) {
     await broker.receive(link, frame);
-    return await endLink(environment, link);
+    return await endLink(handled);
   }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
   const loaded = link.state;
   if (!frame.replyWanted) leaveReplays(link);
-  const taken = await handlePackets(environment, link, frame, context);
-  await environment.frameReader?.commitFrame?.();
-  await flush(environment);
-  if (!(await save(environment, link, loaded, frame))) return await endLink(environment, link);
-  if (link.endedBy !== undefined) return await closeAfterFrame(environment, link, frame);
-  return await answerFrame(environment, link, frame, taken);
+  const taken = await handlePackets(handled, frame, context);
+  await outbox.commit();
+  if (!(await save(outbox, link, loaded, frame))) return await endLink(handled);
+  if (link.endedBy !== undefined) return await closeAfterFrame(handled, frame);
+  return await answerFrame(handled, frame, taken);
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
 async function handlePackets(
-  { broker, frameReader, maximumPacketSize, meter }: Environment,
-  link: GatewayLink,
+  { environment, outbox, link }: HandledFrame,
   frame: ClientFrame,
   context: InvocationContext,
 ): Promise<number | undefined> {
+  const { maximumPacketSize, meter } = environment;
+  const { broker, stores } = outbox;
   const packets = decode(frame.bytes, link.state, maximumPacketSize);
   let taken = 0;
   for (const packet of packets) {
     if (link.endedBy !== undefined) return undefined;
     // Nobody would send the rest of a frame that has no reply.
     if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) {
-      if (frameReader?.takeOwedLook() === true) drainNextTime(link);
+      if (stores?.takeDrainDue() === true) drainNextTime(link);
       return taken;
     }
     await broker.receive(link, packet);
@@ -165,10 +164,10 @@ async function handlePackets(
     taken += 1;
   }
   // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
-  const isOwed = frameReader?.takeOwedLook() === true;
+  const isDue = stores?.takeDrainDue() === true;
   const isFetch = packets.every(isFetching) && !isSignOfLife(link.state, packets);
-  if (isOwed || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
-  if (frameReader?.isMoreWaiting?.() === true) drainNextTime(link);
+  if (isDue || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
+  if (stores?.isMoreWaiting === true) drainNextTime(link);
   return undefined;
 }
 
@@ -225,7 +224,7 @@ function versionOf(state: LinkState): ProtocolVersion | undefined {
 
 /** False when the connection ended while its frame was handled: what the frame began is undone as for a loss. */
 async function save(
-  { links, broker }: Environment,
+  { links, broker }: Outbox,
   link: GatewayLink,
   loaded: LinkState,
   { replyWanted }: ClientFrame,

@@ -1,7 +1,6 @@
-import type { Clock, LinkStore, Log } from '@apus/broker';
+import type { Clock, LinkStore, Log, MessageClock } from '@apus/broker';
 import { DEFAULT_TENANT } from '@apus/identity';
-import { GatewayConnections } from '../connections/gateway-connections.ts';
-import type { CloudBans, DoneAfterFlush, Environment, FrameReader, MakeBroker } from '../environment.ts';
+import type { CloudBans, Environment, MakeBroker } from '../environment.ts';
 import type {
   ConnectEvent,
   DisconnectEvent,
@@ -9,12 +8,11 @@ import type {
   MessageEvent,
   ProxyResult,
 } from '../events/gateway.ts';
-import type { QueuedFanOut } from '../fan-out/queued-fan-out.ts';
+import type { FanOutQueue } from '../fan-out/gathered-jobs.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
 import { type Meter, NO_METER } from '../metrics/meter.ts';
-import { Postbag } from '../posts/postbag.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { handleConnect } from './handle-connect.ts';
@@ -37,13 +35,12 @@ export interface HandlerOptions {
   /** @default nobody counts */
   readonly meter?: Meter;
   readonly makeBroker: MakeBroker;
+  /** Of all brokers that `makeBroker` makes. */
+  readonly messageClock: MessageClock;
   /** The largest packet that is taken from a client, in bytes. @default what a frame holds */
   readonly maximumPacketSize?: number;
-  /** What gathers jobs for wide filters; the broker has it as a port. */
-  readonly fanOut?: QueuedFanOut;
-  /** Ports that wait with their marks until everything has left; the broker has them as ports. */
-  readonly doneAfterFlush?: readonly DoneAfterFlush[];
-  readonly frameReader?: FrameReader;
+  /** The queue of the workers that serve wide filters. */
+  readonly fanOut?: FanOutQueue;
   /** @default any number of frames */
   readonly frameQuota?: FrameQuota | undefined;
   /** @default connections that show nothing wait for the sweep */
@@ -78,27 +75,10 @@ export function createRouteHandlers(
 }
 
 export function createEnvironment(options: HandlerOptions): Environment {
-  const { links, poster, clock, log, makeBroker, fanOut, frameReader, frameQuota, bans } = options;
-  const { maximumPacketSize = CLIENT_PACKET_BYTES_MAX, defaultTenant = DEFAULT_TENANT } = options;
-  const { doneAfterFlush = [], meter = NO_METER, connectDeadline } = options;
-  const postbag = new Postbag(poster, log, meter);
-  const connections = new GatewayConnections(postbag, poster, links, clock);
-  const broker = makeBroker(connections);
-  return {
-    broker,
-    links,
-    connections,
-    postbag,
-    poster,
-    log,
-    meter,
-    maximumPacketSize,
-    fanOut,
-    doneAfterFlush,
-    frameReader,
-    frameQuota,
-    bans,
-    connectDeadline,
-    defaultTenant,
-  };
+  const {
+    meter = NO_METER,
+    maximumPacketSize = CLIENT_PACKET_BYTES_MAX,
+    defaultTenant = DEFAULT_TENANT,
+  } = options;
+  return { ...options, meter, maximumPacketSize, defaultTenant };
 }

@@ -1,5 +1,5 @@
-import type { Clock, ConnectionId, LinkState, Log } from '@apus/broker';
-import type { Environment } from '../environment.ts';
+import type { Clock, ConnectionId, LinkState, LinkStore, Log } from '@apus/broker';
+import type { Poster } from '../posts/poster.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
 
 /** As long as at the node door. A client that has a password sends CONNECT at once. */
@@ -9,8 +9,8 @@ const CONNECT_SECONDS = 10;
 const SKEW_MS = 1_000;
 
 export interface ConnectDeadlineOptions {
-  /** A function, as the environment is made with this. */
-  readonly environment: () => Environment;
+  readonly links: Pick<LinkStore, 'load' | 'end'>;
+  readonly poster: Pick<Poster, 'delete'>;
   readonly timers: SqsTimers;
   /** A client has to show who it is, in the handshake or by CONNECT. */
   readonly isAsked: boolean;
@@ -43,7 +43,7 @@ export class ConnectDeadline {
 
   /** The timer is due. */
   async ring(connectionId: ConnectionId): Promise<void> {
-    const state = (await this.#options.environment().links.load(connectionId)) ?? { phase: 'closed' };
+    const state = (await this.#options.links.load(connectionId)) ?? { phase: 'closed' };
     if (state.phase === 'new' || state.phase === 'authenticating') await this.cut(connectionId);
   }
 
@@ -56,8 +56,7 @@ export class ConnectDeadline {
 
   /** The tombstone first, against a CONNECT that is being handled. */
   async cut(connectionId: ConnectionId): Promise<void> {
-    const { environment, log } = this.#options;
-    const { links, poster } = environment();
+    const { links, poster, log } = this.#options;
     log.info('connect-timeout', { connectionId });
     await links.end(connectionId);
     await poster.delete(connectionId);

@@ -3,8 +3,8 @@ import {
   type Authorizer,
   type BrokerLimits,
   type Clock,
-  type Connections,
   createBroker,
+  createProcessState,
   DEFAULT_LIMITS,
   type Log,
   type QuotaScopes,
@@ -14,12 +14,9 @@ import { type TokenCheck, tokenMethods } from '@apus/identity';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
 import { Liveness } from '../connections/liveness.ts';
 import { LivenessSessions } from '../connections/liveness-sessions.ts';
-import type { Environment } from '../environment.ts';
-import type { QueuedFanOut } from '../fan-out/queued-fan-out.ts';
-import { endNow, sendAhead } from '../frames/after.ts';
+import type { Environment, MakeBroker } from '../environment.ts';
+import type { FanOutQueue } from '../fan-out/gathered-jobs.ts';
 import { createEnvironment, createRouteHandlers, type Handlers } from '../frames/handlers.ts';
-import { ReceivedAfterFlush } from '../frames/received-after-flush.ts';
-import { NUDGE } from '../frames/text-frame.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
@@ -32,13 +29,12 @@ import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
-import { WillsAfterFlush } from '../timers/wills-after-flush.ts';
 
 /** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
 export interface CloudOptions {
   readonly dynamo: DynamoOptions['client'];
   readonly tableName: string;
-  readonly fanOut: QueuedFanOut;
+  readonly fanOut: FanOutQueue;
   readonly timers: Timers;
   /** Where connections that hold a will have a timer that looks after them. @default they wait for the sweep */
   readonly livenessTimers?: SqsTimers;
@@ -91,39 +87,18 @@ export function composeCloud(options: CloudOptions): Cloud {
     sleep,
     random,
     randomId,
-    beforeAppend: async ({ attachment }) => {
-      if (attachment !== undefined) await sendAhead(environment, attachment.connectionId);
-    },
-    endUncertain: async ({ attachment }) => {
-      const { connections } = environment;
-      // To the connection whose frame this is nobody else's reply is under way, and its own comes first.
-      if (attachment === undefined || attachment.connectionId === connections.current?.id) return false;
-      await endNow(environment, attachment.connectionId);
-      return true;
-    },
-    nudge: async ({ attachment }) => {
-      const { connections, poster: posts } = environment;
-      if (attachment === undefined) return;
-      // Its own reply says that more waits.
-      if (attachment.connectionId === connections.current?.id) stores.noteMore();
-      else await posts.post(attachment.connectionId, NUDGE, true);
-    },
     postsWithinMs: POSTS_WITHIN_MS,
     ...(options.quotas !== undefined && { onHeld: async (change) => await holding?.held(change) }),
     ...options.stores,
   });
-  const received = new ReceivedAfterFlush(stores.received);
-  const wills = new WillsAfterFlush(stores.sessions);
   const { livenessTimers, quotas, meter = NO_METER } = options;
-  const liveness =
-    livenessTimers && new Liveness({ environment: () => environment, timers: livenessTimers, clock, log });
+  const liveness = livenessTimers && new Liveness({ poster, timers: livenessTimers, clock, log });
   const connectDeadline =
     livenessTimers &&
     new ConnectDeadline({
-      environment: () => environment,
-      ...{ timers: livenessTimers, isAsked: handshakes !== undefined, clock, log },
+      ...{ links: stores.links, poster, timers: livenessTimers },
+      ...{ isAsked: handshakes !== undefined, clock, log },
     });
-  const sessions = liveness === undefined ? wills : new LivenessSessions(wills, liveness);
   const brokerOptions = gatewayBrokerOptions({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     overlapping: options.overlapping ?? 'one',
@@ -136,31 +111,31 @@ export function composeCloud(options: CloudOptions): Cloud {
   const shared = quotas && { quotas, accounts: stores.quotaAccounts, clock, log, meter };
   const holding = quotas && new SharedHoldingQuota({ quotas, holdings: stores.quotaHoldings, clock });
   const messages = shared && new SharedMessageQuota(shared);
-  const makeBroker = (connections: Connections) =>
-    createBroker(
-      {
-        ...stores,
-        sessions,
-        received,
-        fanOut,
-        ...(shared &&
-          messages && {
-            deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),
-            writeQuota: new SharedWriteQuota(shared),
-          }),
-        ...(holding && { holdingQuota: holding }),
-        connections,
-        timers: options.timers,
-        clock,
-        log,
-        randomId,
-        authenticator: options.authenticator,
-        authenticationMethods,
-        authorizer: options.authorizer,
-        bans: stores.bans,
-      },
-      brokerOptions,
-    );
+  const ports = {
+    ...(shared &&
+      messages && {
+        deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),
+        writeQuota: new SharedWriteQuota(shared),
+      }),
+    ...(holding && { holdingQuota: holding }),
+    timers: options.timers,
+    clock,
+    log,
+    randomId,
+    authenticator: options.authenticator,
+    authenticationMethods,
+    authorizer: options.authorizer,
+    bans: stores.bans,
+  };
+  const state = createProcessState(ports);
+  const makeBroker: MakeBroker = (outbox, kind) => {
+    const own = stores.forEvent(kind);
+    const sessions = liveness === undefined ? own.sessions : new LivenessSessions(own.sessions, liveness);
+    const { connections, jobs } = outbox;
+    const ofEvent = { ...own, sessions, connections, outbox, ...(jobs && { fanOut: jobs }) };
+    const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
+    return { broker, stores: own };
+  };
   const handlerOptions = {
     links: stores.links,
     poster,
@@ -168,10 +143,9 @@ export function composeCloud(options: CloudOptions): Cloud {
     log,
     meter,
     makeBroker,
+    messageClock: state.messageClock,
     maximumPacketSize: brokerOptions.limits.maximumPacketSize,
     fanOut,
-    doneAfterFlush: [received, wills],
-    frameReader: stores,
     handshakes,
     connectDeadline,
     frameQuota: shared && messages && new SharedFrameQuota(shared, messages),

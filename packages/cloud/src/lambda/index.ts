@@ -1,9 +1,9 @@
 /** What the functions in AWS are made of. Apart from the rest: it loads clients of the AWS SDK. */
 
+export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathered-jobs.ts';
 export { regionOfFunction } from '../fan-out/invoke-function.ts';
 export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from '../fan-out/job-queue.ts';
 export { QueueBacklog } from '../fan-out/queue-backlog.ts';
-export { type Backlog, QueuedFanOut } from '../fan-out/queued-fan-out.ts';
 export { SqsVisibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';

@@ -5,7 +5,6 @@ import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../fan-out/job-queue.ts';
 import { QueueBacklog } from '../fan-out/queue-backlog.ts';
-import { QueuedFanOut } from '../fan-out/queued-fan-out.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { SignedPoster } from '../posts/signed-poster.ts';
 import { SqsTimers } from '../timers/sqs-timers.ts';
@@ -68,7 +67,7 @@ export function createRuntime(
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
-    fanOut: new QueuedFanOut(queue(fanOutQueueUrl), backlog),
+    fanOut: { queue: queue(fanOutQueueUrl), backlog },
     timers,
     livenessTimers: timers,
     poster,

@@ -8,7 +8,7 @@ import {
 } from '@apus/broker';
 import { type DynamoSweepScan, isBanOnSession, type SessionName } from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
-import { flush, forsake } from '../frames/after.ts';
+import { inOneEvent } from '../outbox.ts';
 import { sessionsOf } from './table-walk.ts';
 
 export interface EnforcementOptions {
@@ -71,15 +71,9 @@ export class Enforcement {
     expulsion: Expulsion,
     isMeant?: (record: SessionRecord) => boolean,
   ): Promise<boolean> {
-    const { environment } = this.#options;
-    try {
-      const isEnded = await environment.broker.expel(tenant, clientId, expulsion, isMeant);
-      await flush(environment);
-      return isEnded;
-    } catch (error) {
-      forsake(environment);
-      throw error;
-    }
+    return await inOneEvent(this.#options.environment, ({ broker }) =>
+      broker.expel(tenant, clientId, expulsion, isMeant),
+    );
   }
 
   /** One that fails keeps no other. */

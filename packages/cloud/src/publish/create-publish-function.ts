@@ -54,7 +54,7 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
       authenticate,
       authorizer: rulesAuthorizer,
       limits: { topicLevelsMax, publishBytesMax: PUBLISH_BYTES_MAX },
-      messageClock: environment.broker.messageClock,
+      messageClock: environment.messageClock,
       publish: async (requests) => {
         const outcomes = await publishAll(environment, requests, context);
         options.count?.(outcomes.filter(isReceipt).length);

@@ -1,8 +1,8 @@
-import { type PublishReceipt, type PublishRequest, Unavailable } from '@apus/broker';
+import { type Broker, type Log, type PublishReceipt, type PublishRequest, Unavailable } from '@apus/broker';
 import { Violation } from '@apus/mqtt';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
-import { flush, forsake } from '../frames/after.ts';
+import { inOneEvent } from '../outbox.ts';
 import { NotReached, type PublishOutcome } from './outcomes.ts';
 
 /** With less time left no further message is begun: what was begun has to be posted and answered. */
@@ -12,27 +12,30 @@ const RESERVE_MS = 8_000;
  * Publishes messages in their order, and waits until they have left: posted or stored for every recipient, or in the
  * queue of the workers. Behind one that could not be taken none is, as it would overtake it when it is sent again.
  *
- * Rejects for a defect only; what had been taken until then has left, and nobody was told.
+ * Rejects for a defect only; what had been taken until then may have left, and nobody was told.
  */
 export async function publishAll(
   environment: Environment,
   requests: readonly PublishRequest[],
   context: InvocationContext,
 ): Promise<readonly PublishOutcome[]> {
-  await environment.frameReader?.beginFrame();
+  let outcomes: readonly PublishOutcome[] = [];
   try {
-    return await leave(environment, await takeEach(environment, requests, context));
+    await inOneEvent(environment, async ({ broker }) => {
+      outcomes = await takeEach(broker, environment.log, requests, context);
+    });
+    return outcomes;
   } catch (error) {
-    forsake(environment);
-    await flush(environment);
-    throw error;
-  } finally {
-    environment.frameReader?.endFrame();
+    if (!(error instanceof Unavailable)) throw error;
+    environment.log.warn('publish-unavailable', { reason: error.message });
+    // What is not in all its queues is not promised, so none of the messages is.
+    return outcomes.map((outcome) => (isTaken(outcome) ? error : outcome));
   }
 }
 
 async function takeEach(
-  { broker, log }: Environment,
+  broker: Broker,
+  log: Log,
   requests: readonly PublishRequest[],
   context: InvocationContext,
 ): Promise<readonly PublishOutcome[]> {
@@ -53,7 +56,7 @@ async function takeEach(
   return outcomes;
 }
 
-async function take(broker: Environment['broker'], request: PublishRequest): Promise<PublishOutcome> {
+async function take(broker: Broker, request: PublishRequest): Promise<PublishOutcome> {
   try {
     return await broker.publish(request);
   } catch (error) {
@@ -64,21 +67,4 @@ async function take(broker: Environment['broker'], request: PublishRequest): Pro
 
 function isTaken(outcome: PublishOutcome): outcome is PublishReceipt {
   return !(outcome instanceof Violation || outcome instanceof Unavailable);
-}
-
-/** Jobs that the queue did not take are not promised, so none of the messages is; what is for others leaves all the same. */
-async function leave(
-  environment: Environment,
-  outcomes: readonly PublishOutcome[],
-): Promise<readonly PublishOutcome[]> {
-  try {
-    await flush(environment);
-    return outcomes;
-  } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    environment.log.warn('publish-unavailable', { reason: error.message });
-    forsake(environment);
-    await flush(environment);
-    return outcomes.map((outcome) => (isTaken(outcome) ? error : outcome));
-  }
 }

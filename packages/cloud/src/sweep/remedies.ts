@@ -6,7 +6,7 @@ import {
   sessionKey,
 } from '@apus/broker';
 import type { DynamoSweepScan, SessionName } from '@apus/store-dynamodb';
-import type { Environment } from '../environment.ts';
+import type { Outbox } from '../outbox.ts';
 import { type Finding, isSettled, type Pass } from './judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
@@ -44,19 +44,17 @@ export function noSweepCounts(): SweepCounts {
 }
 
 /** Something to be done about a finding that a second look has confirmed. */
-export type Remedy = () => Promise<void>;
+export type Remedy = (outbox: Outbox) => Promise<void>;
 
 /**
  * Looks again at what was found, strongly and many at once, and says what is to be done. Each remedy is conditional on what
  * it is for: done twice, or by two sweeps, it is done once.
  */
 export class SweepRemedies {
-  readonly #environment: Environment;
   readonly #scan: DynamoSweepScan;
   readonly #counts: SweepCounts;
 
-  constructor(environment: Environment, scan: DynamoSweepScan, counts: SweepCounts) {
-    this.#environment = environment;
+  constructor(scan: DynamoSweepScan, counts: SweepCounts) {
     this.#scan = scan;
     this.#counts = counts;
   }
@@ -79,15 +77,15 @@ export class SweepRemedies {
   #immediate(finding: Finding, pass: Pass): Remedy | undefined {
     switch (finding.what) {
       case 'silent':
-        return () => this.#cut(finding.connectionId);
+        return (outbox) => this.#cut(outbox, finding.connectionId);
       case 'outlived':
-        return () => this.#lose(finding.session, finding.connectionId, finding.endedAtMs, true);
+        return (outbox) => this.#lose(outbox, finding.session, finding.connectionId, finding.endedAtMs, true);
       case 'expired':
-        return () => this.#expire(finding);
+        return (outbox) => this.#expire(outbox, finding);
       case 'will':
-        return () => this.#publish(finding);
+        return (outbox) => this.#publish(outbox, finding);
       case 'banned':
-        return () => this.#expel(finding, pass);
+        return (outbox) => this.#expel(outbox, finding, pass);
       default:
         return undefined;
     }
@@ -100,8 +98,8 @@ export class SweepRemedies {
       .filter(({ connectionId }, index) => standing[index]?.connectionId === connectionId)
       .map(
         ({ session, connectionId, endedAtMs }) =>
-          () =>
-            this.#lose(session, connectionId, endedAtMs, undefined),
+          (outbox) =>
+            this.#lose(outbox, session, connectionId, endedAtMs, undefined),
       );
   }
 
@@ -110,9 +108,10 @@ export class SweepRemedies {
     const standing = await this.#scan.connections(opened.map(({ connectionId }) => connectionId));
     return opened.flatMap(({ session, connectionId }, index) => {
       const found = standing[index] ?? 'there';
-      if (found === 'missing') return [() => this.#lose(session, connectionId, undefined, undefined)];
+      if (found === 'missing')
+        return [(outbox: Outbox) => this.#lose(outbox, session, connectionId, undefined, undefined)];
       if (found === 'there' || !isSettled(found.endedAtMs, pass)) return [];
-      return [() => this.#lose(session, connectionId, found.endedAtMs, undefined)];
+      return [(outbox: Outbox) => this.#lose(outbox, session, connectionId, found.endedAtMs, undefined)];
     });
   }
 
@@ -126,7 +125,7 @@ export class SweepRemedies {
       if (now?.connectionId !== connectionId || now.waitsSinceMs !== waitsSinceMs) return [];
       const isHolder = holders[index]?.connectionId === connectionId;
       if (!isHolder) return [() => this.#scan.lost(session, connectionId)];
-      return [() => this.#unstick(session, connectionId)];
+      return [(outbox: Outbox) => this.#unstick(outbox, session, connectionId)];
     });
   }
 
@@ -135,14 +134,13 @@ export class SweepRemedies {
     const standing = await this.#scan.sessions(holders.map(({ session }) => session));
     return holders
       .filter(({ session }, index) => standing[index]?.incarnation !== session.incarnation)
-      .map(({ session }) => async () => {
+      .map(({ session }) => async ({ broker }) => {
         this.#counts.debris += 1;
-        await this.#environment.broker.discardEnded(refOf(session));
+        await broker.discardEnded(refOf(session));
       });
   }
 
-  async #cut(connectionId: ConnectionId): Promise<void> {
-    const { links, poster } = this.#environment;
+  async #cut({ links, poster }: Outbox, connectionId: ConnectionId): Promise<void> {
     const state = await links.load(connectionId);
     // Its CONNECT came meanwhile.
     if (state === undefined || state.phase === 'connected' || state.phase === 'closed') return;
@@ -153,41 +151,44 @@ export class SweepRemedies {
 
   /** The tombstone first, against a frame that is late; then the session, whoever put up the tombstone. */
   async #lose(
+    { broker, links }: Outbox,
     { tenant, clientId }: SessionName,
     connectionId: ConnectionId,
     atMs: number | undefined,
     wasCut: boolean | undefined,
   ): Promise<void> {
-    const { broker, links } = this.#environment;
     await links.end(connectionId);
     const isNews = await broker.lostUnnoticed(tenant, clientId, connectionId, { atMs, wasCut });
     if (isNews) this.#counts.connectionsLost += 1;
   }
 
   /** `$disconnect` tells the session; where that was lost the next pass finds the connection gone. */
-  async #unstick(session: SessionName, connectionId: ConnectionId): Promise<void> {
-    const { poster } = this.#environment;
+  async #unstick(outbox: Outbox, session: SessionName, connectionId: ConnectionId): Promise<void> {
+    const { poster } = outbox;
     this.#counts.connectionsStuck += 1;
     if ((await poster.get(connectionId)) === 'gone')
-      return await this.#lose(session, connectionId, undefined, undefined);
+      return await this.#lose(outbox, session, connectionId, undefined, undefined);
     await poster.delete(connectionId);
   }
 
-  async #expire({ session, connectionId }: Named<'expired'>): Promise<void> {
-    await this.#environment.broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
+  async #expire({ broker }: Outbox, { session, connectionId }: Named<'expired'>): Promise<void> {
+    await broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
     this.#counts.sessionsEnded += 1;
   }
 
-  async #expel({ session: { tenant, clientId }, ban }: Named<'banned'>, { bans }: Pass): Promise<void> {
-    const { broker } = this.#environment;
+  async #expel(
+    { broker }: Outbox,
+    { session: { tenant, clientId }, ban }: Named<'banned'>,
+    { bans }: Pass,
+  ): Promise<void> {
     const isMeant = ({ identity, attachment }: SessionRecord) =>
       bans?.banOnSession(identity, clientId, attachment?.holder) !== undefined;
     if (await broker.expel(tenant, clientId, expulsionOf(ban), isMeant)) this.#counts.expelled += 1;
   }
 
-  async #publish({ session, connectionId }: Named<'will'>): Promise<void> {
+  async #publish({ broker }: Outbox, { session, connectionId }: Named<'will'>): Promise<void> {
     const ref = refOf({ ...session, incarnation: '' });
-    await this.#environment.broker.ring({ kind: 'will', session: ref, connectionId });
+    await broker.ring({ kind: 'will', session: ref, connectionId });
     this.#counts.wills += 1;
   }
 }

@@ -2,7 +2,7 @@ import type { Clock, Log } from '@apus/broker';
 import type { DynamoBans, DynamoSweepScan, QuotaHoldings, Swept, SweptPage } from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
-import { flush, forsake } from '../frames/after.ts';
+import { inOneEvent } from '../outbox.ts';
 import { heldTallied, wantedHolders, writeTallies } from './held-tally.ts';
 import { judge, type Pass } from './judge.ts';
 import { isComplete, resume, type SweepProgress } from './progress.ts';
@@ -88,7 +88,7 @@ class Run {
   constructor(options: SweepOptions, context: InvocationContext) {
     this.#options = options;
     this.#context = context;
-    this.#remedies = new SweepRemedies(options.environment, options.scan, this.#counts);
+    this.#remedies = new SweepRemedies(options.scan, this.#counts);
   }
 
   async run(): Promise<SweepReport> {
@@ -167,14 +167,12 @@ class Run {
   async #apply(remedy: Remedy): Promise<void> {
     const { environment, log } = this.#options;
     try {
-      await remedy();
-      await flush(environment);
+      await inOneEvent(environment, remedy);
     } catch (error) {
       this.#counts.failed += 1;
       log.error('sweep-failed', {
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-      forsake(environment);
     }
   }
 }

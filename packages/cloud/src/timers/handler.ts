@@ -4,8 +4,8 @@ import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 import type { JobQueue } from '../fan-out/job-queue.ts';
-import { flush, forsake } from '../frames/after.ts';
 import { refreshBans } from '../identity/refresh-bans.ts';
+import { inOneEvent } from '../outbox.ts';
 import { decodeTimer, type TimerMessage } from './message.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
@@ -51,24 +51,13 @@ async function isHandled(options: TimerHandlerOptions, record: SqsRecord): Promi
     else await handle(options, timer);
     return true;
   } catch (error) {
-    await abandon(options, timer, error);
+    options.log.error('timer-failed', {
+      kind: timer?.kind,
+      connectionId: timer?.connectionId,
+      error: textOf(error),
+    });
     return false;
   }
-}
-
-/** What was gathered before the failure leaves, so that it does not wait for the next timer; nothing counts as done. */
-async function abandon(
-  { environment, log }: TimerHandlerOptions,
-  timer: TimerMessage | undefined,
-  error: unknown,
-): Promise<void> {
-  log.error('timer-failed', {
-    kind: timer?.kind,
-    connectionId: timer?.connectionId,
-    error: textOf(error),
-  });
-  forsake(environment);
-  await flush(environment).catch((again: unknown) => log.error('flush-failed', { error: textOf(again) }));
 }
 
 function textOf(error: unknown): string {
@@ -84,10 +73,13 @@ async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body
 async function handle(options: TimerHandlerOptions, timer: TimerMessage): Promise<void> {
   const { environment, timers, liveness, clock } = options;
   if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
-  if (timer.kind === 'liveness') await liveness.check(timer);
-  else if (timer.kind === 'connect') await environment.connectDeadline?.ring(timer.connectionId);
-  else await environment.broker.ring({ ...timer, kind: timer.kind, session: sessionOf(timer) });
-  await flush(environment);
+  if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
+  const { kind } = timer;
+  await inOneEvent(environment, (outbox) =>
+    kind === 'liveness'
+      ? liveness.check(outbox, timer)
+      : outbox.broker.ring({ ...timer, kind, session: sessionOf(timer) }),
+  );
 }
 
 function sessionOf({ session: { tenant, clientId, incarnation } }: TimerMessage): SessionRef {

@@ -1,6 +1,7 @@
 import type { Link } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { LostConnections } from '../../src/connections/lost-connections.ts';
+import type { MakeBroker } from '../../src/index.ts';
 import { environmentWhere } from '../support/doings.ts';
 
 const gone = (connectionId: string) => ({ connectionId, outcome: 'gone', isLoss: true, packets: 1 }) as const;
@@ -81,16 +82,17 @@ describe('a lost connection for whose end somebody waits', () => {
     const { environment } = environmentWhere('gone');
     const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
     const told: string[] = [];
-    const broker = {
-      ...environment.broker,
-      // What it leaves goes to a session whose connection is lost too.
-      lost: async ({ id }: Link) => {
-        await lost.closed('last');
-        told.push(id);
-      },
+    // What it leaves goes to a session whose connection is lost too.
+    const tell = async ({ id }: Link) => {
+      await lost.closed('last');
+      told.push(id);
+    };
+    const makeBroker: MakeBroker = (outbox, kind) => {
+      const made = environment.makeBroker(outbox, kind);
+      return { ...made, broker: { ...made.broker, lost: tell } };
     };
     const links = { ...environment.links, end: async () => ({ phase: 'closed' }) as const };
-    const lost = new LostConnections({ ...environment, broker, links }, () => true);
+    const lost = new LostConnections({ ...environment, makeBroker, links }, () => true);
     for (const name of [...names, 'last']) lost.add(gone(name));
     await lost.done();
     expect(told.sort()).toEqual([...names, 'last'].sort());

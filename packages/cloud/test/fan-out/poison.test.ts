@@ -1,5 +1,7 @@
+import type { Broker } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import type { SqsRecord } from '../../src/events/sqs.ts';
+import type { MakeBroker } from '../../src/index.ts';
 import type { Process } from '../support/fan-out.ts';
 import { gate, never, World } from '../support/fan-out.ts';
 
@@ -24,16 +26,21 @@ interface Victim {
 function workerFailingAt(world: World, text: string, how: 'throws' | 'dies'): Victim {
   const worker = world.process({ limits: LIMITS });
   const death = gate();
-  const { broker } = worker.cloud.environment;
-  const { serve } = broker;
-  broker.serve = async (message, subscribers, isRepeat) => {
-    if (Buffer.from(message.payload).toString() === text) {
-      if (how === 'throws') throw new Error('a defect');
-      death.open();
-      await never();
-    }
-    await serve(message, subscribers, isRepeat);
+  const { environment } = worker.cloud;
+  const { makeBroker } = environment;
+  const makeVictim: MakeBroker = (outbox, kind) => {
+    const made = makeBroker(outbox, kind);
+    const serve: Broker['serve'] = async (message, subscribers, isRepeat) => {
+      if (Buffer.from(message.payload).toString() === text) {
+        if (how === 'throws') throw new Error('a defect');
+        death.open();
+        await never();
+      }
+      await made.broker.serve(message, subscribers, isRepeat);
+    };
+    return { ...made, broker: { ...made.broker, serve } };
   };
+  Object.assign(environment, { makeBroker: makeVictim });
   return { worker, died: death.opened.then(() => undefined) };
 }
 

@@ -4,7 +4,7 @@ import { noCounts } from '../../src/fan-out/metrics.ts';
 import { FanOutPosts, GatewayState } from '../../src/fan-out/posts.ts';
 import type { Frame } from '../../src/frames/frame.ts';
 import { PacketSequence } from '../../src/frames/packet-sequence.ts';
-import { PARALLEL_POSTS_MAX } from '../../src/posts/postbag.ts';
+import { PARALLEL_POSTS_MAX } from '../../src/posts/direct-posts.ts';
 import type { PostOutcome } from '../../src/posts/poster.ts';
 import { environmentWhere, PACKET } from '../support/doings.ts';
 

@@ -1,10 +1,10 @@
 import type { Message, WideFilter } from '@apus/broker';
 import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
+import { GatheredJobs } from '../../src/fan-out/gathered-jobs.ts';
 import { decodeJob } from '../../src/fan-out/job.ts';
 import { type QueueEntry, QueueUnavailable, SqsQueue } from '../../src/fan-out/job-queue.ts';
 import { QueueBacklog } from '../../src/fan-out/queue-backlog.ts';
-import { QueuedFanOut } from '../../src/fan-out/queued-fan-out.ts';
 import { SqsVisibility } from '../../src/fan-out/visibility.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -30,9 +30,9 @@ const wide = (shards: number, fields: Partial<WideFilter> = {}): WideFilter => (
   ...fields,
 });
 
-function fanOutInto(sent: QueueEntry[], isFull = false): QueuedFanOut {
+function fanOutInto(sent: QueueEntry[], isFull = false): GatheredJobs {
   const queue = { send: async (entries: readonly QueueEntry[]) => void sent.push(...entries) };
-  return new QueuedFanOut(queue, { isFull: async () => isFull });
+  return new GatheredJobs({ queue, backlog: { isFull: async () => isFull } });
 }
 
 const idsOf = ({ body }: QueueEntry): string[] => decodeJob(body)?.messages.map(({ id }) => id) ?? [];

@@ -1,10 +1,8 @@
 import type { LinkStore } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { GatewayConnections } from '../../src/connections/gateway-connections.ts';
-import { Postbag } from '../../src/posts/postbag.ts';
+import { GatheredPosts } from '../../src/posts/gathered-posts.ts';
 import type { Poster } from '../../src/posts/poster.ts';
-
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('a connection that was taken over', () => {
   it('is cut where the store is away: its $disconnect writes the tombstone', async () => {
@@ -14,8 +12,9 @@ describe('a connection that was taken over', () => {
       throw new Error('throttled');
     };
     const links = { end } as unknown as LinkStore;
-    const postbag = new Postbag(poster, SILENT);
-    const connections = new GatewayConnections(postbag, poster, links, { now: () => 0 });
+    const posts = new GatheredPosts({ post: async () => [] });
+    const clock = { now: () => 0 };
+    const connections = new GatewayConnections({ posts, own: undefined, poster, links, clock });
     await expect(connections.close('old', undefined)).rejects.toThrow('throttled');
     expect(deleted).toEqual(['old']);
   });

@@ -2,6 +2,7 @@ import { MessageClock } from '@apus/broker';
 import { Violation } from '@apus/mqtt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { QueueUnavailable } from '../../src/fan-out/job-queue.ts';
+import type { MakeBroker } from '../../src/index.ts';
 import { type Hooks, type Process, World } from '../support/fan-out.ts';
 import { KEY, PublishEndpoint } from '../support/publish.ts';
 
@@ -113,8 +114,11 @@ describe('POST /api/v5/publish', () => {
 
   it('answers 429 when the broker has a limit of its own', async () => {
     const { environment } = process.cloud;
-    const broker = { ...environment.broker, publish: () => new Violation(0x97, 'that is enough') };
-    const limited = new PublishEndpoint(world, process, { environment: { ...environment, broker } });
+    const makeBroker: MakeBroker = (outbox, kind) => {
+      const made = environment.makeBroker(outbox, kind);
+      return { ...made, broker: { ...made.broker, publish: () => new Violation(0x97, 'that is enough') } };
+    };
+    const limited = new PublishEndpoint(world, process, { environment: { ...environment, makeBroker } });
     const { status, headers, body } = await limited.publish({ topic: 'b', payload: 'x', retain: true });
     expect([status, headers['retry-after'], body]).toEqual([
       429,

@@ -1,4 +1,4 @@
-import { createBroker, DEFAULT_LIMITS, type LinkStore } from '@apus/broker';
+import { createBroker, createProcessState, DEFAULT_LIMITS, type LinkStore } from '@apus/broker';
 import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 import type { Environment } from '../../src/environment.ts';
 import { createEnvironment, gatewayBrokerOptions, type Poster, type PostOutcome } from '../../src/index.ts';
@@ -51,26 +51,32 @@ export function environmentWhere(
     ephemeralSessionsKeep: 'nothing',
     lossGraceSeconds: 0,
   });
+  const stores = createMemoryStores();
+  const randomId = () => 'id';
+  const state = createProcessState({ clock, randomId });
   const environment = createEnvironment({
     links,
     poster,
     clock,
     log: silent,
-    makeBroker: (connections) =>
-      createBroker(
+    messageClock: state.messageClock,
+    makeBroker: ({ connections }) => ({
+      broker: createBroker(
         {
-          ...createMemoryStores(),
+          ...stores,
           connections,
           clock,
           log: silent,
           timers: { set: () => {}, cancel: () => {} },
-          randomId: () => 'id',
+          randomId,
           authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
           authorizer: { mayPublish: () => true, maySubscribe: () => true },
           authenticationMethods: new Map(),
         },
         options,
+        state,
       ),
+    }),
   });
   return { environment, done, poster };
 }

@@ -11,7 +11,6 @@ import type { RequestContext } from '../../src/events/gateway.ts';
 import type { SqsBatchResponse, SqsRecord } from '../../src/events/sqs.ts';
 import type { JobQueue, QueueEntry } from '../../src/fan-out/job-queue.ts';
 import type { FanOutCounts } from '../../src/fan-out/metrics.ts';
-import { QueuedFanOut } from '../../src/fan-out/queued-fan-out.ts';
 import { createFanOutWorker, type FanOutWorker } from '../../src/fan-out/worker.ts';
 import type { FanOutWorkerLimits } from '../../src/fan-out/worker-limits.ts';
 import type { Frame } from '../../src/frames/frame.ts';
@@ -315,7 +314,7 @@ export class World {
       ...world,
       dynamo: this.#client(hooks),
       tableName: TABLE,
-      fanOut: new QueuedFanOut(this.queue, { isFull: async () => false }),
+      fanOut: { queue: this.queue, backlog: { isFull: async () => false } },
       timers: { set: () => {}, cancel: () => {} },
       poster,
       authenticator: { authenticate: ({ username = '' }) => identityOf(username) },

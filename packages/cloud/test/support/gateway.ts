@@ -1,11 +1,11 @@
 import {
-  type Broker,
   type BrokerLimits,
   type BrokerOptions,
-  type Connections,
   createBroker,
+  createProcessState,
   DEFAULT_LIMITS,
   type Ports,
+  type ProcessState,
   type Timer,
 } from '@apus/broker';
 import { type Emulator, type EmulatorOptions, type Environment, startEmulator } from '@apus/emulator';
@@ -18,7 +18,8 @@ import {
   createHandlers,
   gatewayBrokerOptions,
   type Handlers,
-  PostingConnections,
+  inOneEvent,
+  type MakeBroker,
   SignedPoster,
 } from '../../src/index.ts';
 
@@ -89,23 +90,25 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     lossGraceSeconds: 0,
   });
   let ids = 0;
-  const makeBroker = (over: MemoryStores, connections: Connections): Broker =>
-    createBroker(
-      { ...over, ...worldOf(time, () => `id${(ids++).toString(36)}`), connections },
-      brokerOptions,
-    );
+  const world = worldOf(time, () => `id${(ids++).toString(36)}`);
+  const makeBroker = (over: MemoryStores, state: ProcessState) =>
+    (({ connections }) => ({
+      broker: createBroker({ ...over, ...world, connections }, brokerOptions, state),
+    })) satisfies MakeBroker;
   const emulator = await startEmulator({
     seed: 1,
     onInvocationError: (error) => failures.push(error),
     ...options.emulator,
     createEnvironment: (environment) => {
       const remote = stored(environment, stores, options.onStoreCall);
+      const state = createProcessState(world);
       const handlers = createHandlers({
         links: asRemote(environment, links, options.onStoreCall),
         poster: posterOf(environment),
         clock: time,
         log: silent,
-        makeBroker: (connections) => makeBroker(remote, connections),
+        makeBroker: makeBroker(remote, state),
+        messageClock: state.messageClock,
         maximumPacketSize: brokerOptions.limits.maximumPacketSize,
       });
       const wrapped = (options.wrap ?? same)(withDeadline(handlers, options.remainingMs));
@@ -119,6 +122,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       };
     },
   });
+  const ownState = createProcessState(world);
   const outside = createEnvironment({
     links,
     poster: new SignedPoster({
@@ -129,7 +133,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     }),
     clock: time,
     log: silent,
-    makeBroker: () => makeBroker(stores, new PostingConnections(() => outside)),
+    makeBroker: makeBroker(stores, ownState),
+    messageClock: ownState.messageClock,
   });
   const gateway: Gateway = {
     url: emulator.url,
@@ -145,12 +150,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       for (const [key, { timer, dueAtMs }] of [...time.timers]) {
         if (dueAtMs > time.nowMs) continue;
         time.timers.delete(key);
-        await outside.broker.ring(timer);
+        await inOneEvent(outside, ({ broker }) => broker.ring(timer));
       }
     },
     async publish(topic, payload, qos, retain = false) {
       const message = { topic, payload: Buffer.from(payload), qos, retain, properties: {} };
-      const receipt = await outside.broker.publish({ tenant: 'default', ...message });
+      const receipt = await inOneEvent(outside, ({ broker }) =>
+        broker.publish({ tenant: 'default', ...message }),
+      );
       if (receipt instanceof Violation) throw new Error(receipt.reason);
     },
   };

@@ -1,6 +1,6 @@
 import { type GivenQuotaScopes, NO_QUOTAS, withQuotas } from '@apus/broker';
 import { createDynamoDb } from '@apus/emulator';
-import { type DynamoOptions, defineTable } from '@apus/store-dynamodb';
+import { type DynamoOptions, defineTable, type EventStores } from '@apus/store-dynamodb';
 import {
   type AttributeValue,
   CreateTableCommand,
@@ -9,10 +9,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { generate } from 'mqtt-packet';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
+import type { MakeBroker } from '../../src/environment.ts';
 import type { RequestContext } from '../../src/events/gateway.ts';
 import type { SqsRecord } from '../../src/events/sqs.ts';
 import type { JobQueue, QueueEntry } from '../../src/fan-out/job-queue.ts';
-import { QueuedFanOut } from '../../src/fan-out/queued-fan-out.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
 import { createSweep, type Sweep, type SweepReport } from '../../src/sweep/sweep.ts';
 import { createTimerHandler, type TimerHandler } from '../../src/timers/handler.ts';
@@ -176,7 +176,7 @@ export class TimersWorld {
     const cloud = composeCloud({
       dynamo: this.#client(kill),
       tableName: TABLE,
-      fanOut: new QueuedFanOut(killable(new FakeQueue(this.time), kill), { isFull: async () => false }),
+      fanOut: { queue: killable(new FakeQueue(this.time), kill), backlog: { isFull: async () => false } },
       timers,
       livenessTimers: timers,
       poster: {
@@ -334,4 +334,34 @@ export class TimersWorld {
 
 function killable(queue: JobQueue, kill: Kill): JobQueue {
   return { send: (entries) => kill.around(() => queue.send(entries)) };
+}
+
+/** Alters the stores of each event that a process handles from now on. */
+export function alterStores({ cloud: { environment } }: Process, alter: (stores: EventStores) => void): void {
+  const { makeBroker } = environment;
+  const makeAltered: MakeBroker = (outbox, kind) => {
+    const made = makeBroker(outbox, kind);
+    alter(made.stores as EventStores);
+    return made;
+  };
+  Object.assign(environment, { makeBroker: makeAltered });
+}
+
+/** Lets something happen before a call, the first time that an event of the process makes it. */
+export function beforeFirst(
+  process: Process,
+  call: 'links.load' | 'sessions.get',
+  happens: () => Promise<unknown>,
+) {
+  let isDue = true;
+  const once = async () => {
+    if (!isDue) return;
+    isDue = false;
+    await happens();
+  };
+  alterStores(process, ({ links, sessions }) => {
+    const [load, get] = [links.load.bind(links), sessions.get.bind(sessions)];
+    if (call === 'links.load') links.load = async (...given) => once().then(() => load(...given));
+    else sessions.get = async (...given) => once().then(() => get(...given));
+  });
 }

@@ -1,7 +1,7 @@
 import { messageOf, upTo } from '@apus/broker/samples';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fields } from '../../../../test/support/text-client.ts';
-import { Kill, type Process, TimersWorld } from '../support/timers-world.ts';
+import { alterStores, beforeFirst, Kill, type Process, TimersWorld } from '../support/timers-world.ts';
 
 // Where a process dies at each of its steps, the world is made anew for each.
 vi.setConfig({ testTimeout: 120_000 });
@@ -95,12 +95,7 @@ describe('a connection that has sent no CONNECT', () => {
     pass(60_001);
     const process = world.process();
     const { links } = process.cloud.stores;
-    const load = links.load.bind(links);
-    links.load = async (connectionId) => {
-      links.load = load;
-      await world.connect(connectionId);
-      return await load(connectionId);
-    };
+    beforeFirst(process, 'links.load', () => world.connect('silent'));
     expect(await world.sweep(process)).toMatchObject({ connectTimeouts: 0 });
     expect(world.gateway.deleted).toEqual([]);
     expect(await links.load('silent')).toMatchObject({ phase: 'connected' });
@@ -197,13 +192,7 @@ describe('a session whose connection is over', () => {
     await world.disconnect('a', 1006, dying(BANS_STEPS + 3));
     pass(TEN_MINUTES_MS);
     const process = world.process();
-    const { sessions } = process.cloud.stores;
-    const get = sessions.get.bind(sessions);
-    sessions.get = async (...call) => {
-      sessions.get = get;
-      await world.connect('b', { ...PERSISTENT, clientId: 'c' });
-      return await get(...call);
-    };
+    beforeFirst(process, 'sessions.get', () => world.connect('b', { ...PERSISTENT, clientId: 'c' }));
     expect(await world.sweep(process)).toMatchObject({ connectionsLost: 0 });
     expect((await recordOf('c'))?.attachment?.connectionId).toBe('b');
   });
@@ -261,13 +250,7 @@ describe('a session past its expiry', () => {
     await leave();
     pass(100_060_001);
     const process = world.process();
-    const { sessions } = process.cloud.stores;
-    const get = sessions.get.bind(sessions);
-    sessions.get = async (...call) => {
-      sessions.get = get;
-      await world.connect('b', { ...PERSISTENT, clientId: 'a' });
-      return await get(...call);
-    };
+    beforeFirst(process, 'sessions.get', () => world.connect('b', { ...PERSISTENT, clientId: 'a' }));
     await world.sweep(process);
     expect((await recordOf('a'))?.attachment?.connectionId).toBe('b');
   });
@@ -510,8 +493,9 @@ describe('what a sweep could not deal with', () => {
     await world.disconnect('a', 1006, dying(BANS_STEPS + 3));
     pass(TEN_MINUTES_MS);
     const process = world.process();
-    const { sessions } = process.cloud.stores;
-    sessions.get = () => Promise.reject(new Error('not now'));
+    alterStores(process, ({ sessions }) => {
+      sessions.get = () => Promise.reject(new Error('not now'));
+    });
     // From the connection's side, and from the session's.
     expect(await world.sweep(process)).toMatchObject({ failed: 2, isPassComplete: true });
     expect(process.log.map(({ event }) => event)).toContain('sweep-failed');
@@ -526,10 +510,11 @@ describe('what a sweep could not deal with', () => {
     }
     pass(TEN_MINUTES_MS);
     const process = world.process();
-    const { sessions } = process.cloud.stores;
-    const get = sessions.get.bind(sessions);
-    sessions.get = (tenant, clientId) =>
-      clientId === 'b' ? Promise.reject(new Error('not now')) : get(tenant, clientId);
+    alterStores(process, ({ sessions }) => {
+      const get = sessions.get.bind(sessions);
+      sessions.get = (tenant, clientId) =>
+        clientId === 'b' ? Promise.reject(new Error('not now')) : get(tenant, clientId);
+    });
     expect(await world.sweep(process)).toMatchObject({ failed: 2, connectionsLost: 2 });
   });
 

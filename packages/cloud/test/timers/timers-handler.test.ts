@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fields } from '../../../../test/support/text-client.ts';
 import type { SqsRecord } from '../../src/events/sqs.ts';
-import { type Process, TimersWorld } from '../support/timers-world.ts';
+import { alterStores, type Process, TimersWorld } from '../support/timers-world.ts';
 
 const WILL = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: false };
 
@@ -135,10 +135,11 @@ describe('the function of the timer queue', () => {
       await world.disconnect(connectionId);
     }
     const process = world.process();
-    const { sessions } = process.cloud.stores;
-    const begin = sessions.beginWill;
-    sessions.beginWill = (session, ...call) =>
-      session.clientId === 'a' ? Promise.reject(new Error('no')) : begin(session, ...call);
+    alterStores(process, ({ sessions }) => {
+      const begin = sessions.beginWill.bind(sessions);
+      sessions.beginWill = (session, ...call) =>
+        session.clientId === 'a' ? Promise.reject(new Error('no')) : begin(session, ...call);
+    });
     world.time.nowMs += 5_000;
     const records = remindersSent()
       .filter(({ body }) => body.includes('"will"'))

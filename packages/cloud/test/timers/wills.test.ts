@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fields } from '../../../../test/support/text-client.ts';
 import { gate } from '../support/fan-out.ts';
-import { TimersWorld } from '../support/timers-world.ts';
+import { alterStores, TimersWorld } from '../support/timers-world.ts';
 
 const WILL = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: false };
 const PERSISTENT: Fields = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
@@ -38,13 +38,14 @@ describe.each([
     const slow = world.process();
     // The gateway does not wait for the end of `$default` with `$disconnect`.
     const [reached, released] = [gate(), gate()];
-    const { sessions } = slow.cloud.stores;
-    const detach = sessions.detach.bind(sessions);
-    sessions.detach = async (request) => {
-      reached.open();
-      await released.opened;
-      return await detach(request);
-    };
+    alterStores(slow, ({ sessions }) => {
+      const detach = sessions.detach.bind(sessions);
+      sessions.detach = async (request) => {
+        reached.open();
+        await released.opened;
+        return await detach(request);
+      };
+    });
     const goodbye = world.frame(slow, 'a', { cmd: 'disconnect', reasonCode: 0 });
     await reached.opened;
     await world.disconnect('a');

@@ -11,7 +11,7 @@ import type { Copy, Decision, Effect, Offer, QueueRecord } from './types.ts';
 
 /**
  * A publisher's messages for the session: those that fit are taken in order, and posted when the record is written; the
- * rest is appended before the post, as newer messages may overtake it in the client's next page otherwise.
+ * rest is appended when the post has left.
  */
 export function offerCopies(record: QueueRecord, offer: Offer): Decision {
   if (record.hasEnded) return { record, effects: [{ type: 'refuse', reason: 'ended' }] };

@@ -3,7 +3,7 @@ import type { PacketId } from '@apus/mqtt';
 import { DECISIONS_MAX } from '../limits.ts';
 import { connectionOf } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
-import type { FrameCache } from '../table/frame-cache.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
 import type { RecordLog } from './record-log.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
@@ -14,13 +14,13 @@ import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
 export class RecordAcknowledgements {
   readonly #records: Records;
   readonly #log: RecordLog;
-  readonly #frame: FrameCache;
+  readonly #event: EventCache;
   #gathered: Gathered | undefined;
 
-  constructor(records: Records, log: RecordLog, frame: FrameCache) {
+  constructor(records: Records, log: RecordLog, event: EventCache) {
     this.#records = records;
     this.#log = log;
-    this.#frame = frame;
+    this.#event = event;
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
@@ -55,7 +55,7 @@ export class RecordAcknowledgements {
    * the reply leaves after that. A frame that fails has acknowledged nothing.
    */
   async #change(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
-    if (!this.#frame.isOpen) return await this.#changeNow(session, decideOn);
+    if (!this.#event.isOpen) return await this.#changeNow(session, decideOn);
     let gathered = this.#gatheredFor(session);
     if (gathered === undefined) {
       await this.commit();
@@ -67,7 +67,7 @@ export class RecordAcknowledgements {
     if (typeof applied === 'string') return applied;
     const { held, deleted } = applied;
     // What was acknowledged makes room, which a frame with a reply uses.
-    if (held.record.mode === 'backlog' && !this.#frame.isPushing) this.#frame.oweLook();
+    if (held.record.mode === 'backlog' && !this.#event.isPushing) this.#event.noteRoom();
     this.#gathered = {
       ...gathered,
       held,
@@ -101,11 +101,6 @@ export class RecordAcknowledgements {
       }, found);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
-  }
-
-  /** The frame has ended. */
-  endFrame(): void {
-    this.#gathered = undefined;
   }
 
   #gatheredFor({ incarnation, key }: SessionRef): Gathered | undefined {

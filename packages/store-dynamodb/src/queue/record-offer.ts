@@ -1,48 +1,77 @@
-import type { Delivery, Message, QueueLimits, SessionRef } from '@apus/broker';
+import type {
+  Appended,
+  ConnectionId,
+  Delivery,
+  Message,
+  Offer,
+  Offered,
+  QueueLimits,
+  SessionRef,
+} from '@apus/broker';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from '../limits.ts';
-import { SessionSnapshot } from '../sessions/session-ref.ts';
+import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import type { Bodies } from '../table/bodies.ts';
 import { ContentionError } from '../table/errors.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import { encodeMessage } from '../table/message-blob.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { type Copies, holderOf, indexOfCopy } from './copies.ts';
-import { entryFields, type Entry as Offered, sizeOfEntry } from './queue-items.ts';
+import { entryFields, type Entry as OfferedEntry, sizeOfEntry } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import type { HeldRecord, Records } from './records.ts';
 import { decide } from './session-record.ts';
-import type { Copy, Decision, Entry } from './types.ts';
+import type { Copy, Decision, Entry, QueueRecord } from './types.ts';
 
 export interface RecordOfferParts {
   readonly records: Records;
   readonly log: RecordLog;
   readonly bodies: Bodies;
   readonly copies: Copies;
+  readonly event: EventCache;
 }
 
-/** One copy of the message on its way to a session. */
+/** One copy of a message on its way to a session. */
 interface OfferedCopy {
   readonly name: string;
-  readonly offered: Offered;
+  readonly offered: OfferedEntry;
   readonly fields: Item;
   /** By which it is known when it comes again. */
   readonly memory: Item | undefined;
   readonly isHeld: boolean;
   isInLog: boolean;
   isRemembered: boolean;
-  /** This call has taken or appended it. */
+  /** This event has taken or appended it, or it needs nothing more. */
   isPlaced: boolean;
 }
 
+/** The messages of one event for one session. */
+interface SessionOffer {
+  readonly session: SessionRef;
+  readonly copies: readonly OfferedCopy[];
+  /** The record as it was decided on last; undefined: the session is over. */
+  held: HeldRecord | undefined;
+  /** Names of the copies that have to be appended. */
+  waiting: readonly string[];
+  /** A message that is in the log already is to be looked after. */
+  isLookDue: boolean;
+  /** The connection that was sent one of them before, or not. */
+  uncertain: ConnectionId | undefined;
+  /** What has a place can still be sent. */
+  mayTake: boolean;
+}
+
 /**
- * Offers one message to many sessions. For each it reads the record, decides, and writes the record as it was read: the
- * copies that fit are the caller's to send, the others are appended to the log. A publisher that has appended looks at the
- * record again: see `Appended`.
+ * Offers the messages of an event to many sessions. For each it reads the record, decides on all messages at once, and
+ * writes the record as it was read: the copies that fit are the caller's to send. When they have left, `append` adds the
+ * others to the log, and looks at the record again: see `Appended` of `decide`.
  */
-export class RecordOffer {
+export class RecordOffer implements Offered {
   readonly #table: Table;
   readonly #parts: RecordOfferParts;
   readonly #limits: QueueLimits;
+  readonly #offers: SessionOffer[] = [];
+  readonly #unannounced = new Set<ConnectionId>();
   #dropped = 0;
 
   constructor(table: Table, parts: RecordOfferParts, limits: QueueLimits) {
@@ -51,52 +80,101 @@ export class RecordOffer {
     this.#limits = limits;
   }
 
-  /** Answers how many messages were dropped. */
-  async run(
-    message: Message,
-    deliveries: readonly Delivery[],
-    hold?: ReadonlySet<Delivery>,
-  ): Promise<number> {
-    const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
-    const held = await this.#heldFor(deliveries);
-    const isWanted = deliveries.some(({ session }) => held.get(session.key) !== undefined);
-    const content = isWanted ? await this.#content(message, deliveries, ttlSeconds) : undefined;
-    const bySession = new Map<string, OfferedCopy[]>();
-    for (const delivery of deliveries) {
-      const { session } = delivery;
-      if (held.get(session.key) === undefined || content === undefined) {
-        passOn(delivery);
-        continue;
-      }
-      const copies = bySession.get(session.key) ?? [];
-      bySession.set(session.key, copies);
-      const index = delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
-      const offered = { message, delivery, index, content, ttlSeconds };
-      copies.push({
-        name: nameOfOffered(session, offered),
-        offered,
-        fields: entryFields(offered),
-        memory: this.#parts.copies.memoryOf(message.id, index, delivery),
-        isHeld: hold?.has(delivery) === true,
-        isInLog: false,
-        isRemembered: false,
-        isPlaced: false,
-      });
-    }
-    const offers = [...bySession].map(([key, copies]) =>
-      this.#offer(copies[0]?.offered.delivery.session as SessionRef, copies, held.get(key)),
+  get uncertain(): readonly ConnectionId[] {
+    return this.#offers.flatMap(({ uncertain }) => uncertain ?? []);
+  }
+
+  get waiting(): readonly ConnectionId[] {
+    return this.#offers.flatMap(({ waiting, held }) =>
+      waiting.length === 0 ? [] : (held?.attachment?.connectionId ?? []),
     );
-    await Promise.all(offers);
-    return this.#dropped;
+  }
+
+  /** The first step. */
+  async take(offers: readonly Offer[]): Promise<this> {
+    const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
+    const bySession = await this.#sessionsOf(offers);
+    const copies = new Map<string, OfferedCopy[]>();
+    for (const offer of offers) {
+      const present = offer.deliveries.filter(({ session }) => bySession.get(session.key) !== undefined);
+      for (const delivery of offer.deliveries) if (!present.includes(delivery)) passOn(delivery);
+      if (present.length === 0) continue;
+      const content = await this.#content(offer.message, present, ttlSeconds);
+      for (const delivery of present) {
+        const { key } = delivery.session;
+        const isHeld = offer.hold?.has(delivery) === true;
+        const copy = this.#copyOf(offer.message, delivery, content, ttlSeconds, isHeld);
+        copies.set(key, [...(copies.get(key) ?? []), copy]);
+      }
+    }
+    const taken = [...copies].map(([key, its]) => {
+      const session = its[0]?.offered.delivery.session as SessionRef;
+      return this.#take(this.#offerTo(session, its, bySession.get(key)));
+    });
+    await Promise.all(taken);
+    return this;
+  }
+
+  /** The second step. */
+  async append(): Promise<Appended> {
+    const ended = new Set(this.uncertain);
+    for (const { session, uncertain } of this.#offers)
+      if (uncertain !== undefined) await this.#parts.records.lost(session, uncertain);
+    // Offers to the holders of known copies join the list meanwhile.
+    for (let next = 0; next < this.#offers.length; ) {
+      const offers = this.#offers.slice(next);
+      next += offers.length;
+      await Promise.all(offers.map((offer) => this.#append(offer)));
+    }
+    const uncertain = this.uncertain.filter((connectionId) => !ended.has(connectionId));
+    return { dropped: this.#dropped, uncertain, unannounced: [...this.#unannounced] };
   }
 
   /** The records of the sessions, by session key. Undefined for an incarnation that is over. */
-  async #heldFor(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, HeldRecord | undefined>> {
-    const sessions = new Map(deliveries.map(({ session }) => [session.key, session]));
+  async #sessionsOf(offers: readonly Offer[]): Promise<ReadonlyMap<string, HeldRecord | undefined>> {
+    const sessions = new Map<string, SessionRef>();
+    for (const { deliveries } of offers)
+      for (const { session } of deliveries)
+        if (!sessions.has(session.key)) sessions.set(session.key, session);
     const read = [...sessions].map(
       async ([key, session]) => [key, await this.#parts.records.readOnce(session)] as const,
     );
     return new Map(await Promise.all(read));
+  }
+
+  #offerTo(session: SessionRef, copies: readonly OfferedCopy[], held: HeldRecord | undefined): SessionOffer {
+    const offer = {
+      session,
+      copies,
+      held,
+      waiting: [],
+      isLookDue: false,
+      uncertain: undefined,
+      mayTake: true,
+    };
+    this.#offers.push(offer);
+    return offer;
+  }
+
+  #copyOf(
+    message: Message,
+    delivery: Delivery,
+    content: OfferedEntry['content'],
+    ttlSeconds: number,
+    isHeld: boolean,
+  ): OfferedCopy {
+    const index = delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
+    const offered = { message, delivery, index, content, ttlSeconds };
+    return {
+      name: nameOfOffered(delivery.session, offered),
+      offered,
+      fields: entryFields(offered),
+      memory: this.#parts.copies.memoryOf(message.id, index, delivery),
+      isHeld,
+      isInLog: false,
+      isRemembered: false,
+      isPlaced: false,
+    };
   }
 
   /** Over 1 KB it is written once for all, before anything refers to it. */
@@ -104,78 +182,83 @@ export class RecordOffer {
     message: Message,
     deliveries: readonly Delivery[],
     ttlSeconds: number,
-  ): Promise<Offered['content']> {
+  ): Promise<OfferedEntry['content']> {
     const blob = encodeMessage(message);
     if (blob.length <= INLINE_MESSAGE_BYTES_MAX) return { blob };
     const tenant = deliveries[0]?.session.tenant ?? '';
     return { body: await this.#parts.bodies.store(tenant, message.id, blob, ttlSeconds) };
   }
 
-  async #offer(
-    session: SessionRef,
-    copies: readonly OfferedCopy[],
-    first: HeldRecord | undefined,
-  ): Promise<void> {
-    let held = first;
-    keep(session, undefined);
+  /** Places what may be sent. */
+  async #take(offer: SessionOffer): Promise<void> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const open = copies.filter(({ isPlaced }) => !isPlaced);
-      if (held === undefined) {
-        await this.#refuse(session, open);
-        return;
-      }
-      const outcome = await this.#decide(session, held, open);
-      if (outcome === 'done') return;
-      held = await this.#parts.records.read(session);
+      if (offer.held === undefined) return await this.#refuse(offer);
+      if ((await this.#decide(offer, offer.held)) === 'done') return;
+      offer.held = await this.#parts.records.read(offer.session);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
   /** 'again': another has written meanwhile, or a copy is known. */
-  async #decide(
-    session: SessionRef,
-    held: HeldRecord,
-    copies: readonly OfferedCopy[],
-  ): Promise<'done' | 'again'> {
-    // What its link has no room for waits.
-    const isHeld = copies.some((copy) => copy.isHeld);
-    const record = isHeld ? { ...held.record, connectionId: undefined } : held.record;
-    const isLogAsked = record.connectionId !== undefined && record.mode === 'closing' && record.awaits === 0;
-    const read = isLogAsked ? await this.#parts.log.first(session, record.entries.length + 1) : undefined;
-    const decision = decide(record, {
-      type: 'offer',
-      copies: copies.map(copyOf),
-      log: read?.items.map(nameOfItem) ?? [],
-      untilMs: this.#table.settings.clock.now() + this.#table.settings.postsWithinMs,
-    });
+  async #decide(offer: SessionOffer, held: HeldRecord): Promise<'done' | 'again'> {
+    const copies = offer.copies.filter(({ isPlaced }) => !isPlaced);
+    const decision = await this.#decisionOn(offer, held.record, copies);
     for (const effect of decision.effects) {
       if (effect.type === 'refuse') {
-        await this.#refuse(session, copies);
+        await this.#refuse(offer);
         return 'done';
       }
       if (effect.type === 'end-connection') {
-        const connected = new SessionSnapshot(session, held.attachment);
-        if ((await this.#table.settings.endUncertain?.(connected)) === true)
-          await this.#parts.records.lost(session, effect.connectionId);
-        return 'done';
+        this.#leaveUncertain(offer, held, effect.connectionId);
+        return 'again';
       }
     }
     const taken = entriesTaken(decision);
-    if (taken.length > 0 && !(await this.#take(session, held, decision, copies, taken))) return 'again';
-    const names = decision.effects.flatMap((effect) => (effect.type === 'append' ? effect.names : []));
-    const appended = await this.#append(session, held, copies, names);
-    const looks = appended.isStored || decision.effects.some(({ type }) => type === 'look');
-    if (looks) await this.#look(session, copies, names);
-    return appended.isKnown ? 'again' : 'done';
+    if (taken.length > 0 && !(await this.#write(offer, held, decision, copies, taken))) return 'again';
+    offer.waiting = decision.effects.flatMap((effect) => (effect.type === 'append' ? effect.names : []));
+    offer.isLookDue = decision.effects.some(({ type }) => type === 'look');
+    return 'done';
   }
 
-  async #take(
-    session: SessionRef,
+  async #decisionOn(
+    { session, mayTake }: SessionOffer,
+    record: QueueRecord,
+    copies: readonly OfferedCopy[],
+  ): Promise<Decision> {
+    const decideOn = async (on: QueueRecord) => {
+      const isLogAsked = on.connectionId !== undefined && on.mode === 'closing' && on.awaits === 0;
+      const read = isLogAsked ? await this.#parts.log.first(session, on.entries.length + 1) : undefined;
+      const { clock, postsWithinMs } = this.#table.settings;
+      const untilMs = clock.now() + postsWithinMs;
+      const log = read?.items.map(nameOfItem) ?? [];
+      return decide(on, { type: 'offer', copies: copies.map(copyOf), log, untilMs });
+    };
+    const offline = { ...record, connectionId: undefined };
+    // What its link has no room for waits.
+    if (copies.some(({ isHeld }) => isHeld)) return await decideOn(offline);
+    const decision = await decideOn(record);
+    return mayTake || entriesTaken(decision).length === 0 ? decision : await decideOn(offline);
+  }
+
+  /**
+   * The connection is ended, and what is newer waits behind the message. To the connection whose frame this is no reply but
+   * its own is under way, and that comes first: it stays, and is sent the message when its client returns.
+   */
+  #leaveUncertain(offer: SessionOffer, { record }: HeldRecord, connectionId: ConnectionId): void {
+    if (!this.#parts.event.isOf(connectionId)) offer.uncertain = connectionId;
+    offer.mayTake = false;
+    const names = new Set(record.entries.map(({ name }) => name));
+    for (const copy of offer.copies) copy.isPlaced ||= names.has(copy.name);
+  }
+
+  async #write(
+    offer: SessionOffer,
     held: HeldRecord,
     { record }: Decision,
     copies: readonly OfferedCopy[],
     taken: readonly Entry[],
   ): Promise<boolean> {
+    const { session } = offer;
     const its = taken.flatMap((entry) => copies.find(({ name }) => name === entry.name) ?? []);
     const contents = new Map(held.contents);
     for (const { name, fields } of its) contents.set(name, fields);
@@ -186,98 +269,102 @@ export class RecordOffer {
     const written = await this.#parts.records.write(session, held, { ...held, record, contents }, along);
     if (!written.ok) {
       for (const [place, copy] of remembered.entries())
-        if (written.failed.has(place)) await this.#noteKnown(session, copy, written.failed.get(place));
+        if (written.failed.has(place)) await this.#noteKnown(offer, copy, written.failed.get(place));
       return false;
     }
+    for (const copy of its) copy.isPlaced = true;
     if (held.nonce === undefined && !(await this.#isStill(session, held))) {
       const isTakenBack = await this.#parts.records.takeBack(session);
-      for (const copy of its) {
-        copy.isPlaced = true;
-        if (isTakenBack) passOnPlaced(copy, session);
-      }
+      for (const copy of its) if (isTakenBack) passOnPlaced(copy, session);
       return true;
     }
-    keep(session, { ...held, record, contents, nonce: written.nonce });
     const connected = new SessionSnapshot(session, held.attachment);
-    for (const [place, copy] of its.entries()) {
-      copy.isPlaced = true;
-      Object.assign(copy.offered.delivery, { session: connected, packetId: taken[place]?.packetId ?? 0 });
-    }
+    for (const [place, { offered }] of its.entries())
+      Object.assign(offered.delivery, { session: connected, packetId: taken[place]?.packetId ?? 0 });
     return true;
   }
 
-  async #append(
-    session: SessionRef,
-    held: HeldRecord,
-    copies: readonly OfferedCopy[],
-    names: readonly string[],
-  ): Promise<{ isStored: boolean; isKnown: boolean }> {
-    let [isStored, isKnown] = [false, false];
-    if (names.length === 0) return { isStored, isKnown };
-    keep(session, undefined);
-    if (held.attachment !== undefined)
-      await this.#table.settings.beforeAppend?.(new SessionSnapshot(session, held.attachment));
-    for (const copy of copies.filter(({ name }) => names.includes(name))) {
-      const { offered, memory } = copy;
-      const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
-      if ('known' in appended) {
-        await this.#noteKnown(session, copy, appended.known);
-        isKnown = true;
-        continue;
+  async #append(offer: SessionOffer): Promise<void> {
+    const { session } = offer;
+    offer.mayTake = false;
+    let isStored = offer.isLookDue;
+    const names = new Set<string>();
+    for (;;) {
+      const { held, waiting } = offer;
+      if (held === undefined) break;
+      let isKnown = false;
+      for (const copy of offer.copies.filter(({ name }) => waiting.includes(name))) {
+        const { offered, memory } = copy;
+        const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
+        if ('known' in appended) {
+          await this.#noteKnown(offer, copy, appended.known);
+          isKnown = true;
+          continue;
+        }
+        isStored ||= appended.isStored;
+        names.add(copy.name);
+        copy.isPlaced = true;
+        if (appended.dropped === 0) continue;
+        this.#dropped += appended.dropped;
+        offered.delivery.dropped = (offered.delivery.dropped ?? 0) + appended.dropped;
       }
-      isStored ||= appended.isStored;
-      copy.isPlaced = true;
-      if (appended.dropped === 0) continue;
-      this.#dropped += appended.dropped;
-      offered.delivery.dropped = (offered.delivery.dropped ?? 0) + appended.dropped;
+      if (!isKnown) break;
+      offer.held = await this.#parts.records.read(session);
+      await this.#take(offer);
+      isStored ||= offer.isLookDue;
     }
-    return { isStored, isKnown };
+    if (isStored) await this.#look(offer, names);
   }
 
   /** An earlier fan-out has placed it: here, or with another member of the share group, whose record decides then. */
-  async #noteKnown(session: SessionRef, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
+  async #noteKnown(offer: SessionOffer, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
     const { log, records } = this.#parts;
     copy.isRemembered = true;
-    const holder = holderOf(memory, session);
+    const holder = holderOf(memory, offer.session);
     if (holder === undefined) {
-      copy.isInLog = await log.has(session, copy.offered);
+      copy.isInLog = await log.has(offer.session, copy.offered);
       return;
     }
-    const held = await records.read(holder);
+    copy.isPlaced = true;
     const isInLog = await log.has(holder, copy.offered);
-    await this.#offer(holder, [{ ...copy, isInLog }], held);
+    const held = await records.read(holder);
+    await this.#take(this.#offerTo(holder, [{ ...copy, isInLog, isPlaced: false }], held));
   }
 
   /** The session is over. Of a copy that is known nothing comes, unless its publisher died before it looked. */
-  async #refuse(session: SessionRef, copies: readonly OfferedCopy[]): Promise<void> {
-    for (const copy of copies) {
+  async #refuse({ session, copies }: SessionOffer): Promise<void> {
+    for (const copy of copies.filter(({ isPlaced }) => !isPlaced)) {
+      copy.isPlaced = true;
       if (!copy.isRemembered) passOn(copy.offered.delivery);
       else if (copy.isInLog && (await this.#parts.log.delete(session, copy.name)))
         passOnPlaced(copy, session);
     }
   }
 
-  /** After an append: the client draws it, or is told to fetch. */
-  async #look(session: SessionRef, copies: readonly OfferedCopy[], names: readonly string[]): Promise<void> {
+  /** After an append: the client draws it, or has to be told to fetch. */
+  async #look({ session, copies }: SessionOffer, names: ReadonlySet<string>): Promise<void> {
     const { records, log } = this.#parts;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const held = await records.read(session);
       const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended' }).effects;
       if (held === undefined || effect?.type === 'pass-on') {
         for (const copy of copies)
-          if (names.includes(copy.name) && (await log.delete(session, copy.name)))
-            passOnPlaced(copy, session);
+          if (names.has(copy.name) && (await log.delete(session, copy.name))) passOnPlaced(copy, session);
         return;
       }
-      const connected = new SessionSnapshot(session, held.attachment);
-      if (effect?.type === 'nudge') await this.#table.settings.nudge?.(connected);
+      if (effect?.type === 'nudge') this.#announce(held);
       if (effect?.type !== 'object') return;
-      if (await this.#object(session, held)) {
-        await this.#table.settings.nudge?.(connected);
-        return;
-      }
+      if (await this.#object(session, held)) return this.#announce(held);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
+  }
+
+  /** To its own client the frame's reply says that more waits. */
+  #announce({ attachment }: HeldRecord): void {
+    if (attachment === undefined) return;
+    const { connectionId } = attachment;
+    if (this.#parts.event.isOf(connectionId)) this.#parts.event.noteMore(true);
+    else this.#unannounced.add(connectionId);
   }
 
   /**
@@ -288,7 +375,7 @@ export class RecordOffer {
     const { records } = this.#parts;
     const present = await records.present(session);
     if (present === undefined || attachment === undefined) return false;
-    if (present.attachment?.connectionId !== attachment.connectionId)
+    if (connectionOf(present) !== attachment.connectionId)
       await records.lost(session, attachment.connectionId);
     return true;
   }
@@ -299,10 +386,6 @@ export class RecordOffer {
     const { record } = decide(held.record, { type: 'object' });
     return (await this.#parts.records.write(session, held, { ...held, record })).ok;
   }
-}
-
-function keep(session: SessionRef, held: HeldRecord | undefined): void {
-  if (session instanceof SessionSnapshot) session.keep(held);
 }
 
 function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): Copy {

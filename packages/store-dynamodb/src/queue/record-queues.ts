@@ -3,6 +3,8 @@ import type {
   CompletingPacket,
   Delivery,
   Message,
+  Offer,
+  Offered,
   PageLimit,
   Queued,
   QueuedPublish,
@@ -17,7 +19,7 @@ import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { Bodies } from '../table/bodies.ts';
 import { ContentionError, InDoubtError } from '../table/errors.ts';
-import type { FrameCache } from '../table/frame-cache.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { AnsweredPage } from './answered-page.ts';
@@ -41,25 +43,25 @@ export class DynamoQueues implements QueueStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
   readonly #leavings: Leavings;
-  readonly #frame: FrameCache;
+  readonly #event: EventCache;
   readonly #records: Records;
   readonly #copies: Copies;
   readonly #log: RecordLog;
   /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
   #emptyIncarnation: string | undefined;
-  /** The session for which this frame has found nothing to draw: what comes from then on is announced by a nudge. */
+  /** The session for which this event has found nothing to draw: what comes from then on is announced by a nudge. */
   #idle: string | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
-  constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, frame: FrameCache) {
+  constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, event: EventCache) {
     this.#table = table;
     this.#bodies = bodies;
     this.#leavings = leavings;
-    this.#frame = frame;
+    this.#event = event;
     this.#records = records;
     this.#copies = new Copies(table);
     this.#log = new RecordLog(table, this.#records, this.#copies);
-    this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, frame);
+    this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, event);
   }
 
   async offer(
@@ -68,23 +70,29 @@ export class DynamoQueues implements QueueStore {
     limits: QueueLimits,
     hold?: ReadonlySet<Delivery>,
   ): Promise<number> {
+    const offered = await this.offerAll([{ message, deliveries, hold }], limits);
+    return (await offered.append()).dropped;
+  }
+
+  async offerAll(offers: readonly Offer[], limits: QueueLimits): Promise<Offered> {
     this.#leavings.forget();
     const parts = {
       records: this.#records,
       log: this.#log,
       bodies: this.#bodies,
       copies: this.#copies,
+      event: this.#event,
     };
-    return await new RecordOffer(this.#table, parts, limits).run(message, deliveries, hold);
+    return await new RecordOffer(this.#table, parts, limits).take(offers);
   }
 
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     // What leaves in pushes only acknowledges: a frame with a reply draws.
-    if (this.#frame.isPushing) return NOTHING;
+    if (this.#event.isPushing) return NOTHING;
     const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
-    if (this.#idle === session.key && !isGathering && !this.#frame.isMoreWaiting) return NOTHING;
+    if (this.#idle === session.key && !isGathering && !this.#event.isMoreWaiting) return NOTHING;
     const page = await this.#next(session, limit, nowMs);
-    if (page.length === 0 && this.#frame.isOpen) this.#idle = session.key;
+    if (page.length === 0 && this.#event.isOpen) this.#idle = session.key;
     return page;
   }
 
@@ -128,11 +136,6 @@ export class DynamoQueues implements QueueStore {
   /** Writes what the frame has gathered. */
   async commit(): Promise<void> {
     await this.#acknowledgements.commit();
-  }
-
-  endFrame(): void {
-    this.#idle = undefined;
-    this.#acknowledgements.endFrame();
   }
 
   /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
@@ -195,15 +198,15 @@ export class DynamoQueues implements QueueStore {
         nowMs,
         firstOfReply: page.firstPacketId,
       };
-      const decision = this.#event(session, held, draw, isAgain);
+      const decision = this.#drawOn(session, held, draw, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
-      const isArrived = !this.#frame.isOpen && decision.record.awaits !== 0;
+      const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
       const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       const { attachment } = session;
       const isUnchanged = record === held.record && removed.messages === held.removed.messages;
       if (isUnchanged && this.#acknowledgements.heldFor(session) === undefined) {
-        this.#frame.noteMore(record.mode === 'backlog');
+        this.#event.noteMore(record.mode === 'backlog');
         return page.entries;
       }
       const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
@@ -211,7 +214,7 @@ export class DynamoQueues implements QueueStore {
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
-      this.#frame.noteMore(record.mode === 'backlog');
+      this.#event.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
       if (decision.effects.some(({ type }) => type === 'look-again')) {
         const drawn = namesDrawn(record);
@@ -222,7 +225,7 @@ export class DynamoQueues implements QueueStore {
     }
   }
 
-  #event(session: SessionRef, { record }: HeldRecord, draw: Draw, isAgain: boolean): Decision {
+  #drawOn(session: SessionRef, { record }: HeldRecord, draw: Draw, isAgain: boolean): Decision {
     const { connectionId = '', receiveMaximum = 0 } = session.attachment ?? {};
     if (isAgain) return decide(record, { type: 'draw-again', connectionId, draw });
     if (record.connectionId === connectionId)

@@ -173,7 +173,7 @@ export type Effect =
   | { readonly type: 'reply'; readonly isMoreWaiting: boolean }
   /** Reads the log once more when the record is written; where it holds what no entry names, draws again. */
   | { readonly type: 'look-again' }
-  /** Appends to the log, before anything that was taken is posted; then looks. */
+  /** Appends to the log, when what was taken has been posted; then looks. */
   | { readonly type: 'append'; readonly names: readonly string[] }
   /** Reads the record: see `Appended`. */
   | { readonly type: 'look' }

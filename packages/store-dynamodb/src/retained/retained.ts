@@ -14,7 +14,7 @@ import { INLINE_RETAINED_BYTES_MAX, PIECE_BYTES, TTL_SLACK_SECONDS } from '../li
 import { ReadAmount } from '../queue/read-amount.ts';
 import type { RetainedHoldings } from '../quotas/retained-holdings.ts';
 import type { Bodies } from '../table/bodies.ts';
-import type { FrameCache } from '../table/frame-cache.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import { retainedPartition, retainedSort } from '../table/keys.ts';
 import { encodeMessage } from '../table/message-blob.ts';
 import type { Table } from '../table/table.ts';
@@ -52,17 +52,17 @@ export class DynamoRetained implements RetainedStore {
   readonly #size: RetainedSize;
   readonly #holdings: RetainedHoldings;
   readonly #reader: RetainedReader;
-  readonly #frame: FrameCache;
+  readonly #event: EventCache;
 
   constructor(
     table: Table,
     bodies: Bodies,
     size: RetainedSize,
     holdings: RetainedHoldings,
-    frame: FrameCache,
+    event: EventCache,
   ) {
     this.#table = table;
-    this.#frame = frame;
+    this.#event = event;
     this.#bodies = bodies;
     this.#size = size;
     this.#holdings = holdings;
@@ -173,7 +173,7 @@ export class DynamoRetained implements RetainedStore {
       values: { ':id': text(id), ':now': number(this.#table.nowSeconds()) },
       returnsOld: true,
     });
-    this.#frame.forgetMatch(tenant, topicName);
+    this.#event.forgetMatch(tenant, topicName);
     return written;
   }
 

@@ -1,5 +1,5 @@
 import type { ConnectionId, LinkState, LinkStore } from '@apus/broker';
-import type { FrameCache } from '../table/frame-cache.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import { linkKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
@@ -18,17 +18,17 @@ const TOMBSTONE_SECONDS = 60 * 60;
 /** Where each network connection stands: one item, replaced whole. */
 export class DynamoLinks implements LinkStore {
   readonly #table: Table;
-  readonly #frame: FrameCache;
+  readonly #event: EventCache;
 
-  constructor(table: Table, frame: FrameCache) {
+  constructor(table: Table, event: EventCache) {
     this.#table = table;
-    this.#frame = frame;
+    this.#event = event;
   }
 
   async load(connectionId: ConnectionId): Promise<LinkState | undefined> {
     const key = linkKey(connectionId);
-    const item = this.#frame.hasLink(connectionId)
-      ? this.#frame.takeLink(connectionId)
+    const item = this.#event.hasLink(connectionId)
+      ? this.#event.takeLink(connectionId)
       : await this.#table.get(key);
     return stateOf(item);
   }

@@ -26,7 +26,7 @@ export class SessionSnapshot implements SessionRef {
   readonly incarnation: string;
   readonly attachment: Attachment | undefined;
   readonly #opening: Opening | undefined;
-  #held: HeldRecord | undefined;
+  readonly #held: HeldRecord | undefined;
 
   constructor(
     name: SessionName,
@@ -47,14 +47,9 @@ export class SessionSnapshot implements SessionRef {
     return this.#opening;
   }
 
-  /** Undefined where the record was not read, or has changed since. */
+  /** Undefined where the record was not read. */
   get held(): HeldRecord | undefined {
     return this.#held;
-  }
-
-  /** The record as this process has just written it: the frame's next message for the session begins with that. */
-  keep(held: HeldRecord | undefined): void {
-    this.#held = held;
   }
 }
 

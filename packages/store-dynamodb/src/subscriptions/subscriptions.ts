@@ -11,7 +11,7 @@ import type { DynamoBans } from '../identity/bans.ts';
 import type { Leavings } from '../sessions/leavings.ts';
 import { type SessionList, subscriptionsOf } from '../sessions/session-list.ts';
 import { batchDelete } from '../table/batch.ts';
-import type { FrameCache } from '../table/frame-cache.ts';
+import type { EventCache } from '../table/event-cache.ts';
 import { linkKey, type ShardName } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
@@ -26,7 +26,7 @@ export interface SubscriptionParts {
   readonly placement: Placement;
   readonly matcher: Matcher;
   readonly shards: Shards;
-  readonly frame: FrameCache;
+  readonly event: EventCache;
   readonly leavings: Leavings;
   readonly bans: DynamoBans;
 }
@@ -45,13 +45,6 @@ export interface FramePlan {
   readonly connectionId: string;
   readonly tenant: string;
   readonly topicNames: readonly string[];
-  /**
-   * After its packets the caller asks `takeOwedLook`, and drains: so a frame of many acknowledgements looks once at what
-   * waits. @default each of them looks
-   */
-  readonly looksAtEnd?: boolean;
-  /** The client sends nothing that may draw until the reply has come. @default true */
-  readonly isReplyWanted?: boolean;
 }
 
 /** Subscriptions: each session's own list, and for each filter those who hold it. */
@@ -100,7 +93,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    this.#parts.frame.forgetMatches();
+    this.#parts.event.forgetMatches();
     const items = await this.#parts.leavings.all(this.#table, session);
     await this.#parts.placement.removeAll(session, subscriptionsOf(items));
     // A list that TTL forgets is left to it.
@@ -110,10 +103,10 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
-    const known = this.#parts.frame.matchOf(tenant, topicName);
+    const known = this.#parts.event.matchOf(tenant, topicName);
     if (known !== undefined) return await known;
     const matched = this.#match(tenant, topicName);
-    this.#parts.frame.keepMatch(tenant, topicName, matched);
+    this.#parts.event.keepMatch(tenant, topicName, matched);
     return await matched;
   }
 
@@ -156,21 +149,21 @@ export class DynamoSubscriptions implements SubscriptionStore {
    * `match` and `load` then find them read.
    */
   async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
-    const { registry, matcher, frame, bans } = this.#parts;
+    const { registry, matcher, event, bans } = this.#parts;
     const distinct = [...new Set(topicNames)];
     const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
     const link = linkKey(connectionId);
     const { wanted } = bans;
     const askedAtMs = this.#table.settings.clock.now();
     const found = await matcher.readHeads(tenant, candidates.flat(), [link, ...wanted]);
-    frame.keepLink(connectionId, found.get(link));
+    event.keepLink(connectionId, found.get(link));
     for (const key of wanted) bans.keep(found.get(key), askedAtMs);
     for (const [index, topicName] of distinct.entries()) {
       const filters = candidates[index] ?? [];
       const matched = matcher
         .entries(tenant, filters, found, this.#readsShards)
         .then((entries) => matcher.recipients(tenant, entries));
-      frame.keepMatch(tenant, topicName, matched);
+      event.keepMatch(tenant, topicName, matched);
       await matched;
     }
   }
@@ -198,7 +191,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   #changes(): void {
-    this.#parts.frame.forgetMatches();
+    this.#parts.event.forgetMatches();
     this.#parts.leavings.forget();
   }
 }

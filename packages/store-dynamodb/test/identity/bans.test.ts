@@ -20,8 +20,8 @@ await withService((service) => {
     const all = async () => (await stores.bans.all()).filter((each) => each.tenant === tenant);
     const anna: Identity = { tenant, name: 'anna' };
     const frame = async () => {
-      await stores.beginFrame({ connectionId: unique('connection'), tenant, topicNames: ['a'] });
-      stores.endFrame();
+      const connectionId = unique('connection');
+      await stores.forEvent({ connectionId }).readAhead({ connectionId, tenant, topicNames: ['a'] });
     };
     return { fakeClock, stores, bans: stores.bans, tenant, ban, all, anna, frame };
   };

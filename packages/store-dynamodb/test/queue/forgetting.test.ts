@@ -1,10 +1,11 @@
-import type { QueueLimits, SessionRef } from '@apus/broker';
+import type { QueueLimits } from '@apus/broker';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import {
   deliveryTo,
   detach,
   messageOf,
+  offerAsDoor,
   open,
   PAGE,
   ROOMY,
@@ -74,14 +75,13 @@ await withService((service) => {
     });
 
     it('that is offered again under its id is not doubled, waiting or inflight', async () => {
-      const ended: (string | undefined)[] = [];
-      const endUncertain = ({ attachment }: SessionRef) => ended.push(attachment?.connectionId) > 0;
-      const stores = service.make({ endUncertain });
+      const ended: string[] = [];
+      const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
       const offer = async () => {
         const delivery = deliveryTo({ ...session }, { copy: 'a/#' });
-        await stores.queues.offer(messageOf(1), [delivery], ROOMY);
+        await offerAsDoor(stores, messageOf(1), [delivery], (connectionId) => ended.push(connectionId));
         return delivery.packetId;
       };
       const packetId = await offer();

@@ -1,4 +1,5 @@
 import type { Queued, SessionRef } from '@apus/broker';
+import type { EventStores } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { type IsDue, isRecordWrite, once } from '../support/hooks.ts';
@@ -88,16 +89,15 @@ await withService((service) => {
       await detach(stores, first, 'c:1');
       expect(await offer(1, { ...first, attachment: undefined })).toBe(0);
       const old = await connect('c:2');
-      const frameOf = async <T>(session: SessionRef, run: () => Promise<T>) => {
+      const frameOf = async <T>(session: SessionRef, run: (event: EventStores) => Promise<T>) => {
         const connectionId = session.attachment?.connectionId ?? '';
-        await stores.beginFrame({ connectionId, tenant: session.tenant, topicNames: [], looksAtEnd: true });
-        const result = await run();
-        await stores.commitFrame();
-        stores.endFrame();
+        const event = stores.forEvent({ connectionId, looksAtEnd: true });
+        const result = await run(event);
+        await event.commit();
         return result;
       };
       const draw = async (session: SessionRef) =>
-        await frameOf(session, async () => await stores.queues.next(session, PAGE, NOW_MS));
+        await frameOf(session, async ({ queues }) => await queues.next(session, PAGE, NOW_MS));
       const packetIds = packetIdsOf(await draw(old));
       const [packetId = 0] = packetIds;
       let session = old;
@@ -111,10 +111,10 @@ await withService((service) => {
       expect(session).not.toBe(old);
       // The page of this connection may not have arrived, and holds it back.
       expect(await offer(2, session)).toBe(0);
-      await frameOf(session, async () => {
-        expect(await stores.queues.complete({ ...session }, packetId, 'puback')).toBe('done');
-        expect(stores.takeOwedLook()).toBe(true);
-        expect(sentOf(await stores.queues.next({ ...session }, PAGE, NOW_MS))).toEqual([id(2)]);
+      await frameOf(session, async (event) => {
+        expect(await event.queues.complete({ ...session }, packetId, 'puback')).toBe('done');
+        expect(event.takeDrainDue()).toBe(true);
+        expect(sentOf(await event.queues.next({ ...session }, PAGE, NOW_MS))).toEqual([id(2)]);
       });
     });
   });

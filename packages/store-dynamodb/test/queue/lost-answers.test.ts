@@ -113,11 +113,9 @@ await withService((service) => {
         await meanwhile(offer);
         throw failure('TimeoutError');
       };
-      const frame = service.make({ hooks: { after } });
-      await frame.beginFrame({ connectionId: 'c:1', tenant, topicNames: [] });
+      const frame = service.make({ hooks: { after } }).forEvent({ connectionId: 'c:1' });
       expect(await frame.queues.complete(session, packetId, 'pubcomp')).toBe('done');
-      await frame.commitFrame();
-      frame.endFrame();
+      await frame.commit();
       expect(hasLost).toBe(true);
       expect(await stores.queues.complete(session, packetId, 'pubcomp')).toBe('unknown');
       return { stores, session, offer };

@@ -196,7 +196,7 @@ function take(step: Step) {
   const memory = state.memory | (handler.todo & model.exactlyOnce);
   const after = { ...withRecord(state, decision.record), memory };
   const to = {
-    step: rest === 0 ? 'post' : 'append',
+    step: 'post',
     todo: rest,
     rest: 0,
     post,
@@ -235,7 +235,7 @@ function lookForOwn(step: Step) {
     ),
   );
   const isMade = isIts && connectionOf(record) === handler.postTo;
-  const rest = handler.todo === 0 ? (isMade ? 'post' : 'finish') : 'append';
+  const rest = isMade ? 'post' : handler.todo === 0 ? 'finish' : 'append';
   go(
     step,
     { step: rest, post: isMade ? handler.post : [] },
@@ -292,7 +292,7 @@ function nudge(step: Step) {
 function post(step: Step) {
   const { state, handler } = step;
   const { postTo, todo, post: packets } = handler;
-  const next = { step: todo === 0 ? 'finish' : 'read', post: [], postTo: 0 } as const;
+  const next = { step: todo === 0 ? 'finish' : 'append', post: [], postTo: 0 } as const;
   const socket = state.sockets[postTo];
   if (socket === 'closed' || socket === 'none')
     return go(step, { ...next, step: 'lose', connection: postTo }, () => `posts to ${postTo}: 410`);
@@ -345,8 +345,7 @@ function lose(step: Step) {
 /** Everything is posted or in the log: PUBACK or PUBREC, or the job is done. */
 function finish(step: Step) {
   const { model, state, place, handler } = step;
-  const { batch, post: packets } = handler;
-  if (packets.length > 0) return go(step, { step: 'post' }, () => 'has appended, and now posts');
+  const { batch } = handler;
   const settled = state.settled | (batch & model.exactlyOnce);
   const deliveries = messagesIn(batch).reduce((bits, each) => bits | (1 << model.instance(each).delivery), 0);
   const done = { ...state, settled, acknowledged: state.acknowledged | deliveries };

@@ -6,6 +6,7 @@ import {
   deliveryTo,
   detach,
   messageOf,
+  offerAsDoor,
   open,
   PAGE,
   ROOMY,
@@ -57,11 +58,8 @@ await withService((service) => {
   /** A publisher that can be interrupted, and a client handled by another process. */
   const begin = async (receiveMaximum = 10) => {
     const interruption = new Interruption();
-    const nudged: (string | undefined)[] = [];
-    const nudge = async ({ attachment }: SessionRef) => {
-      nudged.push(attachment?.connectionId);
-    };
-    const publisher = service.make({ hooks: interruption, nudge });
+    const nudged: string[] = [];
+    const publisher = service.make({ hooks: interruption });
     const client = service.make();
     const tenant = unique('tenant');
     let connections = 1;
@@ -94,7 +92,7 @@ await withService((service) => {
       },
       offer: async (number: number, ref: SessionRef = session) => {
         const delivery = deliveryTo(copy(ref));
-        await publisher.queues.offer(messageOf(number), [delivery], ROOMY);
+        nudged.push(...(await offerAsDoor(publisher, messageOf(number), [delivery])));
         return delivery;
       },
     };
@@ -192,12 +190,12 @@ await withService((service) => {
       const stores = service.make();
       const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
       await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 2 }], 10);
-      await stores.beginFrame();
+      const frame = stores.forEvent();
       const offer = async (number: number, qos: 1 | 2) => {
-        const [matched] = await stores.subscriptions.match(session.tenant, 't');
+        const [matched] = await frame.subscriptions.match(session.tenant, 't');
         const to = matched?.subscribers[0]?.session ?? session;
         const delivery = deliveryTo(to, { qos, copy: '' });
-        await stores.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
+        await frame.queues.offer(messageOf(number, { qos }), [delivery], ROOMY);
         return delivery.packetId;
       };
       expect(await offer(1, 1)).toBe(1);
@@ -206,8 +204,8 @@ await withService((service) => {
       const [fresh] = await other.subscriptions.match(session.tenant, 't');
       await other.queues.offer(messageOf(2), [deliveryTo(fresh?.subscribers[0]?.session ?? session)], ROOMY);
       expect(await offer(3, 2)).toBe(0);
-      expect(await stores.queues.complete({ ...session }, 1, 'puback')).toBe('done');
-      await stores.commitFrame();
+      expect(await frame.queues.complete({ ...session }, 1, 'puback')).toBe('done');
+      await frame.commit();
       expect(await offer(4, 2)).toBe(0);
     });
 
@@ -222,14 +220,13 @@ await withService((service) => {
       };
       let packetId = 1;
       const acknowledge = async () => {
-        await stores.beginFrame();
-        expect(await stores.queues.complete(session, packetId, 'puback')).toBe('done');
-        const drawn = await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+        const frame = stores.forEvent();
+        expect(await frame.queues.complete(session, packetId, 'puback')).toBe('done');
+        const drawn = await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
         // The broker asks until nothing comes.
         if (drawn.length > 0)
-          expect(await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
-        await stores.commitFrame();
-        stores.endFrame();
+          expect(await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
+        await frame.commit();
         return drawn.map((queued) => {
           if (queued.type !== 'publish') return 'pubrel';
           packetId = queued.delivery.packetId;
@@ -250,11 +247,11 @@ await withService((service) => {
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
       await stores.subscriptions.put(session, [{ ...subscriptionTo('t'), qos: 1 }], 10);
-      await stores.beginFrame();
+      const frame = stores.forEvent();
       const offer = async (number: number) => {
-        const [matched] = await stores.subscriptions.match(tenant, 't');
+        const [matched] = await frame.subscriptions.match(tenant, 't');
         const delivery = deliveryTo(matched?.subscribers[0]?.session ?? session, { copy: '' });
-        await stores.queues.offer(messageOf(number), [delivery], ROOMY);
+        await frame.queues.offer(messageOf(number), [delivery], ROOMY);
         return delivery.packetId;
       };
       expect(await offer(1)).toBe(1);

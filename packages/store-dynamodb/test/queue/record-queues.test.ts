@@ -1,6 +1,16 @@
-import type { Queued, SessionRef } from '@apus/broker';
+import type { Queued } from '@apus/broker';
 import { expect, it } from 'vitest';
-import { deliveryTo, detach, messageId, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
+import {
+  deliveryTo,
+  detach,
+  messageId,
+  messageOf,
+  offerAsDoor,
+  open,
+  PAGE,
+  ROOMY,
+  unique,
+} from '../support/client.ts';
 import { isRecordWrite } from '../support/hooks.ts';
 import { FakeClock, failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 
@@ -30,10 +40,10 @@ await withService((service) => {
     const stores = service.make({ hooks: { after } });
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
     // What it draws leaves with the reply to CONNECT: until that has arrived a publisher appends.
-    await stores.beginFrame({ connectionId: 'c:2', tenant, topicNames: [] });
-    expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
+    const { queues } = stores.forEvent({ connectionId: 'c:2' });
+    expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
     expect(isDue).toBe(false);
-    expect(idsOf(await stores.queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
+    expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
   });
 
   it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {
@@ -63,9 +73,8 @@ await withService((service) => {
     const fetch = async () => {
       fakeClock.nowMs += 60_000;
       const before = stores.meter.units.writes;
-      await stores.beginFrame({ connectionId: 'c:1', tenant, topicNames: [] });
-      expect(await stores.queues.next({ ...session }, PAGE, fakeClock.nowMs)).toEqual([]);
-      stores.endFrame();
+      const { queues } = stores.forEvent({ connectionId: 'c:1' });
+      expect(await queues.next({ ...session }, PAGE, fakeClock.nowMs)).toEqual([]);
       const [queue] = await stores.sweepScan.queues([session]);
       return { waitsSinceMs: queue?.waitsSinceMs, writes: stores.meter.units.writes - before };
     };
@@ -76,14 +85,13 @@ await withService((service) => {
 
   it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {
     const ended: string[] = [];
-    const endUncertain = ({ clientId }: SessionRef) => ended.push(clientId) > 0;
-    const stores = service.make({ endUncertain });
+    const stores = service.make();
     const tenant = unique('tenant');
     const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 1 } });
     const offer = async (...copies: string[]) => {
       const current = (await stores.sessions.get(tenant, 'c'))?.session ?? session;
       const deliveries = copies.map((copy) => deliveryTo(current, { qos: 2, copy }));
-      await stores.queues.offer(messageOf(1), deliveries, ROOMY);
+      await offerAsDoor(stores, messageOf(1), deliveries, (connectionId) => ended.push(connectionId));
       return deliveries.map(({ packetId }) => packetId);
     };
     const [first = 0] = await offer('known');

@@ -19,15 +19,8 @@ await withService((service) => {
           if (isThrottled && WRITES.includes(operation) && isForSecond) throw failure('ThrottlingException');
         },
       };
-      const stores = service.make({
-        fakeClock,
-        hooks,
-        endUncertain: async ({ attachment }) => {
-          if (attachment !== undefined) await door.lose(attachment.connectionId);
-          return true;
-        },
-      });
-      const door: Door = new Door(stores, tenant, fakeClock.now);
+      const stores = service.make({ fakeClock, hooks });
+      const door = new Door(stores, tenant, fakeClock.now);
       const name = (suffix: string) => `${tenant}-${suffix}`;
       const come = (connection: string, clientId: string) =>
         door.connect(name(connection), clientId, { cleanStart: false, expiry: 3600 });

@@ -263,16 +263,16 @@ await withService((service) => {
     await stores.links.save(connectionId, { phase: 'new' });
     await stores.subscriptions.match(tenant, 'warm');
     const before = stores.meter.units;
-    await stores.beginFrame({ connectionId, tenant, topicNames: ['a', 'b', 'a', 'c'] });
-    expect(await stores.links.load(connectionId)).toEqual({ phase: 'new' });
+    const frame = stores.forEvent({ connectionId });
+    await frame.readAhead({ connectionId, tenant, topicNames: ['a', 'b', 'a', 'c'] });
+    expect(await frame.links.load(connectionId)).toEqual({ phase: 'new' });
     for (const topic of ['a', 'a', 'b'])
-      expect(await stores.subscriptions.match(tenant, topic)).toHaveLength(1);
-    expect(await stores.subscriptions.match(tenant, 'c')).toEqual([]);
+      expect(await frame.subscriptions.match(tenant, topic)).toHaveLength(1);
+    expect(await frame.subscriptions.match(tenant, 'c')).toEqual([]);
     // The list of bans is read along, every half minute.
     expect(stores.meter.since(before)).toEqual({ reads: 4 + 1, writes: 0, calls: 1 });
     // What the frame itself changes it sees.
-    await stores.subscriptions.remove(session, [{ topicFilter: 'a' }]);
-    expect(await stores.subscriptions.match(tenant, 'a')).toEqual([]);
-    stores.endFrame();
+    await frame.subscriptions.remove(session, [{ topicFilter: 'a' }]);
+    expect(await frame.subscriptions.match(tenant, 'a')).toEqual([]);
   });
 });

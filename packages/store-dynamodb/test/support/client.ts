@@ -1,5 +1,14 @@
-import type { Attachment, OpenedSession, SessionRecord, SessionRef, Stores } from '@apus/broker';
-import { attachmentOf, detachOf, openedOf, openOf } from '@apus/broker/samples';
+import type {
+  Attachment,
+  Delivery,
+  Message,
+  OpenedSession,
+  SessionRecord,
+  SessionRef,
+  Stores,
+} from '@apus/broker';
+import { attachmentOf, detachOf, openedOf, openOf, ROOMY } from '@apus/broker/samples';
+import type { DynamoStores } from '@apus/store-dynamodb';
 
 export {
   attachmentOf,
@@ -42,4 +51,18 @@ export async function detach(
   expirySeconds = EXPIRY_SECONDS,
 ): Promise<SessionRecord | undefined> {
   return await stores.sessions.detach(detachOf(session, { connectionId, expirySeconds }));
+}
+
+/** Offers as a door does: what is uncertain is ended before anything is appended. Answers whose clients are to fetch. */
+export async function offerAsDoor(
+  { queues }: Pick<DynamoStores, 'queues'>,
+  message: Message,
+  deliveries: readonly Delivery[],
+  end: (connectionId: string) => unknown = () => {},
+): Promise<readonly string[]> {
+  const offered = await queues.offerAll([{ message, deliveries }], ROOMY);
+  for (const connectionId of offered.uncertain) await end(connectionId);
+  const { uncertain, unannounced } = await offered.append();
+  for (const connectionId of uncertain) await end(connectionId);
+  return unannounced;
 }

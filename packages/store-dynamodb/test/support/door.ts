@@ -1,15 +1,21 @@
 import {
+  type Awaitable,
   type Broker,
   createBroker,
+  createProcessState,
   DEFAULT_LIMITS,
   type Delivery,
   type Link,
   type LinkState,
   type Message,
+  type Outbox,
   type Ports,
+  type ProcessState,
+  type Routed,
+  Unavailable,
 } from '@apus/broker';
 import type { Packet, QoS, Will } from '@apus/mqtt';
-import type { DynamoStores, Units } from '@apus/store-dynamodb';
+import type { DynamoStores, EventKind, EventStores, Units } from '@apus/store-dynamodb';
 
 /** What was sent to other connections, and what a frame consumed. */
 export interface Handled {
@@ -17,23 +23,38 @@ export interface Handled {
   readonly units: Units;
 }
 
+interface DoorEvent {
+  readonly broker: Broker;
+  readonly stores: EventStores;
+  readonly commit: () => Promise<boolean>;
+}
+
+const OPTIONS = {
+  limits: { ...DEFAULT_LIMITS, topicAliasMaximum: 0 },
+  overlapping: 'one',
+  responseInformation: undefined,
+  ephemeralSessionsKeep: 'nothing',
+  lossGraceSeconds: 5,
+} as const;
+
+/** What a client is told whose frame met a store that is not available. */
+const DISCONNECTED = { type: 'disconnect', reasonCode: 0x97, properties: {} } as const;
+
+const randomId = () => Math.random().toString(36).slice(2);
+
 /** A gateway door without a gateway: it loads the connection, hands the packets to the broker, and saves it. */
 export class Door {
   readonly stores: DynamoStores;
   readonly tenant: string;
   readonly published: { message: Message; deliveries: readonly Delivery[] }[] = [];
-  readonly #broker: Broker;
+  readonly #now: () => number;
+  readonly #state: ProcessState;
 
   constructor(stores: DynamoStores, tenant: string, now: () => number) {
     this.stores = stores;
     this.tenant = tenant;
-    this.#broker = createBroker(this.#ports(now), {
-      limits: { ...DEFAULT_LIMITS, topicAliasMaximum: 0 },
-      overlapping: 'one',
-      responseInformation: undefined,
-      ephemeralSessionsKeep: 'nothing',
-      lossGraceSeconds: 5,
-    });
+    this.#now = now;
+    this.#state = createProcessState({ clock: { now }, randomId });
   }
 
   /** One frame. The topics of its PUBLISHes are known before it is handled. */
@@ -41,18 +62,23 @@ export class Door {
     const before = this.stores.meter.units;
     const topicNames = packets.flatMap((packet) => (packet.type === 'publish' ? [packet.topic] : []));
     const isReplyWanted = !packets.every(({ type }) => type === 'puback' || type === 'pubcomp');
-    const plan = { connectionId, tenant: this.tenant, topicNames, looksAtEnd: true, isReplyWanted };
-    await this.stores.beginFrame(plan);
-    const state: LinkState = (await this.stores.links.load(connectionId)) ?? { phase: 'new' };
-    const { link, replies } = makeLink(connectionId, state);
-    for (const packet of packets) await this.#broker.receive(link, packet);
-    if (this.stores.takeOwedLook()) await this.#broker.drain(link);
-    await this.stores.commitFrame();
-    if (link.state !== state) {
-      if (link.state.phase === 'closed') await this.stores.links.end(connectionId);
-      else await this.stores.links.save(connectionId, link.state);
-    }
-    this.stores.endFrame();
+    const replies = await this.#event(
+      { connectionId, looksAtEnd: true, isReplyWanted },
+      async ({ broker, stores, commit }) => {
+        await stores.readAhead({ connectionId, tenant: this.tenant, topicNames });
+        const state: LinkState = (await stores.links.load(connectionId)) ?? { phase: 'new' };
+        const { link, replies } = makeLink(connectionId, state);
+        for (const packet of packets) await broker.receive(link, packet);
+        if (stores.takeDrainDue()) await broker.drain(link);
+        const isStored = await commit();
+        if (!isStored) return [DISCONNECTED];
+        if (link.state !== state) {
+          if (link.state.phase === 'closed') await stores.links.end(connectionId);
+          else await stores.links.save(connectionId, link.state);
+        }
+        return replies;
+      },
+    );
     return { replies, units: this.stores.meter.since(before) };
   }
 
@@ -60,7 +86,11 @@ export class Door {
   async lose(connectionId: string): Promise<Units> {
     const before = this.stores.meter.units;
     const state = await this.stores.links.end(connectionId);
-    if (state !== undefined) await this.#broker.lost(makeLink(connectionId, state).link, 'lost');
+    if (state !== undefined)
+      await this.#event({}, async ({ broker, commit }) => {
+        await broker.lost(makeLink(connectionId, state).link, 'lost');
+        await commit();
+      });
     return this.stores.meter.since(before);
   }
 
@@ -69,7 +99,10 @@ export class Door {
     const record = await this.stores.sessions.get(this.tenant, clientId);
     if (record === undefined) throw new Error('expected a session');
     const before = this.stores.meter.units;
-    await this.#broker.ring({ kind: 'will', session: record.session, connectionId });
+    await this.#event({}, async ({ broker, commit }) => {
+      await broker.ring({ kind: 'will', session: record.session, connectionId });
+      await commit();
+    });
     return this.stores.meter.since(before);
   }
 
@@ -105,8 +138,36 @@ export class Door {
     } as Packet);
   }
 
-  #ports(now: () => number): Ports {
-    const { sessions, subscriptions, retained, queues, received } = this.stores;
+  /** Does something with a broker of its own. `commit` is false where a store was not available. */
+  async #event<T>(kind: EventKind, does: (event: DoorEvent) => Promise<T>): Promise<T> {
+    const stores = this.stores.forEvent(kind);
+    const routed: Routed[] = [];
+    const afterwards: (() => Awaitable<void>)[] = [];
+    const outbox: Outbox = {
+      add: (each) => void routed.push(each),
+      whenLeft: (each) => void afterwards.push(each),
+    };
+    const broker = createBroker({ ...this.#ports(stores), outbox }, OPTIONS, this.#state);
+    const commit = async () => {
+      try {
+        await stores.commit();
+        while (routed.length > 0) {
+          const sent = await broker.deliverAll(routed.splice(0));
+          for (const connectionId of sent.uncertain) await this.lose(connectionId);
+          await broker.append(sent);
+          await stores.commit();
+        }
+        for (const each of afterwards) await each();
+        return true;
+      } catch (error) {
+        if (error instanceof Unavailable) return false;
+        throw error;
+      }
+    };
+    return await does({ broker, stores, commit });
+  }
+
+  #ports({ sessions, subscriptions, retained, queues, received }: EventStores): Ports {
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
     return {
       ...{ sessions, subscriptions, retained, queues, received, log },
@@ -122,11 +183,11 @@ export class Door {
         },
       },
       timers: { set: () => {}, cancel: () => {} },
-      clock: { now },
+      clock: { now: this.#now },
       authenticator: { authenticate: ({ clientId }) => ({ tenant: this.tenant, name: clientId }) },
       authenticationMethods: new Map(),
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
-      randomId: () => Math.random().toString(36).slice(2),
+      randomId,
     };
   }
 }

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Frame } from '../../src/frames/frame.ts';
-import { PACKED_BYTES_MAX, Postbag, type Poster, type PostOutcome } from '../../src/index.ts';
+import { PACKED_BYTES_MAX, type Poster, type PostOutcome } from '../../src/index.ts';
+import { NO_METER } from '../../src/metrics/meter.ts';
+import { DirectPosts } from '../../src/posts/direct-posts.ts';
+import { GatheredPosts } from '../../src/posts/gathered-posts.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -48,21 +51,22 @@ class FakePoster implements Poster {
   }
 }
 
-describe('the postbag', () => {
+const gatheredFor = (poster: Poster) => new GatheredPosts(new DirectPosts(poster, silent, NO_METER));
+
+describe('what an event posts', () => {
   it('sends several packets for one connection in one post', async () => {
     const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    for (const text of ['a', 'b', 'c']) postbag.push('one', Buffer.from(text), false);
-    expect(await postbag.flush()).toEqual([]);
+    const posts = gatheredFor(poster);
+    for (const text of ['a', 'b', 'c']) posts.push('one', Buffer.from(text), false);
+    expect(await posts.flush()).toEqual([]);
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['abc']);
   });
 
   it('never sends more than is billed as one message, unless one packet is larger', async () => {
     const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    for (const size of [PACKED_BYTES_MAX - 1, 1, 1, 90_000, 2])
-      postbag.push('one', Buffer.alloc(size), false);
-    await postbag.flush();
+    const posts = gatheredFor(poster);
+    for (const size of [PACKED_BYTES_MAX - 1, 1, 1, 90_000, 2]) posts.push('one', Buffer.alloc(size), false);
+    await posts.flush();
     expect(poster.posts.map(({ bytes }) => bytes.length)).toEqual([PACKED_BYTES_MAX, 1, 90_000, 2]);
   });
 
@@ -74,14 +78,14 @@ describe('the postbag', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 40 }), async (packets) => {
         const poster = new FakePoster();
-        const postbag = new Postbag(poster, silent);
+        const posts = gatheredFor(poster);
         const expected = new Map<string, Buffer[]>();
         for (const [index, { to, size }] of packets.entries()) {
           const bytes = Buffer.alloc(size, index + 1);
-          postbag.push(to, bytes, false);
+          posts.push(to, bytes, false);
           expected.set(to, [...(expected.get(to) ?? []), bytes]);
         }
-        await postbag.flush();
+        await posts.flush();
         for (const [to, all] of expected) expect(poster.to(to).equals(Buffer.concat(all))).toBe(true);
         expect(poster.overlappedForOne).toBe(false);
         expect(poster.together).toBe(expected.size);
@@ -93,20 +97,20 @@ describe('the postbag', () => {
 
   it('posts to at most 64 connections at a time, and to all', async () => {
     const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    for (let index = 0; index < 200; index += 1) postbag.push(`c${index}`, Buffer.from('x'), false);
-    await postbag.flush();
+    const posts = gatheredFor(poster);
+    for (let index = 0; index < 200; index += 1) posts.push(`c${index}`, Buffer.from('x'), false);
+    await posts.flush();
     expect(poster.together).toBe(64);
     expect(new Set(poster.posts.map(({ connectionId }) => connectionId)).size).toBe(200);
   });
 
   it('lets a post be repeated only where something must arrive', async () => {
     const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    postbag.push('qos 0', Buffer.from('x'), false);
-    postbag.push('mixed', Buffer.from('x'), false);
-    postbag.push('mixed', Buffer.from('y'), true);
-    await postbag.flush();
+    const posts = gatheredFor(poster);
+    posts.push('qos 0', Buffer.from('x'), false);
+    posts.push('mixed', Buffer.from('x'), false);
+    posts.push('mixed', Buffer.from('y'), true);
+    await posts.flush();
     expect(poster.posts.map(({ connectionId, mayRepeat }) => [connectionId, mayRepeat])).toEqual([
       ['qos 0', false],
       ['mixed', true],
@@ -115,11 +119,11 @@ describe('the postbag', () => {
 
   it('tells which connections did not get theirs, stops with those, and serves the others', async () => {
     const poster = new FakePoster(({ connectionId }) => (connectionId === 'lost' ? 'gone' : 'sent'));
-    const postbag = new Postbag(poster, silent);
+    const posts = gatheredFor(poster);
     for (const to of ['lost', 'there']) {
-      for (let count = 0; count < 2; count += 1) postbag.push(to, Buffer.alloc(20_000), to === 'lost');
+      for (let count = 0; count < 2; count += 1) posts.push(to, Buffer.alloc(20_000), to === 'lost');
     }
-    expect(await postbag.flush()).toEqual([
+    expect(await posts.flush()).toEqual([
       { connectionId: 'lost', outcome: 'gone', isLoss: true, packets: 2 },
     ]);
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'lost')).toHaveLength(1);
@@ -128,53 +132,44 @@ describe('the postbag', () => {
 
   it('is empty after a flush: what comes meanwhile waits for the next', async () => {
     const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    postbag.push('one', Buffer.from('first'), false);
-    const flushed = postbag.flush();
-    postbag.push('one', Buffer.from('second'), false);
+    const posts = gatheredFor(poster);
+    posts.push('one', Buffer.from('first'), false);
+    const flushed = posts.flush();
+    posts.push('one', Buffer.from('second'), false);
     await flushed;
     expect(poster.posts).toHaveLength(1);
-    await postbag.flush();
-    await postbag.flush();
+    await posts.flush();
+    await posts.flush();
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['first', 'second']);
   });
 
-  it('holds what another call is posting, and ends no call before that has left', async () => {
-    const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    postbag.push('one', Buffer.from('first'), true);
-    const ahead = postbag.flushAhead('one');
-    expect(postbag.holds('one')).toBe(true);
-    const late = postbag.flushAhead('one').then(() => poster.underWay.size);
-    expect(await late).toBe(0);
-    expect(poster.posts).toHaveLength(1);
-    await ahead;
-    expect(postbag.holds('one')).toBe(false);
+  it('posts nothing behind a gap, to that connection', async () => {
+    const poster = new FakePoster(({ connectionId }) => (connectionId === 'lost' ? 'failed' : 'sent'));
+    const posts = gatheredFor(poster);
+    for (const to of ['lost', 'there']) posts.push(to, Buffer.from('first'), true);
+    expect(await posts.flush()).toMatchObject([{ connectionId: 'lost', outcome: 'failed', isLoss: true }]);
+    for (const to of ['lost', 'there']) posts.push(to, Buffer.from('second'), true);
+    expect(await posts.flush()).toEqual([]);
+    expect(poster.posts.filter(({ connectionId }) => connectionId === 'lost')).toHaveLength(1);
+    expect(String(poster.to('there'))).toBe('firstsecond');
   });
 
-  it('posts what was gathered meanwhile behind what is under way, for each connection', async () => {
-    const poster = new FakePoster();
-    const postbag = new Postbag(poster, silent);
-    const flushes: Promise<unknown>[] = [];
-    for (const text of ['a', 'b', 'c']) {
-      postbag.push('one', Buffer.from(text), true);
-      flushes.push(postbag.flushAhead('one'));
-    }
-    await Promise.all(flushes);
-    expect(poster.overlappedForOne).toBe(false);
-    expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['a', 'b', 'c']);
+  it('goes on with a connection that misses QoS 0 only', async () => {
+    const poster = new FakePoster(() => 'throttled');
+    const posts = gatheredFor(poster);
+    posts.push('one', Buffer.from('first'), false);
+    expect(await posts.flush()).toMatchObject([{ isLoss: false }]);
+    posts.push('one', Buffer.from('second'), false);
+    expect(posts.isEmpty).toBe(false);
   });
 
-  it('posts nothing behind a gap that came about meanwhile, and tells the failure once', async () => {
-    const poster = new FakePoster(() => 'failed');
-    const postbag = new Postbag(poster, silent);
-    postbag.push('one', Buffer.from('first'), true);
-    const ahead = postbag.flushAhead('one');
-    postbag.push('one', Buffer.from('second'), true);
-    expect(await postbag.flush()).toEqual([
-      { connectionId: 'one', outcome: 'failed', isLoss: true, packets: 1 },
-    ]);
-    await ahead;
-    expect(poster.posts).toHaveLength(1);
+  it('forgets what is for a connection that is given up, and tells that once', async () => {
+    const poster = new FakePoster();
+    const posts = gatheredFor(poster);
+    posts.push('one', Buffer.from('first'), true);
+    expect(posts.lose('one')).toMatchObject({ connectionId: 'one', outcome: 'failed', isLoss: true });
+    expect(posts.lose('one')).toBeUndefined();
+    expect(await posts.flush()).toEqual([]);
+    expect(poster.posts).toEqual([]);
   });
 });

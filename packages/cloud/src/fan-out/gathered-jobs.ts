@@ -10,16 +10,22 @@ export interface Backlog {
   isFull(): Promise<boolean>;
 }
 
+/** The queue of the workers. */
+export interface FanOutQueue {
+  readonly queue: JobQueue;
+  readonly backlog: Backlog;
+}
+
 /**
- * Wide filters are served by workers: what a frame publishes is gathered here, and leaves when the frame has been
- * handled as one job for each shard, before the frame's reply promises anything.
+ * Wide filters are served by workers: what an event publishes is gathered here, and leaves when the event has been
+ * handled as one job for each shard, before anything is promised.
  */
-export class QueuedFanOut implements FanOut {
+export class GatheredJobs implements FanOut {
   readonly #queue: JobQueue;
   readonly #backlog: Backlog;
   #shards = new Map<string, Gathered>();
 
-  constructor(queue: JobQueue, backlog: Backlog) {
+  constructor({ queue, backlog }: FanOutQueue) {
     this.#queue = queue;
     this.#backlog = backlog;
   }
@@ -41,7 +47,7 @@ export class QueuedFanOut implements FanOut {
     await this.#queue.send(gathered.flatMap((each) => each.entries()));
   }
 
-  /** Forgets what was gathered: the frame has failed, and promises nothing. */
+  /** Forgets what was gathered: the event has failed, and promises nothing. */
   drop(): void {
     this.#shards = new Map();
   }

@@ -1,0 +1,21 @@
+import type { Awaitable } from '../flow.ts';
+import type { Message } from '../message.ts';
+import type { Delivery } from '../session.ts';
+
+/** A message with its recipients, who have not been sent it yet. */
+export interface Routed {
+  readonly message: Message;
+  readonly deliveries: readonly Delivery[];
+  /** How often a copy of a shared subscription may still be passed on to another member. */
+  readonly passes: number;
+}
+
+/**
+ * Gathers what one event has caused, for a door whose stores are far away: `Broker.deliverAll` then offers all of it at
+ * once. Nothing may be answered before.
+ */
+export interface Outbox {
+  add(routed: Routed): void;
+  /** To be done when all that the event has caused has left, and not before. */
+  whenLeft(does: () => Awaitable<void>): void;
+}

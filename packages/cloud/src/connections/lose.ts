@@ -1,0 +1,54 @@
+import type { Broker, ConnectionId, LinkState, LinkStore, Loss } from '@apus/broker';
+import type { FailedPost } from '../posts/gathered-posts.ts';
+import type { Poster } from '../posts/poster.ts';
+import { GatewayLink } from './gateway-link.ts';
+
+/** Where a connection is ended. */
+export interface Ends {
+  readonly poster: Poster;
+  readonly links: LinkStore;
+}
+
+/** What a post that failed means for its connection. */
+export async function endFailed(by: Ends & { readonly broker: Broker }, failure: FailedPost): Promise<void> {
+  const state = await close(by, failure);
+  if (state !== undefined) await tellLost(by.broker, failure.connectionId, state, failure.outcome);
+}
+
+/**
+ * Nothing reaches the connection any more, and what its client has sent is without effect. Its state, where somebody has
+ * to be told that it is lost.
+ */
+export async function close(
+  { poster, links }: Ends,
+  { connectionId, outcome, isLoss }: FailedPost,
+): Promise<LinkState | undefined> {
+  if (outcome !== 'gone') {
+    // QoS 0 is dropped. Anything else would be missing in the middle: the client returns and is sent it again.
+    if (!isLoss) return undefined;
+    await poster.delete(connectionId);
+  }
+  return await links.end(connectionId);
+}
+
+/** What MQTT says of a lost connection. */
+export async function tellLost(
+  broker: Broker,
+  connectionId: ConnectionId,
+  state: LinkState,
+  why: string,
+  loss: Loss = {},
+): Promise<void> {
+  await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
+}
+
+/** The connection is over, whoever noticed: a tombstone first, then what MQTT says of a lost connection. */
+export async function loseConnection(
+  { broker, links }: { readonly broker: Broker; readonly links: LinkStore },
+  connectionId: ConnectionId,
+  why: string,
+  loss: Loss = {},
+): Promise<void> {
+  const state = await links.end(connectionId);
+  if (state !== undefined) await tellLost(broker, connectionId, state, why, loss);
+}

@@ -1,0 +1,165 @@
+import type {
+  Awaitable,
+  Broker,
+  Outbox as BrokerOutbox,
+  ConnectionId,
+  LinkStore,
+  Routed,
+} from '@apus/broker';
+import { GatewayConnections } from './connections/gateway-connections.ts';
+import { endFailed } from './connections/lose.ts';
+import type { Environment, EventKind, EventStores } from './environment.ts';
+import { GatheredJobs } from './fan-out/gathered-jobs.ts';
+import { PacketsOut } from './frames/packets-out.ts';
+import { NUDGE } from './frames/text-frame.ts';
+import { DirectPosts, PARALLEL_POSTS_MAX } from './posts/direct-posts.ts';
+import { type FailedPost, GatheredPosts, type Sender } from './posts/gathered-posts.ts';
+import { inLanes } from './posts/lanes.ts';
+import type { Poster } from './posts/poster.ts';
+
+/**
+ * Rounds that one event may cause: a will of a lost connection can find another lost connection, and a member of a share
+ * group that has ended passes its copy to the next.
+ */
+const ROUNDS_MAX = 8;
+
+/** Does something as one event: what it causes has left when this resolves, and where it fails nothing counts as done. */
+export async function inOneEvent<T>(
+  environment: Environment,
+  does: (outbox: Outbox) => Promise<T> | T,
+): Promise<T> {
+  const outbox = new Outbox(environment);
+  let done: T;
+  try {
+    done = await does(outbox);
+  } catch (error) {
+    await outbox.abandon();
+    throw error;
+  }
+  await outbox.commit();
+  return done;
+}
+
+/**
+ * What one event has caused: made when the event begins, passed along, and committed at its end. Nothing is promised
+ * before. `commit` takes these steps, and a process that dies between two of them has answered nobody:
+ *
+ * 1. The recipients' records decide, once for each session, on all messages of the event. Connections are ended of which
+ *    it is unknown what they were sent.
+ * 2. Jobs for wide filters go to their queue; what was taken is posted. Connections that miss something are ended.
+ * 3. What waits is appended to the logs, and clients that do not know of it are told to fetch.
+ * 4. What was to be done when all has left is done: a QoS 2 message counts as handed on, a will as published.
+ */
+export class Outbox implements BrokerOutbox {
+  readonly broker: Broker;
+  /** As this event has read ahead. */
+  readonly links: LinkStore;
+  readonly poster: Poster;
+  readonly connections: GatewayConnections;
+  readonly posts: GatheredPosts;
+  /** Absent where no filter is ever left to workers. */
+  readonly jobs: GatheredJobs | undefined;
+  /** Packets for the connection whose frame this is. They leave with its reply. */
+  readonly reply = new PacketsOut();
+  /** Absent where the stores are in this process. */
+  readonly stores: EventStores | undefined;
+  readonly #environment: Environment;
+  #routed: Routed[] = [];
+  #afterwards: (() => Awaitable<void>)[] = [];
+
+  /** @param sender posts what is gathered. @default directly */
+  constructor(environment: Environment, kind: EventKind = {}, sender?: Sender) {
+    const { poster, log, meter, links, clock, fanOut, makeBroker } = environment;
+    this.#environment = environment;
+    this.poster = poster;
+    this.posts = new GatheredPosts(sender ?? new DirectPosts(poster, log, meter));
+    this.jobs = fanOut && new GatheredJobs(fanOut);
+    const own = kind.connectionId === undefined ? undefined : { id: kind.connectionId, out: this.reply };
+    this.connections = new GatewayConnections({ posts: this.posts, own, poster, links, clock });
+    const { broker, stores } = makeBroker(this, kind);
+    this.broker = broker;
+    this.stores = stores;
+    this.links = stores?.links ?? links;
+  }
+
+  add(routed: Routed): void {
+    this.#routed.push(routed);
+  }
+
+  /** To be done when everything that has been gathered has left. */
+  whenLeft(does: () => Awaitable<void>): void {
+    this.#afterwards.push(does);
+  }
+
+  /** Rejects when a store or a queue is not available: then nothing may be promised, and what could not leave is dropped. */
+  async commit(): Promise<void> {
+    try {
+      await this.stores?.commit();
+      const hasAllLeft = await this.#sendAll();
+      const afterwards = this.#afterwards;
+      this.#afterwards = [];
+      if (hasAllLeft) await Promise.all(afterwards.map((does) => does()));
+    } catch (error) {
+      await this.abandon();
+      throw error;
+    }
+  }
+
+  /**
+   * The event has failed: nothing that it began counts as done. What has a place in a window is posted all the same, as it
+   * would keep that until its connection ends.
+   */
+  async abandon(): Promise<void> {
+    this.#routed = [];
+    this.#afterwards = [];
+    this.jobs?.drop();
+    await this.#end(await this.posts.flush());
+  }
+
+  /** Ends a connection of which it is unknown what it was sent. */
+  async lose(connectionId: ConnectionId): Promise<void> {
+    await this.#loseAll([connectionId]);
+    await this.commit();
+  }
+
+  async #sendAll(): Promise<boolean> {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) if (await this.#send()) return true;
+    this.#environment.log.warn('lost-connections-left', { rounds: ROUNDS_MAX });
+    return false;
+  }
+
+  /** One round. True when everything has left, and has caused nothing more. */
+  async #send(): Promise<boolean> {
+    const routed = this.#routed;
+    this.#routed = [];
+    const sent = routed.length === 0 ? undefined : await this.broker.deliverAll(routed);
+    if (sent !== undefined) await this.#loseAll(sent.uncertain);
+    await this.jobs?.flush();
+    const failed = await this.posts.flush();
+    await this.#end(failed);
+    if (sent !== undefined) {
+      if (sent.waiting.length > 0) await this.posts.hasLeft(sent.waiting);
+      const { uncertain, unannounced } = await this.broker.append(sent);
+      await this.#loseAll(uncertain);
+      await this.#announce(unannounced);
+      // A message that was too large for its client has been given up.
+      await this.stores?.commit();
+    }
+    return failed.length === 0 && this.#routed.length === 0 && this.posts.isEmpty;
+  }
+
+  async #loseAll(connectionIds: readonly ConnectionId[]): Promise<void> {
+    await this.#end(connectionIds.flatMap((connectionId) => this.posts.lose(connectionId) ?? []));
+  }
+
+  async #end(failed: readonly FailedPost[]): Promise<void> {
+    for (const failure of failed) await endFailed(this, failure);
+  }
+
+  /** The clients fetch. One that cannot be told is told by the next message, or by the sweep. */
+  async #announce(connectionIds: readonly ConnectionId[]): Promise<void> {
+    await inLanes(PARALLEL_POSTS_MAX, connectionIds, async (connectionId) => {
+      await this.poster.post(connectionId, NUDGE, true);
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { ConnectionId } from '@apus/broker';
+import { PacketSequence } from '../frames/packet-sequence.ts';
+import type { PostOutcome } from './poster.ts';
+
+export interface FailedPost {
+  readonly connectionId: ConnectionId;
+  readonly outcome: Exclude<PostOutcome, 'sent'>;
+  /** More than QoS 0 messages is missing. */
+  readonly isLoss: boolean;
+  /** Packets that did not arrive, as far as it is known. */
+  readonly packets: number;
+}
+
+/** Posts what an event has gathered. */
+export interface Sender {
+  /** Answers the connections that did not get all of theirs; a sender that ends these by itself answers none. */
+  post(posts: ReadonlyMap<ConnectionId, PacketSequence>): Promise<readonly FailedPost[]>;
+  /**
+   * Resolves when these connections have been sent what they were to be; or are closed, as they never will; or the time is
+   * out. Absent where `post` waits for that.
+   */
+  hasLeft?(connectionIds: readonly ConnectionId[]): Promise<void>;
+}
+
+/**
+ * What an event posts when it has been handled. All packets for one connection leave in as few posts as they fit into, one
+ * after another, which keeps their order; connections are served side by side.
+ */
+export class GatheredPosts {
+  readonly #sender: Sender;
+  #nothing = new PacketSequence();
+  #connections = new Map<ConnectionId, PacketSequence>();
+  /** They miss something: what would come behind it waits for the client's return. */
+  readonly #lost = new Set<ConnectionId>();
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  get isEmpty(): boolean {
+    return this.#connections.size === 0;
+  }
+
+  push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
+    if (this.#lost.has(connectionId)) return;
+    const before = this.#connections.get(connectionId) ?? this.#nothing;
+    this.#connections.set(connectionId, before.with(packet, mustArrive));
+  }
+
+  /** A connection of which it is unknown what it was sent. Undefined: it is known to be lost. */
+  lose(connectionId: ConnectionId): FailedPost | undefined {
+    if (this.#lost.has(connectionId)) return undefined;
+    this.#connections.delete(connectionId);
+    this.#lost.add(connectionId);
+    return { connectionId, outcome: 'failed', isLoss: true, packets: 1 };
+  }
+
+  /** Posts everything and waits for it. Answers the connections that did not get all of theirs. */
+  async flush(): Promise<FailedPost[]> {
+    if (this.isEmpty) return [];
+    const taken = this.#connections;
+    this.#connections = new Map();
+    this.#nothing = new PacketSequence();
+    const failed = await this.#sender.post(taken);
+    for (const { connectionId, isLoss } of failed) if (isLoss) this.#lost.add(connectionId);
+    return [...failed];
+  }
+
+  async hasLeft(connectionIds: readonly ConnectionId[]): Promise<void> {
+    await this.#sender.hasLeft?.(connectionIds);
+  }
+}
