@@ -15,7 +15,6 @@ export function belongsToAnother(
   request: Pick<OpenSession, 'identity' | 'bindingRank'>,
   isHeld: boolean,
 ): boolean {
-  // One from before owners has none [SEC-OWNER-5].
-  if (!isHeld || bindingRank === undefined || isSameOwner(identity, request.identity)) return false;
+  if (!isHeld || isSameOwner(identity, request.identity)) return false;
   return bindingRank >= request.bindingRank;
 }

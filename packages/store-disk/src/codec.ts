@@ -28,8 +28,7 @@ export interface StoredSession {
   readonly willDue: WillDue | undefined;
   /** The message that the will has been begun as. */
   readonly willMessageId: MessageId | undefined;
-  /** Undefined: written before sessions had owners. */
-  readonly bindingRank: BindingRank | undefined;
+  readonly bindingRank: BindingRank;
 }
 
 /** A will that is owed, of a connection that is not the last of its session any more or whose session is gone. */
@@ -39,8 +38,7 @@ export interface StoredOwedWill {
   readonly connectionId: ConnectionId;
   readonly will: Will;
   readonly messageId: MessageId | undefined;
-  /** Undefined: written before wills had one. */
-  readonly identity: Identity | undefined;
+  readonly identity: Identity;
 }
 
 /** A message that waits or is inflight. Its session is in the key. */

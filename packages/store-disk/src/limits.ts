@@ -1,5 +1,5 @@
 /** Of a format that this program does not know it reads nothing: see `Database`. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /**
  * What one transaction may hold. A larger one would make all that wait for it wait longer, and its pages are in memory

@@ -1,5 +1,4 @@
 import {
-  BindingRank,
   type Clock,
   isExpired,
   type Message,
@@ -139,7 +138,7 @@ class Restore {
         keepsNothing: false,
       },
       identity,
-      bindingRank: bindingRank ?? BindingRank.None,
+      bindingRank,
       will,
       nowMs: attachedAtMs ?? detachedAtMs,
       isWillOwed: () => false,
@@ -150,8 +149,6 @@ class Restore {
     sessions.detach({ session, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
     const live = sessions.live(session);
     if (live?.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
-    // One that was written before sessions had owners ends at its first CONNECT.
-    if (live !== undefined) live.state.bindingRank = bindingRank;
     return live;
   }
 

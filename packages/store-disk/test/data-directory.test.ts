@@ -87,13 +87,13 @@ describe('a data directory', () => {
   });
 
   it.each([
-    ['2', 'written by a newer version of Apus'],
-    ['0', 'written by an older version of Apus'],
+    ['3', 'written by a newer version of Apus'],
+    ['1', 'written by an older version of Apus'],
   ])('is refused in format %s', async (version, reason) => {
     const directory = temporaryDirectory();
     await write(directory, FORMAT_KEY, version);
     const refusal = await refusalOf(directory);
-    expect(refusal).toContain(`has format ${version}, and this version reads format 1.`);
+    expect(refusal).toContain(`has format ${version}, and this version reads format 2.`);
     expect(refusal).toContain(reason);
   });
 

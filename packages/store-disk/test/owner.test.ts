@@ -29,15 +29,4 @@ describe('a session on disk', () => {
     expect(await open('2', 'mallory', { bindingRank: 1 })).toBe('owned-by-another');
     expect(openedOf(await open('3', 'ada', { bindingRank: 1 })).present).toBe(true);
   });
-
-  it.each(['ada', 'mallory'])(
-    'that was written before sessions had owners ends at its first CONNECT, which is that of %s [SEC-OWNER-5]',
-    async (name) => {
-      const { session } = openedOf(await open('1', 'ada', { bindingRank: undefined }));
-      await stores.sessions.detach(detachOf(session));
-      await restart();
-      expect(openedOf(await open('2', name, { bindingRank: 0 })).present).toBe(false);
-      expect((await stores.sessions.get(TENANT, 'a'))?.identity.name).toBe(name);
-    },
-  );
 });

@@ -1,6 +1,6 @@
 import {
   type Attachment,
-  type BindingRank,
+  BindingRank,
   type ConnectionId,
   type Identity,
   type MessageId,
@@ -36,7 +36,7 @@ export interface SessionState {
   /** It is counted as a connection: also while a store lets its attachment wait. */
   isConnected: boolean;
   /** Undefined: stored before sessions had owners. */
-  bindingRank: BindingRank | undefined;
+  bindingRank: BindingRank;
   /** Of the last connection. */
   will: HeldWill | undefined;
   attachedAtMs: number;
@@ -76,7 +76,7 @@ export class MemorySession implements SessionRef {
       identity,
       holding,
       isConnected: false,
-      bindingRank: undefined,
+      bindingRank: BindingRank.None,
       will: undefined,
       attachedAtMs: 0,
       detachedAtMs: undefined,

@@ -44,7 +44,7 @@ export class MemorySessions implements SessionStore {
     const outlives = outlivesConnection(found, nowMs);
     if (belongsToAnother(previous, request, found.attachment !== undefined || outlives))
       return 'owned-by-another';
-    const isOwn = previous.bindingRank !== undefined && isSameOwner(previous.identity, request.identity);
+    const isOwn = isSameOwner(previous.identity, request.identity);
     const present = !request.cleanStart && isOwn && outlives;
     const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, present));
     if (present) {

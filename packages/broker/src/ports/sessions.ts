@@ -21,7 +21,7 @@ export interface SessionRecord {
   /** The owner. */
   readonly identity: Identity;
   /** Undefined for a session that was stored before sessions had owners: it does not continue. */
-  readonly bindingRank: BindingRank | undefined;
+  readonly bindingRank: BindingRank;
   /** The will of that connection, until it has been published or discarded. */
   readonly will: Will | undefined;
   /** Set when the connection has ended and left its will. */

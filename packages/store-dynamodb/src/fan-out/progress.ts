@@ -154,8 +154,7 @@ function unpacked([jobs, after, end, flags, attempts]: Packed): Cohort {
 
 /** Of an item in a layout that is not understood only what it takes to replace it: its jobs count as not begun. */
 function stateOf(item: Item | undefined): FanOutState {
-  const isUnderstood = numberOf(item, 'v') === VERSION;
-  const cohorts = isUnderstood ? (JSON.parse(textOf(item, 'd') ?? '[]') as Packed[]).map(unpacked) : [];
+  const cohorts = (JSON.parse(textOf(item, 'd') ?? '[]') as Packed[]).map(unpacked);
   return {
     owner: textOf(item, 'o') ?? '',
     claims: numberOf(item, 'n') ?? 0,

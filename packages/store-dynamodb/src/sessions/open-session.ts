@@ -116,7 +116,7 @@ function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by
   const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
   const isOwn = textOf(item, 'y') === request.identity.name;
   const isHeld = continues || item?.c !== undefined;
-  if (!isOwn && isHeld && (numberOf(item, 'yr') ?? -1) >= request.bindingRank) return 'owned-by-another';
+  if (!isOwn && isHeld && (numberOf(item, 'yr') ?? 0) >= request.bindingRank) return 'owned-by-another';
   if (request.cleanStart) return 'clean';
   if (!continues) return 'begin';
   return isOwn ? 'continue' : 'replace';

@@ -1,6 +1,6 @@
 import {
   type Attachment,
-  type BindingRank,
+  BindingRank,
   type ConnectionId,
   type Identity,
   NEVER_EXPIRES,
@@ -147,7 +147,7 @@ export function recordOf(
     attachedAtMs: numberOf(item, at('a')) ?? 0,
     expirySeconds: numberOf(item, at('x')) ?? 0,
     identity,
-    bindingRank: numberOf(item, 'yr') as BindingRank | undefined,
+    bindingRank: (numberOf(item, 'yr') ?? BindingRank.None) as BindingRank,
     will,
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,

@@ -33,6 +33,18 @@ export class InDoubtError extends Unavailable {
   }
 }
 
+/** The table holds items of another layout. Nothing is read of it, or changed; it does not end by itself. */
+export class LayoutError extends Error {
+  override readonly name = 'LayoutError';
+
+  constructor(tableName: string, found: string | undefined, understood: number) {
+    super(
+      `The table ${tableName} has items of layout ${found ?? 'unknown'}, and this version of Apus reads layout ${understood}. ` +
+        'Deploy this version as a new stack, or go back to the version that wrote the table.',
+    );
+  }
+}
+
 /** An item would exceed the 400 KB of DynamoDB and is not one that is stored in pieces. 0x95 Packet too large. */
 export class ItemTooLargeError extends Unavailable {
   override readonly name = 'ItemTooLargeError';

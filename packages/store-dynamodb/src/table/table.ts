@@ -12,10 +12,14 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../options.ts';
+import { LayoutError } from './errors.ts';
 import type { Key } from './keys.ts';
 import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
 import { withRetries } from './retry.ts';
-import { type Item, numberOf, text, textOf } from './values.ts';
+import { type Item, numberOf, text, textOf, VERSION } from './values.ts';
+
+/** As an item says it. */
+const LAYOUT = String(VERSION);
 
 /** What a conditional write came to. A condition that failed tells what stood there, at no extra read. */
 export interface Written {
@@ -82,8 +86,16 @@ export class Table {
     this.settings = settings;
   }
 
+  /** Throws `LayoutError` for an item of another layout. */
+  checkLayout(item: Item | undefined): void {
+    const layout = item?.v?.N;
+    if (layout !== undefined && layout !== LAYOUT)
+      throw new LayoutError(this.settings.tableName, layout, VERSION);
+  }
+
   /** Expired items are those that TTL has not come around to: they are not there. */
   isAlive(item: Item): boolean {
+    this.checkLayout(item);
     const expiresAtSeconds = numberOf(item, 't');
     return expiresAtSeconds === undefined || expiresAtSeconds * 1_000 > this.settings.clock.now();
   }
@@ -217,6 +229,7 @@ export class Table {
     );
     // A write that its condition prevents is paid for as well, by the size of what stood there.
     this.meter.write(answer.units ?? writeUnits(sizeOf(answer.old)));
+    this.checkLayout(answer.old);
     return { ok: answer.ok, old: answer.old, isRetry };
   }
 }

@@ -55,6 +55,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
     }
   });
   table.meter.write(answer.units ?? unitsOf(actions, answer.failed));
+  for (const item of answer.failed?.values() ?? []) table.checkLayout(item);
   return answer.failed === undefined ? { ok: true } : { ok: false, failed: answer.failed };
 }
 

@@ -2,8 +2,8 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 
-/** Version of the layout of an item. A reader meets older ones after a deployment and must understand them. */
-export const VERSION = 1;
+/** Version of the layout of all items, which each says as `v`. An item of another one is not understood: `LayoutError`. */
+export const VERSION = 2;
 
 export const text = (value: string): AttributeValue => ({ S: value });
 export const number = (value: number): AttributeValue => ({ N: String(value) });
