@@ -96,20 +96,20 @@ export class RecordOffer implements Offered {
     const bySession = await this.#sessionsOf(offers);
     const copies = new Map<string, OfferedCopy[]>();
     for (const offer of offers) {
-      const present = offer.deliveries.filter(({ session }) => bySession.get(session.key) !== undefined);
+      const present = offer.deliveries.filter(({ session }) => bySession.get(nameOf(session)) !== undefined);
       for (const delivery of offer.deliveries) if (!present.includes(delivery)) passOn(delivery);
       if (present.length === 0) continue;
       const content = await this.#content(offer.message, present, ttlSeconds);
       for (const delivery of present) {
-        const { key } = delivery.session;
+        const name = nameOf(delivery.session);
         const isHeld = offer.hold?.has(delivery) === true;
         const copy = this.#copyOf(offer.message, delivery, content, ttlSeconds, isHeld);
-        copies.set(key, [...(copies.get(key) ?? []), copy]);
+        copies.set(name, [...(copies.get(name) ?? []), copy]);
       }
     }
-    const taken = [...copies].map(([key, its]) => {
+    const taken = [...copies].map(([name, its]) => {
       const session = its[0]?.offered.delivery.session as SessionRef;
-      return this.#take(this.#offerTo(session, its, bySession.get(key)));
+      return this.#take(this.#offerTo(session, its, bySession.get(name)));
     });
     await Promise.all(taken);
     return this;
@@ -130,14 +130,14 @@ export class RecordOffer implements Offered {
     return { dropped: this.#dropped, uncertain, unannounced: [...this.#unannounced] };
   }
 
-  /** The records of the sessions, by session key. Undefined for an incarnation that is over. */
+  /** The records of the sessions. Undefined for an incarnation that is over. */
   async #sessionsOf(offers: readonly Offer[]): Promise<ReadonlyMap<string, HeldRecord | undefined>> {
     const sessions = new Map<string, SessionRef>();
     for (const { deliveries } of offers)
       for (const { session } of deliveries)
-        if (!sessions.has(session.key)) sessions.set(session.key, session);
+        if (!sessions.has(nameOf(session))) sessions.set(nameOf(session), session);
     const read = [...sessions].map(
-      async ([key, session]) => [key, await this.#parts.records.readOnce(session)] as const,
+      async ([name, session]) => [name, await this.#parts.records.readOnce(session)] as const,
     );
     return new Map(await Promise.all(read));
   }
@@ -386,6 +386,11 @@ export class RecordOffer implements Offered {
     const { record } = decide(held.record, { type: 'object' });
     return (await this.#parts.records.write(session, held, { ...held, record })).ok;
   }
+}
+
+/** Messages of one event may be for two incarnations: a client comes back between their matches. */
+function nameOf({ key, incarnation }: SessionRef): string {
+  return `${key}\0${incarnation}`;
 }
 
 function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): Copy {

@@ -120,4 +120,58 @@ await withService((service) => {
     expect(late).toMatchObject({ packetId: 0, passOnAs: 'name' });
     expect(await stores.queues.unacknowledged(offline)).toEqual([]);
   });
+
+  it('messages of one event come to the incarnation that each was matched to', async () => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session: before } = await open(stores, tenant, 'c');
+    const fields = { cleanStart: true, connectionId: 'c:2' };
+    const { session: now } = await open(stores, tenant, 'c', fields);
+    const [old, fresh] = [deliveryTo({ ...before }), deliveryTo({ ...now })];
+    await stores.queues.offerAll(
+      [
+        { message: messageOf(1), deliveries: [old] },
+        { message: messageOf(2), deliveries: [fresh] },
+      ],
+      ROOMY,
+    );
+    expect(old.packetId).toBe(0);
+    expect(fresh.packetId).toBeGreaterThan(0);
+    expect((await stores.queues.unacknowledged(now)).map(({ message }) => message.id)).toEqual([
+      messageId(2),
+    ]);
+  });
+
+  it('messages of one event are decided on together: one write, and those that do not fit are appended later', async () => {
+    const stores = service.make();
+    const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 2 } });
+    const deliveries = [1, 2, 3, 4].map(() => deliveryTo({ ...session }));
+    const offers = deliveries.map((delivery, index) => ({
+      message: messageOf(index + 1),
+      deliveries: [delivery],
+    }));
+    const before = stores.meter.units;
+    const offered = await stores.queues.offerAll(offers, ROOMY);
+    expect(deliveries.map(({ packetId }) => packetId)).toEqual([1, 2, 0, 0]);
+    expect(stores.meter.since(before).writes).toBe(1);
+    expect(offered).toMatchObject({ uncertain: [], waiting: ['c:1'] });
+    expect(await stores.queues.length(session)).toBe(0);
+    expect(await offered.append()).toEqual({ dropped: 0, uncertain: [], unannounced: ['c:1'] });
+    expect(await stores.queues.length(session)).toBe(2);
+  });
+
+  it('a message beside one whose connection is uncertain waits behind it', async () => {
+    const stores = service.make();
+    const { session } = await open(stores, unique('tenant'), 'c');
+    const first = { message: messageOf(1), deliveries: [deliveryTo({ ...session }, { copy: 'a' })] };
+    await stores.queues.offerAll([first], ROOMY);
+    const again = { message: messageOf(1), deliveries: [deliveryTo({ ...session }, { copy: 'a' })] };
+    const next = { message: messageOf(2), deliveries: [deliveryTo({ ...session }, { copy: 'a' })] };
+    const offered = await stores.queues.offerAll([again, next], ROOMY);
+    expect(offered.uncertain).toEqual(['c:1']);
+    expect([again, next].map(({ deliveries }) => deliveries[0]?.packetId)).toEqual([0, 0]);
+    expect(await offered.append()).toMatchObject({ dropped: 0, uncertain: [] });
+    const left = await stores.queues.unacknowledged(session);
+    expect(left.map(({ message }) => message.id)).toEqual([messageId(1), messageId(2)]);
+  });
 });
