@@ -67,7 +67,12 @@ test('stock mqtt.js runs through three lifetimes of its token at the gateway doo
     client.on(name, () => void noticed.push(name));
   client.on('message', (_topic, payload) => void received.push(payload.toString()));
   await until(() => client.connected);
-  client.subscribe('news', { qos: 1 });
+  let isSubscribed = false;
+  client.subscribe('news', { qos: 1 }, () => {
+    isSubscribed = true;
+  });
+  // The clock moves in long steps below: no reply may be under way then.
+  await until(() => isSubscribed);
   const renewals = () => events.filter((type) => type === 'renewed').length;
   for (let lifetime = 1; lifetime <= 3; lifetime += 1) {
     const endsAtSeconds = ends.at(-1) ?? 0;
