@@ -19,9 +19,9 @@ import type { Poster } from './posts/poster.ts';
 
 /**
  * Rounds that one event may cause: a will of a lost connection can find another lost connection, and a member of a share
- * group that has ended passes its copy to the next.
+ * group that has ended passes its copy to the next, eight times at most.
  */
-const ROUNDS_MAX = 8;
+const ROUNDS_MAX = 12;
 
 /** Does something as one event: what it causes has left when this resolves, and where it fails nothing counts as done. */
 export async function inOneEvent<T>(
