@@ -10,7 +10,7 @@ export function queueEndContract(makeStores: MakeStores): void {
       const [, second] = await client.offerAll(['a', 'b', 'c', 'd', 'e']);
       await client.complete(second?.packetId ?? 0);
       await client.next();
-      const left = await client.leavings();
+      const left = await client.unacknowledged();
       expect(summary(left)).toEqual(['a', 'c', 'd', 'e']);
       // Whether its delivery has begun: [MQTT-4.8.2-5] depends on it.
       expect(left.map(({ delivery }) => delivery.packetId > 0)).toEqual([true, true, true, false]);
@@ -20,14 +20,14 @@ export function queueEndContract(makeStores: MakeStores): void {
       const client = await QueueClient.make(makeStores);
       const [first] = await client.offerAll(['a', 'b'], { qos: 2 });
       await client.release(first?.packetId ?? 0);
-      expect(summary(await client.leavings())).toEqual(['b']);
+      expect(summary(await client.unacknowledged())).toEqual(['b']);
     });
 
     it('keeps what a shared subscription needs to pass a message on', async () => {
       const client = await QueueClient.make(makeStores);
       const share = { shareGroup: 'g', topicFilter: 'a/+' };
       await client.offer('a', { share });
-      const [left] = await client.leavings();
+      const [left] = await client.unacknowledged();
       expect(left?.delivery.share).toEqual(share);
       expect(left?.message.topic).toBe('a/b');
     });
@@ -40,13 +40,13 @@ export function queueEndContract(makeStores: MakeStores): void {
       expect(await client.length()).toBe(0);
       expect(await client.drawn()).toEqual([]);
       expect(await client.complete(first?.packetId ?? 0)).toBe(false);
-      expect(await client.leavings()).toEqual([]);
+      expect(await client.unacknowledged()).toEqual([]);
       expect((await client.offer('c')).packetId).toBeGreaterThan(0);
     });
 
     it('returns nothing where nothing was offered', async () => {
       const client = await QueueClient.make(makeStores);
-      expect(await client.leavings()).toEqual([]);
+      expect(await client.unacknowledged()).toEqual([]);
     });
 
     it('is for one incarnation: the newer one keeps its own', async () => {
@@ -56,7 +56,7 @@ export function queueEndContract(makeStores: MakeStores): void {
       await client.open({ cleanStart: true });
       expect(await client.drawn()).toEqual([]);
       await client.offer('c', { isHeld: true });
-      expect(summary(await client.leavings(discarded))).toEqual(['a', 'b']);
+      expect(summary(await client.unacknowledged(discarded))).toEqual(['a', 'b']);
       expect(await client.drawn()).toEqual(['c']);
     });
 
@@ -65,7 +65,7 @@ export function queueEndContract(makeStores: MakeStores): void {
       await client.offer('a');
       const offline = copyOf(await client.lose());
       await client.stores.sessions.remove(offline);
-      expect(summary(await client.leavings(offline))).toEqual(['a']);
+      expect(summary(await client.unacknowledged(offline))).toEqual(['a']);
     });
   });
 

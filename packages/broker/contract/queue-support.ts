@@ -82,7 +82,7 @@ export class QueueClient extends Client {
   }
 
   /** What an ended session leaves behind; then it is forgotten, as the broker does it. */
-  async leavings(session?: SessionRef): Promise<readonly QueuedPublish[]> {
+  async unacknowledged(session?: SessionRef): Promise<readonly QueuedPublish[]> {
     const { queues } = this.stores;
     const ref = session ?? (await this.session());
     const left = await queues.unacknowledged(ref);

@@ -112,7 +112,7 @@ class Walker {
 
   /** Everything that is left comes out in order. */
   async end(): Promise<void> {
-    const left = await this.#client.leavings();
+    const left = await this.#client.unacknowledged();
     this.#model.checkLeft(left, this.#nowMs);
   }
 

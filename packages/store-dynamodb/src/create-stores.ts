@@ -13,8 +13,8 @@ import { QuotaHoldings } from './quotas/quota-holdings.ts';
 import { RetainedHoldings } from './quotas/retained-holdings.ts';
 import { DynamoRetained } from './retained/retained.ts';
 import { RetainedSize } from './retained/size.ts';
-import { Leavings } from './sessions/leavings.ts';
 import { DynamoLinks } from './sessions/links.ts';
+import { OwnedItems } from './sessions/owned-items.ts';
 import { DynamoReceived } from './sessions/received.ts';
 import { SessionList } from './sessions/session-list.ts';
 import { DynamoSessions } from './sessions/sessions.ts';
@@ -122,13 +122,13 @@ function partsOf(table: Table) {
 
 function storesOver(table: Table, parts: Parts, event: EventCache): BrokerStores {
   const { records, sessionCount, retainedSize, retainedHoldings } = parts;
-  const leavings = new Leavings(() => table.settings.clock.now());
+  const ownedItems = new OwnedItems(() => table.settings.clock.now());
   return {
     sessions: new DynamoSessions(table, sessionCount, records),
-    subscriptions: new DynamoSubscriptions(table, { ...parts, event, leavings }),
+    subscriptions: new DynamoSubscriptions(table, { ...parts, event, ownedItems }),
     retained: new DynamoRetained(table, new Bodies(table, 'retained'), retainedSize, retainedHoldings, event),
-    queues: new DynamoQueues(table, records, new Bodies(table, 'queued'), leavings, event),
-    received: new DynamoReceived(table, leavings),
+    queues: new DynamoQueues(table, records, new Bodies(table, 'queued'), ownedItems, event),
+    received: new DynamoReceived(table, ownedItems),
     links: new DynamoLinks(table, event),
   };
 }

@@ -24,7 +24,7 @@ export interface SweepCounts {
   wills: number;
   /** Sessions of banned clients that were ended. */
   expelled: number;
-  /** Ended sessions whose leavings were removed. */
+  /** Ended sessions whose items were removed. */
   debris: number;
   /** Findings that could not be dealt with now. */
   failed: number;
@@ -70,7 +70,7 @@ export class SweepRemedies {
     remedies.push(...(await this.#untold(named('ended'))));
     remedies.push(...(await this.#unsaved(named('opened'), pass)));
     remedies.push(...(await this.#unmoved(named('stuck'))));
-    remedies.push(...(await this.#leavings(named('holder'))));
+    remedies.push(...(await this.#debris(named('holder'))));
     return remedies;
   }
 
@@ -130,7 +130,7 @@ export class SweepRemedies {
   }
 
   /** What sessions own that are not there any more. An incarnation that is over never comes back. */
-  async #leavings(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
+  async #debris(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
     const standing = await this.#scan.sessions(holders.map(({ session }) => session));
     return holders
       .filter(({ session }, index) => standing[index]?.incarnation !== session.incarnation)

@@ -14,7 +14,7 @@ import type {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { DECISIONS_MAX } from '../limits.ts';
-import type { Leavings } from '../sessions/leavings.ts';
+import type { OwnedItems } from '../sessions/owned-items.ts';
 import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { Bodies } from '../table/bodies.ts';
@@ -42,7 +42,7 @@ const NOTHING: readonly Queued[] = [];
 export class DynamoQueues implements QueueStore {
   readonly #table: Table;
   readonly #bodies: Bodies;
-  readonly #leavings: Leavings;
+  readonly #ownedItems: OwnedItems;
   readonly #event: EventCache;
   readonly #records: Records;
   readonly #copies: Copies;
@@ -53,10 +53,10 @@ export class DynamoQueues implements QueueStore {
   #idle: string | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
-  constructor(table: Table, records: Records, bodies: Bodies, leavings: Leavings, event: EventCache) {
+  constructor(table: Table, records: Records, bodies: Bodies, ownedItems: OwnedItems, event: EventCache) {
     this.#table = table;
     this.#bodies = bodies;
-    this.#leavings = leavings;
+    this.#ownedItems = ownedItems;
     this.#event = event;
     this.#records = records;
     this.#copies = new Copies(table);
@@ -75,7 +75,7 @@ export class DynamoQueues implements QueueStore {
   }
 
   async offerAll(offers: readonly Offer[], limits: QueueLimits): Promise<Offered> {
-    this.#leavings.forget();
+    this.#ownedItems.forget();
     const parts = {
       records: this.#records,
       log: this.#log,
@@ -140,7 +140,7 @@ export class DynamoQueues implements QueueStore {
 
   /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
   async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
-    const items = await this.#leavings.queue(this.#table, session);
+    const items = await this.#ownedItems.queue(this.#table, session);
     const found = await this.#records.find(session);
     if (found === undefined && items.length === 0) {
       this.#emptyIncarnation = session.incarnation;
@@ -170,8 +170,8 @@ export class DynamoQueues implements QueueStore {
     const isEmpty = this.#emptyIncarnation === session.incarnation;
     this.#emptyIncarnation = undefined;
     if (isEmpty) return;
-    await batchDelete(this.#table, await this.#leavings.queue(this.#table, session));
-    this.#leavings.forget();
+    await batchDelete(this.#table, await this.#ownedItems.queue(this.#table, session));
+    this.#ownedItems.forget();
     await this.#records.clear(session);
   }
 

@@ -3,7 +3,7 @@ import type { PacketId } from '@apus/mqtt';
 import { OWNED, ownedPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { number, text, textOf, VERSION } from '../table/values.ts';
-import type { Leavings } from './leavings.ts';
+import type { OwnedItems } from './owned-items.ts';
 
 type Receipt = { state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string };
 
@@ -13,15 +13,15 @@ type Receipt = { state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId:
  */
 export class DynamoReceived implements ReceivedStore {
   readonly #table: Table;
-  readonly #leavings: Leavings;
+  readonly #ownedItems: OwnedItems;
 
-  constructor(table: Table, leavings: Leavings) {
+  constructor(table: Table, ownedItems: OwnedItems) {
     this.#table = table;
-    this.#leavings = leavings;
+    this.#ownedItems = ownedItems;
   }
 
   async begin(session: SessionRef, packetId: PacketId, messageId: string, maximum: number): Promise<Receipt> {
-    this.#leavings.forget();
+    this.#ownedItems.forget();
     const isNew = 'attribute_not_exists(#id)';
     const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
     const { ok, old, isRetry } = await this.#table.update(
@@ -72,7 +72,7 @@ export class DynamoReceived implements ReceivedStore {
   }
 
   async clear(session: SessionRef): Promise<void> {
-    const item = await this.#leavings.received(this.#table, session);
+    const item = await this.#ownedItems.received(this.#table, session);
     if (item !== undefined) await this.#table.delete(receivedKey(session));
   }
 }

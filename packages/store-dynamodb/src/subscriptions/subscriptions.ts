@@ -8,7 +8,7 @@ import type {
   SubscriptionStore,
 } from '@apus/broker';
 import type { DynamoBans } from '../identity/bans.ts';
-import type { Leavings } from '../sessions/leavings.ts';
+import type { OwnedItems } from '../sessions/owned-items.ts';
 import { type SessionList, subscriptionsOf } from '../sessions/session-list.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { EventCache } from '../table/event-cache.ts';
@@ -27,7 +27,7 @@ export interface SubscriptionParts {
   readonly matcher: Matcher;
   readonly shards: Shards;
   readonly event: EventCache;
-  readonly leavings: Leavings;
+  readonly ownedItems: OwnedItems;
   readonly bans: DynamoBans;
 }
 
@@ -94,12 +94,12 @@ export class DynamoSubscriptions implements SubscriptionStore {
 
   async clear(session: SessionRef): Promise<void> {
     this.#parts.event.forgetMatches();
-    const items = await this.#parts.leavings.all(this.#table, session);
+    const items = await this.#parts.ownedItems.all(this.#table, session);
     await this.#parts.placement.removeAll(session, subscriptionsOf(items));
     // A list that TTL forgets is left to it.
     const isListed = (item: Item) => item.t === undefined && subscriptionsOf([item]).length > 0;
     await batchDelete(this.#table, items.filter(isListed));
-    this.#parts.leavings.forget();
+    this.#parts.ownedItems.forget();
   }
 
   async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
@@ -192,6 +192,6 @@ export class DynamoSubscriptions implements SubscriptionStore {
 
   #changes(): void {
     this.#parts.event.forgetMatches();
-    this.#parts.leavings.forget();
+    this.#parts.ownedItems.forget();
   }
 }

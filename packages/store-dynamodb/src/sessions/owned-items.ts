@@ -3,15 +3,15 @@ import { OWNED, ownedPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import { type Item, textOf } from '../table/values.ts';
 
-/** What was read is taken for what is there for so long, by the calls that clear one session after the other. */
+/** Cache lifetime, for the calls that clear one session after the other. */
 const FRESH_MS = 1_000;
 
 /**
- * What an ended incarnation leaves behind. The broker clears its receipts, its queue and its subscriptions with calls of
- * their own; all of it is in one partition, which the first call reads for all. Memories of copies (see `copies.ts`) are
- * left to TTL, which removes them for nothing.
+ * The items that an incarnation owns, for the calls that remove them when it has ended. The broker clears its receipts,
+ * its queue and its subscriptions with calls of their own; all of it is in one partition, which the first call reads for
+ * all. Memories of copies (see `copies.ts`) are left to TTL, which removes them for nothing.
  */
-export class Leavings {
+export class OwnedItems {
   readonly #now: () => number;
   #partition:
     | { readonly name: string; readonly items: readonly Item[]; readonly readAtMs: number }
@@ -21,7 +21,7 @@ export class Leavings {
     this.#now = now;
   }
 
-  /** To be called by whatever adds to a session, or has taken all: what was read is not all any more. */
+  /** Called by each method that adds to a session, or has taken all: the cached items are not all any more. */
   forget(): void {
     this.#partition = undefined;
   }
