@@ -46,7 +46,7 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   const nowMs = context.ports.clock.now();
   const opened = yield* open(context, link, admission, nowMs);
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
-  if (!(yield* settlePrevious(context, link, admission, opened, nowMs))) return;
+  if (!(yield* endPreviousOrRefuse(context, link, admission, opened, nowMs))) return;
   // Rules may have changed since the last connection, and what was allowed under them ends before it delivers.
   if (opened.present && context.ports.authorizer.allowsEverything !== true)
     yield* endForbidden(context, opened.session, identity);
@@ -176,7 +176,7 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
  * Where leaving is unavailable as well there is no CONNACK at all: nobody has been refused, and what the sweep finds is
  * a lost connection.
  */
-function* settlePrevious(
+function* endPreviousOrRefuse(
   context: Context,
   link: Link,
   { packet }: NamedAdmission,

@@ -96,7 +96,7 @@ function* send(context: Context, { message, direct, queued }: SortedDeliveries):
   for (const delivery of queued) if (delivery.packetId !== 0) sendable.push(delivery);
   if (sendable.length === 0) return;
   const failures = yield* waitFor(context.ports.connections.publish(message, sendable));
-  if (failures !== undefined) yield* settleFailures(context, message, failures);
+  if (failures !== undefined) yield* handleFailures(context, message, failures);
 }
 
 function* passOnAll(context: Context, { message, queued, passes }: SortedDeliveries): Flow<void> {
@@ -234,7 +234,7 @@ function tellQueueFull(context: Context, { message, queued }: SortedDeliveries):
  * A message too large for a client counts as completely sent to it [MQTT-3.1.2-25]. One whose connection is gone
  * stays inflight: its session sends it again or ends.
  */
-export function* settleFailures(
+export function* handleFailures(
   context: Context,
   message: Message,
   failures: readonly FailedPush[],

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { passOn, settleFailures } from './deliver.ts';
+import { handleFailures, passOn } from './deliver.ts';
 import { logDropped, tellDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
@@ -50,7 +50,7 @@ function* send(context: Context, link: Link, connection: Connection, queued: Que
     return yield* drop(context, connection, message, delivery);
   }
   const failures = yield* waitFor(context.ports.connections.publish(message, [delivery]));
-  if (failures !== undefined) yield* settleFailures(context, message, failures);
+  if (failures !== undefined) yield* handleFailures(context, message, failures);
 }
 
 /**

@@ -21,11 +21,11 @@ export function run<T>(flow: Flow<T>): Awaitable<T> {
 
 async function continueAfter<T>(flow: Flow<T>, first: Promise<unknown>): Promise<T> {
   let step: IteratorResult<Promise<unknown>, T> = { done: false, value: first };
-  while (!step.done) step = await settle(flow, step.value);
+  while (!step.done) step = await nextStep(flow, step.value);
   return step.value;
 }
 
-async function settle<T>(
+async function nextStep<T>(
   flow: Flow<T>,
   waiting: Promise<unknown>,
 ): Promise<IteratorResult<Promise<unknown>, T>> {

@@ -26,7 +26,7 @@ export interface Ending {
 
 /**
  * The session goes on without its connection, or ends with it, and so does the will, at once or later. False when
- * somebody else has settled both: the connection was taken over, or its end was noticed before.
+ * another process has done both: the connection was taken over, or its end was noticed before.
  */
 export function* leave(context: Context, departure: Departure, ending: Ending): Flow<boolean> {
   const { sessions } = context.ports;
@@ -39,8 +39,8 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
     return false;
   }
-  if (record.willDue !== undefined) yield* settleWill(context, connectionId, record, record.willDue);
-  yield* settleSession(context, connectionId, record);
+  if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
+  yield* endOrArmExpiry(context, connectionId, record);
   return true;
 }
 
@@ -55,7 +55,7 @@ function willOf(
   return { atMs: atMs + seconds * 1000, isWithdrawnByReturn: will.isWithdrawnByReturn };
 }
 
-function* settleWill(
+function* publishOrArmWill(
   context: Context,
   connectionId: ConnectionId,
   { session }: SessionRecord,
@@ -66,7 +66,7 @@ function* settleWill(
   yield* waitFor(timers.set({ kind: 'will', session, connectionId }, atMs));
 }
 
-function* settleSession(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
+function* endOrArmExpiry(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
   const { timers, clock } = context.ports;
   const { session, willDue } = record;
   const endsAtMs = sessionEndsAtMs(record);

@@ -1,6 +1,6 @@
 import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { isUnkept, queueLimits, settleFailures } from './deliver.ts';
+import { handleFailures, isUnkept, queueLimits } from './deliver.ts';
 import { logDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
@@ -96,5 +96,5 @@ function* replayMessage(
     if (delivery.packetId === 0) return;
   }
   const failures = yield* waitFor(connections.publish(message, [delivery]));
-  if (failures !== undefined) yield* settleFailures(context, message, failures);
+  if (failures !== undefined) yield* handleFailures(context, message, failures);
 }

@@ -61,7 +61,7 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
         for (const connectionId of connectionIds) gathered.push(connectionId, packet, load.qos > 0);
       }
       await gathered.flush();
-      await posts.settle();
+      await posts.finishRetries();
     },
     postsEach: () => 1,
     close: () => poster.close(),

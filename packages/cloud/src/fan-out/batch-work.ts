@@ -71,7 +71,7 @@ export class BatchWork {
     const works: [TaskGroup, GroupWork][] = [];
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
     // Whoever comes next may find the same connections: nothing is under way when their records are given back.
-    await this.#posts.settleAll();
+    await this.#posts.finishAll();
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();

@@ -91,14 +91,14 @@ export class FanOutPosts {
   }
 
   /**
-   * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `settle` does, when the time
+   * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `finishRetries` does, when the time
    * runs out with something left that has to arrive. Never rejects.
    */
   async post(posts: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
     const waiting = posts.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
     await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
-    if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.settle();
+    if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.finishRetries();
   }
 
   /** For the outbox of a slice; see `post`. */
@@ -131,15 +131,15 @@ export class FanOutPosts {
   }
 
   /** Waits for the connections that are still being tried, and those that are to be closed. */
-  async settleAll(): Promise<void> {
+  async finishAll(): Promise<void> {
     do {
-      await this.settle();
+      await this.finishRetries();
       await this.#lost.allClosed();
     } while (this.#retried.size > 0);
   }
 
   /** Waits for the connections that are still being tried. */
-  async settle(): Promise<void> {
+  async finishRetries(): Promise<void> {
     // Also those that are added meanwhile: a map is walked as it grows.
     for (const { ended } of this.#retried.values()) await ended;
   }

@@ -67,7 +67,7 @@ export interface Pass {
 const LIFE_MARGIN_SECONDS = 300;
 
 /** What is younger is somebody's work: a handler lives for five seconds, and a timer's comes again within minutes. */
-const SETTLING_SECONDS = 60;
+const OLD_ENOUGH_SECONDS = 60;
 
 /**
  * A handler that dies between writing a message down and posting it leaves a place of the window taken: nothing is sent
@@ -104,8 +104,8 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
 }
 
 /** It happened long enough ago that nobody is at work on it any more. */
-export function isSettled(atMs: number, pass: Pass): boolean {
-  return isPast(atMs, SETTLING_SECONDS, pass);
+export function isOldEnough(atMs: number, pass: Pass): boolean {
+  return isPast(atMs, OLD_ENOUGH_SECONDS, pass);
 }
 
 function judgeConnection(connection: SweptConnection, pass: Pass): readonly Finding[] {
@@ -129,7 +129,7 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   if (ban !== undefined) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
   // Whoever opened the session last is publishing them, if it lives.
-  if (attachedAtMs !== undefined && isSettled(attachedAtMs, pass))
+  if (attachedAtMs !== undefined && isOldEnough(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
   if (connectionId !== undefined) {
     if (attachedAtMs === undefined) return findings;
@@ -181,5 +181,5 @@ function isPast(sinceMs: number, seconds: number, { nowMs }: Pass): boolean {
 
 /** It has settled, and no earlier pass has judged it. */
 function isNew(atMs: number, pass: Pass): boolean {
-  return isSettled(atMs, pass) && atMs >= pass.sinceMs;
+  return isOldEnough(atMs, pass) && atMs >= pass.sinceMs;
 }

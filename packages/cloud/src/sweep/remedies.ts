@@ -7,7 +7,7 @@ import {
 } from '@apus/broker';
 import type { DynamoSweepScan, SessionName } from '@apus/store-dynamodb';
 import type { Outbox } from '../outbox.ts';
-import { type Finding, isSettled, type Pass } from './judge.ts';
+import { type Finding, isOldEnough, type Pass } from './judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
 
@@ -110,7 +110,7 @@ export class SweepRemedies {
       const found = standing[index] ?? 'there';
       if (found === 'missing')
         return [(outbox: Outbox) => this.#lose(outbox, session, connectionId, undefined, undefined)];
-      if (found === 'there' || !isSettled(found.endedAtMs, pass)) return [];
+      if (found === 'there' || !isOldEnough(found.endedAtMs, pass)) return [];
       return [(outbox: Outbox) => this.#lose(outbox, session, connectionId, found.endedAtMs, undefined)];
     });
   }

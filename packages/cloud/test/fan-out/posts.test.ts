@@ -73,7 +73,7 @@ describe('a frame for a connection to which another one is tried again', () => {
     await idle();
     while (asked.length > 0) await answer('sent');
     await second;
-    await posts.settleAll();
+    await posts.finishAll();
     expect(sent.filter((id) => id === 'x')).toHaveLength(2);
   });
 
@@ -83,7 +83,7 @@ describe('a frame for a connection to which another one is tried again', () => {
     await answer('throttled');
     await first;
     let isSettled = false;
-    const settled = posts.settleAll().then(() => {
+    const settled = posts.finishAll().then(() => {
       isSettled = true;
     });
     const second = posts.post(slice('y'), () => {});
@@ -119,7 +119,7 @@ describe('a slice', () => {
     await first;
     await posts.post(slice('x'), () => void told.push('second'));
     expect(told).toEqual([]);
-    await posts.settleAll();
+    await posts.finishAll();
     expect(told).toEqual(['first', 'second']);
     expect(done).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('a connection that refuses until the time is out', () => {
     clock.nowMs = DEADLINE_MS;
     await answer('failed');
     await posted;
-    await posts.settleAll();
+    await posts.finishAll();
     expect(gets).toEqual([]);
     expect(isUnfinished).toBe(true);
   });

@@ -30,14 +30,14 @@ export function runInvocation<Event>(
       const error = new Error(`${context.awsRequestId} Task timed out after ${seconds} seconds (${route})`);
       resolve({ end: 'timeout', outcome: failed(error) });
     });
-    const settle = (end: InvocationEnd, outcome: Outcome): void => {
+    const finish = (end: InvocationEnd, outcome: Outcome): void => {
       if (environment.dead) return;
       cancelTimer();
       resolve({ end, outcome });
     };
     callHandler(invocation).then(
-      (value) => settle('returned', { kind: 'returned', value }),
-      (error: unknown) => settle('error', failed(error)),
+      (value) => finish('returned', { kind: 'returned', value }),
+      (error: unknown) => finish('error', failed(error)),
     );
   });
 }

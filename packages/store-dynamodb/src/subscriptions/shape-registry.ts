@@ -29,7 +29,7 @@ export class ShapeRegistry {
   readonly #table: Table;
   readonly #leases = new Map<string, Lease>();
   /** Shapes that every process knows by now. */
-  readonly #settled = new Set<string>();
+  readonly #inAllProcesses = new Set<string>();
 
   constructor(table: Table) {
     this.#table = table;
@@ -52,20 +52,20 @@ export class ShapeRegistry {
   async enter(tenant: string, topicFilter: string): Promise<number | undefined> {
     const shape = shapeOf(topicFilter);
     const name = `${tenant}\0${shape}`;
-    if (this.#settled.has(name)) return 0;
+    if (this.#inAllProcesses.has(name)) return 0;
     const nowMs = this.#table.settings.clock.now();
     const knownSinceMs = (await this.#lease(tenant)).shapes.get(shape) ?? (await this.#add(tenant, shape));
     if (knownSinceMs === undefined) return undefined;
-    return nowMs - knownSinceMs > LEASE_MS + CLOCK_SKEW_MS ? this.#settle(name) : LEASE_MS;
+    return nowMs - knownSinceMs > LEASE_MS + CLOCK_SKEW_MS ? this.#noteInAllProcesses(name) : LEASE_MS;
   }
 
   /** The wait that `enter` asked for is over. */
   waited(tenant: string, topicFilter: string): void {
-    this.#settle(`${tenant}\0${shapeOf(topicFilter)}`);
+    this.#noteInAllProcesses(`${tenant}\0${shapeOf(topicFilter)}`);
   }
 
-  #settle(name: string): number {
-    this.#settled.add(name);
+  #noteInAllProcesses(name: string): number {
+    this.#inAllProcesses.add(name);
     return 0;
   }
 
