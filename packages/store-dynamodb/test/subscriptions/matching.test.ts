@@ -2,6 +2,7 @@ import type { SessionRef, SubscribeOutcome } from '@apus/broker';
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import { CLOCK_SKEW_MS, SHAPES_MAX } from '../../src/limits.ts';
+import { VERSION } from '../../src/table/values.ts';
 import {
   attachmentOf,
   deliveryTo,
@@ -27,7 +28,7 @@ async function writeHeads(service: Service, tenant: string, from: number, to: nu
         Item: {
           p: { S: `F\0${tenant}\0device/${start + offset}/+` },
           s: { S: 'head' },
-          v: { N: '1' },
+          v: { N: String(VERSION) },
           n: { N: '1' },
           '@other': { S: '["other",1,0,0,"connection",5,10,1000]' },
         },
