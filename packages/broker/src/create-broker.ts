@@ -25,7 +25,7 @@ import { subscribe } from './subscribe.ts';
 import { sayUnavailable } from './unavailable.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
-/** What the brokers of one process share, where each event has one of its own. */
+/** Shared by the brokers of one process, where each event has a broker of its own. */
 export interface ProcessState {
   readonly messageClock: MessageClock;
   readonly shareRotation: ShareRotation;

@@ -40,7 +40,7 @@ export function* deliver(
  *     matches; the outbox has the message
  *     (were it settled here …)
  *     dies
- *                                        sends it again: … B would only answer, and nobody would have got it
+ *                                        sends it again: … B would only answer, and the message would be lost
  *                                        pending, the same message id: B hands it on
  */
 export function* whenDelivered({ ports: { outbox } }: Context, does: () => Flow<void>): Flow<void> {
@@ -146,7 +146,7 @@ export interface SortedDeliveries {
   readonly held: Set<Delivery> | undefined;
 }
 
-/** Undefined where nobody is to be sent it. */
+/** Undefined where no recipient is left. */
 function sort(context: Context, { message, deliveries, passes }: Routed): SortedDeliveries | undefined {
   const { clock, connections, bans, drops } = context.ports;
   const nowMs = clock.now();

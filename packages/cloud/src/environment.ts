@@ -12,7 +12,7 @@ export interface CloudBans extends Bans {
   refresh?(): Awaitable<void>;
 }
 
-/** What an event is, as far as its stores have to know (`EventKind` of `@apus/store-dynamodb`). */
+/** The kind of an event, as far as its stores have to know (`EventKind` of `@apus/store-dynamodb`). */
 export interface EventKind {
   /** The connection whose frame is handled. */
   readonly connectionId?: string;
@@ -20,7 +20,7 @@ export interface EventKind {
   readonly isReplyWanted?: boolean;
 }
 
-/** What the stores of one event do beside the broker's ports (`EventStores` of `@apus/store-dynamodb`). */
+/** The stores of one event, beside the broker's ports (`EventStores` of `@apus/store-dynamodb`). */
 export interface EventStores {
   readonly links: LinkStore;
   /** Reads what a frame is known to need. */
@@ -43,7 +43,7 @@ export type MakeBroker = (
   kind: EventKind,
 ) => { readonly broker: Broker; readonly stores?: EventStores };
 
-/** What the handlers of one execution environment share. What belongs to one event is in its `Outbox`. */
+/** Shared by the handlers of one execution environment. An event's own state is in its `Outbox`. */
 export interface Environment {
   readonly makeBroker: MakeBroker;
   /** Of all brokers. */

@@ -41,14 +41,14 @@ export async function inOneEvent<T>(
 }
 
 /**
- * What one event has caused: made when the event begins, passed along, and committed at its end. Nothing is promised
- * before. `commit` takes these steps, and a process that dies between two of them has answered nobody:
+ * The effects of one event: made when the event begins, passed along, and committed at its end. Nothing is promised
+ * before. `commit` takes these steps, and a process that dies between two of them has sent no answer:
  *
  * 1. The recipients' records decide, once for each session, on all messages of the event. Connections are ended of which
  *    it is unknown what they were sent.
  * 2. Jobs for wide filters go to their queue; what was taken is posted. Connections that miss something are ended.
- * 3. What waits is appended to the logs, and clients that do not know of it are told to fetch.
- * 4. What was to be done when all has left is done: a QoS 2 message counts as handed on, a will as published.
+ * 3. Messages that wait are appended to the logs, and clients that do not know of it are told to fetch.
+ * 4. Then the event's marks are written: a QoS 2 message counts as handed on, a will as published.
  */
 export class Outbox implements BrokerOutbox {
   readonly broker: Broker;
@@ -106,8 +106,8 @@ export class Outbox implements BrokerOutbox {
   }
 
   /**
-   * The event has failed: nothing that it began counts as done. What has a place in a window is posted all the same, as it
-   * would keep that until its connection ends.
+   * The event has failed: nothing that it began counts as done. A message that has a place in a window is posted all the
+   * same, as it would keep that place until its connection ends.
    */
   async abandon(): Promise<void> {
     this.#routed = [];

@@ -98,7 +98,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   };
 }
 
-/** What outlives an event. */
+/** Parts that outlive an event. */
 type Parts = ReturnType<typeof partsOf>;
 
 function partsOf(table: Table) {

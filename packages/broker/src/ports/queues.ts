@@ -36,7 +36,7 @@ export interface Offered {
    * returns, and is sent the message again as MQTT says.
    */
   readonly uncertain: readonly ConnectionId[];
-  /** Connections for which something waits. What they are sent has to have left before `append`, which it would follow. */
+  /** Connections for which something waits. Their posts have to leave before `append`: a client may draw what it stores. */
   readonly waiting: readonly ConnectionId[];
   /** Stores what waits. */
   append(): Awaitable<Appended>;

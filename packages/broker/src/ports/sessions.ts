@@ -20,7 +20,6 @@ export interface SessionRecord {
   readonly expirySeconds: number;
   /** The owner. */
   readonly identity: Identity;
-  /** Undefined for a session that was stored before sessions had owners: it does not continue. */
   readonly bindingRank: BindingRank;
   /** The will of that connection, until it has been published or discarded. */
   readonly will: Will | undefined;

@@ -33,7 +33,7 @@ export interface GatewayConnectionsOptions {
 }
 
 /**
- * The Connections port of one event. What is sent to the connection whose frame is being handled goes
+ * The Connections port of one event. A packet for the connection whose frame is being handled goes
  * into its reply, which costs no call; what is sent to others is gathered and posted once the frame has been handled,
  * and before its reply says that it was.
  */

@@ -9,7 +9,7 @@ export interface Ends {
   readonly links: LinkStore;
 }
 
-/** What a post that failed means for its connection. */
+/** Ends a connection whose post has failed. */
 export async function endFailed(by: Ends & { readonly broker: Broker }, failure: FailedPost): Promise<void> {
   const state = await close(by, failure);
   if (state !== undefined) await tellLost(by.broker, failure.connectionId, state, failure.outcome);
@@ -31,7 +31,7 @@ export async function close(
   return await links.end(connectionId);
 }
 
-/** What MQTT says of a lost connection. */
+/** Tells the broker that a connection is lost. */
 export async function tellLost(
   broker: Broker,
   connectionId: ConnectionId,
@@ -42,7 +42,7 @@ export async function tellLost(
   await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
 }
 
-/** The connection is over, whoever noticed: a tombstone first, then what MQTT says of a lost connection. */
+/** The connection is over: writes a tombstone first, and then tells the broker. */
 export async function loseConnection(
   { broker, links }: { readonly broker: Broker; readonly links: LinkStore },
   connectionId: ConnectionId,

@@ -17,7 +17,7 @@ import type { FanOutWorkerLimits } from './worker-limits.ts';
 /** What failed comes again after one second to so many: soon, and not in step with others. */
 const AGAIN_SECONDS_MAX = 4;
 
-/** Before the function's end nothing is sent any more: a post that nobody answers takes so long, and then its slice is given back. */
+/** Before the function's end nothing is sent any more: a post without an answer takes so long, and then its slice is given back. */
 const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
 
 /** What one worker keeps from batch to batch. */
@@ -70,7 +70,7 @@ export class BatchWork {
     for (const record of undecodable) await this.#bury(record);
     const works: [TaskGroup, GroupWork][] = [];
     for (const group of groups) works.push([group, await this.#serveGroup(group)]);
-    // Whoever comes next may find the same connections: nothing is under way when their records are given back.
+    // The next worker may find the same connections: nothing is under way when their records are given back.
     await this.#posts.finishAll();
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
@@ -172,7 +172,7 @@ export class BatchWork {
     }
   }
 
-  /** What is no job must not block its group; unless nobody takes it, which passes. */
+  /** A record that is no job must not block its group; unless the dead-letter queue refuses it, which passes. */
   async #bury(record: SqsRecord): Promise<void> {
     try {
       await this.#deadLetter(record, record.messageId, 'it is no job of a version that is understood');

@@ -23,7 +23,7 @@ export interface Sender {
 }
 
 /**
- * What an event posts when it has been handled. All packets for one connection leave in as few posts as they fit into, one
+ * Gathers the posts of an event, which leave when it has been handled. All packets for one connection leave in as few posts as they fit into, one
  * after another, which keeps their order; connections are served side by side.
  */
 export class GatheredPosts {

@@ -12,7 +12,7 @@ const RESERVE_MS = 8_000;
  * Publishes messages in their order, and waits until they have left: posted or stored for every recipient, or in the
  * queue of the workers. Behind one that could not be taken none is, as it would overtake it when it is sent again.
  *
- * Rejects for a defect only; what had been taken until then may have left, and nobody was told.
+ * Rejects for a defect only; messages that had been taken until then may have left, and the caller was not told.
  */
 export async function publishAll(
   environment: Environment,
@@ -28,7 +28,7 @@ export async function publishAll(
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     environment.log.warn('publish-unavailable', { reason: error.message });
-    // What is not in all its queues is not promised, so none of the messages is.
+    // A message that is not in all its queues is not promised, so none of them is.
     return outcomes.map((outcome) => (isTaken(outcome) ? error : outcome));
   }
 }

@@ -82,7 +82,7 @@ describe('a lost connection for whose end somebody waits', () => {
     const { environment } = environmentWhere('gone');
     const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
     const told: string[] = [];
-    // What it leaves goes to a session whose connection is lost too.
+    // The message that it leaves goes to a session whose connection is lost too.
     const tell = async ({ id }: Link) => {
       await lost.closed('last');
       told.push(id);

@@ -17,11 +17,12 @@ import { encodeMessage } from '../table/message-blob.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { type Copies, holderOf, indexOfCopy } from './copies.ts';
-import { entryFields, type Entry as OfferedEntry, sizeOfEntry } from './queue-items.ts';
+import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.ts';
+import { entryFields, type Entry as OfferedEntry } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import type { HeldRecord, Records } from './records.ts';
 import { decide } from './session-record.ts';
-import type { Copy, Decision, Entry, QueueRecord } from './types.ts';
+import type { Decision, Entry, QueueRecord } from './types.ts';
 
 export interface RecordOfferParts {
   readonly records: Records;
@@ -29,20 +30,6 @@ export interface RecordOfferParts {
   readonly bodies: Bodies;
   readonly copies: Copies;
   readonly event: EventCache;
-}
-
-/** One copy of a message on its way to a session. */
-interface OfferedCopy {
-  readonly name: string;
-  readonly offered: OfferedEntry;
-  readonly fields: Item;
-  /** By which it is known when it comes again. */
-  readonly memory: Item | undefined;
-  readonly isHeld: boolean;
-  isInLog: boolean;
-  isRemembered: boolean;
-  /** This event has taken or appended it, or it needs nothing more. */
-  isPlaced: boolean;
 }
 
 /** The messages of one event for one session. */
@@ -57,7 +44,7 @@ interface SessionOffer {
   isLookDue: boolean;
   /** The connection that was sent one of them before, or not. */
   uncertain: ConnectionId | undefined;
-  /** What has a place can still be sent. */
+  /** The caller can still send a message that gets a place. */
   mayTake: boolean;
 }
 
@@ -96,15 +83,19 @@ export class RecordOffer implements Offered {
     const bySession = await this.#sessionsOf(offers);
     const copies = new Map<string, OfferedCopy[]>();
     for (const offer of offers) {
-      const present = offer.deliveries.filter(({ session }) => bySession.get(nameOf(session)) !== undefined);
-      for (const delivery of offer.deliveries) if (!present.includes(delivery)) passOn(delivery);
+      const present = offer.deliveries.filter((delivery) => {
+        const isPresent = bySession.get(nameOf(delivery.session)) !== undefined;
+        if (!isPresent) passOn(delivery);
+        return isPresent;
+      });
       if (present.length === 0) continue;
       const content = await this.#content(offer.message, present, ttlSeconds);
       for (const delivery of present) {
         const name = nameOf(delivery.session);
         const isHeld = offer.hold?.has(delivery) === true;
-        const copy = this.#copyOf(offer.message, delivery, content, ttlSeconds, isHeld);
-        copies.set(name, [...(copies.get(name) ?? []), copy]);
+        const its = copies.get(name) ?? [];
+        its.push(this.#copyOf(offer.message, delivery, content, ttlSeconds, isHeld));
+        copies.set(name, its);
       }
     }
     const taken = [...copies].map(([name, its]) => {
@@ -234,7 +225,7 @@ export class RecordOffer implements Offered {
       return decide(on, { type: 'offer', copies: copies.map(copyOf), log, untilMs });
     };
     const offline = { ...record, connectionId: undefined };
-    // What its link has no room for waits.
+    // Messages that their links have no room for wait.
     if (copies.some(({ isHeld }) => isHeld)) return await decideOn(offline);
     const decision = await decideOn(record);
     return mayTake || entriesTaken(decision).length === 0 ? decision : await decideOn(offline);
@@ -393,31 +384,6 @@ function nameOf({ key, incarnation }: SessionRef): string {
   return `${key}\0${incarnation}`;
 }
 
-function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): Copy {
-  const body = 'blob' in offered.content ? 'inline' : 'reference';
-  return {
-    name,
-    qos: offered.delivery.qos === 2 ? 2 : 1,
-    body,
-    bytes: sizeOfEntry(fields),
-    isInLog,
-    isRemembered,
-  };
-}
-
 function entriesTaken({ effects }: Decision): Entry[] {
   return effects.flatMap((effect) => (effect.type === 'publish' ? effect.entry : []));
-}
-
-/**
- * It was placed, and nobody has been sent it. The memory names this member, so it goes on under another name: the one under
- * which it is passed on by whoever ends the session.
- */
-function passOnPlaced({ offered: { delivery } }: OfferedCopy, session: SessionRef): void {
-  if (delivery.share !== undefined) Object.assign(delivery, { session, passOnAs: session.incarnation });
-}
-
-/** Nobody has been given it: it is the same copy for another member of the share group. */
-function passOn(delivery: Delivery): void {
-  if (delivery.share !== undefined) delivery.passOnAs = delivery.copy ?? '';
 }

@@ -1,7 +1,7 @@
 import type { ConnectionId, MatchedFilter } from '@apus/broker';
 import type { Item } from './values.ts';
 
-/** What an event is, as far as its stores have to know. */
+/** The kind of an event, as far as its stores have to know. */
 export interface EventKind {
   /** The connection whose frame is handled. Absent: no frame is. */
   readonly connectionId?: ConnectionId;
@@ -15,7 +15,7 @@ export interface EventKind {
 }
 
 /**
- * What one event has read ahead and found out. Each topic is matched once, and a subscription that the event itself
+ * Holds what one event has read ahead and found out. Each topic is matched once, and a subscription that the event itself
  * writes empties this. `undefined` for the kind: no event, each call stands for itself.
  */
 export class EventCache {
@@ -29,12 +29,12 @@ export class EventCache {
     this.#kind = kind;
   }
 
-  /** What is drawn leaves when the event has been handled, beside other frames and in no order with them. */
+  /** A page that is drawn leaves when the event has been handled, beside other frames and in no order with them. */
   get isOpen(): boolean {
     return this.#kind !== undefined;
   }
 
-  /** What is drawn leaves in pushes: other frames of the connection may be handled at the same time. */
+  /** A page that is drawn leaves in pushes: other frames of the connection may be handled at the same time. */
   get isPushing(): boolean {
     return this.#kind?.isReplyWanted === false;
   }
@@ -52,7 +52,7 @@ export class EventCache {
     return this.#link?.connectionId === connectionId;
   }
 
-  /** Once: whoever loads again wants to know what has happened meanwhile. */
+  /** Once: a second load asks for what has happened meanwhile. */
   takeLink(connectionId: ConnectionId): Item | undefined {
     const link = this.#link;
     this.#link = undefined;

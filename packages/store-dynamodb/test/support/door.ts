@@ -37,7 +37,7 @@ const OPTIONS = {
   lossGraceSeconds: 5,
 } as const;
 
-/** What a client is told whose frame met a store that is not available. */
+/** Sent to a client whose frame met a store that is not available. */
 const DISCONNECTED = { type: 'disconnect', reasonCode: 0x97, properties: {} } as const;
 
 const randomId = () => Math.random().toString(36).slice(2);
