@@ -23,15 +23,15 @@ export interface EventKind {
 /** The stores of one event, beside the broker's ports (`EventStores` of `@apus/store-dynamodb`). */
 export interface EventStores {
   readonly links: LinkStore;
-  /** Reads what a frame is known to need. */
+  /** Reads the items that a frame is known to need. */
   readAhead(plan: {
     readonly connectionId: string;
     readonly tenant: string;
     readonly topicNames: readonly string[];
   }): Promise<void>;
-  /** True once, when acknowledgements have left it to the end of the frame to draw what waits. */
+  /** True once, when acknowledgements have freed places and the queue is to be drained at the end of the frame. */
   takeDrainDue(): boolean;
-  /** The frame's client is to fetch on, whatever its link had room for. */
+  /** The client has more to fetch, even when its link had room for all that it was sent. */
   readonly isMoreWaiting: boolean;
   /** Writes the acknowledgements that the event has gathered. */
   commit(): Promise<void>;

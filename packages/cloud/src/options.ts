@@ -16,7 +16,7 @@ export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
  */
 const CUT_GRACE_SECONDS = 60;
 
-/** What the gateway door demands of the broker, over the given limits. A test may have no time for the grace. */
+/** The options that the gateway door passes to the broker, over the given limits. A test may shorten the grace. */
 export function gatewayBrokerOptions(
   options: BrokerOptions,
   lossGraceSeconds: number = LOSS_GRACE_SECONDS,
@@ -29,7 +29,7 @@ export function gatewayBrokerOptions(
     limits: {
       ...options.limits,
       maximumPacketSize: Math.min(options.limits.maximumPacketSize, CLIENT_PACKET_BYTES_MAX),
-      // An alias would have to be known to whatever process handles the next frame.
+      // Another process may handle the next frame, and would not know the alias.
       topicAliasMaximum: 0,
       serverKeepAliveSecondsMax: Math.min(
         options.limits.serverKeepAliveSecondsMax || KEEP_ALIVE_SECONDS_MAX,

@@ -23,7 +23,7 @@ import type { Poster } from './posts/poster.ts';
  */
 const ROUNDS_MAX = 12;
 
-/** Does something as one event: what it causes has left when this resolves, and where it fails nothing counts as done. */
+/** Runs a function as one event. When this resolves, all effects have left; when it rejects, nothing counts as done. */
 export async function inOneEvent<T>(
   environment: Environment,
   does: (outbox: Outbox) => Promise<T> | T,
@@ -44,10 +44,11 @@ export async function inOneEvent<T>(
  * The effects of one event: made when the event begins, passed along, and committed at its end. Nothing is promised
  * before. `commit` takes these steps, and a process that dies between two of them has sent no answer:
  *
- * 1. The recipients' records decide, once for each session, on all messages of the event. Connections are ended of which
- *    it is unknown what they were sent.
- * 2. Jobs for wide filters go to their queue; what was taken is posted. Connections that miss something are ended.
- * 3. Messages that wait are appended to the logs, and clients that do not know of it are told to fetch.
+ * 1. The recipients' records decide, once for each session, on all messages of the event. Connections whose delivery
+ *    state is unknown are closed.
+ * 2. Jobs for wide filters go to their queue; the messages that a record took are posted. Connections that miss a
+ *    message are closed.
+ * 3. Messages that wait are appended to the logs, and clients that do not know that messages wait are told to fetch.
  * 4. Then the event's marks are written: a QoS 2 message counts as handed on, a will as published.
  */
 export class Outbox implements BrokerOutbox {
@@ -67,7 +68,7 @@ export class Outbox implements BrokerOutbox {
   #routed: Routed[] = [];
   #afterwards: (() => Awaitable<void>)[] = [];
 
-  /** @param sender posts what is gathered. @default directly */
+  /** @param sender posts the gathered frames. @default directly */
   constructor(environment: Environment, kind: EventKind = {}, sender?: Sender) {
     const { poster, log, meter, links, clock, fanOut, makeBroker } = environment;
     this.#environment = environment;
@@ -91,7 +92,10 @@ export class Outbox implements BrokerOutbox {
     this.#afterwards.push(does);
   }
 
-  /** Rejects when a store or a queue is not available: then nothing may be promised, and what could not leave is dropped. */
+  /**
+   * Rejects when a store or a queue is not available. Then the client gets no acknowledgement, and effects that could
+   * not leave are dropped.
+   */
   async commit(): Promise<void> {
     try {
       await this.stores?.commit();
@@ -116,7 +120,7 @@ export class Outbox implements BrokerOutbox {
     await this.#end(await this.posts.flush());
   }
 
-  /** Ends a connection of which it is unknown what it was sent. */
+  /** Closes a connection whose delivery state is unknown. */
   async lose(connectionId: ConnectionId): Promise<void> {
     await this.#loseAll([connectionId]);
     await this.commit();

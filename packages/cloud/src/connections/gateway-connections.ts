@@ -25,7 +25,7 @@ import type { Poster } from '../posts/poster.ts';
 
 export interface GatewayConnectionsOptions {
   readonly posts: GatheredPosts;
-  /** The connection whose frame is handled, and what its reply takes along. */
+  /** The connection whose frame is handled, and the packets of its reply. */
   readonly own: { readonly id: ConnectionId; readonly out: PacketsOut } | undefined;
   readonly poster: Poster;
   readonly links: LinkStore;
@@ -33,9 +33,9 @@ export interface GatewayConnectionsOptions {
 }
 
 /**
- * The Connections port of one event. A packet for the connection whose frame is being handled goes
- * into its reply, which costs no call; what is sent to others is gathered and posted once the frame has been handled,
- * and before its reply says that it was.
+ * The Connections port of one event. A packet for the connection whose frame is being handled goes into its reply,
+ * which costs no call. Packets for other connections are gathered, and posted after the frame has been handled and
+ * before its reply is sent.
  */
 export class GatewayConnections implements Connections {
   readonly #options: GatewayConnectionsOptions;
@@ -73,7 +73,7 @@ export class GatewayConnections implements Connections {
     return true;
   }
 
-  /** Its frames are refused from now on, whatever handler they meet; then the client is told, and cut. */
+  /** From now on every handler refuses its frames. Then the broker tells the client, and cuts the connection. */
   async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
     const { links, poster } = this.#options;
     try {
@@ -82,7 +82,8 @@ export class GatewayConnections implements Connections {
         await poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
       }
     } finally {
-      // Where the store is away its $disconnect writes the tombstone: nobody comes to close it another time.
+      // If the store is unavailable, $disconnect writes the tombstone: this method is not called again for the
+      // connection.
       await poster.delete(connectionId);
     }
   }

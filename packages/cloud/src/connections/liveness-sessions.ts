@@ -2,8 +2,8 @@ import type { OpenedSession, OpenSession, SessionStore } from '@apus/broker';
 import type { Liveness } from './liveness.ts';
 
 /**
- * Sessions whose connections are looked after where they bring a will. The timer is armed before the session is opened:
- * a will without one might wait for the sweep, and a timer that finds no such connection ends by itself.
+ * Opens sessions, and arms a liveness timer for each connection with a will. The timer is armed before the session is
+ * opened: without a timer the will might wait for the sweep, and a timer that finds no connection ends by itself.
  */
 export class LivenessSessions implements SessionStore {
   readonly #store: SessionStore;

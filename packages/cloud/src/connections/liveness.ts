@@ -11,7 +11,7 @@ import { loseConnection } from './lose.ts';
  */
 const CHECK_MS = 660_000;
 
-/** A gateway that did not answer is asked again so much later. */
+/** The delay before a gateway that did not answer is asked again. */
 const UNKNOWN_MS = 60_000;
 
 export interface LivenessOptions {
@@ -22,8 +22,9 @@ export interface LivenessOptions {
 }
 
 /**
- * Looks after connections that hold a will. Their end is told by `$disconnect`, which is best effort, and somebody waits
- * for the will: so from CONNECT on a timer asks the gateway about the connection, every eleven minutes, until it is over.
+ * Looks after connections that hold a will. `$disconnect` tells that a connection ended, but is best effort, and
+ * subscribers wait for the will. So from CONNECT on a timer asks the gateway about the connection every eleven minutes,
+ * until the connection is over.
  *
  * It costs $0.006 a month for a connection that is always there: 3,980 rings, each three SQS requests and a short
  * invocation. A connection without a will has no timer, and is found by the sweep.
@@ -64,7 +65,7 @@ export class Liveness {
     return undefined;
   }
 
-  /** Also where somebody else has put up the tombstone, and died before the session heard of it. */
+  /** Also when another process wrote the tombstone and died before it told the session. */
   async #lose(outbox: Outbox, { session: { tenant, clientId }, connectionId }: TimerMessage): Promise<void> {
     this.#options.log.info('connection-found-dead', { connectionId, clientId });
     await loseConnection(outbox, connectionId, 'found dead');

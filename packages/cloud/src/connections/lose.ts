@@ -16,8 +16,8 @@ export async function endFailed(by: Ends & { readonly broker: Broker }, failure:
 }
 
 /**
- * Nothing reaches the connection any more, and what its client has sent is without effect. Its state, where somebody has
- * to be told that it is lost.
+ * Closes the connection: nothing reaches it any more, and frames of its client have no effect. Returns its state when
+ * the broker must be told that the connection is lost.
  */
 export async function close(
   { poster, links }: Ends,

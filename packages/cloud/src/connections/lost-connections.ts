@@ -12,16 +12,16 @@ interface Closing {
   /** Resolves when it is closed, or cannot be, or the time is out. */
   readonly settled: Promise<void>;
   readonly tell: () => void;
-  /** What to do when it stays open: each slice of which it misses something has to come again. */
+  /** Called when the connection stays open: each slice with a message that it misses has to come again. */
   readonly onUnclosed: Set<OnUnfinished>;
 }
 
-/** Says of a slice that something of it has to come again. Each slice has its own. */
+/** Tells a slice that it has to come again. Each slice has its own function. */
 export type OnUnfinished = () => void;
 
 /**
- * Connections that posts found gone, or that are closed for not reading. They are ended beside the posts of others: of
- * a thousand connections that were cut together none holds up those that are there.
+ * Connections that posts found gone, or that are closed for not reading. They are ended beside the posts of others: a
+ * thousand connections that were cut together do not delay the connections that are still there.
  */
 export class LostConnections {
   readonly #environment: Environment;
@@ -62,9 +62,9 @@ export class LostConnections {
   }
 
   /**
-   * Resolves when it is closed, at once whatever others wait for that; or when the time is out. What MQTT says of a lost
-   * connection comes after: a message that it leaves may have to wait for another one to be closed, and that one's for
-   * this.
+   * Resolves when the connection is closed, or when the time is out. The caller publishes the will, and does the rest
+   * that MQTT asks for, after that: the will may have to wait for another connection to be closed, whose will waits for
+   * this one.
    */
   async closed(connectionId: ConnectionId): Promise<void> {
     if (!this.#hasTime()) return;
@@ -75,8 +75,8 @@ export class LostConnections {
   }
 
   /**
-   * Resolves when all are closed, or the time is out. A connection that is open then reads on, and knows nothing of what
-   * it misses: whose slices that is of are told.
+   * Resolves when all are closed, or the time is out. A connection that is still open then reads on without the
+   * messages that it misses, so the slices of these messages are told.
    */
   async allClosed(): Promise<void> {
     // Also those that are added meanwhile: a map is walked as it grows.
@@ -100,7 +100,7 @@ export class LostConnections {
     this.#running += 1;
     for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#tryToEnd(next);
     this.#running -= 1;
-    // The time is out: nobody is to wait for what is left. It stays open.
+    // The time is out: the remaining connections stay open, and their slices are told.
     for (const { connectionId } of this.#waiting) this.#closing.get(connectionId)?.tell();
   }
 
@@ -111,7 +111,7 @@ export class LostConnections {
       if (state === undefined) return;
       await inOneEvent(this.#environment, ({ broker }) => tellLost(broker, connectionId, state, outcome));
     } catch (error) {
-      // What the stores still say of it ends with $disconnect, or with the sweep.
+      // $disconnect or the sweep removes what the stores still hold of the connection.
       this.#environment.log.warn('lost-connection-failed', { ...failed, error: String(error) });
     }
   }

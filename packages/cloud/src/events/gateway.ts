@@ -1,6 +1,6 @@
 /**
- * What API Gateway hands to the function of a WebSocket route. Written down here because the published types lack
- * `disconnectStatusCode`, `disconnectReason`, `identity` and `authorizer`.
+ * The event of a WebSocket route of API Gateway. Declared here because the published types lack `disconnectStatusCode`,
+ * `disconnectReason`, `identity` and `authorizer`.
  */
 export interface RequestContext {
   readonly routeKey: string;
@@ -42,7 +42,7 @@ export interface DisconnectEvent {
   readonly requestContext: RequestContext;
 }
 
-/** What a Lambda proxy integration answers. `body` is sent to the client where the route has a response. */
+/** The answer of a Lambda proxy integration. API Gateway sends `body` to the client if the route has a response. */
 export interface ProxyResult {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** What Lambda hands to the function of an SQS event source. */
+/** The event of an SQS event source. */
 export interface SqsEvent {
   readonly Records: readonly SqsRecord[];
 }

@@ -14,13 +14,13 @@ import { FanOutPosts, type GatewayState } from './posts.ts';
 import type { FanOutWorkerOptions } from './worker.ts';
 import type { FanOutWorkerLimits } from './worker-limits.ts';
 
-/** What failed comes again after one second to so many: soon, and not in step with others. */
+/** A failed job comes again after one second to this many: soon, and not in step with others. */
 const AGAIN_SECONDS_MAX = 4;
 
 /** Before the function's end nothing is sent any more: a post without an answer takes so long, and then its slice is given back. */
 const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
 
-/** What one worker keeps from batch to batch. */
+/** The state that one worker keeps from batch to batch. */
 export interface WorkerState {
   readonly limits: FanOutWorkerLimits;
   readonly gateway: GatewayState;
@@ -35,7 +35,7 @@ export class BatchWork {
   readonly #counts: FanOutCounts = noCounts();
   readonly #lost: LostConnections;
   readonly #posts: FanOutPosts;
-  /** Of the function's time: for a slice, and for ending what it began. */
+  /** The part of the function's time that a slice needs, with the end of its posts. */
   readonly #sliceNeedsMs: number;
   /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
   readonly #left = new Map<SqsRecord, number | undefined>();
@@ -116,7 +116,7 @@ export class BatchWork {
     }
   }
 
-  /** Time alone is had at once; what refuses or does not answer needs a moment. */
+  /** A batch that ran out of time comes again at once; after a refusal or no answer it waits a moment. */
   #secondsUntil(why: LeftBecause): number | undefined {
     if (why === 'lost') return undefined;
     return why === 'no-time' ? 0 : 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);

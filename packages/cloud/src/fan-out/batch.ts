@@ -36,7 +36,7 @@ export function sequenceOf({ records }: Task): string {
 
 export interface Batch {
   readonly groups: readonly TaskGroup[];
-  /** What is no job. It will not become one by being tried again. */
+  /** Records that are not jobs. A retry would not change that. */
   readonly undecodable: readonly SqsRecord[];
 }
 

@@ -17,8 +17,8 @@ export interface FanOutQueue {
 }
 
 /**
- * Wide filters are served by workers: what an event publishes is gathered here, and leaves when the event has been
- * handled as one job for each shard, before anything is promised.
+ * Workers serve wide filters. This class gathers the messages that an event publishes, and sends them as one job for
+ * each shard when the event has been handled, before the client gets an acknowledgement.
  */
 export class GatheredJobs implements FanOut {
   readonly #queue: JobQueue;
@@ -39,7 +39,9 @@ export class GatheredJobs implements FanOut {
     return true;
   }
 
-  /** Sends what was gathered. Rejects with `Unavailable` when not all of it is in the queue: nothing may be promised. */
+  /**
+   * Sends the gathered jobs. Rejects with `Unavailable` when one is not in the queue: then nothing may be acknowledged.
+   */
   async flush(): Promise<void> {
     if (this.#shards.size === 0) return;
     const gathered = [...this.#shards.values()];
@@ -47,7 +49,7 @@ export class GatheredJobs implements FanOut {
     await this.#queue.send(gathered.flatMap((each) => each.entries()));
   }
 
-  /** Forgets what was gathered: the event has failed, and promises nothing. */
+  /** Forgets the gathered jobs: the event has failed, and acknowledges nothing. */
   drop(): void {
     this.#shards = new Map();
   }

@@ -40,7 +40,7 @@ export interface GroupContext {
   readonly giveUp: (tasks: readonly Task[], why: string) => Promise<void>;
 }
 
-/** What came of a group: the tasks after `done` of them come again. */
+/** The result of a group: the tasks after the first `done` come again. */
 export interface GroupResult {
   readonly done: number;
   readonly left: 'nothing' | LeftBecause;
@@ -72,8 +72,9 @@ interface ClaimedSlice {
 /**
  * Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted.
  *
- * A slice is passed while some of its connections are still tried again, so one that does not read holds up nobody. What
- * is claimed next then begins where that slice does, since nobody else knows what these connections miss:
+ * The worker goes on to the next slice while posts to some connections of this one are still retried, so a connection
+ * that does not read delays no other. The next claim then begins where this slice does, because no other worker knows
+ * what these connections miss:
  *
  *     worker A                           worker B
  *     claims slice 1, posts it;
@@ -82,9 +83,9 @@ interface ClaimedSlice {
  *     … dies
  *                                        repeats slices 1 and 2: X is reached
  *
- * For the same reason jobs are not written down as done while something of them is open, and the next run begins without
- * waiting for it. What is open comes to its end within seconds, taken or closed, unless the gateway does not answer
- * either way: then the batch comes again, from there.
+ * For the same reason jobs are not written down as done while a post of them is open, and the next run begins without
+ * waiting for it. An open post ends within seconds: the client takes it, or the connection is closed. If the gateway
+ * does not answer, the batch comes again from there.
  */
 export class GroupWork {
   readonly #context: GroupContext;
@@ -136,7 +137,7 @@ export class GroupWork {
     return this.#tasks.findIndex((task) => first.tasks.includes(task));
   }
 
-  /** What fails here has been counted as an attempt of its jobs, at worst. */
+  /** A failure here counts, at worst, as an attempt of the jobs. */
   async #quietly(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -145,7 +146,7 @@ export class GroupWork {
     }
   }
 
-  /** Never rejects: what cannot be done now is left, and the groups beside it are served. */
+  /** Never rejects: a group that cannot be served now is left, and the groups beside it are served. */
   async #try(run: Run): Promise<RunOutcome> {
     try {
       return await this.#serveRun(run);
@@ -198,8 +199,8 @@ export class GroupWork {
   }
 
   /**
-   * The claimed slice of an earlier worker: whoever of it may have been reached is not sent QoS 0 again. It may be more
-   * than the pace of now lets through; what has been repeated is then taken off its beginning.
+   * Repeats the slice that an earlier worker claimed. That worker may have reached its connections, so QoS 0 is not
+   * sent again. When the slice is more than the present pace allows, the repeated part is taken off its beginning.
    */
   async #repeat(
     tasks: readonly Task[],

@@ -16,10 +16,10 @@ export interface FunctionSenderOptions {
 }
 
 /**
- * Sends the body of a request to a Lambda function, and takes what it returns for the body of an answer. Signed here:
- * the SDK's client would be loaded for this one call, at each cold start.
+ * Sends the body of a request to a Lambda function, and returns the function's result as the body of an answer. The
+ * request is signed here: the SDK's client would be loaded for this one call at each cold start.
  *
- * @throws {Error} for what is no ARN of a function
+ * @throws {Error} if the ARN is not of a function
  */
 export function functionSender(options: FunctionSenderOptions): HookSender {
   const { functionArn, credentials, answerBytesMax, now } = options;
@@ -51,7 +51,7 @@ export function functionSender(options: FunctionSenderOptions): HookSender {
   };
 }
 
-/** @throws {Error} for what is no ARN of a Lambda function */
+/** @throws {Error} if the ARN is not of a Lambda function */
 export function regionOfFunction(functionArn: string): string {
   const [, region] = FUNCTION_ARN.exec(functionArn) ?? [];
   if (region !== undefined) return region;

@@ -12,7 +12,7 @@ export const BATCH_BYTES_MAX = 1_048_576;
 /** Batches on their way at the same time: a filter of 256 shards takes 26. */
 const PARALLEL_BATCHES_MAX = 8;
 
-/** Tries of a batch, or of what is left of it; with the pauses well within a handler's five seconds. */
+/** Attempts to send a batch or its rest. With the pauses they end well within a handler's five seconds. */
 const ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
 
@@ -32,7 +32,7 @@ export interface JobQueue {
   send(entries: readonly QueueEntry[]): Promise<void>;
 }
 
-/** SQS did not take what it was sent, at each of several attempts. 0x97 Quota exceeded. */
+/** SQS refused a job at each of several attempts. 0x97 Quota exceeded. */
 export class QueueUnavailable extends Unavailable {
   override readonly name = 'QueueUnavailable';
   readonly reasonCode = 0x97;
@@ -52,8 +52,8 @@ export interface SqsQueueOptions {
 }
 
 /**
- * A queue in SQS. Of one group only one entry is on its way at a time: a batch may be taken in part, and what is then
- * sent again would be behind what came after it.
+ * A queue in SQS. Only one entry of a group is on its way at a time: SQS may take a part of a batch, and an entry that
+ * is sent again would then be behind the entries that came after it.
  *
  *     SendMessageBatch [A1, A2]          the queue takes A2 and refuses A1: A2, A1
  *     SendMessageBatch [A1, B1], again   until A1 is taken; then [A2, B2]: A1, A2
@@ -96,7 +96,7 @@ export class SqsQueue implements JobQueue {
     throw new QueueUnavailable(ATTEMPTS_MAX, cause);
   }
 
-  /** Answers what was not taken. */
+  /** Returns the entries that SQS did not take. */
   async #try(entries: SendMessageBatchRequestEntry[]): Promise<SendMessageBatchRequestEntry[]> {
     const { client, queueUrl } = this.#options;
     const { Failed = [] } = await client.send(

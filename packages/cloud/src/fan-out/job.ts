@@ -47,7 +47,7 @@ export function encodeJob({ tenant, topicFilter, shard }: Shard, messages: reado
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
-/** Undefined for what is no job of a version that is understood: it will not become one by being tried again. */
+/** Undefined if the text is no job of a known version: a retry would not change that. */
 export function decodeJob(body: string): FanOutJob | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION || !Array.isArray(fields.messages)) return undefined;

@@ -15,7 +15,7 @@ export type ClaimOutcome =
   /** An earlier worker has begun some of the jobs. */
   | { readonly outcome: 'interrupted' };
 
-/** What this worker knows of a shard's progress, and writes of it. */
+/** The progress of a shard as this worker knows and writes it. */
 export class Ledger {
   readonly #progress: Pick<FanOutProgress, 'begin' | 'advance'>;
   readonly #shard: ShardName;
@@ -50,7 +50,7 @@ export class Ledger {
     return { outcome: 'claimed' };
   }
 
-  /** What was claimed of these jobs last, by whomever. */
+  /** The last claim of these jobs, by this or another worker. */
   claimOf(tasks: readonly Task[]): Claim | undefined {
     const [first] = tasks;
     return first && this.#cohorts.find(({ jobs }) => jobs.includes(first.name))?.claim;

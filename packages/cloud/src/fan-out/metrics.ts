@@ -1,4 +1,4 @@
-/** What a worker did for one batch, or for several added up. */
+/** The counts of one batch of a worker, or of several together. */
 export interface FanOutCounts {
   /** Packets handed to the gateway, each to one connection. */
   deliveries: number;
@@ -13,7 +13,7 @@ export interface FanOutCounts {
   throttled: number;
   /** QoS 0 packets that were given up. */
   dropped: number;
-  /** Connections that were closed since they did not take what has to arrive. */
+  /** Connections that were closed because they did not take messages that have to arrive. */
   closed: number;
   /** Jobs that were given up: undecodable, or poison. */
   deadLetters: number;

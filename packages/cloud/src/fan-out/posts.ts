@@ -22,7 +22,7 @@ export interface FanOutPostsOptions {
   readonly postsPerSecond: number;
 }
 
-/** What a worker remembers of the gateway from one batch to the next. */
+/** The state of the gateway that a worker remembers from one batch to the next. */
 export class GatewayState {
   readonly pace: Pace;
   readonly refusals = new Refusals();
@@ -43,7 +43,7 @@ interface Delivery {
   tries: number;
   /** The share of all posts that was refused then. */
   share: number;
-  /** What to do when there is no time to come to its end: each slice that it belongs to has to come again. */
+  /** Called when the time is out: each slice that the delivery belongs to has to come again. */
   onUnfinished: readonly OnUnfinished[];
 }
 
@@ -53,7 +53,7 @@ interface Retry {
   ended: Promise<void>;
 }
 
-/** Where connections are ended that did not get what they had to. */
+/** Ends connections that miss a message. */
 export type Losses = Pick<
   LostConnections,
   'add' | 'alsoMisses' | 'isOpenFor' | 'isClosing' | 'closed' | 'allClosed'
@@ -62,14 +62,15 @@ export type Losses = Pick<
 type AttemptOutcome = PostOutcome | 'no-time';
 
 /**
- * The posts of one batch. A connection that refuses is tried again beside what follows: it holds up nobody. Only when
- * the account is throttled a slice waits for all of its posts, and the next one leaves at a slower pace.
+ * The posts of one batch. A refused post is tried again beside the posts that follow, so it delays no other connection.
+ * Only when the account is throttled does a slice wait for all of its posts, and the next slice leaves at a slower
+ * pace.
  */
 export class FanOutPosts {
   readonly #options: Omit<FanOutPostsOptions, 'postsPerSecond'>;
   readonly #gateway: GatewayState;
   readonly #counts: FanOutCounts;
-  /** From then on nothing is sent; what is under way has its time to come to its end. */
+  /** From then on nothing is sent; posts under way still have time to end. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
   readonly #retried = new Map<ConnectionId, Retry>();
@@ -120,8 +121,8 @@ export class FanOutPosts {
   }
 
   /**
-   * Of a slice whose posts have been made: something that has to arrive is still tried again, or a connection that misses
-   * it is not closed yet. Whoever dies now has to be followed by one that repeats the slice.
+   * True while a message of the slice is still tried again, or a connection that misses it is not yet closed. If the
+   * worker dies now, another worker has to repeat the slice.
    */
   isOpen(onUnfinished: OnUnfinished): boolean {
     for (const { delivery } of this.#retried.values()) {
@@ -145,8 +146,8 @@ export class FanOutPosts {
   }
 
   /**
-   * One connection after another, each until its first refusal; what follows that happens beside. No function that is
-   * asynchronous by itself is called for each post: at thousands a second their promises would be a good part of the CPU.
+   * Serves one connection after another, each until its first refusal; retries happen beside. No asynchronous function
+   * is called for each post: at thousands a second their promises would be a good part of the CPU.
    */
   async #serve(
     waiting: Iterable<readonly [ConnectionId, PacketSequence]>,
@@ -177,7 +178,7 @@ export class FanOutPosts {
     }
     const retried = this.#retried.get(connectionId)?.delivery;
     if (retried === undefined) return { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
-    // Behind what it has not taken yet.
+    // Behind the frames that the connection has not taken yet.
     retried.frames = [...retried.frames, ...frames];
     retried.onUnfinished = [...retried.onUnfinished, ...onUnfinished];
     return undefined;
@@ -194,8 +195,8 @@ export class FanOutPosts {
   }
 
   /**
-   * Nothing may join a delivery any more once what becomes of it is decided: it would be left behind. So this happens in
-   * the same turn, and not when whoever awaits the retry comes to know of it:
+   * No frame may join a delivery once its outcome is decided: the frame would be left behind. So the delivery is
+   * removed in the same turn, and not when the function that awaits the retry resumes:
    *
    *     retry to connection X              next slice
    *     has sent its last frame
@@ -238,7 +239,7 @@ export class FanOutPosts {
     return poster.attempt(connectionId, frame);
   }
 
-  /** What became of the frame that was next, which was sent at `nowMs`. */
+  /** Notes the outcome of the frame that was sent at `nowMs`. */
   #note(delivery: Delivery, outcome: AttemptOutcome, nowMs: number): void {
     const { pace, refusals } = this.#gateway;
     if (outcome === 'no-time') return;
@@ -261,7 +262,7 @@ export class FanOutPosts {
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
       return this.#giveUp(delivery, outcome);
-    // Nobody is asked any more: the next attempt says that the time is out.
+    // The gateway is not asked any more: the next attempt says that the time is out.
     if (nowMs >= this.#deadlineMs) return true;
     if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
     delivery.tries += 1;
@@ -271,8 +272,8 @@ export class FanOutPosts {
   }
 
   /**
-   * The last word has the gateway: a call about this connection that is no post is refused to a throttled account, and
-   * not for a client that does not read. Nobody is given up while the gateway does not answer.
+   * The gateway decides: it refuses a call about this connection that is no post if the account is throttled, but not
+   * if the client does not read. The worker gives up no connection while the gateway does not answer.
    */
   async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
     const status = await this.#options.poster.get(delivery.connectionId, this.#deadlineMs);
@@ -295,14 +296,14 @@ export class FanOutPosts {
     return repeat !== undefined;
   }
 
-  /** The slice comes again, as a repeat: what is only QoS 0 would not be sent then either. */
+  /** The slice comes again as a repeat, which would not send a frame of QoS 0 only. */
   #outOfTime(delivery: Delivery): void {
     this.#end(delivery);
     if (mustArrive(delivery)) for (const tell of delivery.onUnfinished) tell();
     else this.#countDropped(leftOf(delivery));
   }
 
-  /** False, for whoever asks whether it may be tried again. */
+  /** Returns false: the frame is not tried again. */
   #giveUp(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): false {
     this.#end(delivery);
     const { connectionId, onUnfinished } = delivery;

@@ -3,8 +3,8 @@ import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Backlog } from './gathered-jobs.ts';
 
 /**
- * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. What
- * is still being sent when the last look is some seconds old has room above this.
+ * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. The
+ * rest is room for the jobs that are sent while the last look is some seconds old.
  */
 const MESSAGES_MAX = 100_000;
 
@@ -31,7 +31,7 @@ export class QueueBacklog implements Backlog {
     this.#options = options;
   }
 
-  /** Never rejects: where the queue does not say, what it said last holds. */
+  /** Never rejects: if the queue does not answer, its last answer holds. */
   async isFull(): Promise<boolean> {
     if (this.#looking === undefined && this.#options.clock.now() >= this.#lookAtMs) {
       this.#looking = this.#look().finally(() => {

@@ -28,7 +28,7 @@ export class SliceReader {
     this.#after = after;
   }
 
-  /** The next subscribers, at most `limit`. Its `next` is undefined when nobody stands behind them. */
+  /** The next subscribers, at most `limit`. Its `next` is undefined when these are the last. */
   async next(limit: number): Promise<SubscriberSlice> {
     if (this.#page.subscribers.length === 0 && !this.#isLastPage) await this.#read(limit * SLICES_READ_AHEAD);
     const { subscribers, end, next } = this.#page;

@@ -5,12 +5,12 @@ import type { SqsRecord } from '../events/sqs.ts';
 /** SQS: entries of one batch. */
 const BATCH_ENTRIES_MAX = 10;
 
-/** At once one after another: whoever gives back is about to end. */
+/** Attempts without a pause: the worker that gives jobs back is about to end. */
 const TRIES_MAX = 3;
 
 /** Makes messages that were received visible before their time. */
 export interface Visibility {
-  /** Best effort: what it misses becomes visible when its timeout ends. Never rejects. */
+  /** Best effort: a record that it misses becomes visible when its timeout ends. Never rejects. */
   giveBack(records: readonly SqsRecord[], afterSeconds: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What one worker may do. Every default has a reason; each is an option. */
+/** The limits of one worker. Every default has a reason; each is an option. */
 export interface FanOutWorkerLimits {
   /** Subscribers of a slice. 250: one write of progress for each, and a repeat after a crash is no longer than that. */
   readonly sliceSubscribersMax: number;
@@ -10,8 +10,8 @@ export interface FanOutWorkerLimits {
   /** A slice is no longer than what the pace lets through in this time: a worker that is slowed down claims less. */
   readonly sliceMsMax: number;
   /**
-   * What is left of the function's time when a slice is over: for connections that refuse or are gone, and for handing
-   * back. A slice is begun with no less left than this and its own time, so give the function 30 s.
+   * The time that the function has left when a slice is over: for connections that refuse or are gone, and for handing
+   * records back. A worker begins a slice only with this and the slice's own time left, so give the function 30 s.
    */
   readonly reserveMs: number;
   /** How often one claim is taken up again before its jobs count as poison. */

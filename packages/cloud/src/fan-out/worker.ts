@@ -14,7 +14,7 @@ import type { ShardReader } from './slice-reader.ts';
 import type { Visibility } from './visibility.ts';
 import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './worker-limits.ts';
 
-/** What a worker is made of. One execution environment has one, and keeps it. */
+/** The options of a worker. An execution environment makes one worker and keeps it. */
 export interface FanOutWorkerOptions {
   /** Of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
   readonly environment: Environment;
@@ -56,7 +56,7 @@ export type FanOutWorker = (event: SqsEvent, context: InvocationContext) => Prom
  *       ...
  *     });
  *
- * Never rejects for a job: what could not be done is in the answer.
+ * Never rejects for a job: the answer lists the jobs that come again.
  */
 export function createFanOutWorker(options: FanOutWorkerOptions): FanOutWorker {
   const { subscriptions, clock, log } = options;

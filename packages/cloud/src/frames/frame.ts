@@ -55,7 +55,7 @@ function uint16At(bytes: Uint8Array, index: number): number {
 /** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
 export class Frame {
   readonly text: string;
-  /** The text in UTF-8, one character for each byte: what goes over the wire. */
+  /** The text in UTF-8, one character for each byte, as it goes over the wire. */
   readonly bytes: string;
   readonly #packets: readonly OutgoingPacket[];
   #sha256: string | undefined;
@@ -108,8 +108,8 @@ export class Frame {
   }
 
   /**
-   * What of it is sent again when it is unknown whether it arrived: a QoS 0 packet must not come twice. Undefined when
-   * nothing is.
+   * The part of the frame that is sent again when it is unknown whether it arrived: a QoS 0 packet must not come twice.
+   * Undefined when no part is.
    */
   repeat(): Frame | undefined {
     const packets = this.#packets.filter(({ mustArrive }) => mustArrive);

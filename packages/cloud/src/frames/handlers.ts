@@ -37,7 +37,7 @@ export interface HandlerOptions {
   readonly makeBroker: MakeBroker;
   /** Of all brokers that `makeBroker` makes. */
   readonly messageClock: MessageClock;
-  /** The largest packet that is taken from a client, in bytes. @default what a frame holds */
+  /** The largest packet that a client may send, in bytes. @default the bytes of a frame */
   readonly maximumPacketSize?: number;
   /** The queue of the workers that serve wide filters. */
   readonly fanOut?: FanOutQueue;
@@ -47,7 +47,7 @@ export interface HandlerOptions {
   readonly connectDeadline?: ConnectDeadline | undefined;
   /** @default 'default' */
   readonly defaultTenant?: string;
-  /** Finds out whose a handshake is. Absent: anybody's is taken. */
+  /** Authenticates a handshake. Absent: every handshake is accepted. */
   readonly handshakes?: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;

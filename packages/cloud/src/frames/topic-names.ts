@@ -4,9 +4,9 @@ const PUBLISH = 3;
 const TOPIC_NAMES_MAX = 90;
 
 /**
- * The topic names of the PUBLISH packets in a frame, each once, found without knowing the protocol version: they
- * stand at the same place in all. It is a guess at what to read ahead; whatever is malformed is left to the decoder.
- * Not of those to be retained: their subscribers are looked for when that has been done, and not before.
+ * The topic names of the PUBLISH packets in a frame, each once, found without knowing the protocol version: they stand
+ * at the same place in all. The result is a guess at what to read ahead; the decoder judges malformed bytes. Topics of
+ * retained messages are left out: the broker looks for their subscribers only after it has retained them.
  */
 export function topicNamesOf(bytes: Buffer): string[] {
   const names = new Set<string>();

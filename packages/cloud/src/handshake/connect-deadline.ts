@@ -21,7 +21,7 @@ export interface ConnectDeadlineOptions {
 /**
  * Cuts connections whose handshake has shown no token and which do not show a password by CONNECT in time
  * [SEC-MEMORY-6]. Strangers may open these, and each holds one of the account's connections. All others have a token,
- * and are left to the sweep: a timer for each would be paid for by everybody.
+ * and are left to the sweep: a timer for each connection would cost too much.
  */
 export class ConnectDeadline {
   readonly #options: ConnectDeadlineOptions;

@@ -20,13 +20,13 @@ const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
 const CONNECTION = Buffer.from('connection');
 const KEEP_ALIVE = Buffer.from('keep-alive');
 
-/** One of each status: nobody changes them. */
+/** One of each status: they are never changed. */
 const responses = new Map<number, HttpResponse>();
 
 /**
  * The answer to nearly every post: a head that has come in one piece, `Content-Length: 0`, and a connection that stays
- * open. It is read where it lies, without a string. Undefined for anything else, for what is not whole, and for what is
- * not HTTP: `readResponse` decides over those.
+ * open. It is read where it lies, without a string. Undefined for any other response, an incomplete one, and bytes that
+ * are not HTTP: `readResponse` reads these.
  */
 export function readEmptyResponse(bytes: Uint8Array, length: number): HttpResponse | undefined {
   const status = statusOf(bytes, length);

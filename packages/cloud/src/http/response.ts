@@ -7,7 +7,7 @@ export interface HttpResponse {
   readonly keepsAlive: boolean;
 }
 
-/** What came is not HTTP/1.1 as RFC 9112 has it, or too long: what else is on the connection cannot be told. */
+/** The response is not HTTP/1.1 as RFC 9112 defines it, or too long. The rest of the connection cannot be read. */
 export class HttpFormatError extends Error {
   override readonly name = 'HttpFormatError';
 }

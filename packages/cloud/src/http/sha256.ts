@@ -20,7 +20,7 @@ const DIGEST_BYTES = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** HMAC-SHA-256 (RFC 2104) of many texts under one key: what depends on the key alone is done once. */
+/** HMAC-SHA-256 (RFC 2104) of many texts under one key. The work that depends on the key alone is done once. */
 export class HmacSha256 {
   #inner: Buffer;
   /** As much of it as the last text took: the next is as long, most often. */

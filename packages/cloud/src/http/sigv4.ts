@@ -10,7 +10,7 @@ export interface AwsCredentials {
 /** The one whose requests are on the hot path: @connections is a part of it. */
 const EXECUTE_API = 'execute-api';
 
-/** What is the same in all requests of one second. */
+/** The parts that all requests of one second share. */
 interface Moment {
   /** Seconds since the epoch. */
   readonly seconds: number;
@@ -89,7 +89,7 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeStrictly).join('/');
 }
 
-/** What a connection id is made of, as API Gateway makes them: base64, mostly of characters that stand for themselves. */
+/** API Gateway's connection ids are base64: nearly all of their characters need no encoding. */
 const LETTERS = /^[\w-]*$/;
 const PADDINGS = [
   { wire: '', canonical: '' },

@@ -3,7 +3,7 @@ import { connect as connectTls, type SecureContext } from 'node:tls';
 import { readEmptyResponse } from './empty-response.ts';
 import { type HttpResponse, readResponse } from './response.ts';
 
-/** What became of a request. */
+/** The outcome of a request. */
 export type HttpOutcome =
   | HttpResponse
   /** It never left. */
@@ -11,7 +11,7 @@ export type HttpOutcome =
   /** It left, and no answer came: whether it was handled is unknown. */
   | 'unanswered';
 
-/** What handshakes with one server share: with it they take two thirds of their CPU. */
+/** State that TLS handshakes with one server share: with it they take two thirds of their CPU. */
 export interface TlsMemory {
   readonly secureContext: SecureContext;
   /** Of the last one. */
@@ -40,7 +40,7 @@ export class HttpSocket {
   #done: ((outcome: HttpOutcome) => void) | undefined;
   #request = '';
   #received = '';
-  /** Since when nobody uses it; kept by whoever looks after it. */
+  /** Since when the socket is unused. The pool of sockets sets it. */
   freeSinceMs = 0;
 
   constructor(target: HttpTarget, onFree: (socket: HttpSocket) => void) {
@@ -49,7 +49,7 @@ export class HttpSocket {
     this.#socket.setNoDelay(true);
     this.#socket.once(target.tls !== undefined ? 'secureConnect' : 'connect', () => this.#connected());
     this.#socket.on('end', () => this.#read('', true));
-    // What went wrong does not matter: 'close' follows.
+    // The error does not matter: 'close' follows.
     this.#socket.on('error', () => {});
     this.#socket.once('close', () => this.#ended());
     this.#timer = setTimeout(() => this.#timedOut(), target.timeoutMs);
@@ -97,7 +97,7 @@ export class HttpSocket {
     let response: HttpResponse | undefined;
     try {
       if (this.#done !== undefined) response = readResponse(this.#received, isEnded);
-      // Bytes that nobody asked for, or the server's end.
+      // Bytes without a request, or the server's end.
       else this.destroy();
     } catch {
       this.destroy();
@@ -130,7 +130,9 @@ export class HttpSocket {
   }
 }
 
-/** One for all sockets, since what was read is taken out at once. Node.js makes a new one of 64 KB for each read. */
+/**
+ * One for all sockets, since the bytes are taken out in the same turn. Node.js makes a new one of 64 KB for each read.
+ */
 const readBuffer = Buffer.allocUnsafe(16 * 1024);
 
 function open(

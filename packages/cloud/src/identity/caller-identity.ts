@@ -34,8 +34,8 @@ export function identityOfCaller(
 }
 
 /**
- * A user's name, or `{role}:{session}`. The caller that assumes a role names the session, so that its name alone would let
- * somebody with another role, or with none of their own, be taken for a user; and no name of IAM has a colon in it [SEC-IAM-1].
+ * A user's name, or `{role}:{session}`. The caller that assumes a role chooses the session's name. By the session's
+ * name alone a caller with another role could be taken for a user. No name of IAM contains a colon [SEC-IAM-1].
  */
 function nameOf(userArn: string): string | undefined {
   const [, user] = USER.exec(userArn) ?? ROOT.exec(userArn) ?? [];

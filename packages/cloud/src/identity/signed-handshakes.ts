@@ -9,7 +9,7 @@ const UNSIGNED: HandshakeRefused = {
     'This endpoint takes handshakes whose signature API Gateway has checked (authorizationType AWS_IAM).',
 };
 
-/** Takes the handshakes that API Gateway has let in, each as the one who signed it. */
+/** Accepts the handshakes that API Gateway has verified. The user is the signer. */
 export class SignedHandshakes {
   readonly #configuration: IamConfiguration;
 

@@ -16,11 +16,11 @@ import { secretReader } from './secret.ts';
 import { required, type Variables } from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
-/** Who may connect to this deployment, and who may do what. */
+/** The authentication and authorization of this deployment. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** For `$connect`; undefined where everybody may. */
+  /** For `$connect`; undefined if every client may connect. */
   readonly handshakes: HandshakeCheck | undefined;
   /** For AUTH. */
   readonly tokens: TokenCheck | undefined;
@@ -34,7 +34,7 @@ export interface AuthenticationContext extends InvocationOptions {
   readonly readUser?: ReadUser | undefined;
 }
 
-/** Everybody may do everything: the owner has asked for it in so many words. */
+/** Every client may do everything: the owner has explicitly asked for this. */
 const ANONYMOUS: Authentication = {
   authenticator: { authenticate: () => ({ tenant: DEFAULT_TENANT, name: '' }) },
   authorizer: { allowsEverything: true, mayPublish: () => true, maySubscribe: () => true },
@@ -59,7 +59,7 @@ export function authenticationOf(variables: Variables, context: AuthenticationCo
   };
 }
 
-/** For functions that no client speaks to: who may do what is asked there too, of the identities that sessions keep. */
+/** For functions that no client speaks to: they authorize by the identities that sessions keep. */
 export function authorizationOf(variables: Variables, context: AuthenticationContext): Authentication {
   if (variables[VARIABLES.authentication] === 'anonymous') return ANONYMOUS;
   return byHandshake(authorizerOf(variables, hookContextOf(variables, context)), undefined);

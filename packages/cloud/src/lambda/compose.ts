@@ -30,7 +30,7 @@ import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
 
-/** What the functions of a deployment share; a test gives the emulators' clients, clock and randomness. */
+/** The options that the functions of a deployment share. A test passes the emulators' clients, clock and randomness. */
 export interface CloudOptions {
   readonly dynamo: DynamoOptions['client'];
   readonly tableName: string;
@@ -46,7 +46,7 @@ export interface CloudOptions {
   readonly log: Log;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Finds out whose a handshake is. Absent: anybody's is taken. */
+  /** Authenticates a handshake. Absent: every handshake is accepted. */
   readonly handshakes?: HandshakeCheck | undefined;
   /** Checks the tokens that AUTH brings. Absent: there is no AUTH. */
   readonly tokens?: TokenCheck | undefined;

@@ -17,7 +17,7 @@ function record(counts: Readonly<FanOutCounts>): void {
   metrics.add(METRICS.postsGone, gone);
   metrics.add(METRICS.postsThrottled, throttled);
   metrics.add(METRICS.messagesDropped, dropped);
-  // A batch of jobs whose subscribers have all left says nothing about anybody's wait.
+  // A batch of jobs whose subscribers have all left has no latency.
   if (deliveries > 0) metrics.observe(METRICS.fanOutLatency, latencyMsMax, 'Milliseconds');
 }
 

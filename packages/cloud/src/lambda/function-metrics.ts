@@ -29,8 +29,8 @@ export class FunctionMetrics implements Meter {
   }
 
   /**
-   * To be called after each event. What an environment that serves no further event has gathered is lost with it, a
-   * minute of counts at most.
+   * To be called after each event. An environment that serves no further event loses its gathered counts, at most those
+   * of a minute.
    */
   flushWhenDue(): void {
     const nowMs = this.#clock.now();

@@ -1,4 +1,4 @@
-/** What the functions in AWS are made of. Apart from the rest: it loads clients of the AWS SDK. */
+/** The functions in AWS. They are apart from the rest because they load clients of the AWS SDK. */
 
 export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathered-jobs.ts';
 export { regionOfFunction } from '../fan-out/invoke-function.ts';

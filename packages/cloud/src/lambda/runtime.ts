@@ -25,7 +25,7 @@ const CLIENT = { maxAttempts: 1, requestHandler: HTTP_TIMEOUTS };
 
 const RANDOM_ID_BYTES = 12;
 
-/** What every function of a deployment has at hand: made once, before the first event. */
+/** The values that every function of a deployment uses: made once, before the first event. */
 export interface Runtime {
   readonly variables: Variables;
   readonly cloud: Cloud;

@@ -21,7 +21,7 @@ const sweep = createSweep({
   ...(connectTimeoutSeconds !== undefined && { connectTimeoutSeconds }),
 });
 
-/** What nothing else has ended. It runs every ten minutes, so it writes its metrics at once. */
+/** The sweep. It runs every ten minutes, so it writes its metrics at once. */
 export async function handler(event: unknown, context: InvocationContext): Promise<void> {
   const report = await sweep(event, context);
   metrics.add(METRICS.connectTimeouts, report.connectTimeouts);

@@ -6,5 +6,5 @@ export interface Meter {
   add(name: MetricName, count?: number): void;
 }
 
-/** For an environment whose counts nobody reads. */
+/** For an environment whose counts are not read. */
 export const NO_METER: Meter = { add: () => {} };

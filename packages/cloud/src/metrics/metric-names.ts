@@ -16,7 +16,7 @@ export const METRICS = {
   postsGone: 'PostsGone',
   /** Posts that were refused for their rate (429). */
   postsThrottled: 'PostsThrottled',
-  /** Messages given up: QoS 0 for slow consumers, and what a full queue has no room for. */
+  /** Dropped messages: QoS 0 for slow consumers, and messages for which a full queue has no room. */
   messagesDropped: 'MessagesDropped',
   /** Handshakes refused for their token. */
   tokensRefused: 'TokensRefused',
@@ -26,7 +26,7 @@ export const METRICS = {
   connectTimeouts: 'ConnectTimeouts',
   /** Packets and frames refused since a store or a queue did not answer, most often for being throttled; and hooks that did not. */
   unavailable: 'Unavailable',
-  /** Messages that went to nobody, since their publisher had caused as many deliveries as it may. */
+  /** Messages without a delivery, since their publisher had used up its quota of deliveries. */
   identitiesLimited: 'IdentitiesLimited',
 } as const;
 

@@ -91,7 +91,7 @@ function namesOf(identity: Identity | undefined): Pick<ClientEntry, 'username' |
   return { username: identity?.name || null, token: identity?.tokenId ?? null };
 }
 
-/** A key of the table: somebody may have sent anything. */
+/** A key of the table. The request may contain anything, so it is checked. */
 function positionOf(after: unknown): SweepPosition | undefined {
   if (after === undefined || after === null) return undefined;
   const { p, s } = after as Partial<Record<'p' | 's', unknown>>;

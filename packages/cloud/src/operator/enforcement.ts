@@ -33,7 +33,7 @@ export interface Enforced {
   readonly isComplete: boolean;
 }
 
-/** Ends what stands of a client, or of all that a ban names. */
+/** Ends the connection and session of a client, or of all clients that a ban names. */
 export class Enforcement {
   readonly #options: EnforcementOptions;
 

@@ -28,7 +28,7 @@ export type OperatorRequest =
 
 const ACTIONS = 'clients, kick, ban, revoke, unban, bans, users, add-user, set-password and remove-user';
 
-/** Whose list it is, and who asks, where a request does not say. */
+/** The tenant and the operator, for requests that name none. */
 interface RequestContext {
   readonly presetTenant: string;
   readonly nowMs: number;

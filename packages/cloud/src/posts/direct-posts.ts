@@ -33,7 +33,7 @@ export class DirectPosts implements Sender {
     return failed;
   }
 
-  /** After a failure nothing more: what comes behind it would come in the wrong order. */
+  /** After a failure nothing more is posted: later packets would come in the wrong order. */
   async #deliver(connectionId: ConnectionId, packets: PacketSequence): Promise<FailedPost | undefined> {
     const frames = packets.frames();
     for (const [index, frame] of frames.entries()) {

@@ -11,13 +11,13 @@ export interface FailedPost {
   readonly packets: number;
 }
 
-/** Posts what an event has gathered. */
+/** Posts the frames that an event has gathered. */
 export interface Sender {
   /** Answers the connections that did not get all of theirs; a sender that ends these by itself answers none. */
   post(posts: ReadonlyMap<ConnectionId, PacketSequence>): Promise<readonly FailedPost[]>;
   /**
-   * Resolves when these connections have been sent what they were to be; or are closed, as they never will; or the time is
-   * out. Absent where `post` waits for that.
+   * Resolves when these connections have been sent their frames, or are closed, or the time is out. Absent if `post`
+   * waits for that.
    */
   hasLeft?(connectionIds: readonly ConnectionId[]): Promise<void>;
 }
@@ -30,7 +30,7 @@ export class GatheredPosts {
   readonly #sender: Sender;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
-  /** They miss something: what would come behind it waits for the client's return. */
+  /** Connections that miss a message: later messages wait for the client's return. */
   readonly #lost = new Set<ConnectionId>();
 
   constructor(sender: Sender) {
@@ -47,7 +47,9 @@ export class GatheredPosts {
     this.#connections.set(connectionId, before.with(packet, mustArrive));
   }
 
-  /** A connection of which it is unknown what it was sent. Undefined: it is known to be lost. */
+  /**
+   * Takes a connection whose delivery state is unknown out of the posts. Undefined if it is already known to be lost.
+   */
   lose(connectionId: ConnectionId): FailedPost | undefined {
     if (this.#lost.has(connectionId)) return undefined;
     this.#connections.delete(connectionId);

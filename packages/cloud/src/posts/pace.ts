@@ -12,8 +12,9 @@ const RECOVERY_SHARE = 0.05;
 const RATE_MIN = 10;
 
 /**
- * A budget of posts a second. It is spent in advance: whoever takes a post is told how long to wait for it. Throttling
- * lowers the pace by a factor, and time raises it by steps, as TCP does: several workers come to share what there is.
+ * A budget of posts a second. It is spent in advance: a caller that takes a post learns how long to wait for it.
+ * Throttling lowers the pace by a factor, and time raises it by steps, as TCP does: several workers come to share what
+ * there is.
  */
 export class Pace {
   readonly #rateMax: number;
@@ -22,7 +23,7 @@ export class Pace {
   #nextMs = 0;
   #slowedDownAtMs = Number.NEGATIVE_INFINITY;
   #recoveredAtMs = 0;
-  /** What was really sent lately: half of a budget that nobody comes near would change nothing. */
+  /** The rate of recent posts: halving a budget that is far from used up would change nothing. */
   readonly #used = { sinceMs: 0, posts: 0, rate: 0 };
 
   constructor(postsPerSecond: number) {

@@ -1,7 +1,7 @@
 import type { ConnectionStatus } from '../connections/get-connection.ts';
 import type { Frame } from '../frames/frame.ts';
 
-/** What became of a post to a connection. */
+/** The outcome of a post to a connection. */
 export type PostOutcome =
   | 'sent'
   /** 410: the connection is gone, or not yet established. */
@@ -18,8 +18,8 @@ export type PostOutcome =
 /** The @connections API of one endpoint. */
 export interface Poster {
   /**
-   * Sends a text frame. `mayRepeat`: where it is unknown whether it arrived it may be sent again, as MQTT allows at
-   * QoS 1 and 2 and not at QoS 0; of a `Frame` only what must arrive. Never rejects.
+   * Sends a text frame. `mayRepeat`: when it is unknown whether the frame arrived, it may be sent again, as MQTT allows
+   * at QoS 1 and 2 and not at QoS 0; of a `Frame` only the packets that must arrive. Never rejects.
    */
   post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome>;
   /** Closes a connection with 1000. Does nothing when it is gone. Never rejects. */
@@ -28,7 +28,7 @@ export interface Poster {
   get(connectionId: string, untilMs?: number): Promise<ConnectionStatus>;
 }
 
-/** The same for whoever tries again at times of its own. */
+/** Single attempts, for a caller that schedules retries itself. */
 export interface PostAttempts {
   /** Sends a frame, once. Never rejects. */
   attempt(connectionId: string, frame: Frame): Promise<PostOutcome>;

@@ -30,7 +30,7 @@ export interface SignedPosterOptions {
   readonly ca?: string;
   /** Carries the requests. @default HTTP/1.1 on sockets of its own */
   readonly client?: RequestSender;
-  /** Is told of each 429 that a `post` meets; whoever makes single attempts counts them. @default nobody counts */
+  /** Counts each 429 that a `post` meets; a caller of single attempts counts its own. @default no counts */
   readonly meter?: Meter;
 }
 
@@ -112,10 +112,10 @@ export class SignedPoster implements Poster, PostAttempts {
 
 const NOTHING = new Frame('');
 
-/** What may be otherwise a moment later. */
+/** Outcomes that may change within a moment. */
 const PASSING: ReadonlySet<PostOutcome> = new Set(['throttled', 'unsent', 'failed']);
 
-/** What of a frame is sent again when it is unknown whether it arrived; undefined: nothing. */
+/** The part of a frame that is sent again when it is unknown whether it arrived; undefined: nothing. */
 function repeatOf(frame: Frame, mayRepeat: boolean): Frame | undefined {
   return mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
 }

@@ -6,7 +6,7 @@ const REMEMBERED_MS = 10_000;
 /** More are not remembered: each is then waited for once more. */
 const REMEMBERED_MAX = 10_000;
 
-/** Connections that lately did not take what was sent to them: with QoS 0 they stay, and must not cost a wait each time. */
+/** Connections that lately refused a post. With QoS 0 they stay open, and must not cost a wait each time. */
 export class SlowConsumers {
   readonly #untilMs = new Map<ConnectionId, number>();
 

@@ -10,7 +10,7 @@ export const TENANT_HEADER = 'apus-tenant';
 /** Says who calls, or what to answer. */
 export type Authenticate = (request: HttpRequest) => Awaitable<Identity | HttpAnswer>;
 
-/** What asks for credentials; browsers of developers offer a form for Basic. */
+/** The header that asks for credentials. A browser offers a form for Basic. */
 const CHALLENGE = { 'www-authenticate': 'Basic realm="apus", charset="UTF-8", Bearer realm="apus"' };
 
 export function unauthorized(message: string): HttpAnswer {

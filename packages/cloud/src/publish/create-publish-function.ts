@@ -17,7 +17,10 @@ export interface PublishFunctionOptions {
   readonly clock: Clock;
   /** Reads the secret that holds the keys. Absent: callers are whom Lambda has verified by their signature. */
   readonly readKeys?: (() => Promise<string>) | undefined;
-  /** Whom a caller may speak for that Lambda has verified; the first where its request names none. @default the default tenant */
+  /**
+   * The tenants for which a caller that Lambda has verified may publish; the first if its request names none. @default
+   * the default tenant
+   */
   readonly tenants?: readonly [string, ...string[]] | undefined;
   /** @default the broker's own default */
   readonly topicLevelsMax?: number;

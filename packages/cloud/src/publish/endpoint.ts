@@ -16,8 +16,8 @@ export const PUBLISH_PATH = '/api/v5/publish';
 export const BULK_PATH = `${PUBLISH_PATH}/bulk`;
 
 /**
- * The server's clock, in answers; and in requests, of whoever has seen an answer. With it the next message is newer
- * than the last whichever process takes it, as the frames of clients have it (docs/text-frames.md).
+ * The server's clock, in answers; a client repeats it in its requests. So the next message is newer than the last,
+ * whichever process takes it, as in the frames of clients (docs/text-frames.md).
  */
 export const CLOCK_HEADER = 'apus-clock';
 
@@ -64,13 +64,13 @@ export function createPublishEndpoint(
   };
 }
 
-/** What can be seen without knowing who calls, and without reading the body. */
+/** Checks that need neither the caller nor the body. */
 function wrongRequest({ method, path, headers }: HttpRequest): HttpAnswer | undefined {
   if (path !== PUBLISH_PATH && path !== BULK_PATH)
     return problem('NOT_FOUND', `There is nothing at ${path}: it is ${PUBLISH_PATH} or ${BULK_PATH}.`);
   if (method !== 'POST')
     return problem('METHOD_NOT_ALLOWED', 'Messages are sent with POST.', { allow: 'POST' });
-  // Web pages of others cannot send this type without asking first, and nobody answers them.
+  // Web pages of another origin cannot send this type without a preflight request, which gets no permission.
   if (!/^application\/json *(;|$)/i.test(headers['content-type'] ?? ''))
     return problem('UNSUPPORTED_MEDIA_TYPE', 'The body is JSON: Content-Type: application/json.');
   return undefined;

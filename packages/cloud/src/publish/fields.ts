@@ -2,7 +2,7 @@ import { STRING_BYTES_MAX } from '@apus/mqtt';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** What a JSON object holds, read field by field; the first thing that is wrong is kept in a sentence. */
+/** Reads the fields of a JSON object, and keeps a sentence on the first error. */
 export class Fields {
   readonly #where: string;
   readonly #values: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export class Fields {
   }
 }
 
-/** What keeps a well-formed string from being one of MQTT's [MQTT-1.5.4-2], or undefined. */
+/** The reason why MQTT forbids a well-formed string [MQTT-1.5.4-2], or undefined. */
 export function mqttTextProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'has no U+0000';
   return Buffer.byteLength(value) > STRING_BYTES_MAX ? `has at most ${STRING_BYTES_MAX} bytes` : undefined;

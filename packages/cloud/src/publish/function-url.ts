@@ -1,6 +1,6 @@
 import type { HttpAnswer, HttpRequest } from './http.ts';
 
-/** What Lambda hands to a function with a URL (payload format 2.0), as far as it is looked at. */
+/** The event of a function with a URL (payload format 2.0), as far as it is read. */
 export interface FunctionUrlEvent {
   readonly rawPath: string;
   /** Names in lower case; several values of one joined by commas. */
@@ -9,7 +9,7 @@ export interface FunctionUrlEvent {
   readonly isBase64Encoded?: boolean;
   readonly requestContext: {
     readonly http: { readonly method: string; readonly sourceIp?: string };
-    /** With the auth type AWS_IAM: whose signature was checked. */
+    /** With the auth type AWS_IAM: the caller whose signature was checked. */
     readonly authorizer?: { readonly iam?: { readonly userArn?: string | null } | null } | null;
   };
 }

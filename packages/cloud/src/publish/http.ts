@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly body: Uint8Array;
   /** IP address of the caller; empty where no handler asks for it. */
   readonly address?: string;
-  /** Who calls, where the platform in front has verified it. */
+  /** The caller, if the platform in front has verified it. */
   readonly caller?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What is wrong with a request as a whole: `{"code": …, "message": …}`, as EMQX says it. */
+/** The error of a request as a whole: `{"code": …, "message": …}`, as EMQX says it. */
 export type ProblemCode =
   | 'BAD_REQUEST'
   | 'BAD_API_KEY_OR_SECRET'

@@ -1,4 +1,4 @@
-/** Publishing over HTTP: what the Lambda function of the endpoint and the node door have in common. */
+/** Publishing over HTTP: the code that the Lambda function of the endpoint and the node door share. */
 export {
   type Authenticate,
   byKeys,

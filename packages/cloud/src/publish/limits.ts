@@ -6,7 +6,7 @@ export const BULK_MESSAGES_MAX = 100;
 /** Bytes of a request's body. Lambda takes events of 6 MB, in which each quotation mark of the body takes two. */
 export const REQUEST_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What subscribers may add to a PUBLISH, in bytes: a packet id and a few subscription identifiers. */
+/** The bytes that delivery may add to a PUBLISH: a packet id and a few subscription identifiers. */
 const SUBSCRIBER_BYTES = 64;
 
 /** Bytes of the PUBLISH that a message becomes at the gateway door, where a packet is never split over two posts. */

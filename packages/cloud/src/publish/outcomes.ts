@@ -3,7 +3,7 @@ import { ReasonCode, Violation } from '@apus/mqtt';
 import { type HttpAnswer, jsonAnswer } from './http.ts';
 import { RETRY_AFTER_SECONDS } from './limits.ts';
 
-/** What became of one message: it has left, it may not, or it could not now. */
+/** The outcome of one message: it has left, it is refused, or the broker is unavailable now. */
 export type PublishOutcome = PublishReceipt | Violation | Unavailable;
 
 /** A message behind one that could not be taken: it would overtake it. */
@@ -17,7 +17,7 @@ const ACCEPTED = 202;
 const UNAVAILABLE = 503;
 const RETRY_AFTER = { 'retry-after': String(RETRY_AFTER_SECONDS) };
 
-/** Statuses of what is wrong with a message, where it is not 400. */
+/** Statuses of the errors of a message that are not 400. */
 const STATUSES: ReadonlyMap<number, number> = new Map([
   [ReasonCode.NotAuthorized, 403],
   [ReasonCode.PacketTooLarge, 413],

@@ -58,7 +58,7 @@ function readPayload(fields: Fields): Uint8Array | undefined {
   );
 }
 
-/** What only shows when the parts are put together. */
+/** Errors that show only when the parts are put together. */
 function misfit(draft: MessageDraft, { publishBytesMax }: MessageLimits): Violation | undefined {
   const bytes = lengthOf(draft);
   if (bytes > publishBytesMax) {
@@ -76,7 +76,7 @@ function lengthOf(draft: MessageDraft): number {
   return publishLength({ type: 'publish', dup: false, packetId: 1, ...draft, properties }, 5);
 }
 
-/** EMQX has the same code for whatever MQTT itself has none for. */
+/** EMQX uses this code for every error for which MQTT has none. */
 function malformed(reason: string): Violation {
   return new Violation(ReasonCode.ImplementationSpecificError, reason);
 }

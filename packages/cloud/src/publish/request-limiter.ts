@@ -10,7 +10,7 @@ import {
 
 const MS_PER_SECOND = 1_000;
 /** Key of the bucket that all callers of an environment share. */
-const EVERYBODY = '';
+const ALL_CALLERS = '';
 
 export interface RequestRates {
   /** Refused requests (401) of one address. @default UNAUTHORIZED_RATE */
@@ -32,13 +32,13 @@ export class RequestLimiter {
   readonly #clock: Clock;
   readonly #unauthorized: Buckets;
   readonly #callers: Buckets;
-  readonly #everybody: Buckets;
+  readonly #environment: Buckets;
 
   constructor(clock: Clock, rates: RequestRates = {}) {
     this.#clock = clock;
     this.#unauthorized = new Buckets(rates.unauthorized ?? UNAUTHORIZED_RATE);
     this.#callers = new Buckets(rates.caller ?? CALLER_RATE);
-    this.#everybody = new Buckets(rates.environment ?? ENVIRONMENT_RATE);
+    this.#environment = new Buckets(rates.environment ?? ENVIRONMENT_RATE);
   }
 
   /** Seconds that an address from which too many refused requests came has to wait; 0: none. */
@@ -56,11 +56,11 @@ export class RequestLimiter {
     const nowMs = this.#clock.now();
     const seconds = Math.max(
       this.#callers.waitSeconds(caller, nowMs),
-      this.#everybody.waitSeconds(EVERYBODY, nowMs),
+      this.#environment.waitSeconds(ALL_CALLERS, nowMs),
     );
     if (seconds > 0) return seconds;
     this.#callers.take(caller, nowMs);
-    this.#everybody.take(EVERYBODY, nowMs);
+    this.#environment.take(ALL_CALLERS, nowMs);
     return 0;
   }
 }

@@ -48,11 +48,11 @@ export interface SharedHoldingQuotaOptions {
 }
 
 /**
- * Counts connections and sessions of identities and tenants, over all environments together, near enough: one connection in so many is written
- * down, as that many, and with its end as many are taken away again. Which ones is drawn from their identifiers, so the
- * number does not drift with those that come and go. An environment learns that a holder has no room when it writes,
- * and remembers it for ten seconds; the sweep counts those anew that have turned somebody away (docs/fan-out.md, "What
- * one identity may hold") [SEC-QUOTA-6].
+ * Counts connections and sessions of identities and tenants, over all environments together, near enough: one
+ * connection in so many is written down, as that many, and with its end as many are taken away again. A hash of the
+ * identifier decides which ones, so the number does not drift as clients come and go. An environment learns that a
+ * holder has no room when it writes, and remembers it for ten seconds. The sweep recounts the holders that have refused
+ * a connection or a session (docs/fan-out.md, "What one identity may hold") [SEC-QUOTA-6].
  */
 export class SharedHoldingQuota implements HoldingQuota {
   readonly #options: SharedHoldingQuotaOptions;

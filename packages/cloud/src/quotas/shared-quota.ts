@@ -32,11 +32,11 @@ export interface Exhausted {
 }
 
 /**
- * Rates that hold over all environments together. A rate is kept as time: what something costs is how long it takes at
- * the rate, and an account is the time until which all has been paid for. The needs of most holders are free in each
- * environment, and known there alone; one that needs more takes time in lots from an account in the table, a write
- * for each lot, and is refused without one while the account is overdrawn (docs/fan-out.md, "What one identity may
- * cause").
+ * Rates that hold over all environments together. A rate is kept as time: the cost of an action is the time that it
+ * takes at this rate, and an account is the time until which everything has been paid for. The needs of most holders
+ * are free in each environment, and known there alone; one that needs more takes time in lots from an account in the
+ * table, a write for each lot, and is refused without one while the account is overdrawn (docs/fan-out.md, "What one
+ * identity may cause").
  *
  *     environment A                      account (a minute)             environment B
  *     60 deliveries, 2 ms each: free
@@ -77,7 +77,7 @@ export class SharedQuota {
     return this.#ownBalance(identity, clientId)?.isOverdrawn(this.#options.clock.now()) ?? false;
   }
 
-  /** As far as is known here the identity is hardly busy: what all together have used up is not its doing. */
+  /** As far as this environment knows, the identity is hardly busy: it did not use up the shared rate. */
   isLight(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
     return this.#ownBalance(identity, clientId)?.isLight(this.#options.clock.now()) ?? true;
   }
@@ -135,7 +135,7 @@ export class SharedQuota {
     const charged = await accounts.charge(account, lotMs, debtMsMax, balance.isInDebt(clock.now()));
     const nowMs = clock.now();
     balance.charged(charged.debtEndsAtMs, charged.isTaken ? lotMs : 0, nowMs);
-    // All of what it was charged is there now, for this above all.
+    // The lot that was charged is in the balance now, for this cost first.
     if (charged.isTaken && balance.take(costMs, nowMs)) return undefined;
     return exhausted();
   }

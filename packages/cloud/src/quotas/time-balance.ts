@@ -9,7 +9,7 @@ const FREE_MS = MINUTE_MS / 500;
 /** A lot is so much time: of 30,000 deliveries a minute 250, a write unit for posts that cost 400 times as much. */
 const LOT_MS = MINUTE_MS / 120;
 
-/** Two lots in a minute are what a quiet client needs. */
+/** A quiet client needs at most two lots in a minute. */
 const LIGHT_MS = 2 * LOT_MS;
 
 /** One environment's view of the rest that the holder of an account may spend, in the time that pays for it. */
@@ -50,7 +50,7 @@ export class TimeBalance {
     return this.#debtEndsAtMs - nowMs;
   }
 
-  /** Takes all of it, or nothing: of what is free, else of what is left of a lot. */
+  /** Takes all of the cost or nothing: from the free time, else from the rest of a lot. */
   take(costMs: number, nowMs: number): boolean {
     if (nowMs >= this.#freeUntilMs) {
       this.#freeMs = FREE_MS;

@@ -9,7 +9,7 @@ export interface HeldTally extends HeldCounts {
   readonly account: HoldingAccount;
 }
 
-/** Holders whose numbers somebody wants, as a page has them: the next pass counts them, from its beginning. */
+/** The holders of a page whose counts are wanted: the next pass counts them from its beginning. */
 export function wantedHolders(
   wanted: readonly HoldingAccount[],
   found: readonly Swept[],
@@ -30,7 +30,7 @@ export function emptyTallies(wanted: readonly HoldingAccount[]): readonly HeldTa
   }));
 }
 
-/** Adds what a page has of their sessions and retained messages. */
+/** Adds the sessions and retained messages of a page. */
 export function heldTallied(tallies: readonly HeldTally[], found: readonly Swept[]): readonly HeldTally[] {
   if (tallies.length === 0) return tallies;
   const byKey = new Map(tallies.map((tally) => [quotaHolderKey(tally.account), tally]));

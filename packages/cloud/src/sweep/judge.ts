@@ -11,27 +11,29 @@ import type {
 } from '@apus/store-dynamodb';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
 
-/** What is found in the table and may have to be put right, once somebody has looked again. */
+/** A finding in the table that may have to be put right, after a second look. */
 export type Finding =
   /** A connection that has sent no CONNECT in the time it has. */
   | { readonly what: 'silent'; readonly connectionId: ConnectionId }
-  /** A connection that cannot be there any more: the gateway cut it at `endedAtMs`, and nobody noticed. */
+  /** A connection that cannot be there any more: the gateway cut it at `endedAtMs`, and no $disconnect was handled. */
   | {
       readonly what: 'outlived';
       readonly connectionId: ConnectionId;
       readonly session: SessionName;
       readonly endedAtMs: number;
     }
-  /** A connection that has ended: whoever noticed may have died before its session heard of it. */
+  /** A connection that has ended: the process that noticed may have died before it told the session. */
   | {
       readonly what: 'ended';
       readonly connectionId: ConnectionId;
       readonly session: SessionName;
       readonly endedAtMs: number;
     }
-  /** A session that was opened lately: whoever did so may have died before its connection was saved. */
+  /** A session that was opened lately: the process that opened it may have died before it saved the connection. */
   | { readonly what: 'opened'; readonly connectionId: ConnectionId; readonly session: SessionName }
-  /** Messages wait on a connection, and no acknowledgement has moved them: what fills its window was never sent. */
+  /**
+   * Messages wait on a connection, and no acknowledgement has moved them: the messages in its window were never sent.
+   */
   | {
       readonly what: 'stuck';
       readonly connectionId: ConnectionId;
@@ -44,19 +46,19 @@ export type Finding =
       readonly connectionId: ConnectionId;
       readonly session: SessionName & { readonly incarnation: string };
     }
-  /** A will that is due, and nobody is publishing it. */
+  /** A will that is due, and that no process is publishing. */
   | { readonly what: 'will'; readonly connectionId: ConnectionId; readonly session: SessionName }
-  /** A session of somebody who is banned: the operator's function has died, or this one was opened beside it. */
+  /** A session of a banned client: the operator's function died, or the session was opened at the same time. */
   | { readonly what: 'banned'; readonly session: SessionName; readonly ban: Ban }
   /** A session that holds subscriptions: it may have ended without their being removed. */
   | { readonly what: 'holder'; readonly session: SessionName & { readonly incarnation: string } };
 
-/** What a pass of the sweep goes by. */
+/** The parameters of one pass of the sweep. */
 export interface Pass {
   /** Ascending. */
   readonly number: number;
   readonly nowMs: number;
-  /** What happened before this was judged by an earlier pass. */
+  /** An earlier pass has judged everything that happened before this time. */
   readonly sinceMs: number;
   readonly connectTimeoutSeconds: number;
   /** Undefined where there are no bans. */
@@ -66,7 +68,10 @@ export interface Pass {
 /** The clocks of two processes, and of the gateway, may disagree by this much; and a cut may be late. */
 const LIFE_MARGIN_SECONDS = 300;
 
-/** What is younger is somebody's work: a handler lives for five seconds, and a timer's comes again within minutes. */
+/**
+ * A process may still be at work on anything younger: a handler lives for five seconds, and a timer comes again within
+ * minutes.
+ */
 const OLD_ENOUGH_SECONDS = 60;
 
 /**
@@ -76,7 +81,7 @@ const OLD_ENOUGH_SECONDS = 60;
  */
 const STUCK_SECONDS = 300;
 
-/** Timers ring by themselves: what is due for so long has lost its timer, or has none. */
+/** A session or will that is due for longer has lost its timer, or has none. */
 const LATE_SECONDS = 60;
 
 /**
@@ -103,7 +108,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
   }
 }
 
-/** It happened long enough ago that nobody is at work on it any more. */
+/** It happened so long ago that no process is at work on it any more. */
 export function isOldEnough(atMs: number, pass: Pass): boolean {
   return isPast(atMs, OLD_ENOUGH_SECONDS, pass);
 }
@@ -128,7 +133,7 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   const ban = swept.identity && pass.bans?.banOnSession(swept.identity, clientId, swept.holder);
   if (ban !== undefined) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
-  // Whoever opened the session last is publishing them, if it lives.
+  // The process that opened the session last is publishing them, if it lives.
   if (attachedAtMs !== undefined && isOldEnough(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
   if (connectionId !== undefined) {
@@ -179,7 +184,7 @@ function isPast(sinceMs: number, seconds: number, { nowMs }: Pass): boolean {
   return nowMs - sinceMs > seconds * 1_000;
 }
 
-/** It has settled, and no earlier pass has judged it. */
+/** No process is at work on it, and no earlier pass has judged it. */
 function isNew(atMs: number, pass: Pass): boolean {
   return isOldEnough(atMs, pass) && atMs >= pass.sinceMs;
 }

@@ -16,7 +16,7 @@ export interface SweepProgress {
   readonly segments: readonly (SweepPosition | 'begin' | 'done')[];
   readonly connections: number;
   readonly sessions: number;
-  /** Absent in what an earlier version has noted. */
+  /** Absent in the progress of an earlier version. */
   readonly retained?: readonly RetainedTally[];
   /** Holders that this pass counts, and those that the next one is to count. Absent as well. */
   readonly held?: readonly HeldTally[];

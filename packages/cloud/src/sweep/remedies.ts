@@ -11,7 +11,7 @@ import { type Finding, isOldEnough, type Pass } from './judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
 
-/** What a sweep has put right. */
+/** Counts of what a sweep has put right. */
 export interface SweepCounts {
   /** Connections that never sent CONNECT, and were cut. */
   connectTimeouts: number;
@@ -20,7 +20,7 @@ export interface SweepCounts {
   /** Connections whose queue did not move, and were cut. */
   connectionsStuck: number;
   sessionsEnded: number;
-  /** Wills that were looked at, and published unless somebody else had. */
+  /** Wills that were looked at, and published unless another process had done so. */
   wills: number;
   /** Sessions of banned clients that were ended. */
   expelled: number;
@@ -47,8 +47,8 @@ export function noSweepCounts(): SweepCounts {
 export type Remedy = (outbox: Outbox) => Promise<void>;
 
 /**
- * Looks again at what was found, strongly and many at once, and says what is to be done. Each remedy is conditional on what
- * it is for: done twice, or by two sweeps, it is done once.
+ * Reads each finding again, strongly consistent and many at once, and returns the remedies. Each remedy is conditional
+ * on its finding, so two sweeps, or one twice, have the same effect as one.
  */
 export class SweepRemedies {
   readonly #scan: DynamoSweepScan;
@@ -129,7 +129,7 @@ export class SweepRemedies {
     });
   }
 
-  /** What sessions own that are not there any more. An incarnation that is over never comes back. */
+  /** Items of sessions that have ended. An incarnation that is over never comes back. */
   async #debris(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
     const standing = await this.#scan.sessions(holders.map(({ session }) => session));
     return holders
@@ -149,7 +149,7 @@ export class SweepRemedies {
     this.#counts.connectTimeouts += 1;
   }
 
-  /** The tombstone first, against a frame that is late; then the session, whoever put up the tombstone. */
+  /** The tombstone first, against a late frame; then the session, also when another process wrote the tombstone. */
   async #lose(
     { broker, links }: Outbox,
     { tenant, clientId }: SessionName,

@@ -17,7 +17,7 @@ export interface RetainedTally {
   readonly countedBytes: number;
 }
 
-/** Adds what a page has of retained messages. */
+/** Adds the retained messages of a page. */
 export function tallied(
   tallies: readonly RetainedTally[],
   found: readonly Swept[],

@@ -9,7 +9,7 @@ import { isComplete, resume, type SweepProgress } from './progress.ts';
 import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './remedies.ts';
 import { tallied, wrongTallies } from './retained-tally.ts';
 
-/** With less time left no further page is read: what was begun has to be ended, and noted. */
+/** With less time left no further page is read: the sweep needs it to end its work and note its progress. */
 const RESERVE_MS = 15_000;
 
 /** With less than this nothing further is put right: the next run finds it again. */
@@ -21,7 +21,7 @@ const SEGMENTS = 4;
 /** A connection that was let in and has sent no CONNECT after so long is cut. */
 const CONNECT_TIMEOUT_SECONDS = 60;
 
-/** What happened shortly before the pass before began was too young for it. */
+/** The earlier pass skipped everything that happened shortly before it began: it was too young. */
 const OVERLAP_MS = 300_000;
 
 export interface SweepOptions {
@@ -31,9 +31,9 @@ export interface SweepOptions {
   readonly scan: DynamoSweepScan;
   /** `stores.sessions`: their number is sampled, and corrected by every pass. */
   readonly sessions: { recount(count: number): Promise<void> };
-  /** `stores.retained`: the same of what each tenant has retained. */
+  /** `stores.retained`: the sweep corrects each tenant's counts of retained messages. */
   readonly retained: { resize(tenant: string, messages: number, bytes: number): Promise<void> };
-  /** `stores.quotaHoldings`: counted where somebody has been turned away. */
+  /** `stores.quotaHoldings`: the sweep recounts holders that have refused a client. */
   readonly holdings: Pick<QuotaHoldings, 'set'>;
   /** `stores.bans`. */
   readonly bans: DynamoBans;
@@ -45,7 +45,7 @@ export interface SweepOptions {
   readonly connectTimeoutSeconds?: number;
 }
 
-/** What one run has done. */
+/** The report of one run. */
 export interface SweepReport extends SweepCounts {
   /** This run has come to the end of the table. */
   readonly isPassComplete: boolean;
@@ -58,8 +58,8 @@ export interface SweepReport extends SweepCounts {
 export type Sweep = (event: unknown, context: InvocationContext) => Promise<SweepReport>;
 
 /**
- * The function of a schedule, every ten minutes: it finds what a process that died, or an event that never came, has left
- * undone. A run takes no more time than its function has; the next one goes on where it stopped.
+ * The function of a schedule, every ten minutes. It finds work that a process left undone when it died, or for which an
+ * event never came. A run takes no more time than its function has; the next one goes on where it stopped.
  *
  *     const cloud = composeCloud(options);
  *     export const handler = createSweep({

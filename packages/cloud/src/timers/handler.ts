@@ -9,7 +9,7 @@ import { inOneEvent } from '../outbox.ts';
 import { decodeTimer, type TimerMessage } from './message.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
-/** With less time left no further timer is rung: what it sets off has to be posted. */
+/** With less time left no further timer is rung: its effects have to be posted. */
 const RESERVE_MS = 5_000;
 
 export interface TimerHandlerOptions {
@@ -26,11 +26,12 @@ export type TimerHandler = (event: SqsEvent, context: InvocationContext) => Prom
 
 /**
  * The function of the timer queue: an SQS event source with `ReportBatchItemFailures`. A timer that is not due is armed
- * again, for a hop or for what is left; one that is due rings. What fails comes again when its visibility ends.
+ * again, for a hop or for the rest; a timer that is due rings. A timer that fails comes again when its visibility
+ * timeout ends.
  *
  *     const handler = createTimerHandler({ environment, timers, liveness, deadLetters, clock, log });
  *
- * Never rejects for a timer: what could not be done is in the answer.
+ * Never rejects for a timer: the answer lists the timers that come again.
  */
 export function createTimerHandler(options: TimerHandlerOptions): TimerHandler {
   return async ({ Records }, context) => {

@@ -11,19 +11,19 @@ export type TimerKind = Timer['kind'] | 'liveness' | 'connect';
 
 const KINDS: readonly unknown[] = ['will', 'session-expiry', 'liveness', 'connect'] satisfies TimerKind[];
 
-/** Whose session: what a timer needs to know to find it again. */
+/** The session of a timer: enough to find it again. */
 export interface TimerSession {
   readonly tenant: string;
   readonly clientId: string;
   readonly incarnation: string;
 }
 
-/** What waits in the queue until it is due. */
+/** A timer as it waits in the queue until it is due. */
 export interface TimerMessage {
   readonly kind: TimerKind;
   readonly session: TimerSession;
   readonly connectionId: ConnectionId;
-  /** In ms since the epoch, by the clock of whoever set it. */
+  /** In ms since the epoch, by the clock of the process that set it. */
   readonly dueAtMs: number;
 }
 
@@ -33,7 +33,7 @@ export function encodeTimer({ kind, session, connectionId, dueAtMs }: TimerMessa
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
-/** Undefined for what is no timer of a version that is understood: it will not become one by being tried again. */
+/** Undefined if the text is no timer of a known version: a retry would not change that. */
 export function decodeTimer(body: string): TimerMessage | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;

@@ -2,16 +2,16 @@ import type { Clock, Timer, Timers } from '@apus/broker';
 import type { JobQueue } from '../fan-out/job-queue.ts';
 import { encodeTimer, type TimerMessage } from './message.ts';
 
-/** SQS delays a message of a standard queue by at most a quarter of an hour: what is due later comes in hops. */
+/** SQS delays a message of a standard queue by at most a quarter of an hour: a later timer takes several hops. */
 export const HOP_SECONDS_MAX = 900;
 
-/** A timer that is armed again waits at least so long, whatever the clocks say: it never spins. */
+/** A timer that is armed again waits at least this long, even if clocks disagree: it never spins. */
 const AGAIN_SECONDS_MIN = 1;
 
 /**
  * A session that ends later than this is left to the sweep, which finds it within minutes of its time. A session of a
- * week would take 672 hops, a million sessions $800 of them; and nobody waits for the end of one. A will is published,
- * so it always has its timer.
+ * week would take 672 hops, a million such sessions would cost $800, and no client waits for the end of a session.
+ * Subscribers wait for a will, so a will always has its timer.
  */
 const SESSION_EXPIRY_SECONDS_MAX = 60 * 60;
 
