@@ -8,6 +8,8 @@ export type ServerFrame =
       /** Packets of the frame that were handled; undefined: all of them. */
       readonly taken: number | undefined;
       readonly clock: string | undefined;
+      /** Extensions that the server takes; undefined: it says nothing of them. */
+      readonly extensions: readonly string[] | undefined;
       /** Frames of their own that belong behind it. */
       readonly parts: number;
     }
@@ -19,7 +21,10 @@ export type ServerFrame =
   | { readonly kind: 'nothing' };
 
 const BASE64 = '((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)';
-const REPLY = new RegExp(`^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\\*([1-9][0-9]?))?([:;])${BASE64}$`);
+const NAMES = '(?:\\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?';
+const REPLY = new RegExp(
+  `^${NAMES}(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\\*([1-9][0-9]?))?([:;])${BASE64}$`,
+);
 const PART = new RegExp(`^&${BASE64}$`);
 const PUSH = new RegExp(`^${BASE64}$`);
 
@@ -32,7 +37,7 @@ export function readServerFrame(text: string): ServerFrame {
   if (push !== undefined) return { kind: 'push', bytes: Buffer.from(push, 'base64') };
   const part = PART.exec(text)?.[1];
   if (part) return { kind: 'part', bytes: Buffer.from(part, 'base64') };
-  const [, clock, taken, parts = '0', marker, base64] = REPLY.exec(text) ?? [];
+  const [, names, clock, taken, parts = '0', marker, base64] = REPLY.exec(text) ?? [];
   if (base64 === undefined) throw new Error(`not a frame of mqtt-text-v1: ${text.slice(0, 100)}`);
   return {
     kind: 'reply',
@@ -40,6 +45,7 @@ export function readServerFrame(text: string): ServerFrame {
     more: marker === ';',
     taken: taken === undefined ? undefined : Number(taken),
     clock,
+    extensions: names?.split(',').filter((name) => name !== ''),
     parts: Number(parts),
   };
 }

@@ -14,6 +14,8 @@ export interface Reply {
   readonly more: boolean;
   readonly taken: number | undefined;
   readonly clock: string | undefined;
+  /** Extensions that the server takes; undefined: it says nothing of them. */
+  readonly extensions: readonly string[] | undefined;
   /** What belongs behind it in frames of its own: `parts` of the client. */
   readonly parts: number;
 }
@@ -36,10 +38,12 @@ export class TextClient {
   readonly #closed = new Mailbox<number>('the close of the connection');
   readonly #socket: WebSocket;
   readonly #version: 3 | 4 | 5;
+  readonly #offer: string;
 
-  private constructor(socket: WebSocket, version: 3 | 4 | 5) {
+  private constructor(socket: WebSocket, version: 3 | 4 | 5, offer: string) {
     this.#socket = socket;
     this.#version = version;
+    this.#offer = offer;
     socket.on('message', (data) => this.#accept(String(data)));
     socket.on('close', (code) => {
       this.#closed.push(code);
@@ -50,9 +54,10 @@ export class TextClient {
     socket.on('error', () => {});
   }
 
-  static async open(url: string, version: 3 | 4 | 5 = 5): Promise<TextClient> {
-    const socket = new WebSocket(url, ['mqtt-text-v1']);
-    const client = new TextClient(socket, version);
+  /** @param offer what its frame with CONNECT offers, as `(nudge)`. @default nothing */
+  static async open(url: string, version: 3 | 4 | 5 = 5, offer = ''): Promise<TextClient> {
+    const socket = new WebSocket(url, [offer === '' ? 'mqtt-text-v1' : 'mqtt-text-v1.1']);
+    const client = new TextClient(socket, version, offer);
     await once(socket, 'open');
     return client;
   }
@@ -75,7 +80,8 @@ export class TextClient {
 
   /** One frame of these packets that wants a reply, or none with the marker `,`. */
   send(packets: readonly Fields[], marker: '' | '.' | ',' = ''): void {
-    this.sendText(`${marker}${this.encode(...packets).toString('base64')}`);
+    const offer = packets[0]?.cmd === 'connect' ? this.#offer : '';
+    this.sendText(`${offer}${marker}${this.encode(...packets).toString('base64')}`);
   }
 
   /** One frame of these packets, and its reply. */

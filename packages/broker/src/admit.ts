@@ -132,6 +132,7 @@ function open(
         receiveMaximum: Math.min(receiveMaximum ?? RECEIVE_MAXIMUM_DEFAULT, limits.inflightMessagesMax),
         maximumPacketSize: maximumPacketSize ?? PACKET_SIZE_UNLIMITED,
         keepsNothing: context.options.ephemeralSessionsKeep === 'nothing' && isEphemeral(packet),
+        ...(link.takesNudges === true && { takesNudges: true }),
         ...credentialOf(context, link, identity),
       },
       identity,

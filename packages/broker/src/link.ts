@@ -50,6 +50,8 @@ export type LinkState =
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;
       readonly methodState: unknown;
+      /** `Link.takesNudges` when CONNECT came. @default false */
+      readonly takesNudges?: boolean;
     }
   | {
       readonly phase: 'connected';
@@ -69,6 +71,8 @@ export interface Link {
   readonly peer: Peer;
   /** Kept by the door for the broker, which alone changes it. */
   state: LinkState;
+  /** The door can tell this client that something waits, without sending it. Read with CONNECT. @default false */
+  readonly takesNudges?: boolean;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */

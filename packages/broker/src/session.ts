@@ -20,6 +20,8 @@ export interface Attachment {
    * with this connection, so there would be nobody to send it to again. Not for shared subscriptions.
    */
   readonly keepsNothing: boolean;
+  /** The door can tell the client that something waits, without sending it. @default false */
+  readonly takesNudges?: boolean;
   /** From then on, in ms since the epoch, nothing is sent to it: its identity has expired. @default never */
   readonly expiresAtMs?: number;
   /** Whose it is, as only the list of bans reads it (`Bans.holderOf`). @default not known */

@@ -8,6 +8,7 @@ import {
   HELD_BYTES_MAX,
   STABLE_MS,
   SUBPROTOCOL,
+  SUBPROTOCOL_WITH_OFFER,
   WAITING_BYTES_HIGH,
 } from './limits.ts';
 import { type MqttSocket, mqttSocket, ReadyState, type SocketEnd } from './mqtt-socket.ts';
@@ -86,7 +87,12 @@ export class Connection implements SocketEnd {
       );
       if (this.#isClosed()) return;
       this.#exchange.admit(token);
-      this.#webSocket = newSocket(WebSocket, fullUrl, SUBPROTOCOL, webSocketOptions);
+      this.#webSocket = newSocket(
+        WebSocket,
+        fullUrl,
+        [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL],
+        webSocketOptions,
+      );
       statistics.connections += 1;
       this.#listen(this.#webSocket);
     } catch (cause) {
@@ -144,7 +150,8 @@ export class Connection implements SocketEnd {
 
   #opened({ protocol }: GatewaySocket): void {
     if (this.#isClosed()) return;
-    if (protocol !== SUBPROTOCOL) {
+    const mayOffer = protocol === SUBPROTOCOL_WITH_OFFER;
+    if (!mayOffer && protocol !== SUBPROTOCOL) {
       this.#fail(wrongSubprotocol(protocol));
       return;
     }
@@ -155,7 +162,7 @@ export class Connection implements SocketEnd {
     this.#unwatch = watchPage(settings.page, probe, () => {
       if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
     });
-    this.#exchange.start();
+    this.#exchange.start(mayOffer);
     this.#faces.open();
   }
 

@@ -76,9 +76,9 @@ export class Exchange {
     this.#renewal.admit(token);
   }
 
-  /** The socket is open. */
-  start(): void {
-    this.#outbound.start();
+  /** The socket is open. `mayOffer`: the server reads an offer of extensions. */
+  start(mayOffer: boolean): void {
+    this.#outbound.start(mayOffer);
   }
 
   pause(isPaused: boolean): void {

@@ -13,6 +13,8 @@ export type ServerFrame =
       readonly taken: number | undefined;
       /** Frames of their own that belong behind it. */
       readonly parts: number;
+      /** Extensions that the server takes, with commas (10). `undefined`: the frame had no offer, or met an old server. */
+      readonly extensions: string | undefined;
       /** More is waiting: fetch it. */
       readonly more: boolean;
       readonly bytes: Uint8Array<ArrayBuffer>;
@@ -28,7 +30,7 @@ export type ServerFrame =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Header, then what follows it. The header of a push is empty, so a header without `:` or `;` matches as that. */
-const REPLY = /^(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
+const REPLY = /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
 const PART = '&';
 const NUDGE = '?';
 
@@ -47,9 +49,10 @@ export function decodeServerFrame(text: string): ServerFrame {
     };
   }
   if (header === null) return { kind: isPart ? 'part' : 'push', bytes };
-  const [, clock, taken, parts = '0', marker] = header;
+  const [, extensions, clock, taken, parts = '0', marker] = header;
   return {
     kind: 'reply',
+    extensions,
     clock,
     taken: taken === undefined ? undefined : Number(taken),
     parts: Number(parts),
@@ -58,15 +61,20 @@ export function decodeServerFrame(text: string): ServerFrame {
   };
 }
 
-/** A frame for the server. Without packets it is a fetch. */
+/**
+ * A frame for the server. Without packets it is a fetch.
+ *
+ * @param offer the names of extensions, in parentheses; empty: the frame offers none
+ */
 export function encodeClientFrame(
   packets: readonly Uint8Array[],
   replyWanted: boolean,
   clock: string | undefined,
+  offer = '',
 ): string {
   const base64 = encodeBase64(concat(packets));
   const marker = replyWanted ? '.' : ',';
-  const withClock = clock === undefined ? '' : `@${clock}${marker}${base64}`;
-  if (withClock !== '' && withClock.length <= FRAME_CHARACTERS_MAX) return withClock;
-  return replyWanted && base64 !== '' ? base64 : marker + base64;
+  const plain = replyWanted && base64 !== '' ? base64 : marker + base64;
+  const whole = offer + (clock === undefined ? plain : `@${clock}${marker}${base64}`);
+  return whole.length <= FRAME_CHARACTERS_MAX ? whole : plain;
 }

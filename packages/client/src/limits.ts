@@ -3,6 +3,12 @@
 /** The subprotocol on the wire (1). mqtt.js always asks for `mqtt`; the transport asks for this one instead. */
 export const SUBPROTOCOL = 'mqtt-text-v1';
 
+/** The same with extensions: a server that chooses it reads the offer in the frame of CONNECT (10). */
+export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
+
+/** The extensions that the transport knows, as its first frame offers them (10). */
+export const OFFER = '(nudge)';
+
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
 

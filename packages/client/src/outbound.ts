@@ -2,7 +2,7 @@ import { Alarm, type Timers } from './environment.ts';
 import { noReply, notTaken, type TransportError } from './errors.ts';
 import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
+import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX, OFFER } from './limits.ts';
 import type { Settings } from './options.ts';
 import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue } from './outgoing-queue.ts';
 import { PacketType } from './packet.ts';
@@ -53,6 +53,8 @@ export class Outbound {
   /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
   readonly #quietAlarm: Alarm;
   #outstanding: OutgoingFrame | undefined;
+  /** The server reads what the frame with CONNECT offers (10). */
+  #mayOffer = false;
   #isOpen = false;
   #isFlushing = false;
   #more = false;
@@ -90,7 +92,8 @@ export class Outbound {
     return this.#outstanding !== undefined && frameHas(this.#outstanding, type);
   }
 
-  start(): void {
+  start(mayOffer: boolean): void {
+    this.#mayOffer = mayOffer;
     this.#isOpen = true;
     this.#schedule();
   }
@@ -225,7 +228,8 @@ export class Outbound {
   #write(frame: OutgoingFrame, replyWanted: boolean): void {
     if (!this.queue.hasAcknowledgements) this.#acknowledgeAlarm.clear();
     const { memory, statistics, sendText, drained } = this.#ports;
-    const text = encodeClientFrame(frame.packets, replyWanted, memory.clock);
+    const offer = this.#mayOffer && frameHas(frame, PacketType.CONNECT) ? OFFER : '';
+    const text = encodeClientFrame(frame.packets, replyWanted, memory.clock, offer);
     countSent(statistics, text, frame.packets.length);
     sendText(text);
     drained();

@@ -30,10 +30,10 @@ type GatewaySocketClass = new (url: string, protocols: string[], options?: objec
 export function newSocket(
   WebSocket: WebSocketClass,
   url: string,
-  protocol: string,
+  protocols: string[],
   options?: object,
 ): GatewaySocket {
-  return new (WebSocket as unknown as GatewaySocketClass)(url, [protocol], options);
+  return new (WebSocket as unknown as GatewaySocketClass)(url, protocols, options);
 }
 
 /** The class of this platform. */

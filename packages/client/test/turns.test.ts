@@ -1,13 +1,51 @@
 import { describe, expect, test } from 'vitest';
 import { disconnect, Harness, pingreq, puback, publish, subscribe } from './support/harness.ts';
 
-describe('one frame in flight (3)', () => {
-  test('asks for the subprotocol of text frames, whatever mqtt.js asked for', async () => {
+describe('the offer of extensions (10)', () => {
+  const connack = { cmd: 'connack', returnCode: 0, sessionPresent: false } as const;
+  const offers = ({ gateway }: Harness) => gateway.frames.map(({ offered }) => offered);
+
+  test('asks for the subprotocols of text frames, whatever mqtt.js asked for', async () => {
     const harness = new Harness();
     await harness.dial();
-    expect(harness.gateway.protocols).toEqual(['mqtt-text-v1']);
+    expect(harness.gateway.protocols).toEqual(['mqtt-text-v1.1', 'mqtt-text-v1']);
   });
 
+  test('stands in the frame of CONNECT alone, where the server has chosen the subprotocol for it', async () => {
+    const harness = new Harness();
+    await harness.open({}, 4, 'mqtt-text-v1.1');
+    await harness.say(`(nudge):${harness.bytes([connack]).toString('base64')}`);
+    await harness.write(publish('a'));
+    expect(harness.sent).toEqual(['connect', 'a']);
+    expect(offers(harness)).toEqual([['nudge'], undefined]);
+    expect(harness.topics).toEqual(['connack']);
+  });
+
+  test('is not made to a server of mqtt-text-v1', async () => {
+    const harness = new Harness();
+    await harness.open({}, 4, 'mqtt-text-v1');
+    await harness.reply([connack]);
+    expect(offers(harness)).toEqual([undefined]);
+    expect(harness.topics).toEqual(['connack']);
+  });
+
+  test('is made again with a CONNECT that the server has not taken', async () => {
+    const harness = new Harness();
+    await harness.open({}, 4, 'mqtt-text-v1.1');
+    await harness.say('(nudge)!0:');
+    expect(offers(harness)).toEqual([['nudge'], ['nudge']]);
+  });
+
+  test('needs no answer', async () => {
+    const harness = new Harness();
+    await harness.open({}, 4, 'mqtt-text-v1.1');
+    await harness.reply([connack]);
+    expect(harness.topics).toEqual(['connack']);
+    expect(harness.errors).toEqual([]);
+  });
+});
+
+describe('one frame in flight (3)', () => {
   test('sends the next frame when the reply has come, and packs what gathered', async () => {
     const harness = new Harness();
     await harness.connect();

@@ -17,7 +17,11 @@ interface Rewritten {
   readonly wire: string;
 }
 interface Vectors {
-  readonly clientFrames: readonly (Vector & { readonly replyWanted: boolean; readonly clock?: string })[];
+  readonly clientFrames: readonly (Vector & {
+    readonly replyWanted: boolean;
+    readonly clock?: string;
+    readonly offer?: readonly string[];
+  })[];
   readonly badClientFrames: readonly Pick<Vector, 'name' | 'text'>[];
   readonly serverFrames: readonly (Vector & {
     readonly kind: string;
@@ -25,6 +29,7 @@ interface Vectors {
     readonly taken?: number;
     readonly clock?: string;
     readonly parts?: number;
+    readonly extensions?: readonly string[];
   })[];
   readonly badServerFrames: readonly Pick<Vector, 'name' | 'text'>[];
   readonly renewal: {
@@ -44,21 +49,22 @@ const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empt
 describe('client frames', () => {
   test.each(vectors.clientFrames)(
     '$name: is read by a strict server',
-    ({ text, hex: bytes, replyWanted, clock }) => {
+    ({ text, hex: bytes, replyWanted, clock, offer }) => {
       const frame = readClientFrame(text);
       expect(frame && { ...frame, packets: hex(frame.packets) }).toEqual({
         packets: bytes,
         replyWanted,
         clock,
+        offered: offer,
       });
     },
   );
 
   test.each(vectors.clientFrames.filter(({ name }) => !OTHER_WAYS.includes(name)))(
     '$name: is written so',
-    ({ text, hex: bytes, replyWanted, clock }) => {
+    ({ text, hex: bytes, replyWanted, clock, offer }) => {
       const packets = splitPackets(Buffer.from(bytes, 'hex')) ?? [];
-      expect(encodeClientFrame(packets, replyWanted, clock)).toBe(text);
+      expect(encodeClientFrame(packets, replyWanted, clock, offer && `(${offer})`)).toBe(text);
     },
   );
 
@@ -73,6 +79,14 @@ describe('client frames', () => {
     expect(encodeClientFrame(frame, false, '0mh1t2c4x0001')).toHaveLength(32_765);
   });
 
+  test('a frame that has no room for its offer and its clock goes without both', () => {
+    const clock = '0mh1t2c4x0001';
+    expect(encodeClientFrame([new Uint8Array(24_564)], true, clock, '(nudge)')).toHaveLength(32_752);
+    const text = encodeClientFrame([new Uint8Array(24_558)], true, clock, '(nudge)');
+    expect(text.startsWith(`(nudge)@${clock}.`)).toBe(true);
+    expect(text).toHaveLength(32_766);
+  });
+
   test('the largest frame that has room for its clock carries it', () => {
     const text = encodeClientFrame([new Uint8Array(24_564)], true, '0mh1t2c4x0001');
     expect(text).toHaveLength(32_767);
@@ -82,12 +96,13 @@ describe('client frames', () => {
 
 describe('server frames', () => {
   test.each(vectors.serverFrames)('$name: is read', (vector) => {
-    const { kind, text, hex: bytes, more, taken, clock, parts = 0 } = vector;
+    const { kind, text, hex: bytes, more, taken, clock, parts = 0, extensions } = vector;
     const frame = decodeServerFrame(text);
     expect(frame.kind).toBe(kind);
     if (frame.kind === 'push' || frame.kind === 'part') expect(hex([frame.bytes])).toBe(bytes);
     if (frame.kind !== 'reply') return;
-    expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual({ kind, bytes, more, taken, clock, parts });
+    const fields = { kind, bytes, more, taken, clock, parts, extensions: extensions?.join() };
+    expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual(fields);
   });
 
   test.each(vectors.badServerFrames)('$name: cannot be read', ({ text }) => {

@@ -9,7 +9,7 @@ import { readServerFrame } from '../../support/server-frame.ts';
 import { type Fields, Mailbox, type Push, type Reply } from '../../support/text-client.ts';
 import { composeFunctions, type FunctionParts, type Functions, QUEUES } from './functions.ts';
 import { decodePackets, encodePackets } from './packets.ts';
-import type { BenchClient, World } from './world.ts';
+import { type BenchClient, OFFER, type World } from './world.ts';
 
 const BATCH_ENTRIES_MAX = 10;
 const FUNCTION_MS = 30_000;
@@ -90,7 +90,7 @@ export class DirectWorld implements World {
     const pushes = new Mailbox<Push>('a push');
     this.#mailboxes.set(connectionId, pushes);
     const requestContext = this.#context(connectionId);
-    const headers = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1' };
+    const headers = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1.1, mqtt-text-v1' };
     await this.#invoke(() => this.#functions.routes.connect({ requestContext, headers }));
     const frame = (marker: string, packets: readonly Fields[]) => this.#frame(connectionId, marker, packets);
     return {
@@ -185,7 +185,8 @@ export class DirectWorld implements World {
   }
 
   async #frame(connectionId: string, marker: string, packets: readonly Fields[]): Promise<string> {
-    const body = `${marker}${encodePackets(packets).toString('base64')}`;
+    const offer = packets[0]?.cmd === 'connect' ? OFFER : '';
+    const body = `${offer}${marker}${encodePackets(packets).toString('base64')}`;
     this.#tally.messagesIn += Math.max(1, Math.ceil(body.length / BILLED_MESSAGE_BYTES));
     const requestContext = this.#context(connectionId);
     const { routes } = this.#functions;

@@ -13,7 +13,7 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { TextClient } from '../../support/text-client.ts';
 import { composeFunctions, type Functions, QUEUES, TABLE } from './functions.ts';
-import type { BenchClient, Counted, CountingWorld } from './world.ts';
+import { type BenchClient, type Counted, type CountingWorld, OFFER } from './world.ts';
 
 const WORKER_SECONDS = 30;
 
@@ -84,7 +84,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
     while (!hasArrived());
   };
   return {
-    open: async () => benchClient(await TextClient.open(emulator.url), sent),
+    open: async () => benchClient(await TextClient.open(emulator.url, 5, OFFER), sent),
     settle,
     async pass(milliseconds) {
       await clock.advance(milliseconds);

@@ -1,5 +1,8 @@
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 
+/** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
+export const OFFER = '(nudge)';
+
 /** What was counted, in the units that are billed. */
 export interface Counted {
   /** Frames from clients, by 32 KB begun. */

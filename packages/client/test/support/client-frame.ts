@@ -5,18 +5,27 @@ export interface ClientFrame {
   readonly clock: string | undefined;
   readonly replyWanted: boolean;
   readonly packets: readonly Buffer[];
+  /** The names of extensions; `undefined`: the frame says nothing of them. */
+  readonly offered: readonly string[] | undefined;
 }
 
-const CLIENT_FRAME = /^(?:@([0-9a-z]{13})(?=[.,]))?([.,])?([A-Za-z0-9+/]*={0,2})$/;
+const CLIENT_FRAME =
+  /^(?:\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,])?([A-Za-z0-9+/]*={0,2})$/;
 
 /** `undefined` for what a server may not accept. */
 export function readClientFrame(text: string): ClientFrame | undefined {
   const match = CLIENT_FRAME.exec(text);
   if (match === null || text.length > 32_768) return undefined;
-  const [, clock, marker, base64 = ''] = match;
+  const [, names, clock, marker, base64 = ''] = match;
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.toString('base64') !== base64) return undefined;
   const packets = splitPackets(bytes);
   if (packets === undefined || (marker === ',' && packets.length === 0)) return undefined;
-  return { clock, replyWanted: marker !== ',', packets: packets.map((packet) => Buffer.from(packet)) };
+  if (names !== undefined && marker === ',') return undefined;
+  return {
+    clock,
+    replyWanted: marker !== ',',
+    packets: packets.map((packet) => Buffer.from(packet)),
+    offered: names?.split(',').filter((name) => name !== ''),
+  };
 }

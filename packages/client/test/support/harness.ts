@@ -76,11 +76,15 @@ export class Harness {
     await this.clock.settle();
   }
 
-  /** Opens the socket and sends CONNECT. */
-  async open(connect: Partial<mqttPacket.IConnectPacket> = {}, version: Version = 4): Promise<void> {
+  /** Opens the socket and sends CONNECT. `protocol`: the subprotocol that the server chooses. */
+  async open(
+    connect: Partial<mqttPacket.IConnectPacket> = {},
+    version: Version = 4,
+    protocol?: string,
+  ): Promise<void> {
     this.version = version;
     await this.dial();
-    this.gateway.open();
+    this.gateway.open(protocol);
     await this.write({
       cmd: 'connect',
       protocolId: 'MQTT',

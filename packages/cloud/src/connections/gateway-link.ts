@@ -1,7 +1,7 @@
 import type { ConnectionId, Link, LinkState, Peer } from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion } from '@apus/mqtt';
 import { PacketsOut } from '../frames/packets-out.ts';
-import { PACKED_BYTES_MAX } from '../frames/text-frame.ts';
+import { type Extension, PACKED_BYTES_MAX } from '../frames/text-frame.ts';
 
 /** A page is measured in topics and payloads: this is for the headers and properties of its packets. */
 const HEADERS_BYTES = 2_048;
@@ -16,17 +16,31 @@ export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
   readonly out: PacketsOut;
+  /** Something can be said to wait, and the client fetches it. */
+  readonly takesNudges: boolean;
   state: LinkState;
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;
   #isPutOff = false;
 
-  /** @param out what the frame's reply takes along */
-  constructor(id: ConnectionId, peer: Peer, state: LinkState, out = new PacketsOut()) {
+  /**
+   * @param out what the frame's reply takes along
+   * @param offered extensions that the frame offers with its CONNECT
+   */
+  constructor(
+    id: ConnectionId,
+    peer: Peer,
+    state: LinkState,
+    out = new PacketsOut(),
+    offered: readonly Extension[] = [],
+  ) {
     this.id = id;
     this.peer = peer;
     this.state = state;
     this.out = out;
+    // An exchange of AUTH goes on in later frames, where nothing is offered.
+    const wasOffered = state.phase === 'authenticating' && state.takesNudges === true;
+    this.takesNudges = wasOffered || offered.includes('nudge');
   }
 
   /** Who has asked for the end of the network connection; undefined while it goes on. */

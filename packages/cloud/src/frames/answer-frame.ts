@@ -5,7 +5,13 @@ import { METRICS } from '../metrics/metric-names.ts';
 import type { Outbox } from '../outbox.ts';
 import { bytesOf, Frame, type OutgoingPacket, publishesIn } from './frame.ts';
 import { packed } from './packing.ts';
-import { type ClientFrame, formatReply, REPLY_BYTES_MAX, REPLY_PARTS_MAX } from './text-frame.ts';
+import {
+  AGREED_BYTES_MAX,
+  type ClientFrame,
+  formatReply,
+  REPLY_BYTES_MAX,
+  REPLY_PARTS_MAX,
+} from './text-frame.ts';
 
 /** A frame while it is handled. */
 export interface HandledFrame {
@@ -32,7 +38,8 @@ export async function answerFrame(
     await push(handled, packets);
     return DONE;
   }
-  const [first, others] = splitReply(packets);
+  const agreed = frame.offered === undefined ? 0 : AGREED_BYTES_MAX;
+  const [first, others] = splitReply(packets, REPLY_BYTES_MAX - agreed);
   const parts = await postParts(handled, others);
   if (parts === 'lost') return DONE;
   environment.meter.add(METRICS.messagesOut, publishesIn(first));
@@ -43,6 +50,7 @@ export async function answerFrame(
     clock,
     taken,
     parts,
+    extensions: frame.offered,
   });
   return { statusCode: 200, body };
 }
@@ -50,10 +58,11 @@ export async function answerFrame(
 /** What goes into the frame of the reply, and what behind it. The largest packet leaves no room for the frame's header. */
 function splitReply(
   packets: readonly OutgoingPacket[],
+  bytesMax: number,
 ): readonly [readonly OutgoingPacket[], readonly (readonly OutgoingPacket[])[]] {
-  const groups = packed(packets, REPLY_BYTES_MAX);
+  const groups = packed(packets, bytesMax);
   const [first = [], ...others] = groups;
-  return bytesOf(first).length <= REPLY_BYTES_MAX ? [first, others] : [[], groups];
+  return bytesOf(first).length <= bytesMax ? [first, others] : [[], groups];
 }
 
 /** The clock, where the client has not seen as much yet. */

@@ -5,14 +5,12 @@ import type { ConnectEvent, ProxyResult } from '../events/gateway.ts';
 import { type AllowedOrigins, isAllowedOrigin } from '../handshake/allowed-origins.ts';
 import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
-import { headerOf, offeredSubprotocols, SUBPROTOCOL } from '../handshake/subprotocol.ts';
+import { chosenSubprotocol, headerOf, SUBPROTOCOL } from '../handshake/subprotocol.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { senderOf } from '../quotas/sender.ts';
 
 /** Characters of an origin in the log: a browser's is short, and anybody may send another. */
 const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
-
-const ACCEPTED: ProxyResult = { statusCode: 200, headers: { 'Sec-WebSocket-Protocol': SUBPROTOCOL } };
 
 /** The connection would be cut with its first frame; this way it costs no more than the handshake. */
 const TOO_MANY: ProxyResult = {
@@ -56,12 +54,13 @@ export async function handleConnect(options: ConnectOptions, event: ConnectEvent
       body: 'Web pages of this origin may not connect: allowedOrigins does not name it.',
     };
   }
-  if (!offeredSubprotocols(event.headers).includes(SUBPROTOCOL)) {
+  const subprotocol = chosenSubprotocol(event.headers);
+  if (subprotocol === undefined) {
     return { statusCode: 400, body: `The client has to offer the WebSocket subprotocol "${SUBPROTOCOL}".` };
   }
   if (handshakes === undefined) {
     if (isOverdrawn(options, event)) return TOO_MANY;
-    return (await banRefusal(options, event)) ?? ACCEPTED;
+    return (await banRefusal(options, event)) ?? accepted(subprotocol);
   }
   const outcome = await handshakes.identify(requestOf(event), event.requestContext);
   if ('status' in outcome) {
@@ -71,8 +70,13 @@ export async function handleConnect(options: ConnectOptions, event: ConnectEvent
   }
   if (isOverdrawn(options, event, outcome.identity)) return TOO_MANY;
   return (
-    (await banRefusal(options, event, outcome.identity)) ?? (await accept(options, event, outcome.identity))
+    (await banRefusal(options, event, outcome.identity)) ??
+    (await accept(options, event, outcome.identity, subprotocol))
   );
+}
+
+function accepted(subprotocol: string): ProxyResult {
+  return { statusCode: 200, headers: { 'Sec-WebSocket-Protocol': subprotocol } };
 }
 
 function requestOf({ headers = {}, queryStringParameters, requestContext }: ConnectEvent): HandshakeRequest {
@@ -88,13 +92,14 @@ async function accept(
   { links, connectDeadline }: ConnectOptions,
   { requestContext }: ConnectEvent,
   identity: Identity | undefined,
+  subprotocol: string,
 ): Promise<ProxyResult> {
   const isSaved = await links.save(requestContext.connectionId, {
     phase: 'new',
     ...(identity !== undefined && { identity }),
   });
   if (isSaved && identity === undefined) await connectDeadline?.arm(requestContext.connectionId);
-  return isSaved ? ACCEPTED : { statusCode: 410, body: 'The connection is over.' };
+  return isSaved ? accepted(subprotocol) : { statusCode: 410, body: 'The connection is over.' };
 }
 
 /** The client identifier is in CONNECT, which asks again [SEC-BAN-1]. */

@@ -56,7 +56,8 @@ export async function handleMessage(
       ...(host !== undefined && { host }),
       ...(isVerified(state) && { identity: state.identity }),
     };
-    link = new GatewayLink(connectionId, peer, state, outbox.reply);
+    const offered = frame instanceof Violation ? undefined : frame.offered;
+    link = new GatewayLink(connectionId, peer, state, outbox.reply, offered);
     const handled: HandledFrame = { environment, outbox, link };
     if (!(await isPaidFor(environment, link, frame))) return await cut(handled);
     return await handleFrame(handled, frame, context);
@@ -132,6 +133,11 @@ async function handleFrame(
     await broker.receive(link, frame);
     return await endLink(handled);
   }
+  if (frame.offered !== undefined && link.state.phase !== 'new') {
+    const reason = 'extensions are offered in the first frame alone';
+    await broker.receive(link, new Violation(ReasonCode.MalformedPacket, reason));
+    return await endLink(handled);
+  }
   if (frame.clock !== undefined) broker.messageClock.observe(frame.clock, CLOCK_AHEAD_MS_MAX);
   const loaded = link.state;
   if (!frame.replyWanted) leaveReplays(link);
@@ -173,7 +179,9 @@ async function handlePackets(
 
 /** PINGREQ of a session that ends with its connection: little of that waits, and a nudge says so. It costs no read. */
 function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]): boolean {
-  if (state.phase !== 'connected' || state.connection.session.attachment?.keepsNothing !== true) return false;
+  if (state.phase !== 'connected') return false;
+  const { keepsNothing = false, takesNudges = false } = state.connection.session.attachment ?? {};
+  if (!keepsNothing || !takesNudges) return false;
   return packets.some((packet) => !(packet instanceof Violation) && packet.type === 'pingreq');
 }
 

@@ -9,8 +9,22 @@ export const SERVER_FRAME_BYTES_MAX = 98_301;
 /** MQTT bytes of one reply: beside them its frame holds a clock, what was taken, how many parts, and the marker. */
 export const REPLY_BYTES_MAX = 98_286;
 
+/** Bytes of these that the names of the extensions take which a reply agrees to, 28 characters in base64. */
+export const AGREED_BYTES_MAX = 21;
+
 /** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
 export const PACKED_BYTES_MAX = 24_558;
+
+/**
+ * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
+ * (docs/text-frames.md, section 10).
+ */
+export const EXTENSIONS = ['nudge'] as const;
+
+export type Extension = (typeof EXTENSIONS)[number];
+
+/** Characters of all names in an offer, with the commas between them. */
+const OFFER_CHARACTERS_MAX = 128;
 
 /** Tells the client to fetch, now or after the outstanding reply. It says nothing twice. */
 export const NUDGE = '?';
@@ -21,20 +35,30 @@ export interface ClientFrame {
   readonly replyWanted: boolean;
   /** The server's clock that the client has seen. */
   readonly clock: string | undefined;
+  /** Extensions that client and server know; undefined: the client says nothing of extensions. */
+  readonly offered: readonly Extension[] | undefined;
 }
 
-const CLIENT_FRAME = /^(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$/;
+const CLIENT_FRAME = new RegExp(
+  `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
+);
 
 /** Reads a frame, or says what is wrong with it. */
 export function parseClientFrame(text: string): ClientFrame | Violation {
-  const [, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
+  const [, offer, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
   if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
   const bytes = Buffer.from(base64, 'base64');
   // Padding that lacks, or bits beyond the last byte, do not come back.
   if (bytes.toString('base64') !== base64) return malformed('the base64 of the frame is not canonical');
   const replyWanted = marker !== ',';
   if (!replyWanted && bytes.length === 0) return malformed('the frame is empty and wants no reply');
-  return { bytes, replyWanted, clock };
+  if (!replyWanted && offer !== undefined) return malformed('the frame offers extensions and wants no reply');
+  return { bytes, replyWanted, clock, offered: offer === undefined ? undefined : knownOf(offer) };
+}
+
+function knownOf(offer: string): Extension[] {
+  const names = offer.split(',');
+  return EXTENSIONS.filter((name) => names.includes(name));
 }
 
 function malformed(reason: string): Violation {
@@ -50,16 +74,19 @@ export interface Reply {
   readonly taken?: number | undefined;
   /** Frames of their own that belong behind it: at most `REPLY_PARTS_MAX`. @default 0 */
   readonly parts?: number | undefined;
+  /** Extensions that the server takes of those that the frame has offered. @default the frame offered none */
+  readonly extensions?: readonly Extension[] | undefined;
 }
 
 /** Two digits: over 2 MB, which only somebody causes who is sent each of his own messages many times over. */
 export const REPLY_PARTS_MAX = 99;
 
-export function formatReply({ bytes, more, clock, taken, parts = 0 }: Reply): string {
+export function formatReply({ bytes, more, clock, taken, parts = 0, extensions }: Reply): string {
+  const agreed = extensions === undefined ? '' : `(${extensions.join(',')})`;
   const seen = clock === undefined ? '' : `@${clock}`;
   const handled = taken === undefined ? '' : `!${taken}`;
   const behind = parts === 0 ? '' : `*${parts}`;
-  return `${seen}${handled}${behind}${more ? ';' : ':'}${toBase64(bytes)}`;
+  return `${agreed}${seen}${handled}${behind}${more ? ';' : ':'}${toBase64(bytes)}`;
 }
 
 /** What of a reply did not fit into its frame, or not all of it. */

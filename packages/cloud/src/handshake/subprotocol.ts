@@ -1,12 +1,21 @@
 /** MQTT in text frames (docs/text-frames.md). */
 export const SUBPROTOCOL = 'mqtt-text-v1';
 
+/** The same, where the first frame may offer extensions (docs/text-frames.md, section 10). */
+export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
+
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /** The names a client offers in the handshake. */
-export function offeredSubprotocols(headers: Headers = {}): string[] {
+function offeredSubprotocols(headers: Headers): string[] {
   const value = headerOf(headers, 'sec-websocket-protocol');
   return value === undefined ? [] : value.split(',').map((each) => each.trim());
+}
+
+/** The one that the server speaks with this client: the newest that both know. Undefined: there is none. */
+export function chosenSubprotocol(headers: Headers = {}): string | undefined {
+  const offered = offeredSubprotocols(headers);
+  return [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL].find((each) => offered.includes(each));
 }
 
 /** API Gateway spells the names of headers as the client did. */

@@ -83,6 +83,14 @@ describe('$connect', () => {
     },
   );
 
+  it.each(['mqtt-text-v1.1', 'mqtt-text-v1.1, mqtt-text-v1', 'mqtt-text-v1, mqtt-text-v1.1, mqtt-text-v2'])(
+    'lets a client that offers "%s" offer extensions',
+    async (offered) => {
+      const { url } = await startGateway();
+      expect(await handshake(url, offered)).toEqual({ status: 101, chosen: 'mqtt-text-v1.1' });
+    },
+  );
+
   it.each([undefined, 'mqtt', 'mqtt-text-v2', 'MQTT-TEXT-V1'])(
     'refuses one that offers %s',
     async (offered) => {

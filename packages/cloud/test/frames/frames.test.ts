@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { METHOD } from '../../../../test/behaviour/raw/challenge.ts';
 import {
   connect,
   type Fields,
@@ -7,7 +8,7 @@ import {
   subscribe,
   TextClient,
 } from '../../../../test/support/text-client.ts';
-import { startGateway } from '../support/gateway.ts';
+import { type Gateway, startGateway } from '../support/gateway.ts';
 
 const pingreq: Fields = { cmd: 'pingreq' };
 
@@ -31,6 +32,66 @@ async function expectMalformed(client: TextClient): Promise<void> {
   expect(await client.expectClose()).toBe(1000);
   expect(client.replies.size).toBe(0);
 }
+
+describe('an offer of extensions', () => {
+  /** The reply to CONNECT, as it is on the wire. */
+  async function connackTo(url: string, offer: string): Promise<{ client: TextClient; text: string }> {
+    const client = await TextClient.open(url, 5, offer);
+    const { bytes, more, clock, extensions } = await client.exchange(connect({ clientId: 'c' }));
+    const agreed = extensions === undefined ? '' : `(${extensions})`;
+    expect({ more, clock }).toEqual({ more: false, clock: undefined });
+    return { client, text: `${agreed}:${bytes.toString('base64')}` };
+  }
+
+  const takingNudges = (stores: Gateway['stores']) =>
+    [...stores.sessions.all()].flatMap(({ session, attachment }) =>
+      attachment?.takesNudges === true ? [session.clientId] : [],
+    );
+
+  it('with CONNECT is answered, with what the server takes, in the reply that carries CONNACK', async () => {
+    const { url } = await startGateway();
+    const { text: before } = await connackTo(url, '');
+    expect(before).toMatch(/^:[A-Za-z0-9+/=]+$/);
+    expect((await connackTo(url, '(nudge)')).text).toBe(`(nudge)${before}`);
+    expect((await connackTo(url, '(teleport,nudge)')).text).toBe(`(nudge)${before}`);
+    expect((await connackTo(url, '(teleport)')).text).toBe(`()${before}`);
+    expect((await connackTo(url, '()')).text).toBe(`()${before}`);
+  });
+
+  it('goes with the connection to the session, and with none to others', async () => {
+    const { url, stores } = await startGateway();
+    await connackTo(url, '(nudge)');
+    await TextClient.connect(url, { clientId: 'other' });
+    expect(takingNudges(stores)).toEqual(['c']);
+  });
+
+  it('is remembered while AUTH goes to and fro before CONNACK', async () => {
+    const { url, stores } = await startGateway();
+    const client = await TextClient.open(url, 5, '(nudge)');
+    const properties = { authenticationMethod: METHOD, authenticationData: Buffer.from('ada') };
+    expect(await client.exchange(connect({ clientId: 'c', properties }))).toMatchObject({
+      packets: [{ cmd: 'auth' }],
+      extensions: ['nudge'],
+    });
+    const answer = { authenticationMethod: METHOD, authenticationData: Buffer.from('right') };
+    const reply = await client.exchange({ cmd: 'auth', reasonCode: 0x18, properties: answer });
+    expect(reply).toMatchObject({ packets: [{ cmd: 'connack', reasonCode: 0 }], extensions: undefined });
+    expect(takingNudges(stores)).toEqual(['c']);
+  });
+
+  it('is answered once: later replies are as ever', async () => {
+    const { url } = await startGateway();
+    const { client } = await connackTo(url, '(nudge)');
+    expect((await client.exchange(pingreq)).extensions).toBeUndefined();
+  });
+
+  it('in a later frame is a Malformed Packet', async () => {
+    const { url } = await startGateway();
+    const { client } = await connackTo(url, '(nudge)');
+    client.sendText(`(nudge)${client.encode(pingreq).toString('base64')}`);
+    await expectMalformed(client);
+  });
+});
 
 describe('a frame', () => {
   it('of packets is answered by one reply that holds all their answers, in order', async () => {

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readServerFrame } from '../../../../test/support/server-frame.ts';
 import {
+  AGREED_BYTES_MAX,
   CLIENT_PACKET_BYTES_MAX,
+  EXTENSIONS,
+  type Extension,
   formatPart,
   formatPush,
   formatReply,
@@ -21,17 +24,23 @@ interface Vector {
   readonly clock?: string;
 }
 
+interface ClientVector extends Vector {
+  readonly replyWanted: boolean;
+  readonly offer?: readonly string[];
+}
+
 interface ServerVector extends Vector {
   readonly kind: 'reply' | 'part' | 'push' | 'error' | 'nothing';
   readonly more: boolean;
   readonly taken?: number;
   readonly parts?: number;
+  readonly extensions?: readonly Extension[];
 }
 
 const vectors = JSON.parse(
   readFileSync(new URL('../../../../docs/text-frames.vectors.json', import.meta.url), 'utf8'),
 ) as {
-  readonly clientFrames: readonly (Vector & { readonly replyWanted: boolean })[];
+  readonly clientFrames: readonly ClientVector[];
   readonly badClientFrames: readonly { readonly name: string; readonly text: string }[];
   readonly serverFrames: readonly ServerVector[];
   readonly badServerFrames: readonly { readonly name: string; readonly text: string }[];
@@ -48,11 +57,12 @@ const someBytes = fc.uint8Array({ maxLength: 300 });
 const someClock = fc.stringMatching(/^[0-9a-z]{13}$/);
 
 describe('a client frame of the test vectors', () => {
-  it.each(vectors.clientFrames)('is read: $name', ({ text, hex, replyWanted, clock }) => {
+  it.each(vectors.clientFrames)('is read: $name', ({ text, hex, replyWanted, clock, offer }) => {
     const frame = parsed(text);
     expect(frame.bytes.toString('hex')).toBe(hex);
     expect(frame.replyWanted).toBe(replyWanted);
     expect(frame.clock).toBe(clock);
+    expect(frame.offered).toEqual(offer?.filter((name) => name === 'nudge'));
   });
 
   it.each(vectors.badClientFrames)('is refused as malformed: $name', ({ text }) => {
@@ -83,8 +93,8 @@ describe('a server frame of the test vectors', () => {
     expect(frame.kind).toBe(vector.kind);
     if ('bytes' in frame) expect(frame.bytes.toString('hex')).toBe(vector.hex);
     if (frame.kind !== 'reply') return;
-    const { more, taken, clock, parts = 0 } = vector;
-    expect(frame).toMatchObject({ more, taken, clock, parts });
+    const { more, taken, clock, parts = 0, extensions } = vector;
+    expect(frame).toMatchObject({ more, taken, clock, parts, extensions });
   });
 
   it.each(vectors.badServerFrames)('is refused by the clients of these tests: $name', ({ text }) => {
@@ -115,15 +125,17 @@ describe('text frames', () => {
       clock: fc.option(someClock),
       taken: fc.option(fc.nat(9999)),
       parts: fc.nat(99),
+      extensions: fc.option(fc.subarray([...EXTENSIONS])),
     };
     fc.assert(
-      fc.property(fc.record(fields), ({ bytes, more, clock, taken, parts }) => {
+      fc.property(fc.record(fields), ({ bytes, more, clock, taken, parts, extensions }) => {
         const text = formatReply({
           bytes,
           more,
           clock: clock ?? undefined,
           taken: taken ?? undefined,
           parts,
+          extensions: extensions ?? undefined,
         });
         const frame = readServerFrame(text);
         expect(frame).toEqual({
@@ -133,6 +145,7 @@ describe('text frames', () => {
           taken: taken ?? undefined,
           clock: clock ?? undefined,
           parts,
+          extensions: extensions ?? undefined,
         });
       }),
     );
@@ -140,7 +153,7 @@ describe('text frames', () => {
 
   it('are read or refused, whatever the text: reading never throws', () => {
     const alphabet = fc.string({
-      unit: fc.constantFrom('@', '.', ',', '!', ':', ';', '{', '~', '=', 'A', '/', '0', '\n'),
+      unit: fc.constantFrom('@', '.', ',', '!', ':', ';', '{', '~', '(', ')', '=', 'A', '/', '0', '\n'),
     });
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), alphabet), (text) => {
@@ -177,5 +190,16 @@ describe('the limits of a frame', () => {
     const largest = formatReply({ ...longest, bytes: Buffer.alloc(REPLY_BYTES_MAX) });
     expect(largest.length).toBeLessThanOrEqual(131_072);
     expect(formatPart(Buffer.alloc(SERVER_FRAME_BYTES_MAX)).length).toBeLessThanOrEqual(131_072);
+    const first = {
+      ...longest,
+      extensions: EXTENSIONS,
+      bytes: Buffer.alloc(REPLY_BYTES_MAX - AGREED_BYTES_MAX),
+    };
+    expect(formatReply(first).length).toBeLessThanOrEqual(131_072);
+  });
+
+  it('are 128 characters of an offer', () => {
+    expect(parsed(`(${'x'.repeat(122)},nudge)`).offered).toEqual(['nudge']);
+    expect(parseClientFrame(`(${'x'.repeat(123)},nudge)`)).toMatchObject({ reasonCode: 0x81 });
   });
 });

@@ -12,6 +12,7 @@ import { type Emulator, type EmulatorOptions, type Environment, startEmulator } 
 import { type QoS, Violation } from '@apus/mqtt';
 import { createMemoryStores, MemoryLinks, type MemoryStores } from '@apus/store-memory';
 import { expect, onTestFinished } from 'vitest';
+import { challengeMethod } from '../../../../test/behaviour/raw/challenge.ts';
 import { Mailbox } from '../../../../test/support/text-client.ts';
 import {
   createEnvironment,
@@ -174,7 +175,7 @@ function worldOf(time: BrokerTime, randomId: () => string): Omit<Ports, keyof Me
     },
     log: silent,
     authenticator: { authenticate: ({ username }) => authenticate(username) },
-    authenticationMethods: new Map(),
+    authenticationMethods: new Map([[challengeMethod.name, challengeMethod]]),
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
     randomId,
   };

@@ -69,20 +69,25 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
   };
 }
 
+const KEEPS_NOTHING = 1;
+const TAKES_NUDGES = 2;
+
 /** Of the record's connection, beside its id and Receive Maximum. */
 type PackedAttachment = [
   protocolVersion: ProtocolVersion,
   /** 0: unlimited. */
   maximumPacketSize: number,
-  keepsNothing: 0 | 1,
+  /** 1: keeps nothing; 2: takes nudges. */
+  flags: number,
   expiresAtMs?: number | null,
   holder?: string,
 ];
 
 export function attachmentFields(attachment: Attachment): AttributeValue {
-  const { protocolVersion, maximumPacketSize, keepsNothing, expiresAtMs, holder } = attachment;
+  const { protocolVersion, maximumPacketSize, keepsNothing, takesNudges, expiresAtMs, holder } = attachment;
   const size = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
-  const fields: PackedAttachment = [protocolVersion, size, keepsNothing ? 1 : 0];
+  const flags = (keepsNothing ? KEEPS_NOTHING : 0) + (takesNudges === true ? TAKES_NUDGES : 0);
+  const fields: PackedAttachment = [protocolVersion, size, flags];
   if (expiresAtMs !== undefined || holder !== undefined) fields.push(expiresAtMs ?? null);
   if (holder !== undefined) fields.push(holder);
   return text(JSON.stringify(fields));
@@ -92,13 +97,14 @@ export function attachmentFields(attachment: Attachment): AttributeValue {
 export function attachmentOfItem(item: Item): Attachment | undefined {
   const [connectionId, json] = [textOf(item, 'c'), textOf(item, 'ca')];
   if (connectionId === undefined || json === undefined) return undefined;
-  const [protocolVersion, size, keepsNothing, expiresAtMs, holder] = JSON.parse(json) as PackedAttachment;
+  const [protocolVersion, size, flags, expiresAtMs, holder] = JSON.parse(json) as PackedAttachment;
   return {
     connectionId,
     protocolVersion,
     receiveMaximum: numberOf(item, 'rm') ?? 1,
     maximumPacketSize: size === 0 ? PACKET_SIZE_UNLIMITED : size,
-    keepsNothing: keepsNothing === 1,
+    keepsNothing: (flags & KEEPS_NOTHING) !== 0,
+    ...((flags & TAKES_NUDGES) !== 0 && { takesNudges: true }),
     ...(typeof expiresAtMs === 'number' && { expiresAtMs }),
     ...(holder !== undefined && { holder }),
   };

@@ -350,12 +350,15 @@ export class RecordOffer implements Offered {
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
-  /** To its own client the frame's reply says that more waits. */
+  /**
+   * To its own client the frame's reply says that more waits. A client that takes no nudges hears of it with the reply to
+   * its next acknowledgement or PINGREQ.
+   */
   #announce({ attachment }: HeldRecord): void {
     if (attachment === undefined) return;
-    const { connectionId } = attachment;
+    const { connectionId, takesNudges = false } = attachment;
     if (this.#parts.event.isOf(connectionId)) this.#parts.event.noteMore(true);
-    else this.#unannounced.add(connectionId);
+    else if (takesNudges) this.#unannounced.add(connectionId);
   }
 
   /**

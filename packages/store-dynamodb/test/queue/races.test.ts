@@ -56,14 +56,15 @@ const readsRecord = (operation: string, input: object) =>
 
 await withService((service) => {
   /** A publisher that can be interrupted, and a client handled by another process. */
-  const begin = async (receiveMaximum = 10) => {
+  const begin = async (receiveMaximum = 10, takesNudges = true) => {
     const interruption = new Interruption();
     const nudged: string[] = [];
     const publisher = service.make({ hooks: interruption });
     const client = service.make();
     const tenant = unique('tenant');
     let connections = 1;
-    let { session } = await open(client, tenant, 'c', { attachment: { receiveMaximum } });
+    const attachment = { receiveMaximum, takesNudges };
+    let { session } = await open(client, tenant, 'c', { attachment });
     const copy = (ref: SessionRef): SessionRef => ({ ...ref, attachment: ref.attachment });
     return {
       interruption,
@@ -76,7 +77,7 @@ await withService((service) => {
       connect: async () => {
         connections += 1;
         const connectionId = `c:${connections}`;
-        ({ session } = await open(client, tenant, 'c', { connectionId, attachment: { receiveMaximum } }));
+        ({ session } = await open(client, tenant, 'c', { connectionId, attachment }));
         return session;
       },
       lose: async () => await detach(client, session, `c:${connections}`),
@@ -111,6 +112,19 @@ await withService((service) => {
       expect(race.nudged).toEqual(['c:2']);
       expect(await race.drain()).toEqual(['1']);
       expect(await race.client.queues.length(race.session())).toBe(0);
+    });
+
+    it('a client that takes no nudges is told nothing, and gets the message with its next fetch', async () => {
+      const race = await begin(10, false);
+      await race.lose();
+      race.interruption.beforeFirst(putsWaiting, async () => {
+        await race.connect();
+        expect(await race.drain()).toEqual([]);
+      });
+      expect((await race.offer(1)).packetId).toBe(0);
+      expect(race.nudged).toEqual([]);
+      expect(await race.drain()).toEqual(['1']);
+      expect((await race.offer(2)).packetId).not.toBe(0);
     });
 
     it('a message that is appended before the session is drained is sent by the drain, once', async () => {

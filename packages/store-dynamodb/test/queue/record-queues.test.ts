@@ -144,7 +144,8 @@ await withService((service) => {
 
   it('messages of one event are decided on together: one write, and those that do not fit are appended later', async () => {
     const stores = service.make();
-    const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 2 } });
+    const attachment = { receiveMaximum: 2, takesNudges: true };
+    const { session } = await open(stores, unique('tenant'), 'c', { attachment });
     const deliveries = [1, 2, 3, 4].map(() => deliveryTo({ ...session }));
     const offers = deliveries.map((delivery, index) => ({
       message: messageOf(index + 1),

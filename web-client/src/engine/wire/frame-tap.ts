@@ -39,8 +39,8 @@ export interface ClientFrame {
   readonly bytes: Uint8Array;
 }
 
-/** A clock, which a marker has to follow, and a marker. */
-const HEADER = /^(?:@[0-9a-z]{13}(?=[.,]))?([.,])?/;
+/** An offer of extensions; a clock, which a marker has to follow; and a marker. */
+const HEADER = /^(?:\([a-z0-9,-]*\))?(?:@[0-9a-z]{13}(?=[.,]))?([.,])?/;
 
 const NOTHING = new Uint8Array(0);
 
