@@ -32,6 +32,9 @@ export const AUTHENTICATOR: Authenticator = {
   },
 };
 
+/** The others have a transport from before extensions, one of them with a small Receive Maximum. */
+const OFFERING_SUBSCRIBERS = 2;
+
 /** The clients whose sessions last for the whole of a history. */
 export interface Cast {
   readonly publishers: readonly SimClient[];
@@ -72,9 +75,14 @@ export function castOf(emulator: InProcessEmulator, size: Size, books: Books): C
   };
   const publishers = namesOf('publisher', size.publishers).map((name) => make(name));
   const subscribers = namesOf('subscriber', size.subscribers).map((name, index) =>
-    make(name, index % 2 === 1 ? { receiveMaximum: RECEIVE_MAXIMUM_SMALL } : {}),
+    make(name, {
+      ...(index % 2 === 1 && { receiveMaximum: RECEIVE_MAXIMUM_SMALL }),
+      offersNothing: index >= OFFERING_SUBSCRIBERS,
+    }),
   );
-  const members = namesOf('member', size.members).map((name) => make(name));
+  const members = namesOf('member', size.members).map((name, index) =>
+    make(name, { offersNothing: index === 0 }),
+  );
   const watcher = make('watcher');
   return { publishers, subscribers, members, watcher, all: [...publishers, ...subscribers, ...members] };
 }

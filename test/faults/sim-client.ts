@@ -15,6 +15,8 @@ export interface SimClientOptions {
   readonly will?: (connection: number) => NonNullable<mqtt.IClientOptions['will']>;
   /** It does not return by itself. */
   readonly isSingle?: boolean;
+  /** It speaks `mqtt-text-v1` alone, as a transport without extensions does. @default false */
+  readonly offersNothing?: boolean;
   /** Clean Start. @default where the session ends with its connection */
   readonly isClean?: boolean;
 }
@@ -164,10 +166,15 @@ export class SimClient {
     const closing = (socket: Socket): void => {
       if (socket === this.#socket) this.#isAnswered = true;
     };
+    const { offersNothing = false } = this.#options;
+    const hear = (text: unknown): void => {
+      if (text === '?') this.#events.wronged?.(`${this.name} was nudged, and had not offered that`);
+    };
     return class extends this.#emulator.WebSocket {
       constructor(url: string, subprotocols?: readonly string[]) {
-        super(url, subprotocols);
+        super(url, offersNothing ? ['mqtt-text-v1'] : subprotocols);
         opened(this);
+        if (offersNothing) this.addEventListener('message', ({ data }) => hear(data));
       }
 
       override close(code?: number, reason?: string): void {
