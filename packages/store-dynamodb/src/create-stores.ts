@@ -54,10 +54,10 @@ export interface EventStores extends BrokerStores {
   commit(): Promise<void>;
 }
 
-/** The broker's stores in DynamoDB, and what a cloud handler needs beside them. Each call stands for itself. */
+/** The broker's stores in DynamoDB, and the other stores that a cloud handler needs. Each call stands for itself. */
 export interface DynamoStores extends BrokerStores {
   readonly fanOutProgress: FanOutProgress;
-  /** What publishers have caused. */
+  /** The accounts of publishers' quotas. */
   readonly quotaAccounts: QuotaAccounts;
   /** About what identities and tenants hold. */
   readonly quotaHoldings: QuotaHoldings;
@@ -66,7 +66,7 @@ export interface DynamoStores extends BrokerStores {
   readonly users: DynamoUsers;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
-  /** What was consumed since the stores were made. */
+  /** The units consumed since the stores were made. */
   readonly meter: Meter;
   forEvent(kind?: EventKind): EventStores;
 }

@@ -36,15 +36,16 @@ export const MEMBER_BYTES_BESIDE_CLIENT_ID = 180;
 /** Share groups of one filter: each costs every publish that fits the filter one read. Beyond it: 0x97. */
 export const SHARE_GROUPS_MAX = 64;
 
-/** Every so many groups that a filter gets, those that nobody stands in are looked for: a read for each group. */
+/** After every eighth group that a filter gets, the store looks for groups without members: a read for each group. */
 export const SHARE_GROUPS_LOOK = 8;
 
 /** Of a share group's name: 64 of them stand in a head, an item of at most 400 KB that every publish reads. Beyond it: 0x97. */
 export const SHARE_GROUP_NAME_BYTES_MAX = 1_024;
 
 /**
- * Members of a share group whose sessions are read to find one that is connected, each for a read; only where none of
- * them is, all are. A frame's messages of one topic are shared among these; the next frame draws others.
+ * Members of a share group whose sessions are read, a read each, to find one that is connected. If none of them is, the
+ * sessions of all members are read. A frame's messages of one topic are shared among these members; the next frame
+ * picks others at random.
  */
 export const SHARE_MEMBERS_READ = 3;
 
@@ -81,7 +82,7 @@ export const ATTEMPTS_MAX = 10;
 /** The first pause is at most this; each further one at most twice the one before. DynamoDB answers in a few ms. */
 export const FIRST_PAUSE_MS = 25;
 
-/** No pause is longer: what takes more than this to pass is not throttling of one moment. */
+/** No pause is longer: throttling that lasts longer is not momentary. */
 export const PAUSE_MS_MAX = 400;
 
 /** No attempt begins later than this after the first: half of the five seconds that a handler has. */
@@ -109,17 +110,19 @@ export const TTL_SLACK_SECONDS = 24 * 60 * 60;
 export const PROGRESS_SECONDS = 14 * 24 * 60 * 60;
 
 /**
- * A worker's function times out before this, its visibility too: whoever wrote longer ago is not there any more. It
- * ends the wait for a queue that was made anew and counts from the beginning.
+ * A worker's function and its visibility timeout end before this: a worker that wrote longer ago is gone. It ends the
+ * wait for a queue that was made anew and counts from the beginning.
  */
 export const WORKER_LIFE_MS_MAX = 60_000;
 
-/** A filter whose workers are behind refuses publishers for so long; whoever is still behind then says so again. */
+/**
+ * A filter whose workers are behind refuses publishers for this long. A worker that is still behind then says so again.
+ */
 export const BEHIND_MS = 5_000;
 
 /**
- * How long a process goes by the list of bans that it has read. An operator that bans somebody looks for their
- * connections once more when every process has read the list anew.
+ * How long a process uses the list of bans that it has read. An operator that bans a client looks for its connections
+ * once more when every process has read the list again.
  */
 export const BANS_FRESH_MS = 30_000;
 

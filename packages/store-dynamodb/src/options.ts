@@ -15,14 +15,14 @@ export interface DynamoOptions {
   /** Unique for all practical purposes. @default 96 random bits */
   readonly randomId?: () => string;
   /**
-   * A queued message is forgotten after this time, whatever its session's expiry; keep it above the longest session
+   * A queued message is deleted after this time, even if its session lives longer; keep it above the longest session
    * expiry. @default 14 days, twice the broker's `sessionExpirySecondsMax`
    */
   readonly queueSecondsMax?: number;
   /**
-   * How long after a QoS 2 message was taken its fan-out may be repeated, and is known again. Above the longest session
-   * expiry, as a publisher that is away may come back and send again what it had no answer to; and above the time for
-   * which a queue keeps its jobs. @default 7 days, the broker's `sessionExpirySecondsMax`
+   * How long the deduplication record of a QoS 2 message lasts: until then a repeated fan-out is recognized. Above the
+   * longest session expiry, as a publisher may come back and send a message again for which it got no answer; and above
+   * the time for which a queue keeps its jobs. @default 7 days, the broker's `sessionExpirySecondsMax`
    */
   readonly repeatSecondsMax?: number;
   /** A put that is older than a delete, and comes after it, is refused for so long. @default 600 */
@@ -33,8 +33,8 @@ export interface DynamoOptions {
    */
   readonly connectionSecondsMax?: number;
   /**
-   * Where the consumed read units are taken from: what the service says, or the sizes of the items read, for an
-   * emulator that says nothing or the wrong number. @default 'service'
+   * The source of the consumed read units: the service's answer, or the sizes of the items read, for an emulator that
+   * answers none or a wrong number. @default 'service'
    */
   readonly readUnitsFrom?: 'service' | 'sizes';
   /**

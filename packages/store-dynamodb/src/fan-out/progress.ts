@@ -15,7 +15,7 @@ export interface Claim {
 
 /** Jobs that have come equally far. */
 export interface Cohort {
-  /** Names of jobs, at most 10 in all cohorts: what SQS hands over at once. */
+  /** Names of jobs, at most 10 in all cohorts: a batch of SQS has no more. */
   readonly jobs: readonly string[];
   /** Everything before it has been posted; it itself perhaps in part. */
   readonly claim: Claim;
@@ -36,12 +36,12 @@ export interface FanOutState {
   readonly cohorts: readonly Cohort[];
 }
 
-/** What came of the attempt to begin a batch. */
+/** The outcome of the attempt to begin a batch. */
 export type Begun =
   | { readonly outcome: 'begun' }
   /** Some of its jobs are known: an earlier worker did not come to their end, or its success was not noted. */
   | { readonly outcome: 'interrupted'; readonly state: FanOutState }
-  /** A later batch has begun: whoever asks has been overtaken, and must not post anything. */
+  /** A later batch has begun: the caller has been overtaken, and must not post anything. */
   | { readonly outcome: 'stale' };
 
 /**
@@ -152,7 +152,9 @@ function unpacked([jobs, after, end, flags, attempts]: Packed): Cohort {
   return { jobs, claim, attempts, isDone: (flags & IS_DONE) !== 0 };
 }
 
-/** Of an item in a layout that is not understood only what it takes to replace it: its jobs count as not begun. */
+/**
+ * Of an item in an unknown layout, reads only the fields that are needed to replace it: its jobs count as not begun.
+ */
 function stateOf(item: Item | undefined): FanOutState {
   const cohorts = (JSON.parse(textOf(item, 'd') ?? '[]') as Packed[]).map(unpacked);
   return {

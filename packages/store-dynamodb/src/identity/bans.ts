@@ -98,7 +98,7 @@ export class DynamoBans implements Bans {
   }
 
   async #read(): Promise<void> {
-    // From the moment of asking, not of the answer: what was written while it was on its way may be missing.
+    // From the moment of the request, not of the answer: the answer may miss a ban that was written meanwhile.
     const askedAtMs = this.#table.settings.clock.now();
     this.keep(await this.#table.get(bansKey), askedAtMs);
   }

@@ -9,8 +9,8 @@ import type { Ban, BanKind, Identity } from '@apus/broker';
  */
 
 /**
- * Characters of base64 of the hash of a name, and of an address. A client may choose these: to find one that is taken
- * for somebody else's takes 2^54 attempts.
+ * Characters of base64 of the hash of a name, and of an address. A client may choose these: to find one with the hash
+ * of another client's takes 2^54 attempts.
  */
 const CHOSEN_LENGTH = 9;
 

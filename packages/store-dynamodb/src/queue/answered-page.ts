@@ -1,7 +1,7 @@
 import type { PageLimit, Queued } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
-/** What one call answers, in several draws. */
+/** The page that one call returns, gathered in several passes. */
 export class AnsweredPage {
   readonly entries: Queued[] = [];
   readonly #limit: PageLimit;

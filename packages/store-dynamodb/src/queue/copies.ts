@@ -6,20 +6,21 @@ import type { Action } from '../table/transaction.ts';
 import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
 
 /**
- * Memories of copies of QoS 2 messages. A fan-out may be repeated under the same message id: its publisher sends a
- * PUBLISH again whose first handling died, a worker's slice comes again, or the first runs on beside the second. So
- * with the write that places a copy, inflight or among the waiting, goes another one, of a memory that must not be
- * there yet:
+ * Deduplication records ("memories") of copies of QoS 2 messages. A fan-out may be repeated under the same message id:
+ * the publisher sends a PUBLISH again after its first handling died, a worker's slice comes again, or both runs happen
+ * at once. So the write that places a copy, inflight or in the log, also puts a memory, on condition that there is none
+ * yet:
  *
  *     fan-out A                          client                  fan-out B, the same message
  *     puts memory and inflight 7
  *     (posts, dies)
- *                                        PUBREC, PUBCOMP: 7 is free, and drawn by another message
+ *                                        PUBREC, PUBCOMP: 7 is free, and given to another message
  *                                                                puts memory …: it is there, nothing is placed
  *
- * Both or none: were the memory first, a crash would lose the copy; were it second, the copy could come twice. From
- * then on a copy is only moved, from the waiting to a packet id or from one connection to the next, each time by one
- * write or transaction, so that there is one of it until it is complete. The memory stays for `repeatSecondsMax`.
+ * Both are written or neither: were the memory written first, a crash would lose the copy; were it second, the copy
+ * could come twice. After that a copy is only moved, from the log to a packet id or from one connection to the next,
+ * each time by one write or transaction, so there is exactly one copy until the exchange is complete. The memory stays
+ * for `repeatSecondsMax`.
  *
  * A share group has one memory of a message, whichever member it was for: a repetition may choose another.
  */
@@ -30,7 +31,7 @@ export class Copies {
     this.#table = table;
   }
 
-  /** What has to be put with the copy. Undefined for one that is not known again: at QoS 1, or without a name. */
+  /** The memory to put with the copy. Undefined for a copy without deduplication: at QoS 1, or without a name. */
   memoryOf(messageId: string, index: string, delivery: Delivery): Item | undefined {
     const { session, share, qos, copy } = delivery;
     if (qos !== 2 || copy === undefined) return undefined;

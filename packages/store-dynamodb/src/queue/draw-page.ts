@@ -8,7 +8,8 @@ import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './type
  * 1. PUBRELs that are due.
  * 2. Entries that are to be sent again, oldest first, under their packet ids.
  * 3. New messages of the log; only when nothing of 2 is left, and no publisher may still be about to post.
- * 4. Where anything is left, backlog: the reply says that more waits. Otherwise closing: see {@link conclude}.
+ * 4. When messages are left, the mode is backlog and the reply says that more waits. Otherwise it is closing: see
+ *    {@link conclude}.
  */
 export function drawPage(record: QueueRecord, draw: Draw): Decision {
   const page = new PageInDrawing(record, draw);
@@ -26,8 +27,8 @@ export function drawPage(record: QueueRecord, draw: Draw): Decision {
  *                                        reads: backlog; appends, looks: backlog, and the client fetches: done
  *     closing; the second look finds the message
  *
- * A publisher that looks after `closing` is written objects. And direct comes only when the page has provably arrived,
- * since what a publisher posts meanwhile would overtake the reply.
+ * A publisher that looks after `closing` is written objects. The mode becomes direct only when the page has provably
+ * arrived, since a message that a publisher posts meanwhile would overtake the reply.
  */
 function conclude(record: QueueRecord, { firstOfReply }: Draw, page: PageInDrawing): QueueRecord {
   if (page.isSomethingLeft) return fetching(record);
@@ -75,8 +76,8 @@ class PageInDrawing {
   }
 
   /**
-   * A publisher that took a place may not have posted yet, and what is drawn would overtake its message. It may also have
-   * died, so the page waits for it only until its life is over.
+   * A publisher that took a place may not have posted yet, and a message of the log would overtake its message. The
+   * publisher may also have died, so the page waits for it only as long as a handler lives.
    */
   sendNew(): void {
     const { log, nowMs } = this.#draw;

@@ -8,7 +8,7 @@ export const ENTRIES_MAX = 1_024;
 /** Up to this size a record costs one write unit; with what would make it larger a publisher appends. */
 export const RECORD_BYTES_MAX = 1_024;
 
-/** One batch into an empty record may make it so large: it costs what its messages would cost in the log. */
+/** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
 export const FIRST_BATCH_BYTES_MAX = 8_192;
 
 /** Of a record beside its entries. */

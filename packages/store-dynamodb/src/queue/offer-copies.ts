@@ -64,8 +64,8 @@ function countThatFits(record: QueueRecord, offer: Offer, copies: readonly Copy[
 }
 
 /**
- * In closing only when the last page has arrived and the log, read after the record, holds nothing new: a message that is
- * posted would overtake the reply, or what waits.
+ * In closing only when the last page has arrived and the log, read after the record, holds nothing new: otherwise a
+ * posted message would overtake the reply or the messages that wait.
  */
 function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
   if (record.connectionId === undefined) return false;

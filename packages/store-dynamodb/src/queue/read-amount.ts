@@ -24,7 +24,7 @@ export class ReadAmount {
   #taken = 0;
   #takenBytes = 0;
 
-  /** @param items what was learned from the page before */
+  /** @param items the estimate from the page before */
   constructor(limit: PageLimit, items = RETAINED_FIRST_ITEMS) {
     this.#limit = limit;
     this.#items = items;

@@ -10,7 +10,7 @@ import type { HeldRecord, Records, Removed } from './records.ts';
 import { decide } from './session-record.ts';
 import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
 
-/** What clients answer to what their sessions were sent. */
+/** Applies the acknowledgements of clients to their sessions' records. */
 export class RecordAcknowledgements {
   readonly #records: Records;
   readonly #log: RecordLog;
@@ -66,7 +66,7 @@ export class RecordAcknowledgements {
     const applied = applyTo(gathered.held, decideOn);
     if (typeof applied === 'string') return applied;
     const { held, deleted } = applied;
-    // What was acknowledged makes room, which a frame with a reply uses.
+    // The acknowledgement frees places, which a frame with a reply fills.
     if (held.record.mode === 'backlog' && !this.#event.isPushing) this.#event.noteRoom();
     this.#gathered = {
       ...gathered,

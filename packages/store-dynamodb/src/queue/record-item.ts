@@ -6,13 +6,13 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 import type { Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
 
 /*
- * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of it;
- * `e` epoch, `c` connection (absent while the client is away) and `ca` what else has to be known to send to it, `rm` Receive
- * Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may
- * still post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
- * `mc` their messages that are not in the log, `rn` and `rb` what has left the log, `mv` when it was written, `n` tenant,
- * incarnation and client identifier where the key could not hold them whole. What a blind write changes (`c`, `ca`, `q`,
- * `f`, `aw`, `z`) is an attribute of its own.
+ * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of
+ * it; `e` epoch, `c` connection (absent while the client is away) and `ca` how to send to it, `rm` Receive Maximum, `q`
+ * mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may still
+ * post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
+ * `mc` their messages that are not in the log, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
+ * tenant, incarnation and client identifier where the key could not hold them whole. Each field that a blind write
+ * changes (`c`, `ca`, `q`, `f`, `aw`, `z`) is an attribute of its own.
  */
 
 const LETTER_OF_MODE: Readonly<Record<Mode, string>> = { direct: 'D', backlog: 'B', closing: 'C' };
@@ -57,7 +57,7 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       epoch: numberOf(item, 'e') ?? 0,
       connectionId: textOf(item, 'c'),
       receiveMaximum: numberOf(item, 'rm') ?? 0,
-      // In backlog nothing is posted past what waits, whatever else is unknown.
+      // In backlog no message is posted past those that wait, so backlog is safe for an unknown mode.
       mode: MODE_OF[textOf(item, 'q') ?? ''] ?? 'backlog',
       isFetching: numberOf(item, 'f') === 1,
       awaits: numberOf(item, 'aw') ?? 0,

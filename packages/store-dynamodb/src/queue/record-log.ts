@@ -19,7 +19,7 @@ export interface LogRead {
   readonly isComplete: boolean;
 }
 
-/** What came of a message that was to wait. `known`: an earlier fan-out has placed it; this is its memory. */
+/** The outcome of an append. `known`: an earlier fan-out has placed the message; this is its memory. */
 export type Appended =
   | { readonly isStored: boolean; readonly dropped: number }
   | { readonly known: Item | undefined };
@@ -45,7 +45,7 @@ export class RecordLog {
     return (await this.#table.get(waitingKey(session, offered))) !== undefined;
   }
 
-  /** True for the one who takes it away. */
+  /** True for the caller whose delete removed it. */
   async delete(session: SessionRef, name: string): Promise<boolean> {
     const isThere = 'attribute_exists(p)';
     const { ok, isRetry } = await this.#table.delete(
@@ -63,7 +63,7 @@ export class RecordLog {
     );
   }
 
-  /** How many wait and are not drawn: all that ever did, less those that have left. */
+  /** How many messages wait in the log and have no packet id: all that were appended, less those that have left. */
   async length(session: SessionRef, held: HeldRecord): Promise<number> {
     const last = await this.#last(session);
     return last === undefined
@@ -84,7 +84,7 @@ export class RecordLog {
   ): Promise<Appended> {
     const last = await this.#last(session);
     const { removed } = held;
-    // The last one that is there may have been drawn, and others behind it may have been acknowledged.
+    // The last message that is there may have been dequeued, and others behind it may have been acknowledged.
     const gone = { messages: removed.messages + drawnIn(held), bytes: removed.bytes + drawnBytesIn(held) };
     const came = Math.max(numberOf(last, 'n') ?? 0, gone.messages);
     const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, gone.bytes);
@@ -141,7 +141,7 @@ export class RecordLog {
     return items[0];
   }
 
-  /** Drops from the front until the new one fits. What has been drawn is not in the queue any more. */
+  /** Drops from the front until the new message fits. Dequeued messages do not count as queued. */
   async #dropOldest(session: SessionRef, held: HeldRecord, excess: Removed): Promise<number> {
     const removed = { messages: 0, bytes: 0 };
     const drawn = namesDrawn(held.record);

@@ -180,7 +180,7 @@ export class RecordOffer implements Offered {
     return { body: await this.#parts.bodies.store(tenant, message.id, blob, ttlSeconds) };
   }
 
-  /** Places what may be sent. */
+  /** Takes places for the messages that may be sent. */
   async #take(offer: SessionOffer): Promise<void> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       if (offer.held === undefined) return await this.#refuse(offer);
@@ -232,8 +232,8 @@ export class RecordOffer implements Offered {
   }
 
   /**
-   * The connection is ended, and what is newer waits behind the message. To the connection whose frame this is no reply but
-   * its own is under way, and that comes first: it stays, and is sent the message when its client returns.
+   * Ends the connection; newer messages wait behind this one. The connection whose frame this is stays: only its own
+   * reply is under way to it, and that comes first. Its client is sent the message when it returns.
    */
   #leaveUncertain(offer: SessionOffer, { record }: HeldRecord, connectionId: ConnectionId): void {
     if (!this.#parts.event.isOf(connectionId)) offer.uncertain = connectionId;
@@ -307,7 +307,9 @@ export class RecordOffer implements Offered {
     if (isStored) await this.#look(offer, names);
   }
 
-  /** An earlier fan-out has placed it: here, or with another member of the share group, whose record decides then. */
+  /**
+   * An earlier fan-out has placed the copy: here, or with another member of the share group, whose record then decides.
+   */
   async #noteKnown(offer: SessionOffer, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
     const { log, records } = this.#parts;
     copy.isRemembered = true;
@@ -332,7 +334,7 @@ export class RecordOffer implements Offered {
     }
   }
 
-  /** After an append: the client draws it, or has to be told to fetch. */
+  /** After an append: the client fetches the message, or has to be told to fetch. */
   async #look({ session, copies }: SessionOffer, names: ReadonlySet<string>): Promise<void> {
     const { records, log } = this.#parts;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
@@ -362,8 +364,8 @@ export class RecordOffer implements Offered {
   }
 
   /**
-   * The first record of a session is begun from what its item said. Its client may have gone meanwhile, and has found no
-   * record that could be told so. False: the session is over.
+   * The first record of a session is written from its session item. Its client may have disconnected meanwhile, when
+   * there was no record yet to update. False: the session is over.
    */
   async #isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
     const { records } = this.#parts;

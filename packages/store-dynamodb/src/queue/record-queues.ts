@@ -36,8 +36,8 @@ import type { Decision, Draw, Effect, Entry } from './types.ts';
 const NOTHING: readonly Queued[] = [];
 
 /**
- * What sessions have been promised: one record for each, which decides, and a log of the messages that wait. The record is
- * read, an event is decided on, and the record is written in the place of the one that was read; see `decide`.
+ * The queues of sessions. Each session has one record, which decides, and a log of the messages that wait. A call reads
+ * the record, decides on an event (see `decide`), and writes the record in the place of the one that it read.
  */
 export class DynamoQueues implements QueueStore {
   readonly #table: Table;
@@ -49,7 +49,7 @@ export class DynamoQueues implements QueueStore {
   readonly #log: RecordLog;
   /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
   #emptyIncarnation: string | undefined;
-  /** The session for which this event has found nothing to draw: what comes from then on is announced by a nudge. */
+  /** The session whose queue this event has found empty: a nudge announces later messages. */
   #idle: string | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
@@ -87,7 +87,7 @@ export class DynamoQueues implements QueueStore {
   }
 
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
-    // What leaves in pushes only acknowledges: a frame with a reply draws.
+    // A frame whose packets leave in pushes only acknowledges: a frame with a reply dequeues.
     if (this.#event.isPushing) return NOTHING;
     const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
     if (this.#idle === session.key && !isGathering && !this.#event.isMoreWaiting) return NOTHING;
@@ -105,15 +105,16 @@ export class DynamoQueues implements QueueStore {
       if (connected === undefined) return NOTHING;
       const page = await this.#draw(connected, held ?? NOT_HELD, limit, nowMs);
       if (page !== undefined) return page;
-      // Another has written meanwhile: what was acknowledged is applied to that.
+      // Another process has written meanwhile: the acknowledgements are applied to its record.
       await this.commit();
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
   /**
-   * The session on the connection that asks, of which the record does not know yet. Undefined where it draws nothing: it
-   * has been taken over; or it is new, and has no record. CONNECT alone writes the first one of a session that continues.
+   * The session on the connection that asks, which the record does not have yet. Undefined when there is nothing to
+   * dequeue: the connection has been taken over, or the session is new and has no record. Only CONNECT writes the first
+   * record of a session that continues.
    */
   async #connected(session: SessionRef, held: HeldRecord | undefined): Promise<SessionRef | undefined> {
     const opening = session instanceof SessionSnapshot ? session.opening : undefined;
@@ -121,7 +122,7 @@ export class DynamoQueues implements QueueStore {
     const current = opening === undefined ? await this.#records.present(session) : session;
     const connectionId = current && connectionOf(current);
     if (connectionId === undefined) return undefined;
-    // A frame of a connection that has been taken over draws nothing from its successor's queue.
+    // A frame of a connection that has been taken over dequeues nothing from its successor's queue.
     return (connectionOf(session) ?? connectionId) === connectionId ? current : undefined;
   }
 
@@ -210,7 +211,7 @@ export class DynamoQueues implements QueueStore {
         return page.entries;
       }
       const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
-      // What was drawn may count as sent: the connection ends, and the next one is sent it.
+      // The record may say that the page was sent: the connection ends, and the next one is sent the page again.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
@@ -279,7 +280,7 @@ export class DynamoQueues implements QueueStore {
   }
 }
 
-/** An empty page says that nothing may be sent, so what stands behind the expired is looked at. */
+/** An empty page would mean that nothing may be sent, so messages behind the expired ones are looked at. */
 function isAllExpired(page: AnsweredPage, { effects }: Decision): boolean {
   return page.isEmpty && effects.some(({ type }) => type === 'delete');
 }

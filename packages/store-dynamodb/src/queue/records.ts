@@ -15,7 +15,7 @@ export interface Removed {
   readonly bytes: number;
 }
 
-/** A record with what its item holds beside it. */
+/** A record with the other fields of its item. */
 export interface HeldRecord {
   readonly record: QueueRecord;
   /** Of the record's connection; undefined where it has none. */
@@ -36,7 +36,9 @@ export const NOT_HELD: HeldRecord = {
   nonce: undefined,
 };
 
-/** What a write of a record came to; `failed` are the places of those written along that were there already. */
+/**
+ * The outcome of a write of a record. `failed`: the places of the other items of the transaction that already existed.
+ */
 export type RecordWritten =
   | { readonly ok: true; readonly nonce: string }
   | {
@@ -87,7 +89,7 @@ export class Records {
     return current?.incarnation === incarnation ? current : undefined;
   }
 
-  /** Writes `after` in the place of `before`, and along with it what must not be there yet. */
+  /** Writes `after` in the place of `before`, in one transaction with items that must not exist yet. */
   async write(
     session: SessionRef,
     before: HeldRecord,
@@ -112,7 +114,8 @@ export class Records {
       return transacted.ok ? { ok: true, nonce } : { ok: false, failed: transacted.failed };
     }
     const { ok, old, isRetry } = await this.#table.put(item, condition);
-    // An attempt whose answer was lost has written it; what is written blindly since has another version, and the same writer.
+    // An attempt whose answer was lost has written it. Blind writes since then have changed the version, but not the
+    // writer.
     if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce };
     return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
@@ -184,7 +187,10 @@ export class Records {
     if (!ok) await this.#table.delete(recordKey(session), { condition: 'attribute_not_exists(z)' });
   }
 
-  /** A record that was begun for a session that is over. False: the one that ended the session has listed what is in it. */
+  /**
+   * Deletes a record that was begun for a session that is over. False: the process that ended the session has listed
+   * its messages.
+   */
   async takeBack(session: Incarnation): Promise<boolean> {
     const hasNotEnded = 'attribute_not_exists(z)';
     return (await this.#table.delete(recordKey(session), { condition: hasNotEnded })).ok;
@@ -232,8 +238,8 @@ export class Records {
 }
 
 /**
- * The record of a session that has none. In an incarnation that began with the connection that it has, nothing can wait,
- * and publishers post; what another one was sent before is not known until its CONNECT has written a record.
+ * The record of a session that has none. If the incarnation began with its present connection, nothing can wait, and
+ * publishers post. Otherwise it is unknown what the session was sent before, until a CONNECT has written a record.
  */
 export function begunBy(session: SessionRef): HeldRecord {
   const { attachment } = session;

@@ -78,8 +78,9 @@ function toBeSentAgain(entry: Entry): Entry {
 }
 
 /**
- * After an append: is anybody going to draw it? The client is when it fetches, and the next connection when there is none.
- * Where the last reply said nothing of more, each publisher that appends nudges: the one that has objected may have died.
+ * After an append: will the client dequeue the message? It will when it is fetching; if there is no connection, the
+ * next one will. When the last reply did not say that more waits, each publisher that appends nudges: the publisher
+ * that objected may have died.
  */
 function lookAfterAppending(record: QueueRecord, _event: Appended): Decision {
   const { hasEnded, connectionId, mode, isFetching } = record;
@@ -89,7 +90,7 @@ function lookAfterAppending(record: QueueRecord, _event: Appended): Decision {
   return { record, effects: isFetching ? [] : [{ type: 'nudge', connectionId }] };
 }
 
-/** No later publisher takes a place, and no frame closes without having drawn what was appended. */
+/** No later publisher takes a place, and no frame closes before the appended message is dequeued. */
 function object(record: QueueRecord): Decision {
   const { connectionId, mode } = record;
   if (connectionId === undefined || mode === 'backlog') return { record, effects: [{ type: 'look' }] };
@@ -126,7 +127,9 @@ function lost(record: QueueRecord, { connectionId }: Lost): Decision {
   return { record: { ...record, connectionId: undefined }, effects: [] };
 }
 
-/** The acknowledgement that was to prove the page's arrival does not come: that of the next message does. */
+/**
+ * The acknowledgement that would prove the page's arrival does not come: the next message's acknowledgement proves it.
+ */
 function giveUp(record: QueueRecord, { packetId }: GiveUp): Decision {
   const given = record.entries.findIndex((entry) => entry.packetId === packetId);
   if (given < 0) return { record, effects: [] };

@@ -5,8 +5,8 @@ import type { PacketId } from '@apus/mqtt';
  * Which way a message takes to the session.
  *
  * - `direct`: publishers take a place in the window and post.
- * - `backlog`: publishers append to the log; only frames that want a reply draw from it. The wire serialises those, so the
- *   client itself is the single writer.
+ * - `backlog`: publishers append to the log; only frames that want a reply dequeue from it. The client sends one such
+ *   frame at a time, so it is the single reader.
  * - `closing`: the log is believed to be empty. A publisher that appends must object.
  */
 export type Mode = 'direct' | 'backlog' | 'closing';
@@ -14,7 +14,7 @@ export type Mode = 'direct' | 'backlog' | 'closing';
 /** How far the exchange of an entry has come on the connection of now. */
 export type Phase = 'unsent' | 'sent' | 'pubrel-due' | 'pubrel-sent';
 
-/** Where the message of an entry stands. `none`: PUBREC has come to what was not in the log. */
+/** Where the message of an entry is stored. `none`: PUBREC has come for a message that was not in the log. */
 export type Body = 'inline' | 'reference' | 'log' | 'none';
 
 /** A message of QoS 1 or 2 that has a packet id. */
@@ -88,13 +88,13 @@ export interface Acknowledgement {
   readonly packetId: PacketId;
 }
 
-/** The messages that a frame with a reply may draw, and their place. */
+/** The page that a frame with a reply may dequeue: its log, its size and its place in the reply. */
 export interface Draw {
   readonly log: LogPage;
   /** No message where `messages` is 0; otherwise one of any size has room. */
   readonly limit: PageLimit;
   readonly nowMs: number;
-  /** The first PUBLISH that the frame has drawn before, for the same reply. 0: none. */
+  /** The first PUBLISH that the frame has dequeued before, for the same reply. 0: none. */
   readonly firstOfReply: PacketId;
 }
 
@@ -111,13 +111,13 @@ export interface Connect {
 export interface Offer {
   readonly type: 'offer';
   readonly copies: readonly Copy[];
-  /** Names of what stands in the log. It has to be read, after the record, only where the mode is closing. */
+  /** Names of the messages in the log. It has to be read, after the record, only when the mode is closing. */
   readonly log: readonly string[];
   /** The latest moment at which the publisher may still post, in ms since the epoch. */
   readonly untilMs: number;
 }
 
-/** A publisher has appended, and reads the record: is somebody going to look? Writes nothing. */
+/** A publisher has appended, and reads the record to see whether the client will look at the log. Writes nothing. */
 export interface Appended {
   readonly type: 'appended';
 }
@@ -171,18 +171,20 @@ export type Effect =
   | { readonly type: 'pubrel'; readonly packetId: PacketId }
   /** Answers the frame. */
   | { readonly type: 'reply'; readonly isMoreWaiting: boolean }
-  /** Reads the log once more when the record is written; where it holds what no entry names, draws again. */
+  /**
+   * Reads the log once more when the record is written, and dequeues again if it holds a message that no entry names.
+   */
   | { readonly type: 'look-again' }
-  /** Appends to the log, when what was taken has been posted; then looks. */
+  /** Appends to the log when the messages with places have been posted; then looks at the record. */
   | { readonly type: 'append'; readonly names: readonly string[] }
   /** Reads the record: see `Appended`. */
   | { readonly type: 'look' }
   | { readonly type: 'object' }
   /** Tells the client to fetch. */
   | { readonly type: 'nudge'; readonly connectionId: ConnectionId }
-  /** Ends the connection, and says that it is lost: its client returns, and is sent again what it has not answered. */
+  /** Ends the connection as lost: its client returns, and is sent the unacknowledged messages again. */
   | { readonly type: 'end-connection'; readonly connectionId: ConnectionId }
-  /** Deletes what it has appended, and gives it to another member of the share group where the delete found it. */
+  /** Deletes the appended message, and if the delete found it, gives it to another member of the share group. */
   | { readonly type: 'pass-on' }
   | { readonly type: 'refuse'; readonly reason: 'fence' | 'another-connection' | 'ended' };
 

@@ -1,4 +1,7 @@
-/** One write stands for at most such a share of a quota: then a full one is wrong by an eighth at most, mostly. */
+/**
+ * One write stands for at most this share of a quota: then the count of a full quota is nearly always wrong by an
+ * eighth at most.
+ */
 const SHARE_OF_QUOTA = 1 / 64;
 
 const FNV_OFFSET = 0x811c9dc5;

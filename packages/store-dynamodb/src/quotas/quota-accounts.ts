@@ -14,7 +14,7 @@ export interface QuotaAccount {
   readonly of: 'deliveries' | 'frames' | 'messages' | 'writes';
 }
 
-/** What came of a charge. */
+/** The outcome of a charge. */
 export interface Charged {
   /** False: the debt had reached its limit already, and nothing was charged. */
   readonly isTaken: boolean;
@@ -26,11 +26,12 @@ export interface Charged {
 const ATTEMPTS_MAX = 4;
 
 /**
- * The spending of holders of quotas, in time: an account is one number, the moment at which its debt is worked off. A charge
+ * The spending of holders of quotas, in time: an account is one number, the moment at which its debt is worked off. A
+ *   charge
  * moves it on by so many milliseconds and is refused while the debt is as long as it may be (a leaky bucket as a meter,
  * as ITU-T I.371 has it). So a rate is bounded over any stretch of time, and no window begins anew at full minutes.
  *
- * An account is an item of its own that is only written by whoever is busy. Of charges at the same time each adds its own:
+ * An account is an item of its own, which is written only for busy holders. Concurrent charges add up:
  *
  *     process A                          process B
  *     no debt: begin one of 100 ms
@@ -96,7 +97,7 @@ export class QuotaAccounts {
     });
   }
 
-  /** Forgotten some time after any debt: who has no item owes nothing. */
+  /** The item is deleted some time after its debt has ended: a holder without an item owes nothing. */
   #ttl(): number {
     return this.#table.nowSeconds() + TTL_SLACK_SECONDS;
   }

@@ -5,7 +5,7 @@ import { type Item, number, numberOf, VERSION } from '../table/values.ts';
 import type { HeldChange } from './held-change.ts';
 import type { QuotaAccount } from './quota-accounts.ts';
 
-/** Whose holdings. */
+/** The holder: an identity or a tenant. */
 export type HoldingAccount = Pick<QuotaAccount, 'tenant' | 'kind' | 'name'>;
 
 /** The things that are counted of a holder. */
@@ -20,7 +20,7 @@ export interface HeldCounts {
 /** The sort key of their items. */
 export const HOLDINGS = 'holdings';
 
-/** `hw`: somebody wants them counted anew. */
+/** `hw`: the sweep is to count them again. */
 const ATTRIBUTES = {
   connections: 'hc',
   sessions: 'hs',
@@ -55,7 +55,7 @@ export class QuotaHoldings {
     }
   }
 
-  /** Changes several at once; what is not known afterwards is counted by the sweep. */
+  /** Changes several counts at once. When it is unknown whether the write was made, the sweep counts again. */
   async add(account: HoldingAccount, changes: Partial<HeldCounts>): Promise<void> {
     const changed = Object.entries(changes).filter(([, by]) => by !== 0) as [keyof HeldCounts, number][];
     if (changed.length === 0) return;
@@ -74,14 +74,14 @@ export class QuotaHoldings {
     return countsOf(await this.#table.get(keyOf(account)));
   }
 
-  /** Asks the sweep to count: somebody is refused, and the numbers may be wrong. */
+  /** Asks the sweep to count: a client was refused, and the numbers may be wrong. */
   async askForCount(account: HoldingAccount): Promise<void> {
     await this.#table.update(keyOf(account), 'SET v = :v, t = :ttl, hw = :one', {
       values: { ':v': number(VERSION), ':ttl': number(this.#ttl()), ':one': number(1) },
     });
   }
 
-  /** Somebody has counted: what changed meanwhile may be missing. */
+  /** Writes the sweep's counts, in which changes during the count may be missing. */
   async set(account: HoldingAccount, counts: HeldCounts): Promise<void> {
     await this.#table.update(
       keyOf(account),

@@ -24,8 +24,8 @@ interface Known {
 }
 
 /**
- * How much is retained in the name of each identity, near enough (`sampleFor`). What was counted for a message stands
- * in its item and is taken away with it, so the numbers drift only where TTL removes one [SEC-QUOTA-8].
+ * How much each identity retains, near enough (`sampleFor`). A message's item holds the amount that was counted for it,
+ * which is subtracted when the item is deleted. So the numbers drift only when TTL removes an item [SEC-QUOTA-8].
  */
 export class RetainedHoldings {
   readonly #table: Table;
@@ -55,7 +55,7 @@ export class RetainedHoldings {
     return quotaHolderKey(holder) === quotaHolderKey(limits.holder);
   }
 
-  /** What the item of a message has to say of its holder, and of what is counted. */
+  /** The fields of a message's item that name its holder and the counted amount. */
   fieldsFor(limits: RetainedHolder | undefined, bytes: number): Item {
     if (limits === undefined || isUnlimited(limits)) return {};
     const { kind, name } = limits.holder;

@@ -22,7 +22,7 @@ export function retainedRange(topicFilter: string): SortRange {
   const literal = literalLevels(topicFilter);
   if (literal === '') return { from: FIRST, to: retainedEnd('') };
   const prefix = retainedPrefix(literal);
-  // What was cut for its length may begin in the middle of a level.
+  // A key that was cut for its length may end in the middle of a level.
   const isCut = prefix.length < literal.length;
   return { from: prefix, to: retainedEnd(isCut ? prefix : `${prefix}\0`) };
 }

@@ -24,7 +24,10 @@ import { retainedRange } from './range.ts';
 import { RetainedReader } from './reader.ts';
 import type { RetainedSize } from './size.ts';
 
-/** After so many Queries, each of 1 MB at most, a call answers what it has, if only where to go on. */
+/**
+ * After this many Queries, each of 1 MB at most, a call returns what it has read, or at least the position from which
+ * to go on.
+ */
 const QUERIES_MAX = 4;
 
 /**
@@ -37,14 +40,14 @@ const QUERIES_MAX = 4;
  *                                        delete(6): a tombstone with id 6
  *     put(5), late: fails, 6 is later
  *
- * What a frame has read ahead of the topic's subscribers is forgotten by the write, so that they are matched after it:
+ * The write drops the subscribers of the topic that the frame has read ahead, so that they are matched after it:
  *
  *     publisher                          subscriber
  *     its frame begins: reads the heads
  *                                        writes its subscription; reads: nothing is retained
  *     put
- *     (were it matched from what was read …)
- *                                        … nobody would send it the message
+ *     (were it matched by the earlier read …)
+ *                                        … no frame would send it the message
  */
 export class DynamoRetained implements RetainedStore {
   readonly #table: Table;
@@ -107,7 +110,7 @@ export class DynamoRetained implements RetainedStore {
     await this.#forgetBody(tenant, old, undefined);
   }
 
-  /** A sweep has counted: what TTL has removed is counted down by nothing else. */
+  /** Writes the counts of a sweep: nothing else counts down the messages that TTL has removed. */
   async resize(tenant: string, messages: number, bytes: number): Promise<void> {
     await this.#size.set(tenant, messages, bytes);
   }
@@ -152,7 +155,7 @@ export class DynamoRetained implements RetainedStore {
     const message = await this.#reader.read(tenant, item);
     if (message === undefined || isExpired(message, nowMs) || !matches(topicFilter, message.topic))
       return undefined;
-    // Earlier versions gave long topics keys that nobody writes to or deletes any more.
+    // Earlier versions gave long topics other keys, which are not written or deleted any more.
     return textOf(item, 's') === retainedSort(message.topic) ? message : undefined;
   }
 
@@ -203,7 +206,7 @@ function isThere(item: Item | undefined): item is Item {
   return item !== undefined && item.x === undefined;
 }
 
-/** Items of earlier versions do not say: about what they hold. */
+/** Items of earlier versions have no size: the result is an estimate. */
 function sizeOf(item: Item | undefined): number {
   if (!isThere(item)) return 0;
   return numberOf(item, 'rs') ?? bytesOf(item, 'b')?.length ?? (numberOf(item, 'bn') ?? 0) * PIECE_BYTES;

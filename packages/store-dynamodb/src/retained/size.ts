@@ -31,7 +31,7 @@ export class RetainedSize {
     if (bytes !== 0) await this.#bytes.add(tenant, bytes);
   }
 
-  /** Somebody has counted. */
+  /** Writes the counts of a sweep. */
   async set(tenant: string, messages: number, bytes: number): Promise<void> {
     await this.#messages.set(tenant, messages);
     await this.#bytes.set(tenant, bytes);

@@ -4,7 +4,7 @@ import { linkKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
 
-/** The gateway closes a connection at two hours; what is left behind after three is debris. */
+/** The gateway closes a connection at two hours; an item that is left after three is debris. */
 const LINK_SECONDS_MAX = 3 * 60 * 60;
 
 /** Longer than any packet of an ended connection may still be on its way to a handler. */
@@ -12,7 +12,7 @@ const TOMBSTONE_SECONDS = 60 * 60;
 
 /*
  * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
- * client identifier once it was; `e` nonce of whoever ended it, `ea` when.
+ * client identifier once it was; `e` nonce of the process that ended it, `ea` when.
  */
 
 /** Where each network connection stands: one item, replaced whole. */
@@ -57,7 +57,7 @@ export class DynamoLinks implements LinkStore {
     const nonce = this.#table.settings.randomId();
     const { ok, old } = await this.#table.update(
       linkKey(connectionId),
-      // What stood there is kept until the tombstone goes: an end whose answer was lost finds it again.
+      // The state stays until the tombstone goes: a repeated end, after its answer was lost, finds it again.
       'SET e = :end, ea = :now, v = :v, t = :t',
       {
         condition: notEnded,
@@ -74,7 +74,7 @@ export class DynamoLinks implements LinkStore {
   }
 }
 
-/** What the sweep wants to know, without reading the state. */
+/** The fields that the sweep needs, without reading the state. */
 function beginningOf(state: LinkState, nowMs: number): Item {
   if (state.phase !== 'connected') return { a: number(nowMs) };
   const { session, connectedAtMs } = state.connection;

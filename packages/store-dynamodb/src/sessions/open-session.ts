@@ -40,7 +40,7 @@ interface Guess {
 }
 
 /**
- * Take-over is one conditional write, whose answer is what stood there before:
+ * Take-over is one conditional write, which returns the item as it was before:
  *
  *     CONNECT(A)                        CONNECT(B)
  *     open: connection := A, o := a
@@ -49,23 +49,23 @@ interface Guess {
  *     `o` is b: A takes over from B. Had B not come, `o` would be a: A has won already,
  *     and finds in the item's own memory what it had replaced.
  *
- * A will that stands there is withdrawn or moved to those that are owed by the same write. It names the will as it was
- * seen, so nothing can have become of that meanwhile:
+ * The same write withdraws the will in the item, or moves it to those that are owed. Its condition names the will as it
+ * was read, so the will cannot have changed meanwhile:
  *
  *     CONNECT(B)                        will timer of A
  *     reads: A's will stands, withdraw it
  *                                       beginWill: under message id m
  *     open: fails, the will has been begun. Again: it is owed, under m
  *
- * A wrong guess costs one write more. Where nobody says whether a write was made, the next is one of its own, with a new
- * incarnation:
+ * A wrong guess costs one write more. When it is unknown whether a write was made, the next attempt is a write of its
+ * own, with a new incarnation:
  *
  *     CONNECT(A), Clean Start             CONNECT(B), Clean Start
  *     open: incarnation := a; no answer
  *                                        open: incarnation := b; A's is to be discarded
  *     (were it to open again as a …)
  *     subscribes
- *                                        … B would discard that
+ *                                        … B would discard the subscription
  */
 export async function openSession(
   table: Table,
@@ -91,8 +91,8 @@ export async function openSession(
 }
 
 /**
- * The answer that was lost was that of this very guess: every other has failed. The will that it named stood there, and
- * the item does not remember it.
+ * The lost answer was the answer to this guess: every other guess has failed. So the item held the will that the guess
+ * named, and has no other trace of it.
  */
 function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | undefined): OpenedSession {
   const before = seen && recordOf(seen.item, request.tenant, request.clientId);
@@ -106,7 +106,7 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned
   if (mode === 'owned-by-another') return mode;
   if (item === undefined || !hasWill(item)) return { mode, will: undefined };
   const previous = recordOf(item, request.tenant, request.clientId);
-  // What has been begun is brought to its end; so is whatever stands in an item that is kept for its wills.
+  // A will that has been begun is finished; so is any will in an item that is kept for its wills.
   const isOwed =
     item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
@@ -122,7 +122,7 @@ function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by
   return isOwn ? 'continue' : 'replace';
 }
 
-/** Made until somebody says what became of it, under an incarnation of its own each time. */
+/** Repeats the write until an answer comes, each time under another incarnation. */
 async function writeAnswered(
   table: Table,
   request: OpenSession,

@@ -90,7 +90,7 @@ function unknownIdentity(tenant: string): Identity {
   return { tenant, name: '', rules: [] };
 }
 
-/** Whose the connection of the item is, or was. */
+/** The identity of the item's present or last connection. */
 export function identityOf(item: Item | undefined, tenant: string): Identity {
   const json = textOf(item, 'r');
   return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Settled).identity;

@@ -16,8 +16,8 @@ export interface SessionName {
 }
 
 /**
- * A session as it was read, with what its queue needs to know: its last CONNECT where the session item was read, its record
- * where that was. Both are private: a log line shows a `SessionRef`.
+ * A session as it was read. It carries its last CONNECT if the session item was read, and its record if that was read:
+ * the queue needs them. Both are private: a log line shows a `SessionRef`.
  */
 export class SessionSnapshot implements SessionRef {
   readonly key: string;

@@ -56,7 +56,7 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     detach: fails, B owns it
    *
-   * The record is told too where the session goes on, whoever has noticed first: a publisher reads nothing else.
+   * When the session goes on, its record is updated too: a publisher reads nothing else.
    */
   async detach(request: DetachSession): Promise<SessionRecord | undefined> {
     const { session, connectionId, expirySeconds, will } = request;
@@ -183,7 +183,7 @@ export class DynamoSessions implements SessionStore {
   }
 }
 
-/** What `detach` writes. */
+/** The fields that `detach` writes. */
 function detachedFields({ expirySeconds, nowMs, will }: DetachSession): Item {
   const untilMs = continuesUntilMs(expirySeconds, nowMs);
   return {

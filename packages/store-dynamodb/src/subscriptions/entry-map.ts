@@ -12,8 +12,9 @@ export class EntryMap {
   }
 
   /**
-   * Adds an entry unless `maximum` are there, or the filter is wide: then it says what stands there. Entries that a crash
-   * has left behind, of connections that are over, make room where it is wanted; until then they are only ignored.
+   * Adds an entry unless `maximum` are there, or the filter is wide: then it returns the present item. Entries of
+   * connections that are over, which a crash has left behind, are removed when room is needed; until then they are
+   * ignored.
    */
   async add(key: Key, incarnation: string, entry: string, maximum: number): Promise<Written> {
     const isNew = 'attribute_not_exists(#entry)';

@@ -29,12 +29,12 @@ export class Matcher {
     this.#shards = shards;
   }
 
-  /** Reads heads and whatever else is wanted in the same call. */
+  /** Reads heads, and in the same call the other items that the caller names. */
   async readHeads(tenant: string, filters: readonly string[], others: readonly Key[] = []): Promise<Found> {
     return await batchGet(this.#table, [...filters.map((filter) => headKey(tenant, filter)), ...others]);
   }
 
-  /** The filters that somebody holds, each once for each share group; wide ones with their shards read or not. */
+  /** The filters that have subscribers, each once for each share group; wide ones with their shards read or not. */
   async entries(
     tenant: string,
     filters: readonly string[],
@@ -55,8 +55,8 @@ export class Matcher {
   }
 
   /**
-   * The subscribers to whom a message of a topic may go. Of a share group, where one gets it, a few members drawn by lot;
-   * all of them when none of those is connected.
+   * The subscribers that may get a message of a topic. Of a share group, where one member gets it, a few members picked
+   * at random; all of them when none of these is connected.
    */
   async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
     const some = filters.map((filter) => this.#someOf(filter));
@@ -95,9 +95,9 @@ export class Matcher {
   }
 
   /**
-   * The record says what a session is sent at QoS 1 and 2, and to which connection; where none has been written, the
-   * session item does. At QoS 0 the session item is all that is needed; and by it the member of a share group is chosen, as
-   * it hears first that a client has gone.
+   * The record decides on a session's messages of QoS 1 and 2, and names its connection; without a record, the session
+   * item does. At QoS 0 the session item suffices. It also decides which member of a share group is chosen, as it is
+   * the first to be updated when a client disconnects.
    */
   async #sessions(tenant: string, filters: readonly FilterEntries[]): Promise<Found> {
     const itemKey = ({ clientId }: SubscriberEntry) => sessionItemKey(tenant, clientId);
@@ -171,7 +171,10 @@ export class Matcher {
   }
 }
 
-/** A member of a share group keeps what it is sent (it may be lost, and another gets it): its queue has to be known. */
+/**
+ * A member of a share group keeps its messages, since another member gets those that are lost: its queue has to be
+ * known.
+ */
 function isReferred({ attachment }: SubscriberEntry, shareGroup: string | undefined): boolean {
   return attachment === undefined || shareGroup !== undefined;
 }

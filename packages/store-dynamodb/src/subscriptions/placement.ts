@@ -16,9 +16,9 @@ const REMOVED_AT_ONCE = 25;
 /**
  * Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item.
  *
- * Nobody changes sides. Who stands in the head is served by whoever took the PUBLISH, and goes on being so when the
- * filter becomes wide; who stands in a shard is served by that shard's jobs and by nothing else. Were somebody moved
- * with a message on its way, it would be overtaken:
+ * A subscriber never moves between head and shard. The process that took the PUBLISH serves the subscribers in the
+ * head, also when the filter has become wide; only a shard's jobs serve the subscribers in the shard. Were a subscriber
+ * moved while a message is on its way, a later message would overtake it:
  *
  *     publisher                          subscriber                        worker
  *     1: a job for the shard

@@ -23,7 +23,7 @@ const SHAPE = '~';
  *                                        the lease ends
  *     SUBACK                             publishes a/b: reads the registry, finds the head
  *
- * Whoever has its SUBACK is therefore found by every publish that begins after it.
+ * So every publish that begins after a SUBACK finds the subscriber.
  */
 export class ShapeRegistry {
   readonly #table: Table;
@@ -71,7 +71,7 @@ export class ShapeRegistry {
 
   async #lease(tenant: string): Promise<Lease> {
     const known = this.#leases.get(tenant);
-    // From the moment of asking, not of the answer: what was added while it was on its way may be missing.
+    // From the moment of the request, not of the answer: the answer may miss a shape that was added meanwhile.
     const nowMs = this.#table.settings.clock.now();
     if (known !== undefined && nowMs - known.readAtMs < LEASE_MS) return known;
     const lease = { shapes: shapesOf(await this.#table.get(registryKey(tenant))), readAtMs: nowMs };
@@ -79,7 +79,7 @@ export class ShapeRegistry {
     return lease;
   }
 
-  /** When the shape was entered, by us or by somebody else. */
+  /** When the shape was entered, by this or another process. */
   async #add(tenant: string, shape: string): Promise<number | undefined> {
     const isNew = 'attribute_not_exists(#shape)';
     const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
@@ -98,7 +98,7 @@ export class ShapeRegistry {
         },
       },
     );
-    // What we publish ourselves must look for it at once.
+    // A publish of this process must look for it at once.
     this.#leases.delete(tenant);
     return ok ? nowMs : numberOf(old, SHAPE + shape);
   }

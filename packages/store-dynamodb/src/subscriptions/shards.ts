@@ -35,8 +35,8 @@ export function isBehind(head: Item | undefined, nowMs: number): boolean {
 /**
  * The subscribers of a wide filter beyond those in its head, an item each, in shards that are partitions of their own.
  *
- * When a shard is full the filter doubles its shards and nobody is moved. A subscriber stands in the shard that its
- * hash named when it came: its hash over one shard, or two, or four … So it is found by trying those, newest first.
+ * When a shard is full the filter doubles its shards, and no subscriber is moved. A subscriber stands in the shard that
+ * its hash named when it came: its hash over one shard, or two, or four … So it is found by trying those, newest first.
  */
 export class Shards {
   readonly #table: Table;
@@ -155,9 +155,9 @@ export class Shards {
   }
 
   /**
-   * A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. A shard
-   * that was there before the last doubling says nothing: nobody was moved, so it is full still, and would double again
-   * what has only just been doubled.
+   * A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. A
+   * shard that was there before the last doubling does not count: its subscribers were not moved, so it is still full,
+   * and would double the shards again at once.
    */
   async #growFull(tenant: string, topicFilter: string, shards: number, shard: number): Promise<number> {
     const isOlder = shards > 1 && shard < shards / 2;

@@ -9,8 +9,9 @@ import { ShareNames } from './share-names.ts';
 import { ENTRY } from './subscriber-entry.ts';
 
 /**
- * Who stands in a share group. Its name is in the head first, from which matching finds it, then the member in the
- * group: both before SUBACK. So nobody stands in a group that is not found, whatever has died in between:
+ * The members of share groups. A subscriber first writes the group's name to the head, where matching finds it, then
+ * itself to the group: both before SUBACK. So matching finds every group with members, even after a crash between the
+ * writes:
  *
  *     subscriber                         the same, again
  *     its list: the subscription
@@ -19,7 +20,7 @@ import { ENTRY } from './subscriber-entry.ts';
  *                                        its list: replaced
  *                                        the group: it is no member; begins with the head, as if it were new
  *
- * Until then a name under which nobody stands costs a publish one read.
+ * Until then the name of a group without members costs a publish one read.
  */
 export class ShareGroups {
   readonly #entries: EntryMap;

@@ -6,7 +6,7 @@ import type { Action } from '../table/transaction.ts';
 import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
 import { ENTRY, endedEntriesOf, entriesOf, unpackEntry } from './subscriber-entry.ts';
 
-/** What identifies a member, and how long its entry may be. */
+/** The fields that identify a member and bound the length of its entry. */
 export type Member = Pick<SessionRef, 'clientId' | 'incarnation'>;
 
 /**
@@ -83,7 +83,7 @@ export function markOf(group: Item | undefined): string | undefined {
   return textOf(group, 'x');
 }
 
-/** The same when a member comes and when it goes, whatever its entry says by then. */
+/** The same when a member comes and when it goes, even if its entry has changed. */
 function bytesMaxOf({ clientId }: Member): number {
   return Buffer.byteLength(JSON.stringify(clientId)) + MEMBER_BYTES_BESIDE_CLIENT_ID;
 }

@@ -12,19 +12,20 @@ import type { ShareMembers } from './share-members.ts';
 const TAKEN_OUT_AT_ONCE = 50;
 
 /**
- * The names of the share groups in the head of their filter, from which matching finds them: each costs every publish
- * a read. One under which nobody stands is taken out when room is wanted, and at every eighth that comes. It leaves the
- * head in one transaction with a mark on the group's item, which has to be without members. Whoever joins a group has
- * entered its name first, and joins where there is no mark, or the one that he saw before he entered the name:
+ * The names of the share groups in the head of their filter, from which matching finds them: each costs every publish a
+ * read. The name of a group without members is removed when room is needed, and at every eighth new name. It leaves the
+ * head in one transaction that also marks the group's item, which must have no members. A subscriber enters the group's
+ * name first, and then joins if there is no mark, or only the mark that it saw before it entered the name:
  *
  *     subscriber                         another, of a group for which there is no room
  *     the head: the name (it is there)
- *                                        nobody stands in the group: takes its name out, marks it
+ *                                        the group has no members: takes its name out, marks it
  *     the group: refused, it is marked
  *     the head: the name, once more
  *     the group: joins, and takes this very mark away
  *
- * Every mark is another. So where there is none the name is in the head, and nobody joins a group that is not found.
+ * Every mark is different. So a group without a mark has its name in the head, and no subscriber joins a group that
+ * matching does not find.
  */
 export class ShareNames {
   readonly #table: Table;
@@ -77,7 +78,7 @@ export class ShareNames {
         ...marks,
       ]);
       if (transacted.ok || transacted.failed.has(0)) return true;
-      // Somebody has joined meanwhile.
+      // A subscriber has joined meanwhile.
       unused = unused.filter((_, place) => !transacted.failed.has(place + 1));
     }
     return false;

@@ -36,18 +36,18 @@ export interface SubscriberSlice {
   readonly subscribers: readonly Subscriber[];
   /** The last key that was looked at; undefined when there was none. */
   readonly end: string | undefined;
-  /** What the next slice comes `after`; undefined when this is the last. */
+  /** The `after` of the next slice; undefined when this is the last. */
   readonly next: string | undefined;
 }
 
-/** What a frame is known to need before it is handled. */
+/** The items that a frame is known to need before it is handled. */
 export interface FramePlan {
   readonly connectionId: string;
   readonly tenant: string;
   readonly topicNames: readonly string[];
 }
 
-/** Subscriptions: each session's own list, and for each filter those who hold it. */
+/** Subscriptions: each session's own list, and for each filter its subscribers. */
 export class DynamoSubscriptions implements SubscriptionStore {
   readonly #table: Table;
   readonly #parts: SubscriptionParts;
@@ -85,7 +85,8 @@ export class DynamoSubscriptions implements SubscriptionStore {
     this.#changes();
     const existed: boolean[] = [];
     for (const filter of filters) {
-      // Nobody is found any more before the list forgets: a crash between leaves something to remove, not a ghost.
+      // The subscriber leaves the filter before its list: after a crash in between the list still names it, and it can
+      // be removed.
       const isHeld = await this.#parts.placement.remove(session, filter);
       existed.push((await this.#parts.list.remove(session, filter)) || isHeld);
     }
@@ -180,7 +181,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     return this.#table.settings.shards === 'read';
   }
 
-  /** The list first: what a crash leaves behind is then found and removed when the session ends. */
+  /** The list first: an entry that a crash leaves behind is then found and removed when the session ends. */
   async #put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
     const { list, placement } = this.#parts;
     const outcome = await list.put(session, subscription, maximum);

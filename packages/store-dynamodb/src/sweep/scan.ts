@@ -17,7 +17,7 @@ import {
 import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 
-/** Whose session. */
+/** The name of a session. */
 export interface SessionName {
   readonly tenant: string;
   readonly clientId: string;
@@ -91,11 +91,11 @@ export interface SweptRetainedCount {
   readonly count: number;
 }
 
-/** About what an identity or a tenant holds. */
+/** The counted holdings of an identity or a tenant. */
 export interface SweptHoldings {
   readonly kind: 'holdings';
   readonly account: HoldingAccount;
-  /** Somebody is refused by it, and wants it counted. */
+  /** The quota has refused a client, so the holdings are to be counted. */
   readonly isCountWanted: boolean;
 }
 
@@ -108,10 +108,10 @@ export type Swept =
   | SweptRetainedCount
   | SweptHoldings;
 
-/** What stands where a connection is asked for. */
+/** The state of a connection's item. */
 export type ConnectionStanding = 'there' | 'missing' | { readonly endedAtMs: number };
 
-/** What stands where a session is asked for. */
+/** The state of a session's item. */
 export interface SessionStanding {
   readonly incarnation: string;
   readonly connectionId: ConnectionId | undefined;
@@ -153,8 +153,8 @@ const VALUES = {
 };
 
 /**
- * The table as the sweep goes over it: segments side by side, a page of 1 MB at a time, eventually consistent, which costs
- * half. What it finds may have changed: it is for whoever acts on it to look again.
+ * The table as the sweep goes over it: segments side by side, a page of 1 MB at a time, eventually consistent, which
+ * costs half. A finding may have changed: the caller that acts on it must read again.
  */
 export class DynamoSweepScan {
   readonly #table: Table;
@@ -222,7 +222,7 @@ export class DynamoSweepScan {
     await this.#records.lost(ref, connectionId);
   }
 
-  /** What was noted last: how far the sweep had come. */
+  /** The progress that the sweep noted last. */
   async recall(): Promise<unknown> {
     const json = textOf(await this.#table.get(sweepKey), 'd');
     return json === undefined ? undefined : JSON.parse(json);
@@ -234,7 +234,7 @@ export class DynamoSweepScan {
   }
 }
 
-/** Undefined for what is of no use: an item of an older layout, or one whose name was too long for its key. */
+/** Undefined for an item of no use: one of an older layout, or one whose name was too long for its key. */
 function sweptOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
   // Its topic may be any text.

@@ -14,7 +14,8 @@ export interface BodyRef {
 
 /**
  * Encoded messages that are too long for the items that refer to them, in pieces of at most 256 KB: a message of the
- * node door may have 2 MiB, an item 400 KB. Each piece is written unconditionally and is the same whoever writes it.
+ * node door may have 2 MiB, an item 400 KB. Each piece is written unconditionally, and every writer writes the same
+ * bytes.
  */
 export class Bodies {
   readonly #table: Table;

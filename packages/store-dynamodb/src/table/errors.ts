@@ -21,8 +21,8 @@ export class ContentionError extends Unavailable {
 }
 
 /**
- * Nobody says whether a write was made, and made once more it could strike what has come to stand there since. Whoever
- * asked for it comes again for what is left. 0x97 Quota exceeded.
+ * It is unknown whether a write was made, and a repetition could destroy a later write. The caller's event comes again,
+ * and does the rest. 0x97 Quota exceeded.
  */
 export class InDoubtError extends Unavailable {
   override readonly name = 'InDoubtError';

@@ -10,13 +10,13 @@ export interface EventKind {
    * waits. @default each of them looks
    */
   readonly looksAtEnd?: boolean;
-  /** The client sends nothing that may draw until the reply has come. @default true */
+  /** The client sends no frame that may dequeue until the reply has come. @default true */
   readonly isReplyWanted?: boolean;
 }
 
 /**
- * Holds what one event has read ahead and found out. Each topic is matched once, and a subscription that the event itself
- * writes empties this. `undefined` for the kind: no event, each call stands for itself.
+ * The cache of one event: items read ahead, and matches. Each topic is matched once, and a subscription that the event
+ * itself writes empties the cache. `undefined` for the kind: no event, each call stands for itself.
  */
 export class EventCache {
   readonly #kind: EventKind | undefined;
@@ -29,12 +29,12 @@ export class EventCache {
     this.#kind = kind;
   }
 
-  /** A page that is drawn leaves when the event has been handled, beside other frames and in no order with them. */
+  /** A dequeued page leaves when the event has been handled, beside other frames and in no order with them. */
   get isOpen(): boolean {
     return this.#kind !== undefined;
   }
 
-  /** A page that is drawn leaves in pushes: other frames of the connection may be handled at the same time. */
+  /** A dequeued page leaves in pushes: other frames of the connection may be handled at the same time. */
   get isPushing(): boolean {
     return this.#kind?.isReplyWanted === false;
   }
@@ -52,7 +52,7 @@ export class EventCache {
     return this.#link?.connectionId === connectionId;
   }
 
-  /** Once: a second load asks for what has happened meanwhile. */
+  /** Only once: a second load must read the present item. */
   takeLink(connectionId: ConnectionId): Item | undefined {
     const link = this.#link;
     this.#link = undefined;
@@ -76,7 +76,7 @@ export class EventCache {
     this.#matched.clear();
   }
 
-  /** An acknowledgement has made room: the frame draws what waits at its end. */
+  /** An acknowledgement has freed a place: the frame drains the queue at its end. */
   noteRoom(): void {
     this.#isDrainDue ||= this.#kind?.looksAtEnd === true;
   }
@@ -88,7 +88,7 @@ export class EventCache {
     return isDue;
   }
 
-  /** The last that was drawn for the frame's client leaves something behind, or nothing. */
+  /** Notes whether messages are left after the last page for the frame's client. */
   noteMore(isMoreWaiting: boolean): void {
     if (this.isOpen) this.#isMoreWaiting = isMoreWaiting;
   }

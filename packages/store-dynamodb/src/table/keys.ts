@@ -19,7 +19,7 @@ const PARTITION_KEY_BYTES_MAX = 2_000;
 const SORT_KEY_BYTES_MAX = 900;
 const DYNAMODB_SORT_KEY_BYTES_MAX = 1_024;
 
-/** U+0000 is in no MQTT string, so what is joined with it cannot be mistaken for anything else. */
+/** U+0000 is in no MQTT string, so joined parts are unambiguous. */
 const join = (...parts: readonly string[]) => parts.join('\0');
 
 export function hashOf(name: string): string {
@@ -67,7 +67,7 @@ export const OWNED = {
   overflow: 'list\0',
   received: 'received',
   waiting: 'wait\0',
-  /** Before all others, so that whoever reads those does not read these: they are only ever asked for by key. */
+  /** Sorts before all others, so that a query for those does not read these: they are only ever read by key. */
   copy: 'copy\0',
 } as const;
 
@@ -80,7 +80,7 @@ export const sharedCopyKey = (tenant: string, messageId: string, copy: string): 
 /** How far the sweep has come: of no tenant, as it goes over all of them. */
 export const sweepKey: Key = { p: 'Y', s: 'sweep' };
 
-/** The list of bans of all tenants: an address is banned before anybody has said a tenant. */
+/** The list of bans of all tenants: an address is banned before its client has named a tenant. */
 export const bansKey: Key = { p: 'Y', s: 'bans' };
 
 /** Sort keys of users begin with it. */

@@ -2,10 +2,9 @@ import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynam
 import { readPlainly } from './plain-answers.ts';
 
 /**
- * A client for `createDynamoStores` that leaves out what the SDK does for nobody, a good tenth of the CPU of a worker
- * that reads a shard: for each call it puts its middleware together anew, and prepares a copy of input and output for
- * its logger, also for the one that says nothing; and what it reads it goes through by a schema. It does not try again
- * by itself: the stores do.
+ * A client for `createDynamoStores` without work of the SDK that these stores do not need, a good tenth of the CPU of a
+ * worker that reads a shard. For each call the SDK assembles its middleware anew, copies input and output for its
+ * logger, even for one that logs nothing, and walks each answer by a schema. This client does not retry: the stores do.
  */
 export function leanClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   const client = new DynamoDBClient({ maxAttempts: 1, cacheMiddleware: true, ...config });

@@ -31,7 +31,7 @@ export class Meter {
     return { reads: this.#reads, writes: this.#writes, calls: this.#calls };
   }
 
-  /** What was consumed since an earlier reading. */
+  /** The units consumed since an earlier reading. */
   since({ reads, writes, calls }: Units): Units {
     return { reads: this.#reads - reads, writes: this.#writes - writes, calls: this.#calls - calls };
   }

@@ -7,7 +7,7 @@ const COMMANDS: ReadonlySet<string | undefined> = new Set([
   'ScanCommand',
 ]);
 
-/** What the SDK is given to read instead. */
+/** The body that the SDK reads instead. */
 const EMPTY = new TextEncoder().encode('{}');
 
 type Values = Record<string, AttributeValue>;

@@ -25,7 +25,7 @@ const REFUSED = new Set([
   'ECONNREFUSED',
 ]);
 
-/** Nobody says what was done. */
+/** After these errors it is unknown whether the call had its effect. */
 const IN_DOUBT = new Set([
   'InternalServerError',
   'ServiceUnavailable',
@@ -43,11 +43,11 @@ const PASSING_REASONS = new Set([
 ]);
 
 /**
- * Tries again, after pauses with full jitter, what failed for a reason that passes. Every write of this store is
- * conditional on not having been made, leaves the same item when it is made twice, or has a token; or it is made `once`,
- * and tried again only after a failure without effect.
+ * Retries a call that failed for a transient reason, after pauses with full jitter. Every write of this store is
+ * conditional on not having been made, leaves the same item when it is made twice, or has a token; or it is made
+ * `once`, and retried only after a failure without effect.
  *
- * @throws {InDoubtError} of what is to be made once, where nobody says whether it was
+ * @throws {InDoubtError} if it is unknown whether a call that is to be made once was made
  */
 export async function withRetries<T>(
   operation: string,
@@ -92,7 +92,7 @@ export class Pauses {
     await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
   }
 
-  /** What was asked for was done in part: it is no failure, and the rest has all its attempts. */
+  /** The call was done in part: this is no failure, and the rest has all its attempts. */
   begin(): void {
     this.#attempts = 0;
   }

@@ -5,10 +5,10 @@ import { marshalled, type Table } from './table.ts';
 import { number, numberOf, VERSION } from './values.ts';
 
 /**
- * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. That is no
- * hot item and no write for each change, and with n changes it is wrong by about 8 √n: 0.8 % of a million. A change by
- * more is written the more likely, and one by the sample or more always, as what it is.
- * What TTL removes is never counted down: a sweep that counts writes the number anew.
+ * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. So the
+ * item is not hot, most changes cost no write, and after n changes the number is wrong by about 8 √n: 0.8 % of a
+ * million. A change by more is written the more likely, and one by the sample or more always, as what it is. TTL's
+ * deletions are never counted down: a sweep that counts writes the number anew.
  */
 export class SampledCount {
   readonly #table: Table;
@@ -16,7 +16,7 @@ export class SampledCount {
   readonly #sample: number;
   readonly #cache = new Map<string, { readonly count: number; readonly readAtMs: number }>();
 
-  /** @param sample what one write stands for */
+  /** @param sample the changes that one write stands for */
   constructor(table: Table, name: string, sample: number) {
     this.#table = table;
     this.#name = name;
@@ -36,7 +36,7 @@ export class SampledCount {
     }
   }
 
-  /** Somebody has counted: what was added meanwhile may be missing. */
+  /** Writes the number that a sweep has counted, in which changes during the count may be missing. */
   async set(tenant: string, count: number): Promise<void> {
     const key = countKey(this.#name, tenant);
     await this.#table.put({ ...marshalled(key), v: number(VERSION), n: number(count) });

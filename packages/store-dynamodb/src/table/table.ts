@@ -21,7 +21,7 @@ import { type Item, numberOf, text, textOf, VERSION } from './values.ts';
 /** As an item says it. */
 const LAYOUT = String(VERSION);
 
-/** What a conditional write came to. A condition that failed tells what stood there, at no extra read. */
+/** The outcome of a conditional write. A failed condition returns the present item, at no extra read. */
 export interface Written {
   readonly ok: boolean;
   /** Before the write; on success only where it was asked for. Expired or not. */
@@ -166,7 +166,7 @@ export class Table {
     });
     const { answer } = await withRetries('Scan', this.settings, () => this.settings.client.send(command));
     const items = answer.Items ?? [];
-    // What the filter left out was read as well: without the service's word it is not known how much.
+    // The service has also read the items that the filter left out: without its count their number is unknown.
     this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOfAll(items)) / 2);
     const last = answer.LastEvaluatedKey;
     const next = last && { p: textOf(last, 'p') ?? '', s: textOf(last, 's') ?? '' };

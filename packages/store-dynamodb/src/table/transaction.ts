@@ -10,7 +10,7 @@ import { withRetries } from './retry.ts';
 import { marshalled, type Table } from './table.ts';
 import type { Item } from './values.ts';
 
-/** Of an action, or of what it costs to be prepared and committed. */
+/** The units of an action in a transaction, which is prepared and committed. */
 const UNITS_OF_TRANSACTIONS = 2;
 
 interface Condition {
@@ -25,19 +25,19 @@ type Change = Condition & { readonly key: Key; readonly update: string };
 /** One write among others that take effect together or not at all. */
 export type Action = (Condition & { readonly put: Item }) | Change | Removal;
 
-/** What a transaction came to. */
+/** The outcome of a transaction. */
 export type Transacted =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** Of each action whose condition failed, by its place: what stood there. Expired or not. */
+      /** The present item of each action whose condition failed, by its place. Expired or not. */
       readonly failed: ReadonlyMap<number, Item | undefined>;
     };
 
 /**
- * Writes of several items as one, each under its condition. A token makes a repetition whose first answer was lost
- * harmless: it has its effect once, and the second answer is that of the first. Whoever meets another transaction on
- * the same item tries again.
+ * Writes of several items as one, each under its condition. A token makes a repetition harmless after a lost answer:
+ * the transaction takes effect once, and the repetition gets the first answer. A call that meets another transaction on
+ * the same item is retried.
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<Transacted> {
   const { settings } = table;
@@ -72,7 +72,7 @@ function memberOf(TableName: string, action: Action): TransactWriteItem {
     : { Delete: { ...shared, Key: marshalled(action.delete) } };
 }
 
-/** Throws what is no failure of a condition. */
+/** Throws every error that is not a failed condition. */
 function failedConditions(error: unknown): ReadonlyMap<number, Item | undefined> {
   const failed = new Map<number, Item | undefined>();
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
