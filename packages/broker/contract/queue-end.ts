@@ -38,7 +38,7 @@ export function queueEndContract(makeStores: MakeStores): void {
       const session = await client.session();
       await client.stores.queues.clear(session);
       expect(await client.length()).toBe(0);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       expect(await client.complete(first?.packetId ?? 0)).toBe(false);
       expect(await client.unacknowledged()).toEqual([]);
       expect((await client.offer('c')).packetId).toBeGreaterThan(0);
@@ -54,10 +54,10 @@ export function queueEndContract(makeStores: MakeStores): void {
       await client.offerAll(['a', 'b']);
       const discarded = copyOf(await client.session());
       await client.open({ cleanStart: true });
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       await client.offer('c', { isHeld: true });
       expect(summary(await client.unacknowledged(discarded))).toEqual(['a', 'b']);
-      expect(await client.drawn()).toEqual(['c']);
+      expect(await client.dequeued()).toEqual(['c']);
     });
 
     it('works after the session was removed', async () => {
@@ -77,7 +77,7 @@ export function queueEndContract(makeStores: MakeStores): void {
     await client.complete(packetId);
     await other.offer('c');
     expect(await other.length()).toBe(1);
-    expect(await client.drawn(1, NOW_MS)).toEqual([]);
+    expect(await client.dequeued(1, NOW_MS)).toEqual([]);
   });
 
   it('does not take the packet ids of an old incarnation for those of the new one', async () => {

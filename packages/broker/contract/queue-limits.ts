@@ -16,7 +16,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
     for (const payload of payloads) dropped.push((await client.offer(payload, { limits })).dropped);
     const length = await client.length();
     await client.resume();
-    return { dropped, length, waiting: await client.drawn() };
+    return { dropped, length, waiting: await client.dequeued() };
   };
 
   describe('a full queue', () => {
@@ -129,14 +129,14 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       expect(dropped).toEqual([0, 0, 0, 1]);
     });
 
-    it('has room again when something was drawn', async () => {
+    it('has room again when something was dequeued', async () => {
       const client = await QueueClient.make(makeStores);
       const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
       await client.offer('a', { limits, isHeld: true });
       expect((await client.offer('b', { limits, isHeld: true })).dropped).toBe(1);
-      expect(await client.drawn()).toEqual(['a']);
+      expect(await client.dequeued()).toEqual(['a']);
       expect((await client.offer('c', { limits, isHeld: true })).dropped).toBe(0);
-      expect(await client.drawn()).toEqual(['c']);
+      expect(await client.dequeued()).toEqual(['c']);
     });
 
     it('is one session’s own: the answer adds up those of all', async () => {

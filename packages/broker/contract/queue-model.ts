@@ -53,20 +53,20 @@ export class QueueModel {
     return this.#inflight.some(({ isReleased, isSent }) => isReleased && !isSent);
   }
 
-  /** Checks what was drawn, and takes note of it. */
-  draw(drawn: readonly Queued[], limit: PageLimit, nowMs: number): void {
-    expect(drawn.length).toBeLessThanOrEqual(limit.messages);
-    const pubrels = drawn.filter((each) => each.type === 'pubrel');
-    const messages = drawn.filter((each) => each.type === 'publish');
+  /** Checks what was dequeued, and takes note of it. */
+  dequeue(dequeued: readonly Queued[], limit: PageLimit, nowMs: number): void {
+    expect(dequeued.length).toBeLessThanOrEqual(limit.messages);
+    const pubrels = dequeued.filter((each) => each.type === 'pubrel');
+    const messages = dequeued.filter((each) => each.type === 'publish');
     const bytes = messages.reduce(
       (sum, { message }) => sum + message.topic.length + message.payload.length,
       0,
     );
-    if (drawn.length > 1) expect(bytes).toBeLessThanOrEqual(limit.bytes);
-    this.#drawPubrels(pubrels.map(({ packetId }) => packetId));
-    for (const queued of messages) this.#drawMessage(queued, nowMs);
-    if (this.#receiveMaximum === undefined) expect(drawn).toEqual([]);
-    else if (!this.#isPageFull(drawn.length, bytes, limit, nowMs)) this.#checkNothingLeft(nowMs);
+    if (dequeued.length > 1) expect(bytes).toBeLessThanOrEqual(limit.bytes);
+    this.#dequeuePubrels(pubrels.map(({ packetId }) => packetId));
+    for (const queued of messages) this.#dequeueMessage(queued, nowMs);
+    if (this.#receiveMaximum === undefined) expect(dequeued).toEqual([]);
+    else if (!this.#isPageFull(dequeued.length, bytes, limit, nowMs)) this.#checkNothingLeft(nowMs);
   }
 
   /** The packet id of one of those sent on this connection. */
@@ -131,13 +131,13 @@ export class QueueModel {
     this.#waiting = [];
   }
 
-  #drawPubrels(packetIds: readonly number[]): void {
+  #dequeuePubrels(packetIds: readonly number[]): void {
     const expected = this.#pubrelsToSend().slice(0, packetIds.length);
     expect(packetIds).toEqual(expected.map(({ packetId }) => packetId));
     for (const entry of expected) entry.isSent = true;
   }
 
-  #drawMessage(queued: QueuedPublish, nowMs: number): void {
+  #dequeueMessage(queued: QueuedPublish, nowMs: number): void {
     expect(this.#room(), 'room in the window').toBeGreaterThan(0);
     const [again] = this.#messagesToResend();
     if (again !== undefined) {

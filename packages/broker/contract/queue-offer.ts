@@ -15,7 +15,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
         expect(id).toBeLessThanOrEqual(KEPT_PACKET_ID_MAX);
       }
       expect(await client.length()).toBe(0);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('lets a message wait once the window is full [MQTT-3.3.4-9] [MQTT-4.9.0-2]', async () => {
@@ -23,7 +23,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       const deliveries = await client.offerAll(['a', 'b', 'c', 'd']);
       expect(deliveries.map(({ packetId }) => packetId > 0)).toEqual([true, true, false, false]);
       expect(await client.length()).toBe(2);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('lets a message wait behind one that waits, although the window has room [MQTT-4.6.0-5]', async () => {
@@ -31,7 +31,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       const [first] = await client.offerAll(['a', 'b']);
       await client.complete(first?.packetId ?? 0);
       expect((await client.offer('c')).packetId).toBe(0);
-      expect(await client.drawn()).toEqual(['b']);
+      expect(await client.dequeued()).toEqual(['b']);
       expect(await client.length()).toBe(1);
     });
 
@@ -39,7 +39,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       const client = await QueueClient.make(makeStores);
       expect((await client.offer('a', { isHeld: true })).packetId).toBe(0);
       expect((await client.offer('b')).packetId).toBe(0);
-      expect(await client.drawn()).toEqual(['a', 'b']);
+      expect(await client.dequeued()).toEqual(['a', 'b']);
     });
 
     it('lets a message wait while the session is offline [MQTT-4.1.0-1]', async () => {
@@ -47,7 +47,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       await client.lose();
       expect((await client.offer('a')).packetId).toBe(0);
       expect(await client.length()).toBe(1);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('serves many sessions in one call, each by its own window', async () => {
@@ -63,7 +63,7 @@ export function queueOfferContract(makeStores: MakeStores): void {
       expect(await free.stores.queues.offer(free.message('all'), deliveries, ROOMY, hold)).toBe(0);
       expect(deliveries.map(({ packetId }) => packetId > 0)).toEqual([true, false, false, false]);
       expect(await Promise.all(clients.map((each) => each.length()))).toEqual([0, 1, 1, 1]);
-      expect(await held.drawn()).toEqual(['all']);
+      expect(await held.dequeued()).toEqual(['all']);
     });
 
     it('takes two deliveries for one session', async () => {

@@ -50,13 +50,13 @@ export class QueueReceiver {
     return delivery;
   }
 
-  /** Draws all that may be sent, and receives it. */
-  async draw(): Promise<readonly Queued[]> {
-    const drawn: Queued[] = [];
+  /** Dequeues all that may be sent, and receives it. */
+  async dequeue(): Promise<readonly Queued[]> {
+    const dequeued: Queued[] = [];
     for (;;) {
       const page = await this.client.next(3, NOW_MS);
-      if (page.length === 0) return drawn;
-      drawn.push(...page);
+      if (page.length === 0) return dequeued;
+      dequeued.push(...page);
       for (const queued of page) {
         if (queued.type === 'publish') this.receive(queued.message.id, queued.delivery.packetId);
         else await this.#complete(queued.packetId);
@@ -85,7 +85,7 @@ export class QueueReceiver {
 
   /** Until nothing is left: everything that was ever offered has come, on some connection. */
   async finishAll(): Promise<void> {
-    do await this.draw();
+    do await this.dequeue();
     while (await this.finish());
     expect(await this.client.length()).toBe(0);
   }

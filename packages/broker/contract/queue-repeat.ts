@@ -22,13 +22,13 @@ export function queueRepeatContract(makeStores: MakeStores): void {
       expect([first, second].map(({ id }) => receiver.count(id))).toEqual([1, 1]);
     });
 
-    it('after it was drawn is not sent, under whatever packet id it went', async () => {
+    it('after it was dequeued is not sent, under whatever packet id it went', async () => {
       const receiver = await QueueReceiver.make(makeStores, 1);
       const [first, second] = [await receiver.message('a'), await receiver.message('b')];
       await receiver.offer(first);
       expect((await receiver.offer(second)).packetId).toBe(0);
       await receiver.finish();
-      await receiver.draw();
+      await receiver.dequeue();
       expect(receiver.count(second.id)).toBe(1);
       await receiver.offer(second);
       await receiver.finish();
@@ -153,8 +153,8 @@ export function queueRepeatContract(makeStores: MakeStores): void {
 }
 
 type Step =
-  | { do: 'offer'; which: readonly number[]; arrives: boolean; draws: boolean }
-  | { do: 'draw' }
+  | { do: 'offer'; which: readonly number[]; arrives: boolean; dequeues: boolean }
+  | { do: 'dequeue' }
   | { do: 'finish'; nth: number }
   | { do: 'lose' }
   | { do: 'resume'; receiveMaximum: number };
@@ -168,10 +168,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       /** At the same time; the same message perhaps several times. */
       which: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 3 }),
       arrives: fc.boolean(),
-      draws: fc.boolean(),
+      dequeues: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('draw' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('dequeue' as const) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('finish' as const), nth: fc.nat({ max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resume' as const), receiveMaximum }) },
@@ -183,15 +183,15 @@ async function take(
   offered: Set<Message>,
   each: Step,
 ): Promise<void> {
-  if (each.do === 'draw') await receiver.draw();
+  if (each.do === 'dequeue') await receiver.dequeue();
   else if (each.do === 'finish') await receiver.finish(each.nth);
   else if (each.do === 'lose') await receiver.client.lose();
   else if (each.do === 'resume') await receiver.client.resume(each.receiveMaximum);
   else {
-    const { which, arrives, draws } = each;
+    const { which, arrives, dequeues } = each;
     const some = which.flatMap((index) => messages[index] ?? []);
     for (const message of some) offered.add(message);
     const offers = some.map((message) => receiver.offer(message, { arrives }));
-    await Promise.all([...offers, ...(draws ? [receiver.draw()] : [])]);
+    await Promise.all([...offers, ...(dequeues ? [receiver.dequeue()] : [])]);
   }
 }

@@ -18,7 +18,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       const queued = await client.next();
       expect(idsOf(queued).slice(0, 3)).toEqual(ids.slice(0, 3));
       // None of these calls sends anything twice.
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('addresses what is sent again to its new connection, also what was offered under a copy of its name', async () => {
@@ -38,7 +38,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.offerAll(['a', 'b', 'c']);
       await client.lose();
       await client.resume(10);
-      expect(await client.drawn()).toEqual(['a+', 'b+', 'c']);
+      expect(await client.dequeued()).toEqual(['a+', 'b+', 'c']);
     });
 
     it('keeps the order of sending, not of packet ids', async () => {
@@ -50,14 +50,14 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.next();
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual(['c+', 'd+']);
+      expect(await client.dequeued()).toEqual(['c+', 'd+']);
     });
 
     it('does nothing for a session that was sent nothing', async () => {
       const client = await QueueClient.make(makeStores);
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('lets a new message wait until the old ones are sent', async () => {
@@ -66,7 +66,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.lose();
       await client.resume();
       expect((await client.offer('b')).packetId).toBe(0);
-      expect(await client.drawn()).toEqual(['a+', 'b']);
+      expect(await client.dequeued()).toEqual(['a+', 'b']);
       expect((await client.offer('c')).packetId).toBeGreaterThan(0);
     });
 
@@ -75,8 +75,8 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.offerAll(['a', 'b', 'c', 'd']);
       await client.lose();
       await client.resume(10);
-      expect(await client.drawn(2)).toEqual(['a+', 'b+']);
-      expect(await client.drawn(2)).toEqual(['c+', 'd']);
+      expect(await client.dequeued(2)).toEqual(['a+', 'b+']);
+      expect(await client.dequeued(2)).toEqual(['c+', 'd']);
     });
 
     it('begins again when the connection is lost again', async () => {
@@ -84,17 +84,17 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.offerAll(['a', 'b', 'c']);
       await client.lose();
       await client.resume();
-      expect(await client.drawn(2)).toEqual(['a+', 'b+']);
+      expect(await client.dequeued(2)).toEqual(['a+', 'b+']);
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual(['a+', 'b+', 'c+']);
+      expect(await client.dequeued()).toEqual(['a+', 'b+', 'c+']);
     });
 
     it('after a take-over too', async () => {
       const client = await QueueClient.make(makeStores);
       await client.offer('a');
       await client.resume();
-      expect(await client.drawn()).toEqual(['a+']);
+      expect(await client.dequeued()).toEqual(['a+']);
     });
 
     it('sends a message again although it has expired [MQTT-4.3.3-7]', async () => {
@@ -103,7 +103,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.offer('b', { isHeld: true, expiresAtMs: NOW_MS + 10 });
       await client.lose();
       await client.resume();
-      expect(await client.drawn(100, NOW_MS + 20)).toEqual(['a+']);
+      expect(await client.dequeued(100, NOW_MS + 20)).toEqual(['a+']);
     });
   });
 
@@ -113,11 +113,11 @@ export function queueResendContract(makeStores: MakeStores): void {
       const [first] = await client.offerAll(['a', 'b', 'c', 'd']);
       await client.lose();
       await client.resume(2);
-      expect(await client.drawn()).toEqual(['a+', 'b+']);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual(['a+', 'b+']);
+      expect(await client.dequeued()).toEqual([]);
       await client.complete(first?.packetId ?? 0);
-      expect(await client.drawn()).toEqual(['c+']);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual(['c+']);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it('is not made larger by an acknowledgement that comes before its message is sent again', async () => {
@@ -126,8 +126,8 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.lose();
       await client.resume(1);
       const isKnown = await client.complete(first?.packetId ?? 0);
-      expect(await client.drawn()).toEqual([isKnown ? 'b+' : 'a+']);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([isKnown ? 'b+' : 'a+']);
+      expect(await client.dequeued()).toEqual([]);
     });
   });
 
@@ -139,11 +139,11 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.lose();
       await client.resume();
       expect(await client.next()).toEqual([{ type: 'pubrel', packetId }]);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       expect(await client.complete(packetId)).toBe(true);
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
     });
 
     it.each([10, 1])(
@@ -154,15 +154,15 @@ export function queueResendContract(makeStores: MakeStores): void {
         const old = copyOf(await client.session());
         await client.lose();
         await client.resume(receiveMaximum);
-        const drawn = receiveMaximum === 1 ? await client.drawn() : [];
+        const dequeued = receiveMaximum === 1 ? await client.dequeued() : [];
         // A frame of the old connection that another process handles late.
         const late = await client.stores.queues.release(old, second?.packetId ?? 0);
         expect(['done', 'unknown']).toContain(late);
         if (receiveMaximum === 1) await client.complete(first?.packetId ?? 0);
-        drawn.push(...(await client.drawn()));
+        dequeued.push(...(await client.dequeued()));
         const followsLate = late === 'done' ? `pubrel ${second?.packetId}` : 'b+';
-        expect(drawn.sort()).toEqual(['a+', followsLate].sort());
-        expect(await client.drawn()).toEqual([]);
+        expect(dequeued.sort()).toEqual(['a+', followsLate].sort());
+        expect(await client.dequeued()).toEqual([]);
       },
     );
 
@@ -174,19 +174,19 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.release(third ?? 0);
       await client.lose();
       await client.resume(1);
-      const drawn = await client.drawn();
-      expect(drawn.filter((each) => each.startsWith('pubrel'))).toEqual([
+      const dequeued = await client.dequeued();
+      expect(dequeued.filter((each) => each.startsWith('pubrel'))).toEqual([
         `pubrel ${first}`,
         `pubrel ${third}`,
       ]);
-      expect(drawn.filter((each) => !each.startsWith('pubrel'))).toEqual(['b+']);
-      expect(await client.drawn()).toEqual([]);
+      expect(dequeued.filter((each) => !each.startsWith('pubrel'))).toEqual(['b+']);
+      expect(await client.dequeued()).toEqual([]);
       // Its completion returns nothing that was not taken.
       await client.complete(first ?? 0);
       expect((await client.offer('d')).packetId).toBe(0);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       await client.complete(second ?? 0);
-      expect(await client.drawn()).toEqual(['d']);
+      expect(await client.dequeued()).toEqual(['d']);
     });
 
     it('has a PUBREL that is sent although messages wait for the window', async () => {
@@ -195,7 +195,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       await client.release(third?.packetId ?? 0);
       await client.lose();
       await client.resume(1);
-      expect((await client.drawn()).sort()).toEqual(['a+', `pubrel ${third?.packetId}`].sort());
+      expect((await client.dequeued()).sort()).toEqual(['a+', `pubrel ${third?.packetId}`].sort());
     });
 
     it('may wait for PUBCOMP while new messages are sent', async () => {
@@ -215,11 +215,11 @@ export function queueResendContract(makeStores: MakeStores): void {
       const { packetId } = await client.offer('a', { qos: 2 });
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual(['a+']);
+      expect(await client.dequeued()).toEqual(['a+']);
       await client.release(packetId);
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual([`pubrel ${packetId}`]);
+      expect(await client.dequeued()).toEqual([`pubrel ${packetId}`]);
     });
   });
 }

@@ -69,7 +69,7 @@ export class QueueClient extends Client {
     );
   }
 
-  async drawn(limit = 100, nowMs = NOW_MS): Promise<string[]> {
+  async dequeued(limit = 100, nowMs = NOW_MS): Promise<string[]> {
     return summary(await this.next(limit, nowMs));
   }
 

@@ -134,7 +134,11 @@ class Walker {
 
   async #next(limit: PageLimit): Promise<void> {
     const { queues } = this.#client.stores;
-    this.#model.draw(await queues.next(await this.#client.session(), limit, this.#nowMs), limit, this.#nowMs);
+    this.#model.dequeue(
+      await queues.next(await this.#client.session(), limit, this.#nowMs),
+      limit,
+      this.#nowMs,
+    );
   }
 
   async #complete(nth: number): Promise<void> {

@@ -3,27 +3,27 @@ import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
 import { type MakeStores, NOW_MS } from './support.ts';
 
-/** What is drawn, and how acknowledgements make room. */
+/** What is dequeued, and how acknowledgements make room. */
 export function queueWindowContract(makeStores: MakeStores): void {
   describe('next', () => {
-    it('draws what waits in its order, as far as the window goes [MQTT-4.6.0-5]', async () => {
+    it('dequeues what waits in its order, as far as the window goes [MQTT-4.6.0-5]', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const [first, second] = await client.offerAll(['a', 'b', 'c', 'd', 'e']);
       await client.complete(second?.packetId ?? 0);
-      expect(await client.drawn()).toEqual(['c']);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual(['c']);
+      expect(await client.dequeued()).toEqual([]);
       await client.complete(first?.packetId ?? 0);
-      expect(await client.drawn()).toEqual(['d']);
+      expect(await client.dequeued()).toEqual(['d']);
       expect(await client.length()).toBe(1);
     });
 
-    it('draws at most as many as it was asked for', async () => {
+    it('dequeues at most as many as it was asked for', async () => {
       const client = await QueueClient.make(makeStores);
       await client.offerAll(['a', 'b', 'c', 'd', 'e'], { isHeld: true });
-      expect(await client.drawn(2)).toEqual(['a', 'b']);
+      expect(await client.dequeued(2)).toEqual(['a', 'b']);
       expect(await client.length()).toBe(3);
-      expect(await client.drawn(2)).toEqual(['c', 'd']);
-      expect(await client.drawn(2)).toEqual(['e']);
+      expect(await client.dequeued(2)).toEqual(['c', 'd']);
+      expect(await client.dequeued(2)).toEqual(['e']);
     });
 
     it('skips and forgets what expired while it waited [MQTT-3.3.2-5]', async () => {
@@ -32,13 +32,13 @@ export function queueWindowContract(makeStores: MakeStores): void {
       await client.offer('b', { isHeld: true });
       await client.offer('c', { isHeld: true, expiresAtMs: NOW_MS + 11 });
       await client.offer('d', { isHeld: true });
-      expect(await client.drawn(100, NOW_MS + 10)).toEqual(['b', 'c']);
+      expect(await client.dequeued(100, NOW_MS + 10)).toEqual(['b', 'c']);
       expect(await client.length()).toBe(1);
     });
 
     it('finds nothing where nothing was ever offered', async () => {
       const client = await QueueClient.make(makeStores);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       expect(await client.length()).toBe(0);
     });
   });
@@ -48,7 +48,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       const client = await QueueClient.make(makeStores, 1);
       const [first] = await client.offerAll(['a', 'b']);
       expect(await client.complete(first?.packetId ?? 0)).toBe(true);
-      expect(await client.drawn()).toEqual(['b']);
+      expect(await client.dequeued()).toEqual(['b']);
     });
 
     it('does not know an id that was never given, or is done with', async () => {
@@ -86,9 +86,9 @@ export function queueWindowContract(makeStores: MakeStores): void {
       const { packetId } = await client.offer('a', { qos: 2 });
       await client.offer('b', { qos: 2 });
       expect(await client.release(packetId)).toBe(true);
-      expect(await client.drawn()).toEqual([]);
+      expect(await client.dequeued()).toEqual([]);
       expect(await client.complete(packetId)).toBe(true);
-      expect(await client.drawn()).toEqual(['b']);
+      expect(await client.dequeued()).toEqual(['b']);
     });
 
     it('keeps the id in use [MQTT-4.3.3-1]', async () => {
@@ -117,7 +117,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(await client.release(packetId)).toBe(false);
       await client.lose();
       await client.resume();
-      expect(await client.drawn()).toEqual(['a+']);
+      expect(await client.dequeued()).toEqual(['a+']);
     });
   });
 
@@ -129,7 +129,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
     expect(await client.length()).toBe(1);
     await client.resume(2);
     expect(await client.length()).toBe(1);
-    expect(await client.drawn()).toEqual(['a+', 'b+']);
+    expect(await client.dequeued()).toEqual(['a+', 'b+']);
     expect(await client.length()).toBe(1);
   });
 }

@@ -116,7 +116,7 @@ export class Client {
   }
 }
 
-/** What was drawn, in short: `a`, a resent `a` as `a+`, a PUBREL of packet id 3 as `pubrel 3`. */
+/** What was dequeued, in short: `a`, a resent `a` as `a+`, a PUBREL of packet id 3 as `pubrel 3`. */
 export function summary(queued: readonly Queued[]): string[] {
   return queued.map((each) =>
     each.type === 'pubrel'

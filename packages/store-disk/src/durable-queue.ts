@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /** What may be sent now. */
-export interface Drawn {
+export interface Dequeued {
   readonly entries: readonly Queued[];
   /** Where the writer stood when all was written that has to be durable before. */
   readonly position: number;
@@ -75,12 +75,12 @@ export class DurableQueue {
   }
 
   /** What is to be sent again, in its old order; then what waits. */
-  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Drawn {
-    const drawn = new Page<Queued>(limit);
-    this.#window.drawResends(drawn, receiveMaximum);
+  dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Dequeued {
+    const dequeued = new Page<Queued>(limit);
+    this.#window.dequeueResends(dequeued, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
-    if (!this.#window.isBehind) this.#drawWaiting(drawn, receiveMaximum, nowMs);
-    return { entries: drawn.entries, position: this.#positionOf(drawn.entries) };
+    if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
+    return { entries: dequeued.entries, position: this.#positionOf(dequeued.entries) };
   }
 
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
@@ -141,14 +141,14 @@ export class DurableQueue {
     this.#journal.removed(place, entry);
   }
 
-  #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
+  #dequeueWaiting(dequeued: Page<Queued>, receiveMaximum: number, nowMs: number): void {
     while (this.#window.hasRoom(receiveMaximum)) {
       const oldest = this.#waiting.peek();
       if (oldest === undefined || (oldest.place.reservedId === 0 && this.#packetIds.areExhausted)) return;
       const { entry, place } = oldest;
       const bytes = messageBytes(entry.message);
       const hasExpired = isExpired(entry.message, nowMs);
-      if (!hasExpired && !drawn.hasRoom(bytes)) return;
+      if (!hasExpired && !dequeued.hasRoom(bytes)) return;
       this.#waiting.take();
       if (hasExpired) {
         this.#forget(oldest); // [MQTT-3.3.2-5]
@@ -157,7 +157,7 @@ export class DurableQueue {
       entry.delivery.packetId = place.reservedId || this.#packetIds.take();
       this.#journal.sent(place, entry);
       this.#window.begin(entry, place);
-      drawn.add(entry, bytes);
+      dequeued.add(entry, bytes);
     }
   }
 

@@ -21,7 +21,7 @@ export interface DurableSession {
   /** Its records have been removed. What it owns is in memory until it is cleared. */
   hasEnded: boolean;
   readonly journal: QueueJournal;
-  /** Where the writer stood when messages were last handed out that wait for it: what is drawn later goes later. */
+  /** Where the writer stood when messages were last handed out that wait for it: what is dequeued later goes later. */
   sentPosition: number;
   /** Made when its first QoS 1 or 2 message comes. */
   queue: DurableQueue | undefined;

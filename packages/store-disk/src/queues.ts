@@ -63,14 +63,14 @@ export class DiskQueues implements QueueStore {
   /**
    * A message at QoS 2 is sent when it and its packet id are durable: under another one its client would take it for
    * another message. What goes out at QoS 1 may come twice, and goes at once. But nothing overtakes what waits: the
-   * old connection of a client that is back may still draw, between the pages of the new one.
+   * old connection of a client that is back may still dequeue, between the pages of the new one.
    */
   next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.next(ref, limit, nowMs);
     const { attachment } = durable.live;
     if (attachment === undefined || durable.queue === undefined) return NOTHING;
-    const { entries, position } = durable.queue.draw(attachment.receiveMaximum, limit, nowMs);
+    const { entries, position } = durable.queue.dequeue(attachment.receiveMaximum, limit, nowMs);
     if (entries.length === 0) return NOTHING;
     return this.#writer.isDurable(Math.max(position, durable.sentPosition))
       ? this.#writer.settled(entries)
@@ -122,7 +122,7 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * To sessions that are only in memory. What waits there may be drawn, and sent, while this call waits for the disk:
+   * To sessions that are only in memory. What waits there may be dequeued, and sent, while this call waits for the disk:
    * in a copy, so that the caller does not find a packet id and send it too.
    */
   #offerInMemory(

@@ -207,13 +207,13 @@ it('a page at QoS 1 does not overtake one at QoS 2 that waits for the disk', asy
     const delivery = deliveryTo(session, { qos });
     await offer(messageOf(number, { qos, expiresAtMs: NOW_MS + 1 }), [delivery], new Set([delivery]));
   }
-  const drawn: string[] = [];
-  const draw = async () => {
+  const dequeued: string[] = [];
+  const dequeue = async () => {
     const [queued] = await stores.queues.next(session, { messages: 1, bytes: 100 }, NOW_MS);
-    if (queued?.type === 'publish') drawn.push(`${queued.message.payload}`);
+    if (queued?.type === 'publish') dequeued.push(`${queued.message.payload}`);
   };
-  await Promise.all([draw(), draw(), draw()]);
-  expect(drawn).toEqual(['1', '2', '3']);
+  await Promise.all([dequeue(), dequeue(), dequeue()]);
+  expect(dequeued).toEqual(['1', '2', '3']);
 });
 
 describe('what promises nothing is answered at once', () => {

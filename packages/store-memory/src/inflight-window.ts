@@ -132,7 +132,7 @@ export class InflightWindow<Place> {
   }
 
   /** Adds what is to be sent again, in its old order, as far as page and window go. */
-  drawResends(drawn: Page<Queued>, receiveMaximum: number): void {
+  dequeueResends(dequeued: Page<Queued>, receiveMaximum: number): void {
     for (const inflight of this.#inflight.values()) {
       const isFull = !this.hasRoom(receiveMaximum);
       const left = this.#pubrelsToResend + (isFull ? 0 : this.#messagesToResend);
@@ -142,9 +142,9 @@ export class InflightWindow<Place> {
       // A full window holds back messages, never a PUBREL [MQTT-3.3.4-10].
       if (isFull && message !== undefined) continue;
       const bytes = message === undefined ? 0 : messageBytes(message.message);
-      if (!drawn.hasRoom(bytes)) return;
+      if (!dequeued.hasRoom(bytes)) return;
       this.#resend(inflight);
-      drawn.add(inflight.queued, bytes);
+      dequeued.add(inflight.queued, bytes);
     }
   }
 

@@ -65,7 +65,7 @@ export class MemoryQueues implements QueueStore {
     const session = this.#sessions.live(ref);
     const queue = session?.state.queue;
     if (queue === undefined || session?.attachment === undefined) return NOTHING;
-    const page = queue.draw(session.attachment.receiveMaximum, limit, nowMs);
+    const page = queue.dequeue(session.attachment.receiveMaximum, limit, nowMs);
     for (const [index, queued] of page.entries()) page[index] = addressed(queued, session);
     return page;
   }

@@ -74,12 +74,12 @@ export class SessionQueue {
   }
 
   /** What is to be sent again, in its old order; then what waits. */
-  draw(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
-    const drawn = new Page<Queued>(limit);
-    this.#window.drawResends(drawn, receiveMaximum);
+  dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
+    const dequeued = new Page<Queued>(limit);
+    this.#window.dequeueResends(dequeued, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
-    if (!this.#window.isBehind) this.#drawWaiting(drawn, receiveMaximum, nowMs);
-    return drawn.entries;
+    if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
+    return dequeued.entries;
   }
 
   complete(packetId: PacketId, answer: CompletingPacket | undefined): Acknowledged {
@@ -110,21 +110,21 @@ export class SessionQueue {
     for (const { held } of this.#waiting?.toArray() ?? []) held.release(this.holding);
   }
 
-  #drawWaiting(drawn: Page<Queued>, receiveMaximum: number, nowMs: number): void {
+  #dequeueWaiting(dequeued: Page<Queued>, receiveMaximum: number, nowMs: number): void {
     const waiting = this.#waiting;
     while (waiting !== undefined && this.#canBegin(receiveMaximum)) {
       const oldest = waiting.peek();
       if (oldest === undefined) return;
       const bytes = messageBytes(oldest.message);
       const hasExpired = isExpired(oldest.message, nowMs);
-      if (!hasExpired && !drawn.hasRoom(bytes)) return;
+      if (!hasExpired && !dequeued.hasRoom(bytes)) return;
       waiting.take();
       if (hasExpired) {
         oldest.held.release(this.holding); // [MQTT-3.3.2-5]
         continue;
       }
       this.#begin(oldest.entry, oldest.held);
-      drawn.add(oldest.entry, bytes);
+      dequeued.add(oldest.entry, bytes);
     }
   }
 

@@ -50,8 +50,8 @@ describe('SessionQueue', () => {
     expect(queue.release(packetId)).toBe('done');
     expect(queue.canSend(10)).toBe(true);
     const page = { messages: 10, bytes: Number.POSITIVE_INFINITY };
-    expect(queue.draw(10, page, 0)).toEqual([{ type: 'pubrel', packetId }]);
-    expect(queue.draw(10, page, 0)).toEqual([]);
+    expect(queue.dequeue(10, page, 0)).toEqual([{ type: 'pubrel', packetId }]);
+    expect(queue.dequeue(10, page, 0)).toEqual([]);
   });
 
   it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {
@@ -59,13 +59,13 @@ describe('SessionQueue', () => {
     for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
     queue.rewind();
     expect(
-      queue.draw(PACKET_ID_MAX, { messages: PACKET_ID_MAX, bytes: Number.POSITIVE_INFINITY }, 0),
+      queue.dequeue(PACKET_ID_MAX, { messages: PACKET_ID_MAX, bytes: Number.POSITIVE_INFINITY }, 0),
     ).toHaveLength(PACKET_ID_MAX);
     expect(queue.canSend(10)).toBe(false);
     expect(queue.wait(entry(), held(), ROOMY)).toBe(0);
-    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
+    expect(queue.dequeue(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toEqual([]);
     queue.complete(7, undefined);
-    expect(queue.draw(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toMatchObject([
+    expect(queue.dequeue(10, { messages: 10, bytes: Number.POSITIVE_INFINITY }, 0)).toMatchObject([
       { type: 'publish', delivery: { packetId: 7 } },
     ]);
   });

@@ -117,7 +117,7 @@ describe('a client that does not read', () => {
 });
 
 describe('a client whose window is full while a post to it is tried again', () => {
-  it('has nothing in its queue before that post has left: its PUBACK of an older one would draw what is newer', async () => {
+  it('has nothing in its queue before that post has left: its PUBACK of an older one would dequeue what is newer', async () => {
     const world = await World.create();
     await world.subscribers(2);
     await world.subscribers(2, {}, {}, '+');

@@ -86,7 +86,7 @@ describe('retained messages that need more than one page', () => {
     expect(topics.toSorted()).toEqual(['q/0', ...all(6)]);
   });
 
-  it('that a fetch has let wait are drawn by an acknowledgement that is handled before the fetch is saved', async () => {
+  it('that a fetch has let wait are dequeued by an acknowledgement that is handled before the fetch is saved', async () => {
     let isDue = false;
     const [saved, reached] = [gate(), gate()];
     const gateway = await startGateway({

@@ -172,9 +172,12 @@ describe('a part of a reply that does not arrive for certain', () => {
   });
 });
 
-describe('a QoS 2 message that a PUBCOMP without a reply draws', () => {
+describe('a QoS 2 message that a PUBCOMP without a reply dequeues', () => {
   /** Strikes posts once the window is full. */
-  async function drawnWith(fault: 'postFails' | 'postFailsAfterwards' | 'postThrottled', times = Infinity) {
+  async function dequeuedWith(
+    fault: 'postFails' | 'postFailsAfterwards' | 'postThrottled',
+    times = Infinity,
+  ) {
     let isArmed = false;
     let struck = 0;
     const strikes = () => isArmed && struck++ < times;
@@ -188,7 +191,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply draws', () => {
   }
 
   it('comes once on the connection, where it is unknown whether it came; and with DUP on the next one', async () => {
-    const { gateway, client } = await drawnWith('postFailsAfterwards', 1);
+    const { gateway, client } = await dequeuedWith('postFailsAfterwards', 1);
     const { packets } = await client.pushes.next();
     expect(names(packets)).toEqual(['third']);
     // A second one could not be told from another message, once the client has done with this one [MQTT-4.4.0-1].
@@ -201,7 +204,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply draws', () => {
   });
 
   it('is not skipped where it cannot be sent: the connection ends, and it comes on the next one', async () => {
-    const { gateway, client } = await drawnWith('postFails');
+    const { gateway, client } = await dequeuedWith('postFails');
     expect(await client.expectClose()).toBe(1000);
     await gateway.emulator.quiet();
     const { reply } = await TextClient.connect(gateway.url, BACK);
@@ -209,7 +212,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply draws', () => {
   });
 
   it('is posted again where it was refused: it has not come', async () => {
-    const { client } = await drawnWith('postThrottled', 2);
+    const { client } = await dequeuedWith('postThrottled', 2);
     expect(names((await client.pushes.next()).packets)).toEqual(['third']);
     await client.expectNoPush();
   });

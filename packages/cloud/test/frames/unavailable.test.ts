@@ -135,7 +135,7 @@ describe('CONNECT where the store is throttled', () => {
     expect(sessionOf('c')).toBeUndefined();
   });
 
-  it('while what waits is drawn is accepted, and then disconnected as any other: the session is left, and the will sent', async () => {
+  it('while what waits is dequeued is accepted, and then disconnected as any other: the session is left, and the will sent', async () => {
     const { gateway, fail, sessionOf } = await throttledGateway();
     const watcher = await watcherOf(gateway.url, 'will');
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });

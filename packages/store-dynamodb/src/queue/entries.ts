@@ -34,7 +34,7 @@ function entryBytes({ body, bytes }: Pick<Entry, 'body' | 'bytes'>): number {
  * The names whose items in the log are not new. An entry that a publisher took does not hide the log's copy: the publisher
  * may have died before its post, and a second worker may have appended the message.
  */
-export function namesDrawn({ entries }: QueueRecord): ReadonlySet<string> {
+export function namesDequeued({ entries }: QueueRecord): ReadonlySet<string> {
   return new Set(entries.filter(({ body }) => body === 'log').map(({ name }) => name));
 }
 

@@ -1,7 +1,7 @@
 import {
   ENTRIES_MAX,
   FIRST_BATCH_BYTES_MAX,
-  namesDrawn,
+  namesDequeued,
   placesTaken,
   RECORD_BYTES_MAX,
   recordBytes,
@@ -70,8 +70,8 @@ function countThatFits(record: QueueRecord, offer: Offer, copies: readonly Copy[
 function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
   if (record.connectionId === undefined) return false;
   if (record.mode !== 'closing') return record.mode === 'direct';
-  const drawn = namesDrawn(record);
-  return record.awaits === 0 && log.every((name) => drawn.has(name));
+  const dequeued = namesDequeued(record);
+  return record.awaits === 0 && log.every((name) => dequeued.has(name));
 }
 
 function hasBytesFor({ entries }: QueueRecord, copies: readonly Copy[]): boolean {

@@ -175,7 +175,7 @@ function acknowledged(record: QueueRecord, acknowledgement: Acknowledgement): De
   const frame = {
     connectionId: record.connectionId ?? '',
     acknowledgements: [acknowledgement],
-    draw: undefined,
+    dequeue: undefined,
   };
   return decide({ ...record, connectionId: frame.connectionId }, { type: 'frame', ...frame });
 }

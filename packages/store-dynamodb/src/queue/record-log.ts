@@ -5,7 +5,7 @@ import { endOf, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import type { Copies } from './copies.ts';
-import { namesDrawn } from './entries.ts';
+import { namesDequeued } from './entries.ts';
 import { entryFields, type Entry as Offered, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
 import type { LogItem } from './types.ts';
@@ -68,7 +68,7 @@ export class RecordLog {
     const last = await this.#last(session);
     return last === undefined
       ? 0
-      : Math.max(0, (numberOf(last, 'n') ?? 0) - held.removed.messages - drawnIn(held));
+      : Math.max(0, (numberOf(last, 'n') ?? 0) - held.removed.messages - dequeuedIn(held));
   }
 
   /**
@@ -85,7 +85,10 @@ export class RecordLog {
     const last = await this.#last(session);
     const { removed } = held;
     // The last message that is there may have been dequeued, and others behind it may have been acknowledged.
-    const gone = { messages: removed.messages + drawnIn(held), bytes: removed.bytes + drawnBytesIn(held) };
+    const gone = {
+      messages: removed.messages + dequeuedIn(held),
+      bytes: removed.bytes + dequeuedBytesIn(held),
+    };
     const came = Math.max(numberOf(last, 'n') ?? 0, gone.messages);
     const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, gone.bytes);
     const size = messageBytes(offered.message);
@@ -144,15 +147,15 @@ export class RecordLog {
   /** Drops from the front until the new message fits. Dequeued messages do not count as queued. */
   async #dropOldest(session: SessionRef, held: HeldRecord, excess: Removed): Promise<number> {
     const removed = { messages: 0, bytes: 0 };
-    const drawn = namesDrawn(held.record);
+    const dequeued = namesDequeued(held.record);
     const isEnough = () => removed.messages >= excess.messages && removed.bytes >= excess.bytes;
     let after: string | undefined;
     do {
-      const page = await this.#table.query({ ...rangeOf(session), limit: DROPS_READ + drawn.size, after });
+      const page = await this.#table.query({ ...rangeOf(session), limit: DROPS_READ + dequeued.size, after });
       for (const item of page.items) {
         const name = nameOfItem(item);
         if (isEnough()) break;
-        if (drawn.has(name) || !(await this.delete(session, name))) continue;
+        if (dequeued.has(name) || !(await this.delete(session, name))) continue;
         removed.messages += 1;
         removed.bytes += sizeOfEntry(item);
       }
@@ -181,11 +184,11 @@ export function logItemOf(item: Item): LogItem {
   };
 }
 
-function drawnIn({ record }: HeldRecord): number {
-  return namesDrawn(record).size;
+function dequeuedIn({ record }: HeldRecord): number {
+  return namesDequeued(record).size;
 }
 
-function drawnBytesIn({ record: { entries } }: HeldRecord): number {
+function dequeuedBytesIn({ record: { entries } }: HeldRecord): number {
   return entries.reduce((sum, { body, bytes }) => sum + (body === 'log' ? bytes : 0), 0);
 }
 

@@ -24,14 +24,14 @@ import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { AnsweredPage } from './answered-page.ts';
 import { Copies } from './copies.ts';
-import { namesDrawn } from './entries.ts';
+import { namesDequeued } from './entries.ts';
 import { bodyRefOf, queuedOf } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
 import { RecordOffer } from './record-offer.ts';
 import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
 import { decide } from './session-record.ts';
-import type { Decision, Draw, Effect, Entry } from './types.ts';
+import type { Decision, Dequeue, Effect, Entry } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
 
@@ -103,7 +103,7 @@ export class DynamoQueues implements QueueStore {
       if (isMine && held.record.mode !== 'backlog') return NOTHING;
       const connected = isMine ? session : await this.#connected(session, held);
       if (connected === undefined) return NOTHING;
-      const page = await this.#draw(connected, held ?? NOT_HELD, limit, nowMs);
+      const page = await this.#dequeue(connected, held ?? NOT_HELD, limit, nowMs);
       if (page !== undefined) return page;
       // Another process has written meanwhile: the acknowledgements are applied to its record.
       await this.commit();
@@ -155,8 +155,8 @@ export class DynamoQueues implements QueueStore {
       const item = isReleased(entry) ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
       return item === undefined ? [] : [[item, entry.packetId]];
     });
-    const drawn = held === undefined ? new Set<string>() : namesDrawn(held.record);
-    const waiting = items.filter((item) => !drawn.has(nameOfItem(item))).map((item) => [item, 0] as const);
+    const dequeued = held === undefined ? new Set<string>() : namesDequeued(held.record);
+    const waiting = items.filter((item) => !dequeued.has(nameOfItem(item))).map((item) => [item, 0] as const);
     const left = [...sent, ...waiting];
     const refs = left.flatMap(([item]) => bodyRefOf(item) ?? []);
     const bodies = await this.#bodies.load(session.tenant, refs);
@@ -182,7 +182,7 @@ export class DynamoQueues implements QueueStore {
   }
 
   /** Undefined when another has written the record meanwhile. */
-  async #draw(
+  async #dequeue(
     session: SessionRef,
     first: HeldRecord,
     limit: PageLimit,
@@ -192,14 +192,14 @@ export class DynamoQueues implements QueueStore {
     let held = first;
     await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
-      const read = await this.#log.first(session, namesDrawn(held.record).size + limit.messages + 1);
-      const draw: Draw = {
+      const read = await this.#log.first(session, namesDequeued(held.record).size + limit.messages + 1);
+      const dequeue: Dequeue = {
         log: { items: read.items.map(logItemOf), isComplete: read.isComplete },
         limit: page.left,
         nowMs,
         firstOfReply: page.firstPacketId,
       };
-      const decision = this.#drawOn(session, held, draw, isAgain);
+      const decision = this.#dequeueOn(session, held, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
       const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
@@ -218,21 +218,21 @@ export class DynamoQueues implements QueueStore {
       this.#event.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
       if (decision.effects.some(({ type }) => type === 'look-again')) {
-        const drawn = namesDrawn(record);
-        const { items } = await this.#log.first(session, drawn.size + 1);
-        if (items.every((item) => drawn.has(nameOfItem(item)))) return page.entries;
+        const dequeued = namesDequeued(record);
+        const { items } = await this.#log.first(session, dequeued.size + 1);
+        if (items.every((item) => dequeued.has(nameOfItem(item)))) return page.entries;
       } else if (!isAllExpired(page, decision)) return page.entries;
       held = { ...held, attachment, record, removed, nonce: written.nonce };
     }
   }
 
-  #drawOn(session: SessionRef, { record }: HeldRecord, draw: Draw, isAgain: boolean): Decision {
+  #dequeueOn(session: SessionRef, { record }: HeldRecord, dequeue: Dequeue, isAgain: boolean): Decision {
     const { connectionId = '', receiveMaximum = 0 } = session.attachment ?? {};
-    if (isAgain) return decide(record, { type: 'draw-again', connectionId, draw });
+    if (isAgain) return decide(record, { type: 'dequeue-again', connectionId, dequeue });
     if (record.connectionId === connectionId)
-      return decide(record, { type: 'frame', connectionId, acknowledgements: [], draw });
+      return decide(record, { type: 'frame', connectionId, acknowledgements: [], dequeue });
     const { epoch = 0 } = (session instanceof SessionSnapshot && session.opening) || {};
-    return decide(record, { type: 'connect', epoch, connectionId, receiveMaximum, draw });
+    return decide(record, { type: 'connect', epoch, connectionId, receiveMaximum, dequeue });
   }
 
   /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */

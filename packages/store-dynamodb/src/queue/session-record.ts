@@ -1,11 +1,11 @@
 import { acknowledgeEntries, arrived } from './acknowledge-entries.ts';
-import { drawPage } from './draw-page.ts';
+import { dequeuePage } from './dequeue-page.ts';
 import { offerCopies } from './offer-copies.ts';
 import type {
   Appended,
   Connect,
   Decision,
-  DrawAgain,
+  DequeueAgain,
   Effect,
   Entry,
   Frame,
@@ -45,8 +45,8 @@ export function decide(record: QueueRecord, event: RecordEvent): Decision {
       return object(record);
     case 'frame':
       return frame(record, event);
-    case 'draw-again':
-      return drawAgain(record, event);
+    case 'dequeue-again':
+      return dequeueAgain(record, event);
     case 'lost':
       return lost(record, event);
     case 'end':
@@ -63,11 +63,11 @@ export function decide(record: QueueRecord, event: RecordEvent): Decision {
  *                                        reads the record, writes it
  *     reads the record, writes it: A, whose connection has been ended, would have the session
  */
-function connect(record: QueueRecord, { epoch, connectionId, receiveMaximum, draw }: Connect): Decision {
+function connect(record: QueueRecord, { epoch, connectionId, receiveMaximum, dequeue }: Connect): Decision {
   if (record.epoch >= epoch) return refused(record, 'fence');
   if (record.hasEnded) return refused(record, 'ended');
   const entries = record.entries.map(toBeSentAgain);
-  return closed(drawPage({ ...record, epoch, connectionId, receiveMaximum, entries }, draw));
+  return closed(dequeuePage({ ...record, epoch, connectionId, receiveMaximum, entries }, dequeue));
 }
 
 /** On the next connection: the message with DUP, or the PUBREL [MQTT-4.4.0-1]. */
@@ -101,9 +101,9 @@ function object(record: QueueRecord): Decision {
 }
 
 /** A frame that wants a reply comes after the reply to the one before: its page has arrived. */
-function frame(record: QueueRecord, { connectionId, acknowledgements, draw }: Frame): Decision {
+function frame(record: QueueRecord, { connectionId, acknowledgements, dequeue }: Frame): Decision {
   if (record.connectionId !== connectionId) return refused(record, 'another-connection');
-  if (draw === undefined) return acknowledgeEntries(record, acknowledgements);
+  if (dequeue === undefined) return acknowledgeEntries(record, acknowledgements);
   if (record.mode !== 'backlog' && acknowledgements.length === 0)
     return { record, effects: [{ type: 'reply', isMoreWaiting: false }] };
   const acknowledged = acknowledgeEntries(
@@ -112,14 +112,14 @@ function frame(record: QueueRecord, { connectionId, acknowledgements, draw }: Fr
   );
   if (record.mode !== 'backlog') return withReply(acknowledged);
   const deleted = new Set(acknowledged.effects.flatMap((each) => (each.type === 'delete' ? each.name : [])));
-  const items = draw.log.items.filter(({ name }) => !deleted.has(name));
-  const drawn = drawPage(acknowledged.record, { ...draw, log: { ...draw.log, items } });
-  return closed({ record: drawn.record, effects: [...acknowledged.effects, ...drawn.effects] });
+  const items = dequeue.log.items.filter(({ name }) => !deleted.has(name));
+  const dequeued = dequeuePage(acknowledged.record, { ...dequeue, log: { ...dequeue.log, items } });
+  return closed({ record: dequeued.record, effects: [...acknowledged.effects, ...dequeued.effects] });
 }
 
-function drawAgain(record: QueueRecord, { connectionId, draw }: DrawAgain): Decision {
+function dequeueAgain(record: QueueRecord, { connectionId, dequeue }: DequeueAgain): Decision {
   if (record.connectionId !== connectionId) return refused(record, 'another-connection');
-  return closed(drawPage(record, draw));
+  return closed(dequeuePage(record, dequeue));
 }
 
 function lost(record: QueueRecord, { connectionId }: Lost): Decision {

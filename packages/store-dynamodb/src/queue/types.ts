@@ -89,7 +89,7 @@ export interface Acknowledgement {
 }
 
 /** The page that a frame with a reply may dequeue: its log, its size and its place in the reply. */
-export interface Draw {
+export interface Dequeue {
   readonly log: LogPage;
   /** No message where `messages` is 0; otherwise one of any size has room. */
   readonly limit: PageLimit;
@@ -104,7 +104,7 @@ export interface Connect {
   readonly epoch: number;
   readonly connectionId: ConnectionId;
   readonly receiveMaximum: number;
-  readonly draw: Draw;
+  readonly dequeue: Dequeue;
 }
 
 /** A publisher or worker has messages for the session. Written where the record is as it was read. */
@@ -133,14 +133,14 @@ export interface Frame {
   readonly connectionId: ConnectionId;
   readonly acknowledgements: readonly Acknowledgement[];
   /** Undefined for a frame out of turn, which wants no reply and only acknowledges. */
-  readonly draw: Draw | undefined;
+  readonly dequeue: Dequeue | undefined;
 }
 
 /** The second look has found something in the log. Written where the record is as it was read. */
-export interface DrawAgain {
-  readonly type: 'draw-again';
+export interface DequeueAgain {
+  readonly type: 'dequeue-again';
   readonly connectionId: ConnectionId;
-  readonly draw: Draw;
+  readonly dequeue: Dequeue;
 }
 
 /** The connection is gone. Written blindly, where it is the record's. */
@@ -160,7 +160,7 @@ export interface GiveUp {
   readonly packetId: PacketId;
 }
 
-export type RecordEvent = Connect | Offer | Appended | Objection | Frame | DrawAgain | Lost | End | GiveUp;
+export type RecordEvent = Connect | Offer | Appended | Objection | Frame | DequeueAgain | Lost | End | GiveUp;
 
 /** The caller's next steps. */
 export type Effect =

@@ -60,17 +60,17 @@ export class Matcher {
    */
   async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
     const some = filters.map((filter) => this.#someOf(filter));
-    const drawn = await this.subscribers(tenant, some);
+    const picked = await this.subscribers(tenant, some);
     const isUnserved = ({ subscribers }: MatchedFilter, place: number) =>
       (some[place]?.entries.length ?? 0) < (filters[place]?.entries.length ?? 0) &&
       subscribers.every(({ session }) => session.attachment === undefined);
-    if (!drawn.some(isUnserved)) return drawn;
-    const unserved = drawn.map(isUnserved);
+    if (!picked.some(isUnserved)) return picked;
+    const unserved = picked.map(isUnserved);
     const whole = await this.subscribers(
       tenant,
       filters.filter((_, place) => unserved[place]),
     );
-    return drawn.map((each, place) => (unserved[place] ? (whole.shift() ?? each) : each));
+    return picked.map((each, place) => (unserved[place] ? (whole.shift() ?? each) : each));
   }
 
   #someOf(filter: FilterEntries): FilterEntries {

@@ -50,13 +50,13 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
       return go(to, () => `writes ${shownRecord(decision.record)}`, after);
     }
     case 'post':
-      return go('ends', () => 'posts what it drew', withPosts(state, connection, handler.page));
+      return go('ends', () => 'posts what it dequeued', withPosts(state, connection, handler.page));
   }
 }
 
 function decideFrame(model: Model, state: State, record: QueueRecord, handler: AckHandler): Decision {
   const { connection, pubacks, pubcomps } = handler;
-  const draw = {
+  const dequeue = {
     log: model.logPage(state.log, record),
     limit: { messages: model.config.pageMessages, bytes: 1_000 },
     nowMs: timeFor(state),
@@ -66,6 +66,6 @@ function decideFrame(model: Model, state: State, record: QueueRecord, handler: A
     type: 'frame',
     connectionId: connectionId(connection),
     acknowledgements: acknowledgementsOf(pubacks, 0, pubcomps),
-    draw: model.without('draw-out-of-turn') ? draw : undefined,
+    dequeue: model.without('dequeue-out-of-turn') ? dequeue : undefined,
   });
 }

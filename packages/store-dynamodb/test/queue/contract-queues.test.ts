@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 600_000 });
 
 const NOTHING = { messages: 0, bytes: 0 };
 
-/** CONNECT of a session that continues draws before anything else is asked of it: here nothing yet. */
+/** CONNECT of a session that continues dequeues before anything else is asked of it: here nothing yet. */
 function connecting(stores: Stores): Stores {
   const { sessions, queues } = stores;
   const open = sessions.open.bind(sessions);

@@ -10,7 +10,7 @@ const FRAME_STEPS = [
   'delete-late',
   'look',
   'read-again',
-  'draw-again',
+  'dequeue-again',
   'reply',
 ];
 const ACK_STEPS = ['begin', 'read', 'delete', 'write', 'post'];

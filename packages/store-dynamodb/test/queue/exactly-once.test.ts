@@ -78,7 +78,7 @@ const SCENES: readonly Scene[] = [
     before: nothing,
     between: async (receiver) => {
       await receiver.client.resume(1);
-      await receiver.draw();
+      await receiver.dequeue();
     },
   },
 ];
@@ -98,7 +98,7 @@ await withService((service) => {
             const { hooks, hasDied } = dying(nth, when);
             await unlessKilled(fanOut(service.make({ hooks }), receiver, message, session));
             await fanOut(service.make(), receiver, message, await receiver.client.session());
-            await receiver.draw();
+            await receiver.dequeue();
             await receiver.finish();
             await fanOut(service.make(), receiver, message, await receiver.client.session());
             await receiver.client.resume(2);
@@ -112,7 +112,7 @@ await withService((service) => {
     }
 
     it.each(['before', 'after'] as const)(
-      'when it is drawn by a process that is killed %s any of its calls',
+      'when it is dequeued by a process that is killed %s any of its calls',
       async (when) => {
         for (let nth = 1; ; nth += 1) {
           const receiver = await QueueReceiver.make(() => service.make(), 2);
@@ -126,7 +126,7 @@ await withService((service) => {
           const session = await receiver.client.resume(2);
           const { hooks, hasDied } = dying(nth, when);
           const { queues } = service.make({ hooks });
-          // What it had drawn was never sent.
+          // What it had dequeued was never sent.
           await unlessKilled(Promise.resolve(queues.next(session, PAGE, NOW_MS)));
           for (const message of messages) await receiver.offer(message);
           await receiver.client.resume(2);
@@ -234,7 +234,7 @@ describe('a copy at QoS 2, on a DynamoDB whose calls overtake each other and con
         const each = some.flatMap((message) => [1, 2].map(() => fanOut(make(), receiver, message, session)));
         await Promise.all([
           ...each,
-          receiver.draw(),
+          receiver.dequeue(),
           round % 2 === 1 ? receiver.client.resume(2) : undefined,
         ]);
         await receiver.finish();

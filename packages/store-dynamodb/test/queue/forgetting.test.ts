@@ -58,7 +58,7 @@ await withService((service) => {
       expect(await stores.queues.length(session)).toBe(5);
     });
 
-    it('that comes late, with an older id, is drawn in its place and counted', async () => {
+    it('that comes late, with an older id, is dequeued in its place and counted', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');

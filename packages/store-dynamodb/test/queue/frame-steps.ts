@@ -1,4 +1,4 @@
-import type { Acknowledgement, Decision, Draw, QueueRecord } from '../../src/queue/types.ts';
+import type { Acknowledgement, Decision, Dequeue, QueueRecord } from '../../src/queue/types.ts';
 import {
   bitsOf,
   connectionId,
@@ -35,8 +35,8 @@ export function frameSteps(model: Model, state: State, connection: number, emit:
       return look(step);
     case 'read-again':
       return readAgain(step);
-    case 'draw-again':
-      return drawAgain(step);
+    case 'dequeue-again':
+      return dequeueAgain(step);
     case 'reply':
       return reply(step);
   }
@@ -158,10 +158,10 @@ function readAgain(step: Step) {
   const { state, connection } = step;
   const { record, log } = state;
   if (connectionOf(record) !== connection) return give(step, 'the record has another connection');
-  go(step, { step: 'draw-again', read: record, log }, () => `reads again: the log is ${shownNames(log)}`);
+  go(step, { step: 'dequeue-again', read: record, log }, () => `reads again: the log is ${shownNames(log)}`);
 }
 
-function drawAgain(step: Step) {
+function dequeueAgain(step: Step) {
   const { model, state, connection, handler } = step;
   if (handler.read !== state.record)
     return go(
@@ -169,8 +169,8 @@ function drawAgain(step: Step) {
       { step: 'read-again', read: undefined },
       () => 'cannot write: the record is another by now',
     );
-  const draw = drawOf(step, state.record, handler.log);
-  const event = { type: 'draw-again', connectionId: connectionId(connection), draw } as const;
+  const dequeue = dequeueOf(step, state.record, handler.log);
+  const event = { type: 'dequeue-again', connectionId: connectionId(connection), dequeue } as const;
   written(step, model.core.decide(state.record, event), state);
 }
 
@@ -197,7 +197,7 @@ function decideConnect(step: Step, record: QueueRecord): Decision {
     epoch: connection,
     connectionId: connectionId(connection),
     receiveMaximum: model.config.receiveMaximum,
-    draw: drawOf(step, record, handler.log),
+    dequeue: dequeueOf(step, record, handler.log),
   });
 }
 
@@ -208,11 +208,11 @@ function decideFrame(step: Step, record: QueueRecord, log: number): Decision {
     type: 'frame',
     connectionId: connectionId(connection),
     acknowledgements: acknowledgementsOf(pubacks, pubrecs, pubcomps),
-    draw: drawOf(step, record, log),
+    dequeue: dequeueOf(step, record, log),
   });
 }
 
-function drawOf({ model, state, handler }: Step, record: QueueRecord, log: number): Draw {
+function dequeueOf({ model, state, handler }: Step, record: QueueRecord, log: number): Dequeue {
   return {
     log: model.logPage(log, record),
     limit: { messages: Math.max(0, model.config.pageMessages - handler.page.length), bytes: 1_000 },

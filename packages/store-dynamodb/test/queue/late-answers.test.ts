@@ -35,9 +35,9 @@ await withService((service) => {
     return { stores, old, packetIds, connect, offer };
   };
 
-  /** What CONNECT draws, which is held up when it is about to write that. */
-  const drawnWhile = async (session: SessionRef, whileDrawing: () => Promise<unknown>) => {
-    const { queues } = service.make({ hooks: once(isRecordWrite, whileDrawing) });
+  /** What CONNECT dequeues, which is held up when it is about to write that. */
+  const dequeuedWhile = async (session: SessionRef, whileDequeuing: () => Promise<unknown>) => {
+    const { queues } = service.make({ hooks: once(isRecordWrite, whileDequeuing) });
     return sentOf(await queues.next(session, PAGE, NOW_MS));
   };
 
@@ -48,7 +48,7 @@ await withService((service) => {
         const { stores, old, packetIds, connect, offer } = await begin(3, 2);
         const session = await connect();
         const late = packetIds[number - 1] ?? 0;
-        const sent = await drawnWhile(session, async () => {
+        const sent = await dequeuedWhile(session, async () => {
           expect(await stores.queues.release(old, late)).toBe('done');
         });
         const others = [1, 2, 3].filter((each) => each !== number);
@@ -67,24 +67,24 @@ await withService((service) => {
       const { stores, old, packetIds, connect } = await begin(2, 2);
       await detach(stores, old, 'c:1');
       const session = await connect();
-      const sent = await drawnWhile(session, async () => {
+      const sent = await dequeuedWhile(session, async () => {
         expect(await stores.queues.release(old, packetIds[0] ?? 0)).toBe('unknown');
       });
       expect(sent).toEqual([`${id(1)}+`, `${id(2)}+`]);
       for (const packetId of packetIds) expect(await stores.queues.release(session, packetId)).toBe('done');
     });
 
-    it('brings the last answer that was awaited: what waits behind that is drawn in its place', async () => {
+    it('brings the last answer that was awaited: what waits behind that is dequeued in its place', async () => {
       const { stores, old, packetIds, connect, offer } = await begin(1, 1, 1);
       expect(await offer(2, old)).toBe(0);
       const session = await connect();
-      const sent = await drawnWhile(session, async () => {
+      const sent = await dequeuedWhile(session, async () => {
         expect(await stores.queues.complete(old, packetIds[0] ?? 0, 'puback')).toBe('done');
       });
       expect(sent).toEqual([id(2)]);
     });
 
-    it('brings PUBACK for what was drawn, behind the page of the new one: its own PUBACK draws all the same', async () => {
+    it('brings PUBACK for what was dequeued, behind the page of the new one: its own PUBACK dequeues all the same', async () => {
       const { stores, old: first, connect, offer } = await begin(0, 1);
       await detach(stores, first, 'c:1');
       expect(await offer(1, { ...first, attachment: undefined })).toBe(0);
@@ -96,15 +96,15 @@ await withService((service) => {
         await event.commit();
         return result;
       };
-      const draw = async (session: SessionRef) =>
+      const dequeue = async (session: SessionRef) =>
         await frameOf(session, async ({ queues }) => await queues.next(session, PAGE, NOW_MS));
-      const packetIds = packetIdsOf(await draw(old));
+      const packetIds = packetIdsOf(await dequeue(old));
       const [packetId = 0] = packetIds;
       let session = old;
       const late = service.make({
         hooks: once(deletes, async () => {
           session = await connect('c:3');
-          expect(packetIdsOf(await draw(session))).toEqual(packetIds);
+          expect(packetIdsOf(await dequeue(session))).toEqual(packetIds);
         }),
       });
       expect(await late.queues.complete({ ...old }, packetId, 'puback')).toBe('unknown');

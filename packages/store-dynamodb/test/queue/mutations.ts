@@ -22,7 +22,7 @@ export interface Mutation {
 }
 
 const OFFER = 'offer-copies.ts';
-const DRAW = 'draw-page.ts';
+const DEQUEUE = 'dequeue-page.ts';
 const RECORD = 'session-record.ts';
 const ENTRIES = 'entries.ts';
 
@@ -48,7 +48,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a page beyond the Receive Maximum',
     edit: {
-      file: DRAW,
+      file: DEQUEUE,
       from: 'return placesTaken(this.record) >= this.record.receiveMaximum',
       to: 'return false',
     },
@@ -57,7 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the log is empty, so direct',
-    edit: { file: DRAW, from: "mode: 'closing', isFetching", to: "mode: 'direct', isFetching" },
+    edit: { file: DEQUEUE, from: "mode: 'closing', isFetching", to: "mode: 'direct', isFetching" },
     finds: WAITS,
     config: TWO_OF_ONE,
   },
@@ -65,8 +65,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'direct again without a look at the log',
     edit: {
       file: OFFER,
-      from: 'record.awaits === 0 && log.every((name) => drawn.has(name))',
-      to: 'record.awaits === 0 && drawn.size >= 0',
+      from: 'record.awaits === 0 && log.every((name) => dequeued.has(name))',
+      to: 'record.awaits === 0 && dequeued.size >= 0',
     },
     finds: ORDER,
     config: { publishers: ['1|1|1', ''], reconnects: 1 },
@@ -101,7 +101,11 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a page overtakes what a publisher is about to post',
-    edit: { file: DRAW, from: 'return nowMs < untilMs && ', to: 'return nowMs < 0 && nowMs < untilMs && ' },
+    edit: {
+      file: DEQUEUE,
+      from: 'return nowMs < untilMs && ',
+      to: 'return nowMs < 0 && nowMs < untilMs && ',
+    },
     finds: ORDER,
     config: { ...TWO_OF_ONE, receiveMaximum: 2 },
   },
@@ -118,7 +122,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'CONNECT sends again under another packet id',
     edit: {
-      file: DRAW,
+      file: DEQUEUE,
       from: "{ ...entry, kind: 'page', phase: 'sent', isCounted: true }",
       to: "{ ...entry, packetId: entry.packetId + 8, kind: 'page', phase: 'sent', isCounted: true }",
     },
@@ -135,8 +139,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'acknowledgements of another connection',
     edit: {
       file: RECORD,
-      from: "if (record.connectionId !== connectionId) return refused(record, 'another-connection');\n  if (draw === undefined)",
-      to: 'if (connectionId !== undefined && draw === undefined)',
+      from: "if (record.connectionId !== connectionId) return refused(record, 'another-connection');\n  if (dequeue === undefined)",
+      to: 'if (connectionId !== undefined && dequeue === undefined)',
     },
     finds: RECEIVE_MAXIMUM,
     config: { publishers: ['1|1', '1'], reconnects: 1 },
@@ -190,8 +194,8 @@ export const MUTATIONS: readonly Mutation[] = [
     config: TWO_OF_ONE,
   },
   {
-    name: 'a frame out of turn draws',
-    caller: 'draw-out-of-turn',
+    name: 'a frame out of turn dequeues',
+    caller: 'dequeue-out-of-turn',
     finds: ORDER,
     config: { ...TWO_OF_ONE, receiveMaximum: 2 },
   },

@@ -82,13 +82,13 @@ await withService((service) => {
       },
       lose: async () => await detach(client, session, `c:${connections}`),
       complete: async (packetId: number) => await client.queues.complete(session, packetId, 'puback'),
-      /** Pages until nothing comes, as the broker draws them. */
+      /** Pages until nothing comes, as the broker dequeues them. */
       drain: async () => {
-        const drawn: Queued[] = [];
+        const dequeued: Queued[] = [];
         for (;;) {
           const page = await client.queues.next(session, PAGE, NOW_MS);
-          if (page.length === 0) return payloadsOf(drawn);
-          drawn.push(...page);
+          if (page.length === 0) return payloadsOf(dequeued);
+          dequeued.push(...page);
         }
       },
       offer: async (number: number, ref: SessionRef = session) => {
@@ -100,7 +100,7 @@ await withService((service) => {
   };
 
   describe('append, then look again', () => {
-    it('a message that is appended while the session goes live is drawn by the client, whom its publisher tells', async () => {
+    it('a message that is appended while the session goes live is dequeued by the client, whom its publisher tells', async () => {
       const race = await begin();
       await race.lose();
       race.interruption.beforeFirst(putsWaiting, async () => {
@@ -130,16 +130,16 @@ await withService((service) => {
     it('a message that is appended before the session is drained is sent by the drain, once', async () => {
       const race = await begin();
       await race.lose();
-      let drawn: string[] = [];
+      let dequeued: string[] = [];
       // Between its append and its second look.
       race.interruption.beforeFirst(putsWaiting, async () => {
         race.interruption.beforeFirst(readsRecord, async () => {
           await race.connect();
-          drawn = await race.drain();
+          dequeued = await race.drain();
         });
       });
       const delivery = await race.offer(1);
-      expect(drawn).toEqual(['1']);
+      expect(dequeued).toEqual(['1']);
       expect(delivery.packetId).toBe(0);
       expect(await race.drain()).toEqual([]);
     });
@@ -168,21 +168,21 @@ await withService((service) => {
       async (isFirst) => {
         const race = await begin();
         if (!isFirst) await race.complete((await race.offer(0)).packetId);
-        let drawn: readonly Queued[] = [];
+        let dequeued: readonly Queued[] = [];
         race.interruption.afterFirst(isRecordWrite, async () => {
-          drawn = await race.client.queues.next(await race.connect(), PAGE, NOW_MS);
+          dequeued = await race.client.queues.next(await race.connect(), PAGE, NOW_MS);
         });
         const { packetId, session } = await race.offer(1);
-        expect(payloadsOf(drawn)).toEqual(['1']);
+        expect(payloadsOf(dequeued)).toEqual(['1']);
         // The connection before may have been sent it [MQTT-3.3.1-1].
-        expect(drawn).toMatchObject([{ delivery: { packetId, dup: true } }]);
+        expect(dequeued).toMatchObject([{ delivery: { packetId, dup: true } }]);
         expect(session.attachment?.connectionId).toBe('c:1');
         expect(await race.complete(packetId)).toBe('done');
         expect(await race.drain()).toEqual([]);
       },
     );
 
-    it('an acknowledgement that makes room while a message is left waiting draws it', async () => {
+    it('an acknowledgement that makes room while a message is left waiting dequeues it', async () => {
       const race = await begin(1);
       const first = await race.offer(1);
       race.interruption.beforeFirst(putsWaiting, async () => {
@@ -223,7 +223,7 @@ await withService((service) => {
       expect(await offer(4, 2)).toBe(0);
     });
 
-    it('a message does not overtake what a frame has drawn, and whose reply has not left: the acknowledgement of that proves it', async () => {
+    it('a message does not overtake what a frame has dequeued, and whose reply has not left: the acknowledgement of that proves it', async () => {
       const stores = service.make();
       const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
       await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
@@ -236,12 +236,12 @@ await withService((service) => {
       const acknowledge = async () => {
         const frame = stores.forEvent();
         expect(await frame.queues.complete(session, packetId, 'puback')).toBe('done');
-        const drawn = await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
+        const dequeued = await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
         // The broker asks until nothing comes.
-        if (drawn.length > 0)
+        if (dequeued.length > 0)
           expect(await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
         await frame.commit();
-        return drawn.map((queued) => {
+        return dequeued.map((queued) => {
           if (queued.type !== 'publish') return 'pubrel';
           packetId = queued.delivery.packetId;
           return queued.message.id;
@@ -272,12 +272,12 @@ await withService((service) => {
       // In another process the client is back, and acknowledges what was under way.
       const other = service.make();
       const back = await open(other, tenant, 'c', { connectionId: 'c:2', attachment: { receiveMaximum: 1 } });
-      const drawn = async () => payloadsOf(await other.queues.next(back.session, PAGE, NOW_MS));
+      const dequeued = async () => payloadsOf(await other.queues.next(back.session, PAGE, NOW_MS));
       expect(await offer(2)).toBe(0);
-      expect(await drawn()).toEqual(['1']);
+      expect(await dequeued()).toEqual(['1']);
       expect(await other.queues.complete(back.session, 1, 'puback')).toBe('done');
       expect(await offer(3)).toBe(0);
-      expect(await drawn()).toEqual(['2']);
+      expect(await dequeued()).toEqual(['2']);
     });
 
     it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
@@ -471,7 +471,7 @@ await withService((service) => {
       expect(await stores.sessions.beginWill(session, '1', 'n', NOW_MS)).toEqual({ state: 'none' });
     });
 
-    it('a message that begins to wait is drawn by the next acknowledgement', async () => {
+    it('a message that begins to wait is dequeued by the next acknowledgement', async () => {
       const { stores, lose } = losing();
       const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
       const deliveries = [deliveryTo({ ...session }), deliveryTo({ ...session })];
@@ -485,7 +485,7 @@ await withService((service) => {
       expect(payloadsOf(await stores.queues.next(session, PAGE, NOW_MS))).toEqual(['1']);
     });
 
-    it('a message that waited is drawn, once', async () => {
+    it('a message that waited is dequeued, once', async () => {
       const { stores, lose } = losing();
       const { session } = await open(stores, unique('tenant'), 'c');
       const delivery = deliveryTo({ ...session });

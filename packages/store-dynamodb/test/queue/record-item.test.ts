@@ -47,7 +47,7 @@ describe('the item of a record', () => {
     expect(recordOfItem(item).record.mode).toBe('backlog');
   });
 
-  it('takes few write units for a hundred that were drawn', () => {
+  it('takes few write units for a hundred that were dequeued', () => {
     const hundred = Array.from({ length: 100 }, (_, place): Entry => {
       const name = `${MESSAGE_ID}${String(place).padStart(4, '0')}\0`;
       const fields = { kind: 'page', phase: 'sent', isCounted: true, body: 'log' } as const;

@@ -39,7 +39,7 @@ await withService((service) => {
     };
     const stores = service.make({ hooks: { after } });
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
-    // What it draws leaves with the reply to CONNECT: until that has arrived a publisher appends.
+    // What it dequeues leaves with the reply to CONNECT: until that has arrived a publisher appends.
     const { queues } = stores.forEvent({ connectionId: 'c:2' });
     expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
     expect(isDue).toBe(false);

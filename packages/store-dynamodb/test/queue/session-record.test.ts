@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { acknowledgedAs } from '../../src/queue/acknowledge-entries.ts';
 import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, nextPacketId } from '../../src/queue/entries.ts';
 import { decide, NEW_RECORD } from '../../src/queue/session-record.ts';
-import type { Copy, Decision, Draw, Effect, Entry, LogItem, QueueRecord } from '../../src/queue/types.ts';
+import type { Copy, Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from '../../src/queue/types.ts';
 
 const ONLINE: QueueRecord = {
   ...NEW_RECORD,
@@ -43,7 +43,7 @@ const item = (name: string, fields: Partial<LogItem> = {}): LogItem => ({
   ...fields,
 });
 
-const drawing = (items: readonly LogItem[], fields: Partial<Draw> = {}): Draw => ({
+const dequeuing = (items: readonly LogItem[], fields: Partial<Dequeue> = {}): Dequeue => ({
   log: { items, isComplete: true },
   limit: { messages: 10, bytes: 1_000 },
   nowMs: NOW_MS,
@@ -51,10 +51,10 @@ const drawing = (items: readonly LogItem[], fields: Partial<Draw> = {}): Draw =>
   ...fields,
 });
 
-const fetching = (record: QueueRecord, draw: Draw): Decision =>
+const fetching = (record: QueueRecord, dequeue: Dequeue): Decision =>
   decide(
     { ...record, mode: 'backlog', isFetching: true },
-    { type: 'frame', connectionId: 'A', acknowledgements: [], draw },
+    { type: 'frame', connectionId: 'A', acknowledgements: [], dequeue },
   );
 
 const offering = (record: QueueRecord, ...copies: readonly Copy[]): Decision =>
@@ -121,7 +121,7 @@ describe('a page', () => {
       epoch: 2,
       connectionId: 'B',
       receiveMaximum: 10,
-      draw: drawing([item('m7'), item('m8')]),
+      dequeue: dequeuing([item('m7'), item('m8')]),
     });
     expect(decision.effects).toMatchObject([
       { type: 'pubrel', packetId: 5 },
@@ -144,53 +144,55 @@ describe('a page', () => {
         ...unsent.entries,
       ],
     };
-    const decision = fetching(first, drawing(log, { limit }));
+    const decision = fetching(first, dequeuing(log, { limit }));
     expect(published(decision)).toEqual(['m9']);
     expect(decision.record).toMatchObject({ mode: 'backlog', isFetching: true });
   });
 
   it('cannot know that a message is gone which stands behind what was read', () => {
     const unsent = { ...ONLINE, entries: [entry(3, { phase: 'unsent', isCounted: false })] };
-    const decision = fetching(unsent, drawing([], { log: { items: [item('m1')], isComplete: false } }));
+    const decision = fetching(unsent, dequeuing([], { log: { items: [item('m1')], isComplete: false } }));
     expect(decision.record.entries).toEqual(unsent.entries);
     expect(decision.effects).toEqual([{ type: 'reply', isMoreWaiting: true }]);
   });
 
   it('deletes what has expired, and goes on behind it [MQTT-3.3.2-5]', () => {
-    const decision = fetching(ONLINE, drawing([item('m1', { expiresAtMs: NOW_MS }), item('m2')]));
+    const decision = fetching(ONLINE, dequeuing([item('m1', { expiresAtMs: NOW_MS }), item('m2')]));
     expect(decision.effects[0]).toEqual({ type: 'delete', name: 'm1' });
     expect(published(decision)).toEqual(['m2']);
   });
 
   it('awaits the first message of the reply also where the second look finds nothing that may be sent', () => {
-    const draw = drawing([item('m2', { expiresAtMs: NOW_MS })], { firstOfReply: 1 });
+    const dequeue = dequeuing([item('m2', { expiresAtMs: NOW_MS })], { firstOfReply: 1 });
     const { record } = decide(
       { ...ONLINE, entries: [entry(1)] },
-      { type: 'draw-again', connectionId: 'A', draw },
+      { type: 'dequeue-again', connectionId: 'A', dequeue },
     );
     expect(record).toMatchObject({ mode: 'closing', awaits: 1 });
   });
 
   it('waits for a publisher that may still post, and no longer than it lives', () => {
     const taken = { ...ONLINE, untilMs: NOW_MS, entries: [entry(1, { kind: 'push', body: 'inline' })] };
-    expect(published(fetching(taken, drawing([item('m2')], { nowMs: NOW_MS - 1 })))).toEqual([]);
-    expect(published(fetching(taken, drawing([item('m2')])))).toEqual(['m2']);
+    expect(published(fetching(taken, dequeuing([item('m2')], { nowMs: NOW_MS - 1 })))).toEqual([]);
+    expect(published(fetching(taken, dequeuing([item('m2')])))).toEqual(['m2']);
   });
 
-  it('leaves the record as it is where it can draw nothing: the sweep tells by its last write whether a queue moves', () => {
+  it('leaves the record as it is where it can dequeue nothing: the sweep tells by its last write whether a queue moves', () => {
     const entries = [entry(1, { kind: 'push', body: 'inline' })];
     const full = { ...ONLINE, receiveMaximum: 1, entries };
-    const first = fetching(full, drawing([item('m2')])).record;
+    const first = fetching(full, dequeuing([item('m2')])).record;
     expect(first).toMatchObject({ mode: 'backlog', isFetching: true });
-    const draw = drawing([item('m2')]);
-    const again = decide(first, { type: 'frame', connectionId: 'A', acknowledgements: [], draw });
+    const dequeue = dequeuing([item('m2')]);
+    const again = decide(first, { type: 'frame', connectionId: 'A', acknowledgements: [], dequeue });
     expect(again.record).toBe(first);
   });
 
   it('holds one message at least, and none where no message may come', () => {
     const log = [item('m1', { bytes: 5_000 }), item('m2')];
-    expect(published(fetching(ONLINE, drawing(log)))).toEqual(['m1']);
-    expect(published(fetching(ONLINE, drawing(log, { limit: { messages: 0, bytes: 10_000 } })))).toEqual([]);
+    expect(published(fetching(ONLINE, dequeuing(log)))).toEqual(['m1']);
+    expect(published(fetching(ONLINE, dequeuing(log, { limit: { messages: 0, bytes: 10_000 } })))).toEqual(
+      [],
+    );
   });
 });
 
@@ -200,7 +202,7 @@ describe('an acknowledgement', () => {
       type: 'frame',
       connectionId: 'A',
       acknowledgements: [{ packet, packetId }],
-      draw: undefined,
+      dequeue: undefined,
     });
 
   it('of another connection is refused', () => {

@@ -60,7 +60,7 @@ export type CallerMutation =
   | 'no-memory'
   | 'delete-late'
   | 'look-before-appending'
-  | 'draw-out-of-turn'
+  | 'dequeue-out-of-turn'
   | 'post-again-when-unknown'
   | 'post-again-when-repeated';
 
@@ -112,7 +112,7 @@ export interface FrameHandler {
     | 'delete-late'
     | 'look'
     | 'read-again'
-    | 'draw-again'
+    | 'dequeue-again'
     | 'reply';
   readonly does: 'connect' | 'frame';
   readonly read: QueueRecord | undefined;

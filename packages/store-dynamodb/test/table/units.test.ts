@@ -179,7 +179,7 @@ await withService((service) => {
         });
       });
 
-      it('CONNECT that draws what waits: no write for each message, and a read to find that nothing is left', async () => {
+      it('CONNECT that dequeues what waits: no write for each message, and a read to find that nothing is left', async () => {
         await publishTo(false);
         const connect = await unitsOf(door.connect(name('b'), 'a', { cleanStart: false, expiry: 3600 }));
         expect(connect).toEqual({ reads: 5 + 1, writes: 3 });
@@ -195,19 +195,19 @@ await withService((service) => {
         for (let count = 0; count < QUEUED; count += 1)
           await door.frame(name('publisher'), publishOf('s/t', { qos: 1 }));
         const units = await unitsOf(door.connect(name('b'), 'a', { cleanStart: false, expiry: 3600 }));
-        const drawn = door.published.slice(-QUEUED).map(({ deliveries }) => deliveries[0]?.packetId ?? 0);
-        return { units, drawn };
+        const dequeued = door.published.slice(-QUEUED).map(({ deliveries }) => deliveries[0]?.packetId ?? 0);
+        return { units, dequeued };
       };
 
-      it('CONNECT: 1 write for each page of 32, of the record; what was drawn is read with each page, and by the last look', async () => {
+      it('CONNECT: 1 write for each page of 32, of the record; the dequeued messages are read with each page, and by the last look', async () => {
         const { units } = await returned();
         // Forty items of 290 bytes are three units; the record is read before each page, and once more.
         expect(units).toEqual({ reads: 2 + 3 * 3 + 3, writes: 2 + 2 });
       });
 
       it('their PUBACKs in one frame: 1 write for each, of the queue, and 1 of the record', async () => {
-        const { drawn } = await returned();
-        const units = await unitsOf(door.frame(name('b'), ...drawn.map(PUBACK)));
+        const { dequeued } = await returned();
+        const units = await unitsOf(door.frame(name('b'), ...dequeued.map(PUBACK)));
         expect(units).toEqual({ reads: 1 + 1, writes: QUEUED + 1 });
         await door.frame(name('publisher'), publishOf('s/t', { qos: 1 }));
         expect(door.published.at(-1)?.deliveries[0]?.packetId).toBeGreaterThan(0);

@@ -1,9 +1,9 @@
 import { bodyAfterPubrec } from './acknowledge-entries.ts';
-import { ENTRIES_MAX, namesDrawn, placesTaken, withEntry } from './entries.ts';
-import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './types.ts';
+import { ENTRIES_MAX, namesDequeued, placesTaken, withEntry } from './entries.ts';
+import type { Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
 /**
- * Draws a page: what is sent with the reply to a frame, and what the record says of it. In this order:
+ * Dequeues a page: what is sent with the reply to a frame, and what the record says of it. In this order:
  *
  * 1. PUBRELs that are due.
  * 2. Entries that are to be sent again, oldest first, under their packet ids.
@@ -11,12 +11,12 @@ import type { Decision, Draw, Effect, Entry, LogItem, QueueRecord } from './type
  * 4. When messages are left, the mode is backlog and the reply says that more waits. Otherwise it is closing: see
  *    {@link conclude}.
  */
-export function drawPage(record: QueueRecord, draw: Draw): Decision {
-  const page = new PageInDrawing(record, draw);
+export function dequeuePage(record: QueueRecord, dequeue: Dequeue): Decision {
+  const page = new DequeuedPage(record, dequeue);
   page.sendPubrels();
   page.sendAgain();
   page.sendNew();
-  return { record: conclude(page.record, draw, page), effects: page.effects };
+  return { record: conclude(page.record, dequeue, page), effects: page.effects };
 }
 
 /**
@@ -30,12 +30,12 @@ export function drawPage(record: QueueRecord, draw: Draw): Decision {
  * A publisher that looks after `closing` is written objects. The mode becomes direct only when the page has provably
  * arrived, since a message that a publisher posts meanwhile would overtake the reply.
  */
-function conclude(record: QueueRecord, { firstOfReply }: Draw, page: PageInDrawing): QueueRecord {
+function conclude(record: QueueRecord, { firstOfReply }: Dequeue, page: DequeuedPage): QueueRecord {
   if (page.isSomethingLeft) return fetching(record);
   return { ...record, mode: 'closing', isFetching: false, awaits: firstOfReply || page.firstPacketId };
 }
 
-/** A fetch that has drawn nothing changes nothing: the sweep tells by the record's last write whether a queue moves. */
+/** A fetch that has dequeued nothing changes nothing: the sweep tells by the record's last write whether a queue moves. */
 function fetching(record: QueueRecord): QueueRecord {
   const { mode, isFetching, awaits } = record;
   if (mode === 'backlog' && isFetching && awaits === 0) return record;
@@ -43,10 +43,10 @@ function fetching(record: QueueRecord): QueueRecord {
 }
 
 /** A page while it is filled, and the record as the page changes it. */
-class PageInDrawing {
+class DequeuedPage {
   record: QueueRecord;
   readonly effects: Effect[] = [];
-  readonly #draw: Draw;
+  readonly #dequeue: Dequeue;
   readonly #inLog: ReadonlySet<string>;
   readonly #lastRead: string | undefined;
   #packets = 0;
@@ -56,11 +56,11 @@ class PageInDrawing {
   #isNewLeft = false;
   firstPacketId = 0;
 
-  constructor(record: QueueRecord, draw: Draw) {
+  constructor(record: QueueRecord, dequeue: Dequeue) {
     this.record = record;
-    this.#draw = draw;
-    this.#inLog = new Set(draw.log.items.map(({ name }) => name));
-    this.#lastRead = draw.log.items.at(-1)?.name;
+    this.#dequeue = dequeue;
+    this.#inLog = new Set(dequeue.log.items.map(({ name }) => name));
+    this.#lastRead = dequeue.log.items.at(-1)?.name;
   }
 
   get isSomethingLeft(): boolean {
@@ -80,11 +80,11 @@ class PageInDrawing {
    * publisher may also have died, so the page waits for it only as long as a handler lives.
    */
   sendNew(): void {
-    const { log, nowMs } = this.#draw;
-    const drawn = namesDrawn(this.record);
-    const items = log.items.filter(({ name }) => !drawn.has(name));
-    const mayDraw = !this.#isUnsentLeft && !isPostAwaited(this.record, nowMs);
-    const isAllSent = mayDraw ? items.every((item) => this.#sendItem(item)) : items.length === 0;
+    const { log, nowMs } = this.#dequeue;
+    const dequeued = namesDequeued(this.record);
+    const items = log.items.filter(({ name }) => !dequeued.has(name));
+    const mayDequeue = !this.#isUnsentLeft && !isPostAwaited(this.record, nowMs);
+    const isAllSent = mayDequeue ? items.every((item) => this.#sendItem(item)) : items.length === 0;
     this.#isNewLeft = !isAllSent || !log.isComplete;
   }
 
@@ -99,7 +99,7 @@ class PageInDrawing {
   }
 
   #sendEntryAgain(entry: Entry): void {
-    const { log } = this.#draw;
+    const { log } = this.#dequeue;
     if (entry.body === 'log' && !this.#inLog.has(entry.name)) {
       const isUnread = !log.isComplete && !(this.#lastRead !== undefined && entry.name <= this.#lastRead);
       if (isUnread) this.#isUnsentLeft = true;
@@ -124,7 +124,7 @@ class PageInDrawing {
 
   /** False where it has to wait, and so all that is behind it. */
   #sendItem({ name, qos, bytes, expiresAtMs }: LogItem): boolean {
-    if (expiresAtMs !== undefined && expiresAtMs <= this.#draw.nowMs) {
+    if (expiresAtMs !== undefined && expiresAtMs <= this.#dequeue.nowMs) {
       this.effects.push({ type: 'delete', name });
       return true;
     }
@@ -157,7 +157,7 @@ class PageInDrawing {
   }
 
   #hasRoom(bytes: number): boolean {
-    const { limit, firstOfReply } = this.#draw;
+    const { limit, firstOfReply } = this.#dequeue;
     if (this.#packets >= limit.messages) return false;
     const isFirst = this.#packets === 0 && firstOfReply === 0;
     return isFirst || this.#bytes + bytes <= limit.bytes;
