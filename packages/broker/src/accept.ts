@@ -36,15 +36,15 @@ export type AcceptOutcome =
   | 'tenant-queues-full';
 
 export interface AcceptOptions {
-  /** Who is charged for the deliveries. @default nobody */
+  /** The publisher that is charged for the deliveries. @default none */
   readonly publisher?: Publisher | undefined;
-  /** The same message was accepted before, and whoever did so may not have come to its end. @default false */
+  /** The message was accepted before, perhaps by a process that died before it finished. @default false */
   readonly isRepeat?: boolean;
-  /** It is a will: nobody is there to be answered. @default false */
+  /** The message is a will: no client waits for an answer. @default false */
   readonly isWill?: boolean;
 }
 
-/** The broker has not taken the message: whoever sent it may send it again. */
+/** The broker has refused the message: the sender may send it again. */
 export function isRefused(outcome: AcceptOutcome): boolean {
   return outcome !== 'delivered' && outcome !== 'no-matching-subscribers';
 }
@@ -75,8 +75,8 @@ export function createMessage(context: Context, draft: MessageDraft, id: Message
  * Takes responsibility for a message: retains it where asked, then finds its subscribers and delivers to them. A port
  * that is unavailable before the first write leaves nothing of it behind; from there on the message is `UnderWay`.
  *
- * Retained before matching, as a subscriber writes its subscription before it reads retained messages: whatever the
- * interleaving, it sees the newest value.
+ * It retains before it matches, and a subscriber writes its subscription before it reads retained messages: in every
+ * interleaving the subscriber sees the newest value.
  */
 export function* accept(
   context: Context,
@@ -104,7 +104,7 @@ function* retainAndForward(
   return yield* forward(context, tenant, message, options);
 }
 
-/** Bytes of what a retained message is stored as that count as one write. */
+/** Bytes of a stored retained message that count as one write. */
 const WRITE_BYTES = 1024;
 
 function* mayWrite(
@@ -135,15 +135,15 @@ function* forward(
     return 'tenant-queues-full';
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
-  // Before anybody is served: a publisher that is refused sends again, and should not double what arrived.
+  // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
   yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 
 /**
- * Who learns that a message is refused can send it again. A client learns nothing of what becomes of QoS 0, nor of its
- * will, which would be lost for want of a place to retain it: these are delivered all the same.
+ * A publisher that learns of a refusal can send the message again. A client gets no answer for QoS 0 or for its will,
+ * so these are delivered even when there is no room to retain them.
  */
 function hasAnswer({ qos, publisherKey }: Message, { isWill = false }: AcceptOptions): boolean {
   return !isWill && (qos > 0 || publisherKey === undefined);

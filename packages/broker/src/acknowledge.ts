@@ -8,8 +8,8 @@ import type { CompletingPacket } from './ports/index.ts';
 import { reply } from './reply.ts';
 
 /**
- * PUBACK, PUBREC, PUBREL and PUBCOMP (sections 3.4 to 3.7). An acknowledgement for a packet id that is not in use is
- * answered where the exchange has an answer, and otherwise ignored: it is what a reconnecting client may send.
+ * PUBACK, PUBREC, PUBREL and PUBCOMP (sections 3.4 to 3.7). The broker answers an acknowledgement for an unused packet
+ * id if the exchange has an answer, and otherwise ignores it: a client may send one after it reconnects.
  */
 export function* acknowledgement(
   context: Context,

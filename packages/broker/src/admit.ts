@@ -32,7 +32,7 @@ export interface Admission {
   readonly authenticationData: Uint8Array | undefined;
 }
 
-/** The client is who it says it is: it gets its session, CONNACK, and what waits for it. */
+/** The client is authenticated: it gets its session, CONNACK, and the messages that wait for it. */
 export function* admit(context: Context, link: Link, asked: Admission): Flow<void> {
   const addressed = withHost(context, withAddress(asked.identity, link.peer), link.peer);
   const admission = named(context, { ...asked, identity: addressed });
@@ -47,7 +47,7 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   const opened = yield* open(context, link, admission, nowMs);
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
   if (!(yield* endPreviousOrRefuse(context, link, admission, opened, nowMs))) return;
-  // Rules may have changed since the last connection, and what was allowed under them ends before it delivers.
+  // Rules may have changed since the last connection: subscriptions that are no longer allowed end before they deliver.
   if (opened.present && context.ports.authorizer.allowsEverything !== true)
     yield* endForbidden(context, opened.session, identity);
   const connection = connectionOf(context, admission, opened, nowMs);
@@ -163,19 +163,19 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 }
 
 /**
- * Ends what stood there before. False, and CONNECT refused, when that is unavailable: the session is left again. One
- * that this CONNECT began ends; one that it found goes on as it was. The will goes nowhere, as its CONNECT was not
- * accepted [MQTT3-3.1.2-8].
+ * Ends the previous connection or session. Returns false, and refuses CONNECT, when the store is unavailable: then the
+ * session is left again. A session that this CONNECT began ends; a session that it found goes on as it was. The will
+ * goes nowhere, as its CONNECT was not accepted [MQTT3-3.1.2-8].
  *
  *     handler of CONNECT                 sweep, or the next CONNECT
  *     open: attached, with its will
- *     what ended cannot be forgotten: throttled
+ *     the ended session cannot be deleted: throttled
  *     CONNACK 0x97
  *     (were the session not left …)
  *                                        … finds a lost connection, and publishes the will
  *
- * Where leaving is unavailable as well there is no CONNACK at all: nobody has been refused, and what the sweep finds is
- * a lost connection.
+ * If leaving is unavailable as well, there is no CONNACK: the client has not been refused, and the sweep finds a lost
+ * connection.
  */
 function* endPreviousOrRefuse(
   context: Context,
@@ -233,7 +233,7 @@ function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
   return asked === 0 ? maximum : Math.min(asked, maximum);
 }
 
-/** What CONNACK says: only what differs from what the client asked for or would assume. */
+/** The properties of CONNACK: only values that differ from those that the client asked for or would assume. */
 function connackProperties(
   context: Context,
   { packet, isAssigned, authenticationData }: NamedAdmission,

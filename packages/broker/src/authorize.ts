@@ -1,7 +1,7 @@
 import type { Awaitable } from './flow.ts';
 import type { Authorizer, Identity, Peer, PublishTerms } from './ports/index.ts';
 
-/** Topics of the server itself (section 4.7.2); no client speaks for it, whatever its rules are. */
+/** Topics of the server itself (section 4.7.2). No rule lets a client publish to them. */
 const RESERVED_PREFIX = '$SYS/';
 
 /** Whether a client may publish to a topic. Its real name: an alias has been resolved before. */

@@ -23,7 +23,7 @@ export interface Ban {
   readonly as: BanKind;
   /** A client identifier, the name of an identity, an IP address, or the id of a token. Not empty. */
   readonly who: string;
-  /** Whose; the empty string for an address, which is banned for every tenant. */
+  /** The tenant of the banned client; empty for an address, which is banned for every tenant. */
   readonly tenant: string;
   /** For people: the operator that has banned it. */
   readonly by: string;
@@ -168,7 +168,7 @@ export class BanList implements Bans {
     );
   }
 
-  /** Names and tokens are found in sessions: what they do not say is the address. */
+  /** Sessions hold names and tokens, but not the address. */
   holderOf(_identity: Identity, host: string | undefined): string | undefined {
     return host;
   }

@@ -19,11 +19,11 @@ export interface PublishRequest {
   readonly qos: QoS;
   readonly retain: boolean;
   readonly properties: PublishProperties;
-  /** Who is charged for the deliveries. @default nobody */
+  /** The publisher that is charged for the deliveries. @default none */
   readonly publisher?: Publisher;
 }
 
-/** What became of a message that was taken. */
+/** The outcome of an accepted message. */
 export interface PublishReceipt {
   readonly messageId: MessageId;
   readonly outcome: 'delivered' | 'no-matching-subscribers';
@@ -31,17 +31,17 @@ export interface PublishReceipt {
 
 /**
  * The broker as a door uses it. The calls for one link (`receive`, `lost`, `disconnect`, `drain`) follow one another:
- * the next one when the answer to the last is there, at once or when its promise is settled. Links are independent
- * of each other.
+ * the door makes the next call when the last one has answered, at once or when its promise is settled. Links are
+ * independent of each other.
  */
 export interface Broker {
   /** Handles one packet, or the violation that the decoder found instead of one. */
   receive(link: Link, packet: Packet | Violation): Awaitable<void>;
-  /** The network connection ended, whoever ended it. `why` is for the log. */
+  /** The network connection ended, closed by either side. `why` is for the log. */
   lost(link: Link, why: string, loss?: Loss): Awaitable<void>;
   /**
-   * A network connection ended without anybody telling its session: for whoever finds it still attached there. Does
-   * nothing and answers false when the session has another connection, or knows.
+   * A network connection ended and its session was not told: for the sweep, or a timer, that finds the session still
+   * attached to it. Does nothing and returns false when the session has another connection, or has been told.
    */
   lostUnnoticed(
     tenant: string,
@@ -49,7 +49,10 @@ export interface Broker {
     connectionId: ConnectionId,
     loss?: Loss,
   ): Awaitable<boolean>;
-  /** Forgets what an incarnation owned that is over for certain, for whoever finds that a crash has left it behind. */
+  /**
+   * Deletes the state of an incarnation that is certainly over, for a caller that finds state which a crash has left
+   * behind.
+   */
   discardEnded(session: SessionRef): Awaitable<void>;
   /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
@@ -64,11 +67,11 @@ export interface Broker {
     expulsion: Expulsion,
     isMeant?: (record: SessionRecord) => boolean,
   ): Awaitable<boolean>;
-  /** The link is ready again: sends what waits for its session. */
+  /** The link is ready again: sends the messages that wait for its session. */
   drain(link: Link): Awaitable<void>;
   /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */
   recheck(session: SessionRef, identity: Identity): Awaitable<void>;
-  /** What orders messages. A door with several processes carries it from one to the other. */
+  /** The clock that orders messages. A door with several processes carries it from one to the other. */
   readonly messageClock: MessageClock;
   /** A timer is due. */
   ring(timer: Timer): Awaitable<void>;
@@ -78,16 +81,17 @@ export interface Broker {
    */
   serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
   /**
-   * Publishes for the server itself, or for somebody whom the caller has authorised (`mayPublish`). A `Violation` when
-   * the request is not a valid PUBLISH, or exceeds a quota (0x97). What is for the gateway's clients has left only
-   * when its door has flushed.
+   * Publishes for the server itself, or for a publisher whom the caller has authorised (`mayPublish`). A `Violation`
+   * when the request is not a valid PUBLISH, or exceeds a quota (0x97). Deliveries to the gateway's clients leave only
+   * when that door flushes.
    */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
   /**
-   * For a door with an `Outbox`: what that has gathered is offered to the queues, and what may be sent is given to the
-   * connections. When it has left there, and what is uncertain has been ended, `append` is called.
+   * For a door with an `Outbox`: offers the gathered messages to the queues, and gives those that may be sent to the
+   * connections. The door calls `append` when these have left, and when it has closed the connections whose delivery
+   * state is unknown.
    */
   deliverAll(routed: readonly Routed[]): Awaitable<Sent>;
-  /** Stores what has to wait. From then on the publishers may be answered. */
+  /** Stores the messages that have to wait. From then on the publishers may be answered. */
   append(sent: Sent): Awaitable<Stored>;
 }

@@ -39,7 +39,7 @@ export function bindingRank(identity: Identity, clientId: string): BindingRank |
   return rankAmong(clientIds, name, clientId);
 }
 
-/** Why the identity may not open such a session [SEC-OWNER-3]. */
+/** The reason why the identity may not open this session [SEC-OWNER-3]. */
 export function clientIdRefusal(
   identity: Identity,
   clientId: string,

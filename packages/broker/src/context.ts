@@ -3,7 +3,7 @@ import type { MessageClock } from './message-clock.ts';
 import type { Ports } from './ports/index.ts';
 import type { ShareRotation } from './share.ts';
 
-/** What every use case is given. */
+/** The arguments that every use case gets. */
 export interface Context {
   readonly ports: Ports;
   readonly options: BrokerOptions;

@@ -33,12 +33,12 @@ export function* deliver(
 }
 
 /**
- * Does what says that messages have been delivered, when they have: at once, or when the outbox has been delivered.
+ * Runs a step that marks messages as delivered, when they have been: at once, or when the outbox has been delivered.
  *
  *     handler A                          client, handler B
  *     receives QoS 2: pending
  *     matches; the outbox has the message
- *     (were it settled here …)
+ *     (were it marked as handed on here …)
  *     dies
  *                                        sends it again: … B would only answer, and the message would be lost
  *                                        pending, the same message id: B hands it on
@@ -48,7 +48,7 @@ export function* whenDelivered({ ports: { outbox } }: Context, does: () => Flow<
   else outbox.whenLeft(() => run(does()));
 }
 
-/** Messages of an outbox: what could be sent has been given to the connections. */
+/** The messages of an outbox after the first step: those that may be sent have been given to the connections. */
 export interface Sent extends Pick<Offered, 'uncertain' | 'waiting'> {
   readonly sorted: readonly SortedDeliveries[];
   readonly offered: Offered | undefined;
@@ -59,7 +59,10 @@ export type Stored = Pick<Appended, 'uncertain' | 'unannounced'>;
 
 const NONE: readonly never[] = [];
 
-/** The first step: what may be sent is given to the connections, in the messages' order, and nothing waits in a queue yet. */
+/**
+ * The first step: messages that may be sent are given to the connections, in their order. No message waits in a queue
+ * yet.
+ */
 export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<Sent> {
   const sorted = routed.flatMap((each) => sort(context, each) ?? []);
   const offers = sorted.flatMap(({ message, queued, held }) =>
@@ -69,13 +72,13 @@ export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<S
   try {
     if (offers.length > 0) offered = yield* offerAll(context, offers);
   } finally {
-    // Also where the store has failed: what was taken has a place in its window, and QoS 0 needs none.
+    // Also when the store has failed: a message that was taken has a place in its window, and QoS 0 needs none.
     for (const each of sorted) yield* send(context, each);
   }
   return { sorted, offered, uncertain: offered?.uncertain ?? NONE, waiting: offered?.waiting ?? NONE };
 }
 
-/** The second step, when what was given to the connections has left: what waits is stored. */
+/** The second step, when the messages given to the connections have left: stores the messages that wait. */
 export function* append(context: Context, { sorted, offered }: Sent): Flow<Stored> {
   const appended = offered && (yield* waitFor(offered.append()));
   for (const each of sorted) {
@@ -193,8 +196,8 @@ function sort(context: Context, { message, deliveries, passes }: Routed): Sorted
 }
 
 /**
- * At QoS 1 to a connection that keeps nothing: it is sent once, under a packet id that this gives it, and nobody waits for
- * its PUBACK.
+ * At QoS 1 to a connection that keeps nothing: the message is sent once, under a packet id of its own, and the broker
+ * does not wait for PUBACK.
  */
 export function isUnkept(message: Message, delivery: Delivery): boolean {
   const { qos, share, session } = delivery;
@@ -205,7 +208,7 @@ export function isUnkept(message: Message, delivery: Delivery): boolean {
 
 /**
  * The packet id of a message that is kept nowhere: from its own id, in the upper half of the range, which no queue
- * uses. Two messages may share one, and as nobody acknowledges them nobody is harmed.
+ * uses. Two messages may share one, which is harmless as they are not acknowledged.
  */
 function packetIdOf({ id }: Message): number {
   let hash = 0;

@@ -8,12 +8,12 @@ import { replay } from './replay.ts';
 import { reply } from './reply.ts';
 import type { Delivery, Queued, QueuedPublish } from './session.ts';
 
-/** Messages drawn from a queue at a time; between pages the link is asked how much it takes. */
+/** Messages dequeued from a queue at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
 
 /**
- * Sends what waits for the session while its window and its link have room; then retained messages. A drop is
- * told before, where the oldest messages of the queue have given way.
+ * Sends what waits for the session while its window and its link have room; then retained messages. When the oldest
+ * messages of the queue were dropped, the client is told first.
  */
 export function* drain(context: Context, link: Link, connection: Connection): Flow<void> {
   yield* tellDropped(context, connection.session, false);

@@ -36,8 +36,8 @@ export function logDropped(
 }
 
 /**
- * Tells a client what was dropped for it, where it has subscribed to that, and its connection takes it. At QoS 0, since a
- * queue that is full has no room for it: the next notice says what has been dropped in all.
+ * Tells a client how many of its messages were dropped, if it has subscribed to these notices and its connection takes
+ * one. At QoS 0, since a full queue has no room for it: the next notice says how many have been dropped in all.
  */
 export function* tellDropped(context: Context, session: SessionRef, isUrgent: boolean): Flow<void> {
   const { drops, connections, subscriptions } = context.ports;

@@ -16,7 +16,7 @@ export function* endPrevious(context: Context, opened: OpenedSession, previous: 
   if (!opened.present) yield* discardState(context, session);
 }
 
-/** What the old connection is told: nothing before MQTT 5.0, and nothing that is too large for it [MQTT-3.14.2-3]. */
+/** The DISCONNECT for the old connection: none before MQTT 5.0, and none that is too large for it [MQTT-3.14.2-3]. */
 function takenOver({ protocolVersion, maximumPacketSize }: Attachment): DisconnectPacket | undefined {
   if (protocolVersion < 5) return undefined;
   const properties = because('another client connected with the same client identifier');

@@ -10,10 +10,10 @@ export function* endSession(context: Context, session: SessionRef, connectionId:
 }
 
 /**
- * Forgets what an ended incarnation owned [MQTT-3.1.2-4]; messages of shared subscriptions go to other members.
+ * Deletes the state of an ended incarnation [MQTT-3.1.2-4]; messages of shared subscriptions go to other members.
  *
- * What is to be passed on is forgotten when it has been, and the subscriptions last of all: as long as they are there, a
- * session that is not can be found, and all of this is done again by whoever finds it.
+ * Messages that are to be passed on are deleted after they have been, and the subscriptions last: as long as they are
+ * there, the sweep can find the ended session and do all of this again.
  */
 export function* discardState(context: Context, session: SessionRef): Flow<void> {
   const { subscriptions, queues, received } = context.ports;

@@ -91,8 +91,8 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
 }
 
 /**
- * The network connection ended, and the session does not know: whoever noticed died before it could say so, or nobody
- * noticed. False when the session has gone on without it.
+ * The network connection ended, and the session was not told: the process that noticed died, or no process noticed.
+ * False when the session has gone on without the connection.
  */
 export function* lostUnnoticed(
   context: Context,

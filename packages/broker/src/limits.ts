@@ -1,4 +1,4 @@
-/** What one client, and all of them together, may take. Every default has a reason; each is an option of both doors. */
+/** Limits of one client, and of all clients together. Every default has a reason; each is an option of both doors. */
 export interface BrokerLimits {
   /** Largest MQTT packet accepted, in bytes. 2 MiB: sixteen times what AWS IoT Core takes. Beyond it: 0x95. */
   readonly maximumPacketSize: number;
@@ -14,7 +14,7 @@ export interface BrokerLimits {
   readonly queueLengthMax: number;
   /** The same in bytes of topic and payload. */
   readonly queueBytesMax: number;
-  /** What gives way in a full queue. */
+  /** Which message a full queue drops. */
   readonly queueWhenFull: 'drop-oldest' | 'drop-newest';
   /** A filter counts once for each 16 levels, or 1,024 characters, that it begins. Beyond it: 0x97. */
   readonly subscriptionsPerSessionMax: number;

@@ -2,7 +2,7 @@ import type { ConnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
 import type { Identity, Peer } from './ports/index.ts';
 import type { ConnectionId, SessionRef, Subscription } from './session.ts';
 
-/** What CONNECT and CONNACK agreed on. */
+/** The connection as CONNECT and CONNACK agreed on it. */
 export interface Connection {
   readonly session: SessionRef;
   readonly protocolVersion: ProtocolVersion;
@@ -18,7 +18,7 @@ export interface Connection {
   readonly authenticationMethod: string | undefined;
   /** When CONNECT was accepted, in ms since the epoch. */
   readonly connectedAtMs: number;
-  /** CONNACK said that the session was present: what its client sends may be a repetition. */
+  /** CONNACK said that the session was present: the client's packets may be repetitions. */
   readonly isResumed: boolean;
   /** The Will Delay Interval of the will that CONNECT brought, 0 where it has none; undefined: it brought no will. */
   readonly willDelaySeconds: number | undefined;
@@ -43,7 +43,7 @@ export interface Replay {
 export type LinkState =
   | {
       readonly phase: 'new';
-      /** What the door verified in the handshake, where another process handles CONNECT. */
+      /** The identity that the door verified in the handshake, if another process handles CONNECT. */
       readonly identity?: Identity;
     }
   | {
@@ -78,8 +78,8 @@ export interface Link {
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
   roomBytes(): number;
   /**
-   * What waits cannot be read for the moment: there is no room until the door hears of the client again, so that what is
-   * being handled is not kept waiting twice. Absent on a door whose ports are always there.
+   * The queue cannot be read for the moment: the link has no room until the client's next packet, so that the present
+   * one does not wait for the queue twice. Absent on a door whose ports are always available.
    */
   putOff?(): void;
   /** Sends a packet to the client, encoded for its version, behind everything that was sent before. Drops nothing. */

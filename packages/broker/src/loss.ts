@@ -9,7 +9,7 @@ export interface Grace {
 
 export const NO_GRACE: Grace = { seconds: 0, isWithdrawnByReturn: false };
 
-/** What a door knows of a loss beyond that it happened. */
+/** Details of a loss that a door knows. */
 export interface Loss {
   /** When the connection ended, in ms since the epoch, where that is known. Default: now. */
   readonly atMs?: number | undefined;

@@ -22,7 +22,7 @@ export class MessageClock {
     this.#process = process;
   }
 
-  /** The last time given or seen, without the process: what another process should observe. */
+  /** The last time given or seen, without the process: another process should observe it. */
   read(): string {
     return `${digits(this.#timeMs, TIME_DIGITS)}${digits(this.#counter, COUNTER_DIGITS)}`;
   }

@@ -7,7 +7,7 @@ const RETAINED_OVERHEAD_BYTES = 256;
 /** Bytes that a user property counts beside its name and value. */
 const USER_PROPERTY_OVERHEAD_BYTES = 32;
 
-/** What a message counts towards a limit in bytes. */
+/** The bytes of a message that count towards a limit. */
 export function messageBytes({
   topic,
   payload,

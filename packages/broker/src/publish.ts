@@ -43,7 +43,7 @@ interface Attempt {
   readonly isRepetition: boolean;
 }
 
-/** What may have been begun before cannot be refused, however little of it is done this time. */
+/** Do not refuse a PUBLISH that may have been accepted before, even if nothing of it is done this time. */
 function unlessRepetition<T>(isRepetition: boolean, flow: Flow<T>): Flow<T> {
   return isRepetition ? underWay(flow) : flow;
 }
@@ -195,7 +195,9 @@ const OUTCOME_CODES = {
   'tenant-queues-full': ReasonCode.QuotaExceeded,
 } as const;
 
-/** How long a client may take to send again what an earlier connection left unacknowledged, from its CONNECT on. */
+/**
+ * The time from CONNECT in which a client may send the packets again that an earlier connection left unacknowledged.
+ */
 const RESENDING_MS = 30_000;
 
 /**

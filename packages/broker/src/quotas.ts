@@ -1,4 +1,4 @@
-/** Rates. Time alone brings back what they bound. */
+/** Rates. A used-up rate recovers with time alone. */
 export interface RateQuotas {
   /** MQTT packets a second; a SUBSCRIBE or UNSUBSCRIBE counts once for each filter in it. At the node door. */
   readonly packetsPerSecondMax: number;
@@ -51,7 +51,10 @@ export type TenantQuotas = RateQuotas & HoldingQuotas;
 /** Bounds of one identity. 0 stands for any number. */
 export type Quotas = TenantQuotas & KeptQuotas;
 
-/** Quotas by their holder. A client that takes too much meets its own first, then its tenant's, then those of all. */
+/**
+ * Quotas by their holder. A client that takes too much meets its own quota first, then its tenant's, then the one of
+ * all clients.
+ */
 export interface QuotaScopes {
   /** Of each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
   readonly identity: Quotas;
@@ -116,12 +119,13 @@ export const NODE_QUOTAS: QuotaScopes = {
 };
 
 /**
- * Of the gateway door, which is billed by use. One identity has a fifth of the stage's frames (500 a second), and cannot
+ * Of the gateway door, which is billed by use. One identity has a fifth of the stage's frames (500 a second), and
+ *   cannot
  * trip the breaker (100,000 messages a minute) alone: 6,000 frames, as many replies, and in its first minute twice
  * 30,000 deliveries. Each rate, used up all day, costs some $5 to $45 by the price book.
  *
- * A tenant, and all together, stay below the breaker, which stops everybody for some twenty minutes: ten seconds' worth
- * may come at once, and each environment lets a little through by itself.
+ * A tenant, and all together, stay below the breaker, which stops all clients for some twenty minutes: ten seconds'
+ * worth may come at once, and each environment lets a little through by itself.
  */
 export const GATEWAY_QUOTAS: QuotaScopes = {
   identity: {
@@ -145,7 +149,7 @@ export const GATEWAY_QUOTAS: QuotaScopes = {
   broker: { ...ANY_RATE, messagesPerMinuteMax: 70_000 },
 };
 
-/** @returns the defaults, with what was given in their place */
+/** @returns the defaults, replaced by the given values */
 export function withQuotas(defaults: QuotaScopes, given: GivenQuotaScopes = {}): QuotaScopes {
   return {
     identity: { ...defaults.identity, ...given.identity },
@@ -159,7 +163,7 @@ export const QUOTA_NAMES = Object.keys(ANY) as readonly (keyof Quotas)[];
 /**
  * The exceptions of one identity, as a token, a users file or a hook names them.
  *
- * @returns a sentence where it is no object of such names with whole numbers from 0 up
+ * @returns a sentence if the value is not an object of names of quotas with whole numbers from 0 up
  */
 export function parseQuotas(value: unknown): Partial<Quotas> | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -28,7 +28,7 @@ export function* renew(context: Context, link: Link, shown: Identity): Flow<Viol
   const attachment = attachmentFor(context, link, identity);
   const session =
     attachment && (yield* waitFor(context.ports.sessions.renew(connection.session, attachment, identity)));
-  // Taken over: what closes this connection is on its way.
+  // Taken over: the new connection is about to close this one.
   if (session === undefined) return undefined;
   const kept = yield* endForbidden(context, session, identity);
   if (attachment?.keepsNothing === true) yield* dateAgain(context, session, kept);

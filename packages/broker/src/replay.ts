@@ -12,9 +12,9 @@ import type { Delivery, Subscription } from './session.ts';
 const PAGE_LENGTH = 32;
 
 /**
- * Sends retained messages to new subscriptions, a page at a time, while the connection takes more and nothing waits
- * in the session's queue. A hundred thousand of them thus need no memory, and nothing is dropped for being many.
- * What is read later is newer: it can repeat a live message, never undo it.
+ * Sends retained messages to new subscriptions, a page at a time, while the connection takes more and nothing waits in
+ * the session's queue. A hundred thousand of them thus need no memory, and nothing is dropped for being many. A message
+ * that is read later is newer: it can repeat a live message, never undo it.
  */
 export function* replay(context: Context, link: Link, connection: Connection): Flow<void> {
   for (;;) {
@@ -44,7 +44,7 @@ function* nextPage(
 ): Flow<RetainedPage | 'held-back' | 'put-off'> {
   try {
     const page = yield* readPage(context, link, connection, current);
-    // Most filters have nothing retained: then nobody asks what waits, which costs a read where the queue is far away.
+    // Most filters have nothing retained: then the queue is not looked at, which saves a read where it is far away.
     if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return 'held-back';
     return page;
   } catch (error) {

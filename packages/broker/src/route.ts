@@ -19,7 +19,10 @@ export function route(context: Context, message: Message, matched: readonly Matc
   return deliveries;
 }
 
-/** The same for some subscribers of a wide filter. They are served apart from those of others, and get copies apart. */
+/**
+ * The same for some subscribers of a wide filter. A worker serves them apart from subscribers of other filters, so they
+ * get copies of their own.
+ */
 export function routeWide(message: Message, filter: MatchedFilter): Delivery[] {
   const deliveries: Delivery[] = [];
   addSubscribers(message, filter, deliveries, filter.topicFilter, undefined);

@@ -136,7 +136,7 @@ function isForShareGroup({ share }: Rule, shareGroup: string | undefined): boole
   return shareGroup !== undefined && share.includes(shareGroup);
 }
 
-/** Whether a filter of a rule applies to what was asked for. */
+/** Whether a filter of a rule applies to the requested topic or filter. */
 type Applies = (filter: string, requested: string) => boolean;
 
 function coversAll(filter: string, requested: string): boolean {

@@ -20,7 +20,7 @@ export interface Rule {
   readonly share?: boolean | readonly string[];
 }
 
-/** The rules of two lists of topic filters: what may be published, and what may be subscribed to. */
+/** The rules of two lists of topic filters: for publishing, and for subscribing. */
 export function rulesOfLists(publish: readonly string[], subscribe: readonly string[]): readonly Rule[] {
   return [
     { effect: 'allow', action: 'publish', topicFilters: publish },

@@ -7,7 +7,7 @@ export const KEPT_PACKET_ID_MAX = 0x7fff;
 /** Names one network connection; never used again. */
 export type ConnectionId = string;
 
-/** What must be known of a network connection to send to it. */
+/** The facts about a network connection that are needed to send to it. */
 export interface Attachment {
   readonly connectionId: ConnectionId;
   readonly protocolVersion: ProtocolVersion;
@@ -16,15 +16,15 @@ export interface Attachment {
   /** The client's Maximum Packet Size in bytes. */
   readonly maximumPacketSize: number;
   /**
-   * The client acknowledges no QoS 1 message and the server keeps nothing of one that it has sent: its session ends
-   * with this connection, so there would be nobody to send it to again. Not for shared subscriptions.
+   * The client acknowledges no QoS 1 message, and the server stores none that it has sent: the session ends with this
+   * connection, so the message could never be sent again. Not for shared subscriptions.
    */
   readonly keepsNothing: boolean;
   /** The door can tell the client that something waits, without sending it. @default false */
   readonly takesNudges?: boolean;
   /** From then on, in ms since the epoch, nothing is sent to it: its identity has expired. @default never */
   readonly expiresAtMs?: number;
-  /** Whose it is, as only the list of bans reads it (`Bans.holderOf`). @default not known */
+  /** The holder of the connection, in a form that only the list of bans reads (`Bans.holderOf`). @default not known */
   readonly holder?: string;
 }
 
@@ -47,7 +47,7 @@ export function sessionKey(tenant: string, clientId: string): string {
   return `${tenant}\0${clientId}`;
 }
 
-/** A subscription as it is stored: its filter is without `$share/{group}/`, its QoS is what was granted. */
+/** A subscription as it is stored: its filter is without `$share/{group}/`, its QoS is the granted one. */
 export interface Subscription {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
@@ -65,7 +65,7 @@ export interface Subscriber {
 /** One copy of a message for one session. The message itself is shared. */
 export interface Delivery {
   readonly session: SessionRef;
-  /** What remains of the message's QoS under the subscription's. */
+  /** The lower of the message's QoS and the subscription's. */
   readonly qos: QoS;
   /** The RETAIN flag as this subscriber sees it. */
   readonly retain: boolean;
@@ -73,8 +73,8 @@ export interface Delivery {
   /** The shared subscription that chose this session, so that the message can be passed on if the session ends. */
   readonly share: ShareName | undefined;
   /**
-   * Which of the copies of one message for one session, or for one share group: the same name when its fan-out is
-   * repeated, whatever subscriptions have come or gone meanwhile. At QoS 2 a queue takes a copy once.
+   * Names the copy among the copies of one message for one session, or for one share group. A repeated fan-out uses the
+   * same name, even if subscriptions have changed meanwhile. At QoS 2 a queue takes a copy once.
    * @default undefined: a copy of its own, which no other repeats
    */
   readonly copy?: string;
@@ -116,7 +116,7 @@ export interface ShareName {
   readonly topicFilter: string;
 }
 
-/** A message that has been drawn from a session's queue and may be sent now. */
+/** A message that has been dequeued from a session's queue and may be sent now. */
 export interface QueuedPublish {
   readonly type: 'publish';
   readonly message: Message;

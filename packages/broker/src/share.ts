@@ -9,8 +9,8 @@ export class ShareRotation {
   readonly #turns = new WeakMap<object, number>();
 
   /**
-   * A member that is connected and takes more now, else one that is connected, else (when the message can wait for
-   * it) one that is offline. Undefined when nobody can take it.
+   * A member that is connected and takes more now, else one that is connected, else (when the message can wait for it)
+   * one that is offline. Undefined when no member can take it.
    */
   choose(group: MatchedFilter, connections: Connections, canWait: boolean): Subscriber | undefined {
     const { subscribers } = group;

@@ -35,10 +35,10 @@ interface Window {
 }
 
 /**
- * A log that no peer can fill. Of what one sender (an identity; without a name an address, or a client identifier)
- * causes of one kind, it writes the first line in a minute, and their number when the minute is over. Of what is ours
- * it writes ten. Texts are cut at 100 characters. The number is written with the next line of any kind, or when `tell` is called: a function between
- * two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2]
+ * A log that no peer can fill. Of one kind of line that one sender causes (an identity; without a name an address, or a
+ * client identifier) it writes the first in a minute, and their number when the minute is over. Of the broker's own
+ * lines it writes ten. Texts are cut at 100 characters. The number is written with the next line of any kind, or when
+ * `tell` is called: a function between two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2]
  */
 export class SparingLog implements Log {
   readonly #log: Log;
@@ -51,7 +51,7 @@ export class SparingLog implements Log {
     this.#clock = clock;
   }
 
-  /** Every line, since it is off until somebody looks for something. */
+  /** Every line, since debug lines are off until an operator turns them on. */
   debug(event: string, fields?: Fields): void {
     this.#log.debug(event, fields && shortened(fields));
   }

@@ -25,8 +25,8 @@ interface Decision {
 }
 
 /**
- * SUBSCRIBE (section 3.8). The subscription is written before retained messages are read, as a publisher writes the
- * retained message before it matches: nobody misses the newest value.
+ * SUBSCRIBE (section 3.8). The broker writes the subscription before it reads retained messages, and writes a retained
+ * message before it matches: no subscriber misses the newest value.
  */
 export function* subscribe(
   context: Context,

@@ -6,7 +6,10 @@ import type { FilterName } from './ports/index.ts';
 import { reply } from './reply.ts';
 import { takeWrites } from './write-quota.ts';
 
-/** UNSUBSCRIBE (section 3.10): what is inflight is still completed [MQTT-3.10.4-3], nothing new is added [MQTT-3.10.4-2]. */
+/**
+ * UNSUBSCRIBE (section 3.10): inflight messages are still completed [MQTT-3.10.4-3], no new ones are added
+ * [MQTT-3.10.4-2].
+ */
 export function* unsubscribe(
   context: Context,
   link: Link,

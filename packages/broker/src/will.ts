@@ -10,7 +10,7 @@ import type { Identity, SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
 
-/** A will that meets workers which are too far behind is tried again so much later. */
+/** The delay before a will is tried again when the workers are too far behind. */
 const BACKLOG_PAUSE_MS = 10_000;
 
 /** A will whose client has caused as many deliveries as it may waits so long, where it is more than QoS 0. */

@@ -11,9 +11,9 @@ class WritesExceeded extends Unavailable {
 }
 
 /**
- * Charges a client for what it is about to have written.
+ * Charges a client for writes before they are made.
  *
- * @throws {Unavailable} where its writes are used up for now
+ * @throws {Unavailable} if its writes are used up for now
  */
 export function* takeWrites(
   { ports: { writeQuota } }: Context,

@@ -42,11 +42,11 @@ export interface Credentials {
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: Uint8Array | undefined;
-  /** What the door knows of the client: its address, a token from the handshake. */
+  /** The client as the door knows it: its address, a token from the handshake. */
   readonly peer: Peer;
 }
 
-/** What a door knows of a client before it has said anything. */
+/** The client as a door knows it before the first packet. */
 export interface Peer {
   /** IP address and port, for the log. */
   readonly address: string;
@@ -90,7 +90,7 @@ export interface SubscribeTerms extends Pick<Subscription, 'shareGroup'> {
   readonly qos: QoS | undefined;
 }
 
-/** What an identity may do. The same topic matcher decides here and in routing. */
+/** Decides what an identity may do, with the same topic matcher as routing. */
 export interface Authorizer {
   /** Set where it forbids nothing: then subscriptions need not be looked at again. */
   readonly allowsEverything?: boolean;

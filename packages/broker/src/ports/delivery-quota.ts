@@ -8,16 +8,16 @@ export interface Publisher {
   readonly clientId: string;
 }
 
-/** Bounds what one publisher may cause. */
+/** Bounds the deliveries of one publisher. */
 export interface DeliveryQuota {
   /**
-   * Charges a message to its publisher: for each of `deliveries`, and for everybody in the shards of `wide`. False when
-   * the publisher's deliveries are used up for now: then the message goes to nobody.
+   * Charges a message to its publisher: for each of `deliveries`, and for every subscriber in the shards of `wide`.
+   * False when the publisher's deliveries are used up for now: then the message is not delivered.
    */
   take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): Awaitable<boolean>;
 }
 
-/** Bounds what one client has written to a store that is paid for by the write. */
+/** Bounds the writes of one client to a store that is billed by the write. */
 export interface WriteQuota {
   /**
    * Charges a client: a write for each filter of a SUBSCRIBE or UNSUBSCRIBE, and for each kilobyte begun of a message

@@ -4,7 +4,7 @@ import type { SessionRef } from '../session.ts';
 export type DropReason =
   /** QoS 1 or 2: the session's queue was full, and this message or an older one gave way. */
   | 'queue-full'
-  /** QoS 0: the client did not read what it had been sent before. */
+  /** QoS 0: the client did not read earlier messages. */
   | 'slow-consumer'
   /** Larger than the client's Maximum Packet Size, or than the door can carry. */
   | 'too-large'
@@ -24,7 +24,7 @@ export interface DropNotice {
   readonly total: number;
 }
 
-/** Counts what is dropped, for each session, until its client has been told. */
+/** Counts the dropped messages of each session until its client has been told. */
 export interface Drops {
   add(session: SessionRef, why: DropReason, count: number): void;
   /**

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 
-/** A filter with more subscribers than whoever took the PUBLISH should serve: the rest stand in shards. */
+/** A filter with more subscribers than the process that took the PUBLISH should serve: the others are in shards. */
 export interface WideFilter {
   readonly tenant: string;
   readonly topicFilter: string;

@@ -11,7 +11,10 @@ export interface ExceededHolding {
 
 /** Bounds what clients of one identity, and of one tenant, hold. All of it is free again when they let it go. */
 export interface HoldingQuota {
-  /** Asked before a client's session is opened: what has no room for a further connection, or session, of the client. */
+  /**
+   * Asked before a client's session is opened: the holding that has no room for a further connection, or session, of
+   * the client.
+   */
   exceededBy(client: Publisher): Awaitable<ExceededHolding | undefined>;
   /**
    * As many subscriptions, counted by weight, as this session may hold together with the others of its identity and

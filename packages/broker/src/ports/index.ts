@@ -14,7 +14,7 @@ import type { SessionStore } from './sessions.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 import type { Clock, Timers } from './timers.ts';
 
-/** What a store package provides. */
+/** The ports that a store package provides. */
 export interface Stores {
   readonly sessions: SessionStore;
   readonly subscriptions: SubscriptionStore;

@@ -3,14 +3,17 @@ import type { LinkState } from '../link.ts';
 import type { ConnectionId } from '../session.ts';
 
 /**
- * Where each network connection stands, for a door whose next packet another process may handle. What is stored is
- * plain data; what is loaded is the caller's own.
+ * Where each network connection stands, for a door whose next packet another process may handle. The stored state is
+ * plain data; the caller owns the state that it loads.
  */
 export interface LinkStore {
-  /** What was saved last, read strongly; 'closed' after `end`; undefined for a connection that has sent nothing. */
+  /**
+   * The state that was saved last, read strongly; 'closed' after `end`; undefined for a connection that has sent
+   * nothing.
+   */
   load(connectionId: ConnectionId): Awaitable<LinkState | undefined>;
 
-  /** False, and nothing stored, when the connection has ended: whoever saves has to undo what it began. */
+  /** False, and nothing stored, when the connection has ended: the caller has to undo what it began. */
   save(connectionId: ConnectionId, state: LinkState): Awaitable<boolean>;
 
   /**

@@ -11,8 +11,8 @@ export interface Memory {
    */
   readonly isReserveUsed: boolean;
   /**
-   * The queues of this tenant hold as much as they may: what would be queued for one of its sessions is refused, until
-   * some of it has been acknowledged. Their messages stay.
+   * The queues of this tenant are full: a further message for one of its sessions is refused until some have been
+   * acknowledged. Messages in the queues stay.
    */
   isQueueFull(tenant: string): boolean;
 }

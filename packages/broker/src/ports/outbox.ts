@@ -2,7 +2,7 @@ import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { Delivery } from '../session.ts';
 
-/** A message with its recipients, who have not been sent it yet. */
+/** A message with the recipients to which it has not been sent yet. */
 export interface Routed {
   readonly message: Message;
   readonly deliveries: readonly Delivery[];
@@ -11,8 +11,8 @@ export interface Routed {
 }
 
 /**
- * Gathers what one event has caused, for a door whose stores are far away: `Broker.deliverAll` then offers all of it at
- * once. Nothing may be answered before.
+ * Gathers the messages that one event has caused, for a door whose stores are far away: `Broker.deliverAll` then offers
+ * all of them at once. No client may be answered before.
  */
 export interface Outbox {
   add(routed: Routed): void;

@@ -1,6 +1,6 @@
 /**
- * What one page may hold. It ends before the message that would exceed either; but a page that could hold nothing
- * holds one message, whatever its size, so that reading page after page comes to an end.
+ * The limits of one page. It ends before the message that would exceed either; but the first message always fits,
+ * whatever its size, so that reading page after page comes to an end.
  */
 export interface PageLimit {
   readonly messages: number;

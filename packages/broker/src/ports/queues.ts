@@ -15,9 +15,9 @@ export interface QueueLimits {
 export type CompletingPacket = 'puback' | 'pubrec' | 'pubcomp';
 
 /**
- * What became of an acknowledgement. 'unknown': no such packet id is in use. 'out-of-place': the exchange of this
- * message does not have the packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing
- * was changed.
+ * The outcome of an acknowledgement. 'unknown': the packet id is not in use. 'out-of-place': the exchange of this
+ * message does not have the packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing was
+ * changed.
  */
 export type Acknowledged = 'done' | 'unknown' | 'out-of-place';
 
@@ -36,9 +36,12 @@ export interface Offered {
    * returns, and is sent the message again as MQTT says.
    */
   readonly uncertain: readonly ConnectionId[];
-  /** Connections for which something waits. Their posts have to leave before `append`: a client may draw what it stores. */
+  /**
+   * Connections for which a message waits. Their posts have to leave before `append`: a client may dequeue what it
+   * stores.
+   */
   readonly waiting: readonly ConnectionId[];
-  /** Stores what waits. */
+  /** Stores the messages that wait. */
   append(): Awaitable<Appended>;
 }
 
@@ -52,24 +55,26 @@ export interface Appended {
 }
 
 /**
- * What a session has been promised and has not yet acknowledged: the messages that wait (the queue) and those that
- * were sent (inflight). The window is the Receive Maximum of the session's attachment: at most so many PUBLISH
+ * The messages that the broker owes to sessions: those that wait (the queue) and those that were sent and not yet
+ * acknowledged (inflight). The window is the Receive Maximum of the session's attachment: at most this many PUBLISH
  * packets of QoS 1 and 2 are unacknowledged on one connection [MQTT-3.3.4-9] [MQTT-4.9.0-2].
  */
 export interface QueueStore {
   /**
    * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery whose session is
    * attached, has nothing waiting (nor to be sent again), and has room in its window gets a `packetId` that is not in
-   * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting with `packetId` 0. Returns how
-   * many messages were dropped because a queue was full, and each delivery says it of its own (`dropped`).
+   * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting
+   * with `packetId` 0. Returns how many messages were dropped because a queue was full; each delivery also has its own
+   * number (`dropped`).
    *
    * A fan-out may be repeated under the same message id, after a crash or beside the first. At QoS 2 a copy
-   * (`Delivery.copy`) is taken once all the same, at least until the receipt of its message is settled
-   * (`ReceivedStore.begin`). A repetition that finds it sent and not yet answered may get its `packetId`, with `dup` set;
-   * in a share group it names the member that has it. Any other is left with `packetId` 0, and nothing comes of it.
+   * (`Delivery.copy`) is still taken only once, at least until the receipt of its message is settled
+   * (`ReceivedStore.settle`). A repetition of a copy that was sent and not yet acknowledged may get its `packetId`,
+   * with `dup` set; in a share group the delivery then names the member that has the copy. Any other repetition is left
+   * with `packetId` 0, and is not stored.
    *
-   * A delivery whose session is over comes to nothing. Of a shared subscription it says so (`passOnAs`), unless somebody
-   * may have been sent it or whoever ended the session passes it on.
+   * A delivery whose session is over is dropped. A delivery of a shared subscription then has `passOnAs`, unless a
+   * member may have been sent the message, or the process that ended the session passes it on.
    *
    * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
    * until it fits, unless it would not fit an empty queue: then it is dropped itself.
@@ -82,19 +87,19 @@ export interface QueueStore {
   ): Awaitable<number>;
 
   /**
-   * The same for the messages of a whole event, in their order, and in two steps: for a door that sends what was taken
-   * between them. Absent where `offer` stores and the door sends at once.
+   * The same for the messages of a whole event, in their order, and in two steps: the door sends the messages that were
+   * taken between them. Absent where `offer` stores and the door sends at once.
    */
   offerAll?(offers: readonly Offer[], limits: QueueLimits): Awaitable<Offered>;
 
   /**
-   * Draws what may be sent next, a page of it; nothing while the session is offline. First what has to be sent
-   * again since `SessionStore.open` [MQTT-4.4.0-1], in its old order and under its packet id [MQTT-4.6.0-5]: messages with
-   * `dup` set, expired or not (their delivery has begun), and for one whose PUBREC came its PUBREL. Then what waits; expired
-   * messages are skipped and forgotten [MQTT-3.3.2-5].
+   * Dequeues the next page that may be sent; nothing while the session is offline. First the packets that have to be
+   * sent again since `SessionStore.open` [MQTT-4.4.0-1], in their old order and under their packet ids [MQTT-4.6.0-5]:
+   * messages with `dup` set, expired or not (their delivery has begun), and PUBREL for a message whose PUBREC came.
+   * Then the messages that wait; expired ones are skipped and deleted [MQTT-3.3.2-5].
    *
-   * Each entry carries the session's current connection. CONNECT asks before anything else is asked of the session: until
-   * then a queue may take the connection before it for the session's.
+   * Each entry carries the session's current connection. CONNECT must be the first to call this: until then a queue may
+   * take the previous connection for the session's.
    *
    * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full
    * window holds it back [MQTT-3.3.4-10]; so it may overtake messages.
@@ -118,9 +123,9 @@ export interface QueueStore {
   release(session: SessionRef, packetId: PacketId): Awaitable<Acknowledged>;
 
   /**
-   * What an incarnation that is over leaves behind: messages that were never acknowledged, not even by PUBREC, oldest
-   * first. A `packetId` other than 0 says that it has been sent. Nothing is changed: whoever passes them on calls
-   * `clear` when that is done.
+   * The messages that an ended incarnation leaves behind, never acknowledged, not even by PUBREC, oldest first. A
+   * `packetId` other than 0 says that the message has been sent. Nothing is changed: the caller passes them on and then
+   * calls `clear`.
    */
   unacknowledged(session: SessionRef): Awaitable<readonly QueuedPublish[]>;
 
@@ -134,10 +139,10 @@ export interface QueueStore {
 /** The packet identifiers of QoS 2 messages that a client has sent and not yet released. */
 export interface ReceivedStore {
   /**
-   * Notes the first receipt of a packet id. `messageId` is what the first receipt was given: a resend repeats it.
-   * 'new': handle it and then call `settle`. 'pending': it was begun and perhaps not finished, repeat it under the
-   * same message id. 'settled': only answer again. 'over-limit': with this one more than `maximum` would be unreleased
-   * [MQTT-3.3.4-7]; it is not noted.
+   * Notes the first receipt of a packet id. `messageId` is the id of the first receipt: a resend gets the same. 'new':
+   * handle it and then call `settle`. 'pending': it was begun and perhaps not finished, so repeat it under the same
+   * message id. 'settled': it was handed on, so only answer again. 'over-limit': with this one more than `maximum`
+   * would be unreleased [MQTT-3.3.4-7]; it is not noted.
    */
   begin(
     session: SessionRef,

@@ -18,7 +18,7 @@ export interface RetainedLimits {
   readonly holder?: RetainedHolder | undefined;
 }
 
-/** How much one identity may have retained, of what its tenant may. It counts for the last that published. */
+/** How much of its tenant's share one identity may retain. A message counts for its last publisher. */
 export interface RetainedHolder {
   readonly holder: QuotaHolder;
   readonly messagesMax: number;
@@ -29,9 +29,9 @@ export interface RetainedStore {
   /**
    * Keeps the message for its topic, unless one with a later id is there; true either way. False, and nothing changed,
    * when the tenant would have more messages or bytes than the limits then, and more than it has now: a topic's message
-   * may always be replaced by one that is no larger. The same of the limits of its holder, of what is retained in that
-   * holder's name: the message of another holder counts for the new one then. The payload is never empty [MQTT-3.3.1-7]. In the cloud the limits
-   * need not be exact.
+   * may always be replaced by one that is no larger. The limits of the message's holder apply in the same way to the
+   * messages retained in the holder's name; a message that replaces another holder's counts for the new holder. The
+   * payload is never empty [MQTT-3.3.1-7]. In the cloud the limits need not be exact.
    */
   put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
 

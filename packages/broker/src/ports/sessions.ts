@@ -62,13 +62,13 @@ export interface OpenedSession {
   /** The session continues: its subscriptions and messages are still there. */
   readonly present: boolean;
   /**
-   * What stood there before, as it was before this call: connected (its connection has been taken over), waiting
-   * for its client, or past its expiry and not yet removed.
+   * The session as it was before this call: connected (its connection has been taken over), waiting for its client, or
+   * past its expiry and not yet removed.
    */
   readonly previous: SessionRecord | undefined;
   /**
-   * Whose will the caller is to publish now. It is owed until `doneWill`, whatever becomes of the caller and of the
-   * session: `beginWill` finds it.
+   * The connection whose will the caller is to publish now. The will is owed until `doneWill`, even if the caller dies
+   * or the session ends: `beginWill` finds it.
    */
   readonly owedWillOf: ConnectionId | undefined;
 }
@@ -80,11 +80,11 @@ export interface DetachSession {
   readonly expirySeconds: number;
   /** When the connection ended, in ms since the epoch. */
   readonly nowMs: number;
-  /** What becomes of the will that the connection brought. Undefined: it brought none. */
+  /** What happens to the will that the connection brought. Undefined: it brought none. */
   readonly will: WillDue | 'discarded' | undefined;
 }
 
-/** What `beginWill` finds. */
+/** The answer of `beginWill`. */
 export type WillClaim =
   | {
       readonly state: 'begun';
@@ -141,8 +141,8 @@ export interface SessionStore {
 
   /**
    * The will that this connection has left is about to be published, as the message `messageId`. It stays until
-   * `doneWill`. Asked again it answers the same will under the same message id, so that a publication which may have
-   * been cut off is repeated and whoever has it already knows it.
+   * `doneWill`. A second call returns the same will under the same message id. So a publication that may have been cut
+   * off is repeated, and subscribers' queues recognize it.
    */
   beginWill(
     session: SessionRef,
@@ -159,10 +159,9 @@ export interface SessionStore {
 
   /**
    * Forgets an incarnation with its will, unless a newer incarnation stands there or it has a connection. A will that
-   * has been begun, or is owed, stays until `doneWill`.
-   * With `lastConnectionId` it is also left alone when another connection has been there since that one.
-   * Whether its time has come is the caller's to know. Returns false when there was nothing to forget. What the
-   * session owns in the other ports is removed by the caller, before or after.
+   * has been begun, or is owed, stays until `doneWill`. With `lastConnectionId` it is also left alone when another
+   * connection has been there since that one. The caller decides whether its time has come. Returns false when there
+   * was nothing to remove. The caller removes the session's state in the other ports, before or after.
    */
   remove(session: SessionRef, lastConnectionId?: ConnectionId): Awaitable<boolean>;
 

@@ -3,7 +3,7 @@ import type { SessionRef, Subscriber, Subscription } from '../session.ts';
 
 export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
 
-/** A filter that matches a topic name, with everybody who holds it. */
+/** A filter that matches a topic name, with its subscribers. */
 export interface MatchedFilter {
   readonly topicFilter: string;
   /** Set for a shared subscription: one of the subscribers gets the message. */
@@ -12,7 +12,7 @@ export interface MatchedFilter {
   readonly subscribers: readonly Subscriber[];
   /** Further subscribers stand in so many shards, for `FanOut` to reach. Absent: there are no others. */
   readonly shards?: number;
-  /** What serves those shards is far behind. */
+  /** The workers of these shards are far behind. */
   readonly isBehind?: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface SubscriptionStore {
   clear(session: SessionRef): Awaitable<void>;
 
   /**
-   * Every filter of the tenant that somebody holds and that matches the topic name, each once for each share group. Of a
-   * share group a store may leave members out that it would have to look up, but not the last one that is connected; and
-   * not those that are offline where none is.
+   * Every filter of the tenant that has subscribers and matches the topic name, each once for each share group. A store
+   * may leave out members of a share group that it would have to look up, but not the last connected one; and if none
+   * is connected, not those that are offline.
    */
   match(tenant: string, topicName: string): Awaitable<readonly MatchedFilter[]>;
 
