@@ -24,7 +24,7 @@ export interface BanKeeperOptions {
   readonly log: Log;
 }
 
-/** Bans of a node: in force in the broker's list, kept in the store, and enforced on those who are there [SEC-BAN-4]. */
+/** Bans of a node: in force in the broker's list, kept in the store, and enforced on connected clients [SEC-BAN-4]. */
 export class BanKeeper {
   readonly #options: BanKeeperOptions;
 
@@ -40,7 +40,10 @@ export class BanKeeper {
     return this.#options.list.get(name);
   }
 
-  /** Kept, and all that it names has ended, when this settles. False when the list is full. */
+  /**
+   * When this resolves, the ban is stored and the clients that it names have been disconnected. False when the list is
+   * full.
+   */
   async ban(ban: Ban): Promise<boolean> {
     const { list, store, log } = this.#options;
     if (!list.add(ban)) return false;
@@ -60,7 +63,7 @@ export class BanKeeper {
     return true;
   }
 
-  /** At the start: a crash may have come between a ban and the end of what it names. */
+  /** At the start: a crash may have come between a ban and the end of the sessions that it names. */
   async enforceAll(): Promise<void> {
     await this.#forgetEnded();
     for (const ban of this.all()) await this.#enforce(ban);

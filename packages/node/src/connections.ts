@@ -14,7 +14,7 @@ import { headFor, type PreparedPublish } from './prepared-publish.ts';
 import { PublishVariants } from './publish-variants.ts';
 import type { TopicForm } from './topic-aliases.ts';
 
-/** What tells the connections of a node from those of the gateway, which end with `=`. */
+/** The prefix that tells connections of a node from those of the gateway, which end with `=`. */
 export const CONNECTION_ID_PREFIX = 'node-';
 
 /** The Connections port over the links of this process. Nothing here is waited for. */
@@ -79,7 +79,7 @@ export class NodeConnections implements Connections {
     return this.#pushWithoutAlias(link, variants, delivery, version, maximumPacketSize, form);
   }
 
-  /** An alias that is new makes the packet larger: what only fits without one still has to be sent. */
+  /** A new alias makes the packet larger: a packet that fits only without one still has to be sent. */
   #pushWithoutAlias(
     link: NodeLink,
     variants: PublishVariants,

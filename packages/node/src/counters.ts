@@ -5,9 +5,9 @@ import { pathOf } from './handshake.ts';
 
 export const COUNTERS_PATH = '/counters';
 
-/** What `/counters` says: what a bill of the gateway door is made of, and what this process has used. */
+/** The answer of `/counters`: the billed counts of the gateway door, and the resources that this process has used. */
 export interface CountersAnswer {
-  /** The gateway door, where it is open: its URL, and what it has counted since it started. */
+  /** The gateway door, if it is open: its URL, and its counts since it started. */
   readonly gateway: { readonly url: string; readonly counters: object } | undefined;
   readonly process: {
     readonly pid: number;
@@ -29,7 +29,9 @@ export function countersAnswer(gateway: Pick<GatewayDoor, 'url' | 'counters'> | 
   };
 }
 
-/** Answers `/counters` to programs on this machine and pages that it served, and leaves the rest, and everybody else, to `handler`. */
+/**
+ * Answers `/counters` to programs on this machine and pages that it served, and leaves all other requests to `handler`.
+ */
 export function withCounters(handler: RequestListener, answer: () => CountersAnswer): RequestListener {
   return (request, response) => {
     const isAsked = request.method === 'GET' && pathOf(request) === COUNTERS_PATH;

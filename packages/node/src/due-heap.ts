@@ -28,7 +28,7 @@ export class DueHeap<T> {
     return this.#first()?.dueAtMs;
   }
 
-  /** Replaces what is there under the key. */
+  /** Replaces the entry under the key. */
   set(key: string, dueAtMs: number, value: T): void {
     const entry = { key, dueAtMs, value };
     this.#byKey.set(key, entry);
@@ -61,7 +61,7 @@ export class DueHeap<T> {
 
   #pop(): void {
     this.#queue.pop();
-    // The queue holds on to what it has given away until it is shrunk.
+    // The queue keeps references to removed entries until it is shrunk.
     this.#queue.shrink();
   }
 

@@ -7,7 +7,7 @@ import type { Scheduler } from './scheduler.ts';
 /** Everything of a broker but how its connections are reached. */
 export type SharedPorts = Omit<Ports, 'connections'>;
 
-/** What a gateway door gets from the node that it stands beside. */
+/** The parts of the node that the gateway door beside it uses. */
 export interface GatewayContext {
   readonly host: string;
   readonly ports: SharedPorts;
@@ -32,7 +32,7 @@ export interface GatewayDoor {
   /** The gateway's connections, for the broker of the node door. */
   readonly connections: Connections;
   readonly maximumPacketSizeBytes: number;
-  /** What it has counted since it started, for `/counters`. */
+  /** Its counts since it started, for `/counters`. */
   counters(): object;
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface HandshakeRefusal {
   readonly reason: string;
 }
 
-/** What the request for a WebSocket itself has wrong, or undefined. */
+/** The error of a WebSocket request itself, or undefined. */
 export function refusalOf(
   request: IncomingMessage,
   allowedOrigins: AllowedOrigins,

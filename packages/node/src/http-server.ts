@@ -19,7 +19,7 @@ export function createHttpServer(limits: NodeLimits): Server {
   return server;
 }
 
-/** Stops listening, and drops what is still open. */
+/** Stops listening, and closes open connections. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

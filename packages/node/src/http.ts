@@ -3,7 +3,7 @@ import { MQTT_PATH, pathOf } from './handshake.ts';
 import type { Page, PageFile } from './page.ts';
 import type { PageConfig } from './page-config.ts';
 
-/** What `/healthz` says. */
+/** The answer of `/healthz`. */
 export interface Health {
   readonly status: 'ok' | 'stopping';
   readonly connections: number;

@@ -1,11 +1,11 @@
 import type { Clock } from '@apus/broker';
 
-/** A connection, and what its client has begun to send and the broker has not taken. */
+/** A connection, and the bytes that its client has sent and the broker has not yet taken. */
 export interface InboundHolder {
   readonly heldBytes: number;
   /** Since when it has held something, in ms since the epoch. */
   readonly heldSinceMs: number;
-  /** Ends the connection, and gives up at once what it holds. */
+  /** Ends the connection, and frees its bytes at once. */
   overload(): void;
 }
 

@@ -6,7 +6,7 @@ import { type Packet, PacketDecoder, type Violation } from '@apus/mqtt';
  */
 const PIECE_BYTES = 64 * 1024;
 
-/** What a client has sent and the broker has not taken yet: bytes in, packets out, one after another. */
+/** The input of a client that the broker has not yet taken: bytes in, packets out, one after another. */
 export class Inbound {
   readonly #decoder: PacketDecoder;
   #pieces: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export class Inbound {
     return this.#decoder.protocolVersion !== undefined;
   }
 
-  /** Bytes that are kept: those that wait, and those of a packet whose end has not come. */
+  /** Bytes in memory: those that wait, and those of an incomplete packet. */
   get heldBytes(): number {
     return this.#bytes + this.#decoder.reservedBytes;
   }

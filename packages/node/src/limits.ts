@@ -1,4 +1,4 @@
-/** What the door itself allows, beside the broker's own limits. Every default has a reason; each is an option. */
+/** The limits of the door itself, beside the broker's. Every default has a reason; each is an option. */
 export interface NodeLimits {
   /**
    * WebSocket connections at a time. Beyond it the handshake is answered 503. Each holds an open file: 18,000 leave
@@ -21,7 +21,7 @@ export interface NodeLimits {
    * CONNECT is refused with 0x95 (MQTT 5) or closed, also before all of it has come.
    */
   readonly connectBytesMax: number;
-  /** What one client has sent and the broker has not taken. Beyond it the socket is not read. */
+  /** Bytes that one client has sent and the broker has not yet taken. Beyond it the socket is not read. */
   readonly inboundBufferBytesMax: number;
   /**
    * Bytes that all clients together have begun to send: WebSocket messages and packets that are not whole, and those that wait.
@@ -30,8 +30,8 @@ export interface NodeLimits {
    */
   readonly inboundTotalBytesMax: number;
   /**
-   * What one client has been sent and does not read. Beyond it QoS 0 is dropped, QoS 1 and 2 wait in the session's
-   * queue, and nothing more is read from that client.
+   * Bytes that were sent to one client and that it has not read. Beyond it QoS 0 is dropped, QoS 1 and 2 wait in the
+   * session's queue, and nothing more is read from that client.
    */
   readonly outboundBufferBytesMax: number;
   /**
@@ -40,9 +40,9 @@ export interface NodeLimits {
    */
   readonly overdraftSecondsMax: number;
   /**
-   * Bytes that the process keeps for all clients: retained messages, queued and inflight ones, subscriptions by their levels,
-   * sessions and wills. Beyond it nothing more is taken on (0x97), and what was taken on is delivered. 0: half of what
-   * the heap may have, or of the machine's memory if that is less.
+   * Bytes that the process keeps for all clients: retained messages, queued and inflight ones, subscriptions by their
+   * levels, sessions and wills. Beyond it new messages are refused (0x97), and accepted ones are delivered. 0: half of
+   * the heap's limit, or of the machine's memory if that is less.
    */
   readonly memoryBytesMax: number;
   /**

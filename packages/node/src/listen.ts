@@ -15,7 +15,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** Says what is in the way of listening; `flag` is the one that chooses the port. */
+/** Explains why listening failed; `flag` is the one that chooses the port. */
 export function cannotListen(
   error: NodeJS.ErrnoException,
   host: string,

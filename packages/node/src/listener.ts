@@ -150,7 +150,7 @@ function createWebSocketServer({ limits, maximumPacketSize }: ListenerOptions): 
     maxPayload: Math.max(limits.webSocketMessageBytesMax, maximumPacketSize),
     maxBufferedChunks: BUFFERED_CHUNKS_MAX,
     closeTimeout: limits.closeTimeoutSeconds * 1000,
-    // A text frame is refused for being one, whatever it holds.
+    // A text frame is refused, whatever its content.
     skipUTF8Validation: true,
     handleProtocols: (offered: Set<string>) => chooseSubprotocol(offered) ?? false,
   } as const;

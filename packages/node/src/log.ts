@@ -74,7 +74,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/+#$@-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Standard error: standard output belongs to what a command prints. */
+/** Standard error: standard output is for the output of commands. */
 export const stderrSink: LogSink = (entry) => {
   process.stderr.write(`${process.stderr.isTTY ? prettyLine(entry) : jsonLine(entry)}\n`);
 };

@@ -15,7 +15,7 @@ import type { Scheduler } from './scheduler.ts';
 import { TopicAliases } from './topic-aliases.ts';
 import { Turns } from './turns.ts';
 
-/** What every link of a node shares. */
+/** The parts that all links of a node share. */
 export interface LinkContext {
   readonly broker: Broker;
   readonly log: Log;
@@ -204,7 +204,7 @@ export class NodeLink implements Link, Reader, InboundHolder {
       },
       lost: (why) => broker.lost(this, why),
       failed: (error) => this.#failed(error),
-      // A client that does not read what it is sent is not read from either: the answers would only add to it.
+      // The node does not read from a client that does not read: the answers would only wait as well.
       isStalled: () => this.#rate.isWaiting || this.#outbox.bufferedBytes >= limits.outboundBufferBytesMax,
       waiting: (bytes) => this.#reading.regulate(bytes),
     });

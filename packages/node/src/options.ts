@@ -21,7 +21,7 @@ import { PeerAddresses } from './peer-address.ts';
 import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
 
-/** Web pages whose WebSockets are accepted at both doors: by origin, those of this machine, or all. */
+/** Web pages whose WebSockets are accepted at both doors: pages of these origins, of this machine, or all. */
 export type AllowedOrigins = 'any' | 'loopback' | readonly string[];
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -51,12 +51,12 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * The clients that may connect, and their rules, at both doors: `readIdentity` and `parseIdentity` read one. It takes the place
    * of `authenticator`, `authorizer`, `authenticationMethods` and `usersFile`.
    *
-   * @default anybody, on a loopback address only
+   * @default all clients, on a loopback address only
    */
   readonly identity?: IdentityConfiguration | undefined;
-  /** Reads the secrets that `identity` names by ARN. @default none: such an identity is refused */
+  /** Reads the secrets that `identity` names by ARN. @default none: an identity that names one is refused */
   readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
-  /** @default anybody, on a loopback address only */
+  /** @default all clients, on a loopback address only */
   readonly authenticator?: Authenticator | undefined;
   /** Is read again when it changes, as long as the node runs. @default none */
   readonly usersFile?: WatchedUsersFile | undefined;
@@ -66,22 +66,22 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly authorizer?: Authorizer | undefined;
   /** @default none: CONNECT with an Authentication Method is answered 0x8C */
   readonly authenticationMethods?: readonly AuthenticationMethod[] | undefined;
-  /** Lets anybody in from other machines too. @default false */
+  /** Accepts all clients from other machines too. @default false */
   readonly allowAnonymous?: boolean | undefined;
-  /** @default 'loopback' while anybody is let in, else 'any' */
+  /** @default 'loopback' while all clients may connect, else 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
   /**
-   * Proxies before the node door whose `X-Forwarded-For` is believed, as IP addresses or networks (`10.0.0.0/8`).
-   * @default none: behind a proxy all clients have its address, and share what is counted by address
+   * Proxies before the node door whose `X-Forwarded-For` is trusted, as IP addresses or networks (`10.0.0.0/8`).
+   * @default none: behind a proxy all clients have its address, and share the limits of that address
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /**
-   * Answers `/counters` to programs on this machine: what the gateway door has counted, and what this
-   * process has used. @default false
+   * Answers `/counters` to programs on this machine: the gateway door's counts, and the resources that this process has
+   * used. @default false
    */
   readonly counters?: boolean | undefined;
   /**
-   * Opens `/api/v5` to whoever shows this key (`Authorization: Bearer KEY`).
+   * Opens `/api/v5` to callers that show this key (`Authorization: Bearer KEY`).
    * @default none: it is open to this machine, and closed where clients have to show who they are or other machines
    * can connect
    */

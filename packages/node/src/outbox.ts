@@ -69,7 +69,7 @@ export class Outbox {
     this.#gatheredBytes += bytes.length;
   }
 
-  /** What is gathered, and what has to follow it in the same frame: a packet may be cut between them. */
+  /** Writes the gathered bytes, and those that follow in the same frame: a packet may be cut between them. */
   #writeFrame(large?: Uint8Array): void {
     const header = frameHeader(this.#gatheredBytes + (large?.length ?? 0));
     const bytes = Buffer.concat([header, ...this.#gathered], header.length + this.#gatheredBytes);

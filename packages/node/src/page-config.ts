@@ -18,7 +18,9 @@ export interface PageGateway {
   readonly maximumPacketSizeBytes: number;
 }
 
-/** What the web client asks the broker that serves it: where its doors are, and who may use its API. */
+/**
+ * The configuration that the broker serves to the web client: the addresses of its doors, and the access to its API.
+ */
 export interface PageConfig {
   readonly endpoints: readonly PageEndpoint[];
   readonly api: { readonly path: string; readonly access: ApiAccess['mode'] };

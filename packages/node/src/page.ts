@@ -28,7 +28,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Where Vite puts what it names by hash. */
+/** The folder of the files that Vite names by hash. */
 const HASHED_PREFIX = '/assets/';
 
 /** Below it, compressing saves no packet on the wire. */
@@ -51,7 +51,10 @@ export function loadPage(directory: string | undefined): Page {
   };
 }
 
-/** Names of files by the paths that they are served at. What is not in here does not exist, whatever the disk holds. */
+/**
+ * Names of files by the paths that they are served at. A path that is missing here is not served, even if the file
+ * exists.
+ */
 function pathsBelow(directory: string): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {

@@ -33,7 +33,7 @@ export class PeerAddresses {
     return peerOf(remoteAddress, `${ip}:${remotePort}`);
   }
 
-  /** Whether somebody names another address, and is not believed. */
+  /** Whether the request names another address but does not come from a trusted proxy. */
   isForwardedInVain({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): boolean {
     return headers['x-forwarded-for'] !== undefined && !this.#isProxy(socket.remoteAddress ?? '');
   }

@@ -56,7 +56,7 @@ function bitsOf(delivery: Delivery, version: ProtocolVersion): number {
   return (version === 5 ? 16 : 0) | (delivery.qos << 2) | (delivery.retain ? 2 : 0) | (delivery.dup ? 1 : 0);
 }
 
-/** What is left at this moment [MQTT-3.3.2-6]. A delivery that had begun is finished however late: then 1. */
+/** The seconds that are left [MQTT-3.3.2-6]. A delivery that has begun is finished even after the expiry: then 1. */
 function expiryInterval(message: Message, nowMs: number): number | undefined {
   if (message.expiresAtMs === undefined) return undefined;
   return Math.max(1, remainingSeconds(message.expiresAtMs, nowMs));

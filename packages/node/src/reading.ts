@@ -7,7 +7,7 @@ import { OPENING_BYTES, openingViolation } from './opening.ts';
 import type { Scheduler } from './scheduler.ts';
 import { UnfinishedMessage } from './unfinished-message.ts';
 
-/** A client that is not read from any more has so long to be told why: what it has sent is kept until then. */
+/** The time for telling a client why it is no longer read from: its bytes are kept until then. */
 const DEAF_MS = 250;
 
 export interface ReadingContext {
@@ -28,7 +28,7 @@ export interface Reader {
   terminate(): void;
 }
 
-/** How much is read from one client, and what is kept of it that the broker has not taken. */
+/** Bounds how much is read from one client, and holds the bytes that the broker has not yet taken. */
 export class Reading {
   readonly #context: ReadingContext;
   readonly #reader: Reader;

@@ -17,7 +17,7 @@ import {
 import { createMemoryStores, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
-/** Stores of this process: all that they hold can be looked through, for whoever runs the broker. */
+/** Stores of this process: the operator can list all that they hold. */
 export interface LocalStores extends Stores {
   readonly sessions: SessionStore & { all(): Iterable<SessionRecord>; readonly holdings: Holdings };
   readonly queues: QueueStore & { inflight(session: SessionRef): number };
@@ -28,7 +28,7 @@ export interface LocalStores extends Stores {
   readonly retained: RetainedStore & { count(tenant: string): number };
 }
 
-/** The broker's stores, with what a restart left to do. */
+/** The broker's stores, with the work that a restart left to do. */
 export interface OpenedStores {
   readonly stores: LocalStores;
   /** The broker's list, with what the store has. */

@@ -47,7 +47,10 @@ export class Sweep {
       this.#endUnconnected(link);
   }
 
-  /** Backpressure has not slowed it down to its rate: it may be a loop, whose author is told. */
+  /**
+   * Backpressure has not slowed the client down to its rate: it may be a loop, so the node disconnects it with a
+   * reason.
+   */
   #checkRate(link: NodeLink, nowMs: number): void {
     const { overdraftSecondsMax } = this.#limits;
     if (overdraftSecondsMax === 0 || link.overdraftMs(nowMs) <= overdraftSecondsMax * 1000) return;

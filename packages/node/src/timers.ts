@@ -42,7 +42,7 @@ export class NodeTimers implements Timers {
   #wake(): void {
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#scheduler.now();
-    // What a ring sets is due later than now or is found by the next wake-up: the loop ends.
+    // A timer that a ring sets is due later, or is found by the next wake-up: the loop ends.
     for (let left = this.#due.size; left > 0; left -= 1) {
       const timer = this.#due.takeDue(nowMs);
       if (timer === undefined) break;

@@ -5,7 +5,7 @@ import type { Inbound } from './inbound.ts';
 /** After so many packets of one client, the others have their turn. */
 const PACKETS_PER_TURN = 256;
 
-/** What a link does in its turns. */
+/** The work that a link does in its turns. */
 export interface TurnHandlers {
   receive(packet: Packet | Violation): Awaitable<void>;
   lost(why: string): Awaitable<void>;
@@ -18,7 +18,7 @@ export interface TurnHandlers {
 }
 
 /**
- * The calls on the broker for one link, one after another: at once while the broker answers at once, else what comes
+ * The calls on the broker for one link, one after another: at once while the broker answers at once, else the next call
  * waits until its promise is settled.
  */
 export class Turns {

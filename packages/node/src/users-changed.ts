@@ -19,8 +19,8 @@ export interface UsersChangedContext extends UsersOwner {
 }
 
 /**
- * Users have come, gone or been given other rules: at both doors the subscriptions that they may not have any more end,
- * and so do the sessions of those who are gone [SEC-RULES-6]. Other sessions are looked at when they are resumed.
+ * Users have been added, removed or given other rules. At both doors this ends subscriptions that are no longer
+ * allowed, and the sessions of removed users [SEC-RULES-6]. Other sessions are checked when they are resumed.
  */
 export async function usersChanged(context: UsersChangedContext, names: readonly string[]): Promise<void> {
   const { sessions, log } = context;

@@ -3,9 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isFromThisMachine } from '../auth/loopback.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 
-/**
- * Who may use the API. `local`: programs and pages of this machine. `key`: whoever shows the key. `closed`: nobody.
- */
+/** Access to the API. `local`: programs and pages of this machine. `key`: callers that show the key. `closed`: none. */
 export type ApiAccess =
   | { readonly mode: 'local' }
   | { readonly mode: 'key'; readonly key: string }
@@ -15,8 +13,8 @@ export type ApiAccess =
 export const API_KEY_LENGTH_MIN = 22;
 
 /**
- * The API is as open as the broker: to this machine, while anybody there may connect and nobody else can. Otherwise
- * it wants a key.
+ * The API is as open as the broker: to this machine, while all clients of this machine may connect and no others can.
+ * Otherwise it wants a key.
  */
 export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
   if (key !== undefined) return { mode: 'key', key };
@@ -47,7 +45,7 @@ function refusalOfKey(authorization: string | undefined, key: string): ApiAnswer
   return refusal(401, 'BAD_API_KEY_OR_SECRET', 'Send the key: Authorization: Bearer KEY');
 }
 
-/** Of `Bearer KEY`, or of `Basic`: the password, whatever the user name, as EMQX's clients send a key's secret. */
+/** The key of `Bearer KEY`, or the password of `Basic` with any user name, as EMQX's clients send a key's secret. */
 function keyOf(authorization: string): string | undefined {
   const [, scheme = '', value = ''] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];
   if (/^bearer$/i.test(scheme)) return value;

@@ -1,4 +1,4 @@
-/** What a route answers. */
+/** The answer of a route. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -92,7 +92,7 @@ async function describe({ stores, links, drops, clock }: ApiContext, record: Ses
   };
 }
 
-/** Fields that a look at one client adds. The node door's connections alone count what they carry. */
+/** Fields that the answer for one client adds. Only the node door's connections count their traffic. */
 function detailsOf(
   { stores, links, quotas }: ApiContext,
   { session, attachment, identity }: SessionRecord,

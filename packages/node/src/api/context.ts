@@ -5,7 +5,7 @@ import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 
-/** What the routes look at, and what they do it with. */
+/** The state that the routes read, and the functions that they call. */
 export interface ApiContext {
   readonly stores: LocalStores;
   readonly bans: BanKeeper;
@@ -28,7 +28,7 @@ export interface ApiContext {
   };
 }
 
-/** What EMQX names the member of a cluster that answers: here there is one. */
+/** EMQX's name of the cluster member that answers: here there is one. */
 export const NODE_NAME = 'apus';
 
 export function rfc3339(atMs: number): string {

@@ -12,7 +12,7 @@ export interface Paging {
   readonly limit: number;
 }
 
-/** `?page=` and `?limit=`, or what is wrong with them. */
+/** `?page=` and `?limit=`, or the answer for wrong ones. */
 export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
   const page = wholeNumber(query.get('page') ?? '1');
   const limit = wholeNumber(query.get('limit') ?? String(LIMIT_DEFAULT));
@@ -26,7 +26,7 @@ export function isAnswer(value: Paging | ApiAnswer): value is ApiAnswer {
   return 'status' in value;
 }
 
-/** One page of what an iteration yields, and how many that is in all. */
+/** One page of the values of an iteration, and their total number. */
 export function pageOf<T>(
   all: Iterable<T>,
   { page, limit }: Paging,

@@ -9,7 +9,7 @@ import { API_PATH, type ApiRoute } from './router.ts';
 
 const PATHS = ['/publish', '/publish/bulk'] as const;
 
-/** Whoever the API lets in may publish to every topic but the server's own. */
+/** A caller of the API may publish to every topic but the server's own. */
 const CALLER: Identity = { tenant: TENANT, name: 'api' };
 
 /** The endpoint of a deployment (`httpPublish`), here under the access of the whole API. */

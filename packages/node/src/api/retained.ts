@@ -6,7 +6,7 @@ import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, type Paging, pageAnswer, pagingOf } from './paging.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
 
-/** What a look into the store reads at a time. */
+/** The messages that one read of the store returns. */
 const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
 
 const ONE = { messages: 1, bytes: Number.POSITIVE_INFINITY } as const;

@@ -21,7 +21,7 @@ export interface ApiRoute {
   handle(request: ApiRequest): Awaitable<ApiAnswer>;
 }
 
-/** Answers what is below `/api/v5`, after looking at who asks, and leaves the rest to `handler`. */
+/** Answers requests below `/api/v5` after checking the caller, and leaves the rest to `handler`. */
 export function withApi(
   handler: RequestListener,
   routes: readonly ApiRoute[],

@@ -38,7 +38,7 @@ async function ofClient(context: ApiContext, { parameters }: ApiRequest): Promis
   return { status: 200, body: subscriptions.map((subscription) => describe({ record, subscription })) };
 }
 
-/** The filters that somebody holds, each once. */
+/** The filters that have subscribers, each once. */
 async function topics(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;

@@ -62,7 +62,7 @@ export function openAccess(options: AccessOptions, log: Log): Access {
   };
 }
 
-/** Somebody who is known may do what rules say, and nothing else [SEC-RULES-7]. */
+/** An authenticated client may do what rules allow, and nothing else [SEC-RULES-7]. */
 function presetAuthorizer({ authenticator, usersFile }: AccessOptions): Authorizer {
   if (authenticator === undefined) return everythingAllowed;
   return usersFile === undefined ? rulesAuthorizer : new UsersAuthorizer(usersFile);

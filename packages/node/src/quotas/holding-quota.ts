@@ -54,7 +54,7 @@ export class NodeHoldingQuota implements HoldingQuota {
   }
 }
 
-/** Connections first: a client that takes a connection's place takes that of its session as well. */
+/** Connections first: a client that takes over a connection takes over its session as well. */
 function exceededOf(
   { connections, sessions }: Holding,
   { connectionsMax, sessionsMax }: HoldingQuotas,

@@ -51,8 +51,8 @@ export class LinkRate implements Waiting {
   }
 
   /**
-   * How long the client has been at its identity's limit without coming down to it: 0 while it does not have to wait, or
-   * for what others of its tenant do.
+   * How long the client has exceeded its identity's rate without a pause: 0 while it does not have to wait, or waits
+   * because of others of its tenant.
    */
   overdraftMs(nowMs: number): number {
     if (!this.#isWaiting || this.#charges?.isOwnDebt(nowMs) !== true) return 0;

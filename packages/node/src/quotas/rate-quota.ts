@@ -11,8 +11,8 @@ import type { Packet } from '@apus/mqtt';
 import { RateAccount } from './rate-account.ts';
 
 /**
- * So much debt is a burst, and stops no client. A second of it: a client that comes back may send what it has kept, and an
- * identity that uses all of its burst at once holds up others for no longer than its share of a second.
+ * A debt up to this is a burst, and stops no client. One second: a client that comes back may send its stored messages,
+ * and an identity that uses all of its burst at once delays others for no longer than its share of a second.
  */
 export const BURST_MS = 1_000;
 
@@ -88,7 +88,7 @@ export class RateQuota implements DeliveryQuota {
   readonly #clock: Clock;
   readonly #all: RateAccount;
   readonly #accounts = new Map<string, RateAccount>();
-  /** Those of the identities of connections that stand: what each message asks for is found without a string. */
+  /** The charges of the identities of open connections, so that a message finds them without building a key. */
   readonly #charges = new WeakMap<Pick<Identity, 'tenant' | 'name'>, Charges>();
 
   constructor(quotas: QuotaScopes, clock: Clock) {
