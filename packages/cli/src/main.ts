@@ -61,12 +61,12 @@ function explain(error: unknown, help = 'apus --help'): number {
     console.error(`apus: ${(error as Error).message}`);
     return EXIT_FAILURE;
   }
-  // A bug: whoever reports it needs all of it.
+  // A bug: a report needs the whole error.
   console.error(error);
   return EXIT_FAILURE;
 }
 
-// `apus sub | head -n 1`: the reader has what it wanted.
+// `apus sub | head -n 1`: the reader has closed the pipe.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -15,11 +15,11 @@ const MODE = 0o600;
 
 /**
  * Replaces the content of a file at once: a process that reads it finds the old content or the new one, also after a
- * crash of the machine. The file keeps its mode. `change` is given what stands there, undefined where there is no file;
- * what it throws leaves the file as it is.
+ * crash of the machine. The file keeps its mode. `change` gets the present content, undefined if there is no file. If
+ * it throws, the file stays as it is.
  *
- * The new content is gathered in a file beside it, which no other process can make at the same time: of two commands none
- * undoes what the other has done.
+ * The new content is written to a file beside it, which only one process can create at a time: so no command undoes the
+ * change of another.
  */
 export function replaceFile(path: string, change: (before: string | undefined) => string): void {
   const beside = `${path}.new`;

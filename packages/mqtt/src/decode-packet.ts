@@ -11,7 +11,7 @@ import { ReasonCode } from './reason-codes.ts';
 import { Violation } from './violation.ts';
 
 /**
- * Decodes the bytes of exactly one packet. Never throws, whatever the bytes are.
+ * Decodes the bytes of exactly one packet. Never throws, for any bytes.
  *
  * Binary fields, the payload among them, are views of `bytes`.
  */

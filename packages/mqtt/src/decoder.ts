@@ -13,7 +13,7 @@ export interface DecoderOptions {
    * @default `maximumPacketSize`
    */
   connectBytesMax?: number;
-  /** Who reads. @default 'server' */
+  /** The side that reads. @default 'server' */
   role?: Role;
   /**
    * The version of a connection whose CONNECT was taken before, or, for a client, the one it speaks.

@@ -13,9 +13,8 @@ writeToStream.cacheNumbers = false;
 /**
  * Encodes a packet for a peer that speaks `version`.
  *
- * The packet is taken to be correct: what is out of range (a string of more than 65,535 bytes) throws. For
- * MQTT 3.1.1 properties are left out and reason codes are translated; an AUTH, or a DISCONNECT from a server, is
- * not for it.
+ * The packet must be correct: a value out of range (a string of more than 65,535 bytes) throws. For MQTT 3.1.1
+ * properties are left out and reason codes are translated; an AUTH, or a DISCONNECT from a server, is not for it.
  */
 export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Array {
   switch (packet.type) {

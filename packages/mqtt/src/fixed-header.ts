@@ -2,7 +2,7 @@ import type { PacketType, ProtocolVersion } from './packets.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { Violation } from './violation.ts';
 
-/** Who reads the packet: some packets, properties and reason codes travel in one direction only. */
+/** The side that reads the packet: some packets, properties and reason codes travel in one direction only. */
 export type Role = 'server' | 'client';
 
 /** MQTT Control Packet types (table 2-1): the high four bits of the first byte. Type 0 is reserved. */
@@ -51,7 +51,7 @@ export function packetTypeOf(firstByte: number): PacketType | undefined {
   return PACKET_TYPES[firstByte >> 4];
 }
 
-/** What is wrong with the first byte alone; it is checked before a single byte of the packet is kept. */
+/** The violation in the first byte alone; it is checked before any byte of the packet is kept. */
 export function firstByteViolation(
   firstByte: number,
   receiver: Role,

@@ -15,16 +15,16 @@ export interface FramerOptions {
   /** The largest packet taken, fixed header included. */
   maximumPacketSize: number;
   receiver: Role;
-  /** What the peer speaks, once it is known: MQTT 3.1 has other flags. */
+  /** The peer's protocol version, once it is known: MQTT 3.1 has other flags. */
   protocolVersion?: ProtocolVersion;
 }
 
 /**
  * Cuts a stream of bytes, arriving in any pieces, into whole packets.
  *
- * A packet that arrives in one piece is a view of that piece and nothing is copied. A packet in several pieces
- * is gathered in a buffer that doubles as it fills: the work stays linear however small the pieces are, and a
- * peer that announces much and sends little never has more than twice what it sent reserved for it.
+ * A packet that arrives in one piece is a view of that piece and nothing is copied. A packet in several pieces is
+ * gathered in a buffer that doubles as it fills: the work stays linear however small the pieces are, and for a peer
+ * that announces much and sends little, never more than twice the sent bytes are reserved.
  */
 export class Framer {
   #options: FramerOptions;
@@ -61,7 +61,7 @@ export class Framer {
     this.#position = 0;
   }
 
-  /** The next whole packet, or what is wrong with it, or `undefined` until more bytes come. */
+  /** The next whole packet, or a violation, or `undefined` until more bytes come. */
   next(): Uint8Array | Violation | undefined {
     if (this.#heldLength > 0) return this.#fill();
     if (this.#position >= this.#input.length) return undefined;

@@ -1,7 +1,7 @@
 import type { PacketType } from './packets.ts';
 import { ReasonCode } from './reason-codes.ts';
 
-/** Whose property section it is: a CONNECT has a second one for its Will. */
+/** The packet that owns the property section: a CONNECT has a second one for its Will. */
 export type PropertySection = PacketType | 'will';
 
 export type PropertyType =
@@ -22,7 +22,7 @@ export interface PropertyDefinition {
   /** Smallest and largest value, where the type allows more than the specification does. */
   readonly minimum: number;
   readonly maximum: number;
-  /** What a value outside them is; Protocol Error but for the Topic Alias. */
+  /** The reason code of a value outside them: Protocol Error but for the Topic Alias. */
   readonly outOfRange: number;
 }
 

@@ -5,7 +5,7 @@ import type { PacketReader } from './reader.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { containsWildcard } from './topic.ts';
 
-/** What mqtt-packet cannot say about a CONNECT, once the packet has been found correct. */
+/** Facts about a correct CONNECT that mqtt-packet does not return. */
 export interface InspectedConnect {
   properties: AnyProperties;
   willProperties: AnyProperties;

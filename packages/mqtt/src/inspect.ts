@@ -9,7 +9,7 @@ import { fromConnackReturnCode, isReasonCodeAllowed } from './reason-code-tables
 import { ReasonCode, reasonCodeName } from './reason-codes.ts';
 
 /**
- * What the strict walk keeps of a packet that mqtt-packet then takes apart: the properties, because mqtt-packet
+ * The parts that the strict walk keeps of a packet before mqtt-packet decodes it: the properties, because mqtt-packet
  * loses the order of user properties and reads bytes as booleans.
  */
 export interface Inspected {

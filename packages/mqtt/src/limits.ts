@@ -1,9 +1,9 @@
-/** Limits that the protocol itself sets, each with its section of MQTT 5.0. What a broker adds is the broker's. */
+/** Limits that the protocol itself sets, each with its section of MQTT 5.0. A broker's own limits are in the broker. */
 
 /** A Packet Identifier is a two byte integer and never 0 (2.2.1). */
 export const PACKET_ID_MAX = 65_535;
 
-/** Four bytes of seven bits each: what a Variable Byte Integer can say (1.5.5). */
+/** Four bytes of seven bits each: the largest Variable Byte Integer (1.5.5). */
 export const VARIABLE_BYTE_INTEGER_MAX = 268_435_455;
 
 /** The Remaining Length is a Variable Byte Integer (2.1.4). */
@@ -23,7 +23,7 @@ export const TOPIC_BYTES_MAX = STRING_BYTES_MAX;
 export const RECEIVE_MAXIMUM_MAX = 65_535;
 export const TOPIC_ALIAS_MAX = 65_535;
 
-/** What a Receive Maximum is when it is absent (3.1.2.11.3). */
+/** The value of an absent Receive Maximum (3.1.2.11.3). */
 export const RECEIVE_MAXIMUM_DEFAULT = 65_535;
 
 /** A Subscription Identifier is a Variable Byte Integer and never 0 (3.8.2.1.2). */

@@ -9,7 +9,7 @@ export interface EncodedPublish {
   readonly packetIdOffset: number;
 }
 
-/** The size of the packet in bytes, exactly, without encoding it: what a Maximum Packet Size is held against. */
+/** The exact size of the packet in bytes, without encoding it, for comparison with a Maximum Packet Size. */
 export function publishLength(publish: PublishPacket, version: ProtocolVersion): number {
   const remainingLength = remainingLengthOf(publish, version, propertiesLength(publish.properties, version));
   return 1 + variableByteIntegerLength(remainingLength) + remainingLength;

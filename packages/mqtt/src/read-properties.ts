@@ -11,7 +11,7 @@ import type {
 import type { PacketReader } from './reader.ts';
 import { ReasonCode } from './reason-codes.ts';
 
-/** Whatever properties a packet had: every one is optional, and the section they came from decides which can be there. */
+/** The properties of any packet: every one is optional, and their section decides which can be there. */
 export type AnyProperties = ConnectProperties &
   WillProperties &
   ConnackProperties &

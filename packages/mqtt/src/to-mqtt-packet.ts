@@ -3,7 +3,7 @@ import type { ConnectPacket, Packet, ProtocolVersion, UserProperties, Will } fro
 import { toConnackReturnCode } from './reason-code-tables.ts';
 import { isFailure, ReasonCode } from './reason-codes.ts';
 
-/** What mqtt-packet writes for us: everything but the PUBLISH. */
+/** The packets that mqtt-packet encodes: all but PUBLISH. */
 export type GeneratedPacket = Exclude<Packet, { type: 'publish' }>;
 
 /** Gives a packet mqtt-packet's shape. */

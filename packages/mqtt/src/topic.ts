@@ -24,7 +24,7 @@ export function containsWildcard(text: string): boolean {
   return text.includes('+') || text.includes('#');
 }
 
-/** What keeps the string from being a Topic Name (4.7), or `undefined`. */
+/** The reason why the string is not a Topic Name (4.7), or `undefined`. */
 export function validateTopicName(name: string, limits: TopicLimits = {}): Violation | undefined {
   // [MQTT-3.3.2-2]
   const problem = containsWildcard(name) ? 'has no wildcards' : textProblem(name, limits);
@@ -33,7 +33,7 @@ export function validateTopicName(name: string, limits: TopicLimits = {}): Viola
     : violation(ReasonCode.TopicNameInvalid, 'topic name', name, problem);
 }
 
-/** What keeps the string from being a Topic Filter (4.7), or `undefined`. A share prefix is for `parseShared`. */
+/** The reason why the string is not a Topic Filter (4.7), or `undefined`. A share prefix is for `parseShared`. */
 export function validateTopicFilter(filter: string, limits: TopicLimits = {}): Violation | undefined {
   const problem = textProblem(filter, limits) ?? wildcardProblem(filter);
   return problem === undefined

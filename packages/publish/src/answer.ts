@@ -3,7 +3,7 @@ import type { Receipt } from './message.ts';
 
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
-/** What came back for one request: the messages that left, from the first on, and why the next one did not. */
+/** The answer to one request: the messages that left, from the first on, and the reason why the next one did not. */
 export interface Answered {
   readonly receipts: readonly Receipt[];
   readonly failure: Failure | undefined;

@@ -1,4 +1,4 @@
-/** What one request to the endpoint may hold. */
+/** The limits of one request to the endpoint. */
 const MESSAGES_MAX = 100;
 /** Below the 4 MiB that the endpoint reads, with room for commas and brackets. */
 const BYTES_MAX = 4_000_000;

@@ -10,7 +10,7 @@ export interface PublishErrorFields {
   readonly cause?: unknown;
 }
 
-/** A message was not published, or nobody knows. `published` is what had left before it. */
+/** A message was not published, or it is unknown whether it was. `published` lists the messages that left before it. */
 export abstract class PublishError extends Error {
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;

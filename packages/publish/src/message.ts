@@ -1,4 +1,4 @@
-/** What goes with a message; MQTT's own words. */
+/** The options of a message, with MQTT's names. */
 export interface PublishOptions {
   /** @default 0 */
   readonly qos?: 0 | 1 | 2;

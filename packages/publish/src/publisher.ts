@@ -9,14 +9,17 @@ const ATTEMPTS_MAX = 4;
 const TIMEOUT_MS = 30_000;
 /** Pauses between tries: at random up to so much, doubled each time. */
 const FIRST_PAUSE_MS = 250;
-/** Whoever waits for `publish` waits no longer than this for a next try, whatever Retry-After says. */
+/** `publish` waits no longer than this for a next try, even if Retry-After says more. */
 const PAUSE_MS_MAX = 10_000;
 
 const CLOCK_HEADER = 'apus-clock';
 
 /** Where a publisher publishes, and what lets it in: a key or a signature, not both. */
 export interface PublisherOptions extends Authorization {
-  /** What `npm run deploy` prints for backends, up to `/api/v5/publish` or without it; at the node door `http://127.0.0.1:8083`. */
+  /**
+   * The URL that `npm run deploy` prints for backends, with or without `/api/v5/publish`; at the node door
+   * `http://127.0.0.1:8083`.
+   */
   readonly url: string;
   /** The key of a deployment with `httpPublish: 'keys'`; or of `apus serve --api-key-file`. */
   readonly key?: string | undefined;
@@ -44,8 +47,8 @@ export interface Publisher {
    */
   publish(topic: string, payload: string | Uint8Array, options?: PublishOptions): Promise<Receipt>;
   /**
-   * Publishes messages in their order, as few requests as they fit into. Where one cannot be published none behind it
-   * is, and the error's `published` says what had left.
+   * Publishes messages in their order, as few requests as they fit into. If one cannot be published, the later ones are
+   * not sent, and the error's `published` lists the messages that left.
    *
    * @throws {PublishRefused} @throws {PublishUnavailable}
    */
@@ -53,8 +56,8 @@ export interface Publisher {
 }
 
 /**
- * A publisher for one deployment. Keep it: with each answer it learns the broker's clock, by which what it retains is
- * never older than what it retained before.
+ * A publisher for one deployment. Keep it: it learns the broker's clock with each answer, so that a retained message is
+ * always newer than its earlier ones.
  *
  *     const apus = createPublisher({ url: process.env.APUS_URL, key: process.env.APUS_KEY });
  *     await apus.publish('orders/7', JSON.stringify(order), { qos: 1 });
@@ -98,7 +101,7 @@ class Endpoint {
     return published;
   }
 
-  /** What has left is not sent again: after a try only the rest is. */
+  /** Messages that have left are not sent again: a retry sends only the rest. */
   async #publishBatch(batch: readonly Waiting[], before: readonly Receipt[]): Promise<readonly Receipt[]> {
     const { attemptsMax = ATTEMPTS_MAX } = this.#options;
     const published: Receipt[] = [];
@@ -147,7 +150,7 @@ class Endpoint {
 
 type Tried = Answered & { readonly failure: (Failure & { readonly isUnknown?: boolean }) | undefined };
 
-/** Whether it arrived is unknown: what is QoS 0 might come twice, and is not sent again. */
+/** It is unknown whether the request arrived: messages of QoS 0 might come twice, so they are not sent again. */
 function unanswered(error: unknown, url: string, batch: readonly Waiting[]): Tried['failure'] {
   return {
     message: `${url} has not answered: ${reasonOf(error)}`,

@@ -8,7 +8,7 @@ const EXPIRES_SECONDS = 300;
  * Signs the address of a deployment with `authentication: { iam }`, for a client to connect to within five minutes. It
  * connects as the signer, in any program: a backend signs for one of its users with a role session of theirs.
  *
- * @param url `wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt`; what stands in its query is signed as well
+ * @param url `wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt`; its query is signed as well
  * @throws {TypeError} without credentials, or without a Region
  * @example
  * const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn, RoleSessionName: user.id }));

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { banKey, Kind } from './keys.ts';
 import type { Writer } from './writer.ts';
 
-/** Bans on the disk, a record of JSON for each: what is in force is the broker's list, in memory. */
+/** Bans on the disk, a record of JSON for each. The broker's list, in memory, is in force. */
 export class DiskBans implements BanStore {
   readonly #writer: Writer;
   /** Those that were found when the directory was opened, and have been put since. */

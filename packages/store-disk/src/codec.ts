@@ -73,7 +73,7 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Bytes come back as views of what was read, and strings as they went: no structure is shared between records. */
+/** Bytes come back as views of the record, and strings unchanged: no structure is shared between records. */
 const packr = new Packr({ useRecords: false });
 
 /** MessagePack of the fields in their order: names are not stored, so a field is only ever added at the end. */

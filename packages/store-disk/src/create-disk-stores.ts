@@ -21,7 +21,7 @@ export interface DiskStoresOptions {
   /** Where the files are; made when it is not there. One process at a time. */
   readonly directory: string;
   readonly clock: Clock;
-  /** Of what is kept in memory, which is all that is on the disk. @default no limit */
+  /** The budget of the data in memory, which is all that is on the disk. @default no limit */
   readonly memory?: MemoryBudget | undefined;
   /** How long no will is sent after the start, so that clients can return first. @default 30 */
   readonly willGraceSeconds?: number | undefined;
@@ -40,15 +40,18 @@ export interface DiskStores extends Stores {
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
   readonly lastMessageId: MessageId | undefined;
-  /** Writes what has not been written and gives the directory free. To be called when the broker is done. A second call waits for the first. */
+  /**
+   * Writes all that has not been written, and releases the directory. To be called when the broker has stopped. A
+   * second call waits for the first.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Opens a data directory and brings what it holds into memory.
+ * Opens a data directory and reads its content into memory.
  *
  * @throws {DataDirectoryError} when it is in use, cannot be written, is damaged, or is not of this version. The
- * directory is free again then.
+ *   directory is then free again.
  * @example
  * const stores = await createDiskStores({ directory: '/var/lib/apus', clock });
  * const broker = createBroker({ ...stores, timers, clock, … }, options);
@@ -71,7 +74,7 @@ async function openLocked(options: DiskStoresOptions, lock: DirectoryLock): Prom
     return await compose(options, database, lock);
   } catch (error) {
     await database.close();
-    // Nobody has been promised anything yet: it is a start that failed.
+    // No client has been promised anything yet: the start has failed.
     throw error instanceof DiskError ? new DataDirectoryError(error.message, { cause: error }) : error;
   }
 }

@@ -67,7 +67,10 @@ export class Database {
     for (const { key, value } of this.#lmdb.getRange({ start: from, end })) yield [key, value];
   }
 
-  /** For what could not be read: `where` says what it is, in half a sentence. An error that says so already is kept. */
+  /**
+   * The error for an unreadable record: `where` names it in half a sentence. An error that is a DataDirectoryError
+   * already is kept.
+   */
   damage(where: string, error: unknown): DataDirectoryError {
     if (error instanceof DataDirectoryError) return error;
     return new DataDirectoryError(
@@ -114,7 +117,7 @@ async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
       encoding: 'binary',
       // A commit is answered after its fsync, not before.
       overlappingSync: false,
-      // The writer makes the batches; theirs would be rejected once more where nobody listens.
+      // The writer makes the batches; LMDB's own would reject a second time without a handler.
       eventTurnBatching: false,
     });
   } catch (error) {

@@ -11,13 +11,13 @@ const PRIVATE_NAME_BYTES = 4;
 
 /**
  * Keeps every other process out of a data directory. The lock is a listening Unix socket, which the kernel takes back
- * when its process dies, however it dies: a file that nobody answers at is left over. Process ids would not do, since
- * two containers that share a volume may both be process 1. That rules out LMDB's own table of readers, which is by
- * process id; besides, LMDB lets several processes open one file. Node.js has no `flock`, and lock files with a time in
- * them take a process that is busy for one that is dead.
+ * when its process dies, however it dies: only a file without a listener is left. Process ids would not do, since two
+ * containers that share a volume may both be process 1. That rules out LMDB's own table of readers, which is by process
+ * id; besides, LMDB lets several processes open one file. Node.js has no `flock`, and lock files with a time in them
+ * take a process that is busy for one that is dead.
  *
- * A socket listens under a private name first and is then linked to that of the lock: at most one link succeeds, and
- * whatever has the lock's name and does not answer is dead, not about to listen.
+ * A socket listens under a private name first and is then linked to that of the lock: at most one link succeeds, and a
+ * socket that has the lock's name and does not answer is dead, not about to listen.
  */
 export class DirectoryLock {
   readonly #server: Server;
@@ -50,7 +50,8 @@ export class DirectoryLock {
   }
 
   async release(): Promise<void> {
-    // While it still answers, so that nobody else takes the name in between. If somebody has, it is not ours.
+    // Removed while it still answers, so that no other process takes the name in between. If one has, the name is not
+    // ours.
     if (inodeOf(this.#path) === this.#inode) rmSync(this.#path, { force: true });
     await close(this.#server);
     closeSync(this.#descriptor);
@@ -60,14 +61,14 @@ export class DirectoryLock {
 /**
  * Removes the socket of a dead process, and no other. Two that have both found it dead:
  *
- *     P: nobody answers                        Q: nobody answers
+ *     P: no answer                             Q: no answer
  *     P: moves it away, dead, links its own
  *                                              Q: moves P's away: it answers → puts it back, refused
  *
  * In the moment before it is back a third process may link its own. Both have the lock then, and `Ownership` lets only
  * one of them write.
  *
- * @returns false when somebody answers, or somebody else has just moved it away.
+ * @returns false when a process answers, or another process has just moved it away.
  */
 export async function removeDead(path: string): Promise<boolean> {
   const moved = privateName(path);
@@ -159,7 +160,7 @@ function isAnswered(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Anything else is the answer of somebody: one that we may not talk to, or that is too busy.
+    // Any other error means a live process: one to which this one may not connect, or one that is too busy.
     socket.once('error', (error) => resolve(!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')));
   });
 }

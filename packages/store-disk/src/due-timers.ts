@@ -7,7 +7,7 @@ export interface DueTimer {
   readonly dueAtMs: number;
 }
 
-/** What a restored session still has to come, counted from the end of its last connection. */
+/** The timers of a restored session, counted from the end of its last connection. */
 export function dueTimersOf(session: LiveSession): DueTimer[] {
   const { will, expirySeconds, detachedAtMs = 0, lastConnectionId: connectionId } = session.state;
   const timers: DueTimer[] = [];

@@ -22,7 +22,7 @@ interface Waiting {
   readonly place: Place;
 }
 
-/** What may be sent now. */
+/** A page that may be sent now. */
 export interface Dequeued {
   readonly entries: readonly Queued[];
   /** Where the writer stood when all was written that has to be durable before. */
@@ -30,8 +30,8 @@ export interface Dequeued {
 }
 
 /**
- * What a durable session has been promised: the queue of `@apus/store-memory` with a journal. The deliveries are its
- * own. Their callers may wait for the disk while a drain sends the message, and must not see it become sendable.
+ * The queue of a durable session: the queue of `@apus/store-memory` with a journal. It copies the deliveries: a caller
+ * may wait for the disk while a drain sends the message, and must not see its delivery get a packet id.
  */
 export class DurableQueue {
   readonly #journal: QueueJournal;
@@ -74,7 +74,7 @@ export class DurableQueue {
     this.#window.rewind();
   }
 
-  /** What is to be sent again, in its old order; then what waits. */
+  /** The packets that are to be sent again, in their old order; then the messages that wait. */
   dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Dequeued {
     const dequeued = new Page<Queued>(limit);
     this.#window.dequeueResends(dequeued, receiveMaximum);

@@ -18,10 +18,13 @@ export interface DurableSession {
   /** Its name in keys; never used again. */
   readonly number: number;
   readonly live: LiveSession;
-  /** Its records have been removed. What it owns is in memory until it is cleared. */
+  /** Its records have been removed. Its state stays in memory until it is cleared. */
   hasEnded: boolean;
   readonly journal: QueueJournal;
-  /** Where the writer stood when messages were last handed out that wait for it: what is dequeued later goes later. */
+  /**
+   * The writer's position when messages that wait for it were last handed out: messages dequeued later must leave
+   * later.
+   */
   sentPosition: number;
   /** Made when its first QoS 1 or 2 message comes. */
   queue: DurableQueue | undefined;
@@ -98,7 +101,7 @@ export class DurableSessions {
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }
 
-  /** The session is no more: removes all its records. What the memory still holds of it is for its owner to clear. */
+  /** The session is over: removes all its records. The caller clears its state in memory. */
   end(durable: DurableSession): void {
     const { number, live } = durable;
     // The record first: without it a crash before the rest leaves only what the next start throws away.

@@ -4,14 +4,14 @@ export class DataDirectoryError extends Error {
 }
 
 /**
- * A write has failed, so nothing is promised any more: every call that would promise something fails with this until
- * the process is started anew. What was acknowledged before is on the disk.
+ * A write has failed, so nothing is acknowledged any more: every call that would promise durability fails with this
+ * until the process is restarted. Everything that was acknowledged before is on the disk.
  */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
 }
 
-/** The sentence inside whatever was thrown. */
+/** The sentence in a thrown value. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { BanName, FilterName } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
-/** The first letter of a key says what it holds. Names of any length become numbers or digests: keys are short. */
+/**
+ * The first letter of a key names the kind of its record. Names of any length become numbers or digests: keys are
+ * short.
+ */
 export const Kind = {
   Format: 'v',
   Owner: 'o',
@@ -81,7 +84,7 @@ function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0');
 }
 
-/** 128 bits of SHA-256: no two names will ever share one, not even if somebody tries. */
+/** 128 bits of SHA-256: no two names ever share one, even if an attacker searches for them. */
 function digest(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }

@@ -2,15 +2,15 @@
 export const FORMAT_VERSION = 2;
 
 /**
- * What one transaction may hold. A larger one would make all that wait for it wait longer, and its pages are in memory
- * until it is committed. 8,000 writes were measured to take 20 to 40 ms, five to ten times an empty one.
+ * The operations of one transaction. A larger one would delay all that wait for it, and its pages are in memory until
+ * it is committed. 8,000 writes were measured to take 20 to 40 ms, five to ten times an empty one.
  */
 export const BATCH_OPERATIONS_MAX = 8192;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * What may wait for the disk. Beyond it also those calls answer late that promise nothing, and with them the clients
- * who cause the writes are read no faster than the disk takes them.
+ * The bytes that may wait for the disk. Beyond it calls that promise nothing answer late as well, so that clients that
+ * cause the writes are read no faster than the disk takes them.
  */
 export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 

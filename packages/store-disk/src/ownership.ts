@@ -3,14 +3,15 @@ import { DataDirectoryError, DiskError } from './errors.ts';
 import { firstNumberOf, Kind, ownerKey } from './keys.ts';
 
 /**
- * Whose the data file is: the process with the highest number, and its number is in the file. Taking the next one is
- * a transaction, and every commit is made on the condition that the next one has not been taken:
+ * Decides which process owns the data file: the one with the highest number, which is in the file. Taking the next one
+ * is a transaction, and every commit is made on the condition that the next one has not been taken:
  *
  *     P: claims 5 (there is no 5 yet)          Q: claims 5: taken → refused
  *     P: commits if there is no 6              R: claims 6, and reads the file
  *     P: commits if there is no 6 → no: fails  R: commits if there is no 7
  *
- * All of P's commits are before R's claim, so R has read them, or never happen. Numbers stay in the file for that, a few
+ * All of P's commits are before R's claim, so R has read them, or never happen. Numbers stay in the file for that, a
+ *   few
  * bytes for each start: P may wake after any number of others. `DirectoryLock` sees to it that R is
  * refused while P lives; this is for the moments in which a lock that is a file cannot.
  */

@@ -4,7 +4,7 @@ import type { PacketId } from '@apus/mqtt';
 /** Beyond it messages wait without a packet id, so that those before them in the line always find one. */
 const RESERVED_MAX = PACKET_ID_MAX >> 1;
 
-/** The packet ids of one session's queue: of what is inflight, and of what waits and will be sent under one. */
+/** The packet ids of one session's queue: of inflight messages, and of waiting messages that have one already. */
 export class PacketIds {
   readonly #used = new Set<PacketId>();
   #last: PacketId = 0;

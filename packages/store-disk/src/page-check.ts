@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What is wrong with a file, in half a sentence. */
+/** The damage of a file, in half a sentence. */
 export class PageError extends Error {
   override readonly name = 'PageError';
 }

@@ -22,7 +22,7 @@ export interface Place {
   position: number;
 }
 
-/** What becomes of the messages of one session, written down. */
+/** The journal of one session's messages. */
 export class QueueJournal {
   readonly #session: number;
   readonly #tenant: string;

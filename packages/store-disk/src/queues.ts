@@ -61,9 +61,9 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * A message at QoS 2 is sent when it and its packet id are durable: under another one its client would take it for
-   * another message. What goes out at QoS 1 may come twice, and goes at once. But nothing overtakes what waits: the
-   * old connection of a client that is back may still dequeue, between the pages of the new one.
+   * A message at QoS 2 is sent when it and its packet id are durable: under another packet id the client would take it
+   * for another message. A message at QoS 1 may come twice, and leaves at once. But no message overtakes one that
+   * waits: the old connection of a client that is back may still dequeue between the pages of the new one.
    */
   next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
     const durable = this.#durables.find(ref);
@@ -122,8 +122,9 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * To sessions that are only in memory. What waits there may be dequeued, and sent, while this call waits for the disk:
-   * in a copy, so that the caller does not find a packet id and send it too.
+   * Offers to sessions that are only in memory. A waiting message may be dequeued and sent while this call waits for
+   * the disk. So the queue gets a copy of the delivery, and the caller does not find a packet id and send the message
+   * too.
    */
   #offerInMemory(
     message: Message,

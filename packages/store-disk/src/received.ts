@@ -53,7 +53,7 @@ export class DiskReceived implements ReceivedStore {
     if (messageId === undefined || position === undefined) return this.#writer.durable(undefined);
     this.#unsettled.end(messageId);
     this.#write(durable, packetId, messageId, true);
-    // A receipt that is found pending is handed on again to those who have not got it: this need not be durable.
+    // A pending message is handed on again to the sessions that do not have it: this need not be durable.
     const isReceiptDurable = this.#writer.isDurable(position);
     return isReceiptDurable ? this.#writer.settled(undefined) : this.#writer.durable(undefined);
   }

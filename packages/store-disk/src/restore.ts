@@ -38,7 +38,7 @@ export interface Restored {
 /** Earlier state is kept, also beyond the limits of now. */
 const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
-/** What a restart works with. */
+/** The context of a restart. */
 export interface RestoreContext {
   readonly database: Database;
   readonly memory: MemoryStores;
@@ -91,14 +91,16 @@ class Restore {
     return { dueTimers: this.#timers, lastMessageId: this.#lastMessageId };
   }
 
-  /** Whatever `restored` says is no use is removed: it is of a session whose end a crash has cut short. */
+  /**
+   * A record for which `restored` returns false is removed: it belongs to a session whose end a crash has interrupted.
+   */
   #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
     for (const [key, bytes] of this.#context.database.scan(kind)) {
       if (!this.#read(key, () => restored(firstNumberOf(key), bytes, key))) this.#context.writer.remove(key);
     }
   }
 
-  /** Whatever fails while a record is read fails because of what the record holds. */
+  /** Every error while a record is read is due to its content. */
   #read<T>(key: string, read: () => T): T {
     try {
       return read();
@@ -182,7 +184,7 @@ class Restore {
     return true;
   }
 
-  /** It is published again, to those who have not got it. */
+  /** The will is published again, to sessions that do not have it. */
   #begunWill(messageId: MessageId): void {
     this.#context.unsettled.begin(messageId, this.#context.writer.position);
     this.#observe(messageId);

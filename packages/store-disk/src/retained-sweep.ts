@@ -41,7 +41,7 @@ export class RetainedSweep {
   #look(key: string, bytes: Uint8Array): void {
     const { tenant, message } = retainedCodec.decode(bytes);
     if (!isExpired(message, this.#clock.now())) return;
-    // What is on the disk may be about to be replaced.
+    // The message on the disk may be about to be replaced.
     const current = retainedIn(this.#memory, tenant, message.topic);
     if (current === undefined || current.id === message.id) this.#writer.remove(key);
   }

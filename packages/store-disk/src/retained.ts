@@ -34,7 +34,7 @@ export class DiskRetained implements RetainedStore {
     this.#writer = writer;
   }
 
-  /** At QoS 0 nobody is told that the message is kept, so nobody waits. */
+  /** At QoS 0 no client is told that the message is retained, so the caller does not wait. */
   put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean> {
     this.#writer.assertWorking();
     if (!this.#memory.put(tenant, message, limits)) return false;
@@ -49,7 +49,7 @@ export class DiskRetained implements RetainedStore {
   }
 
   /**
-   * Where nothing is left to do, somebody else did it, perhaps a moment ago, and the disk still holds the message:
+   * When the message is gone already, another call deleted it, perhaps a moment ago, and it may still be on the disk:
    *
    *     A: delete   memory: gone   waits for the disk
    *     B: delete   memory: nothing there           → waits with A: a crash now would bring the message back
@@ -73,7 +73,7 @@ export class DiskRetained implements RetainedStore {
     return this.#memory.match(tenant, topicFilter, nowMs, from, limit);
   }
 
-  /** How many are held; an expired one counts until somebody has come across it. */
+  /** How many are held; an expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#memory.count(tenant);
   }

@@ -28,7 +28,7 @@ export class SessionEnds {
     return this.#writer.isDurable(this.#positions.get(key) ?? 0);
   }
 
-  /** Ends that the disk knows need not be remembered: what is left is no more than what waits for it. */
+  /** Ends that are durable need not be remembered: only those that wait for the disk are left. */
   #forgetDurable(): void {
     for (const [key, position] of this.#positions) {
       if (!this.#writer.isDurable(position)) return;

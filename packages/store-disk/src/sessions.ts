@@ -73,8 +73,8 @@ export class DiskSessions implements SessionStore {
   }
 
   /**
-   * That it has been begun need not be durable before it is published: what a crash leaves of the publication was
-   * written after this.
+   * The beginning need not be durable before the will is published: every write of the publication comes after this
+   * one.
    */
   beginWill(
     session: SessionRef,
@@ -149,9 +149,9 @@ export class DiskSessions implements SessionStore {
   }
 
   /**
-   * Until the disk has the session nobody sees its new connection, so that nothing is sent before CONNACK; a second
-   * CONNECT waits for the first. The connection appears in a turn of its own, with the caller next in it: nothing can
-   * come between them.
+   * The new connection is invisible until the session is on the disk, so that no message is sent before CONNACK; a
+   * second CONNECT waits for the first. The connection appears in a turn of its own, in which the caller runs next:
+   * nothing can come between them.
    */
   #attachWhenDurable(key: string, request: OpenSession, opened: OpenedSession): Promise<OpenedSession> {
     const live = this.#memory.live(opened.session);
@@ -172,7 +172,7 @@ export class DiskSessions implements SessionStore {
     return opening;
   }
 
-  /** Writes what has become of a will. False where it is of a session that is only in memory. */
+  /** Writes the state of a will. False for a session that is only in memory. */
   #saveWill(session: SessionRef, connectionId: ConnectionId): boolean {
     const { owedWills } = this.#durables;
     if (owedWills.has(connectionId)) {

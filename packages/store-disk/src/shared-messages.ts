@@ -48,7 +48,7 @@ export class SharedMessages {
     else shared.references += 1;
   }
 
-  /** Whatever referred to it has gone without it. */
+  /** All references to the message have been removed before. */
   removeUnreferred(message: Message, number: number): void {
     if (!this.#shared.has(message)) this.#writer.remove(sharedMessageKey(number));
   }

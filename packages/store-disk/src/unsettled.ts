@@ -17,10 +17,10 @@ const GROUPS_OWN = '';
  *     PUBLISH 7 → begin: new, m        offer m to A, B → waits for the disk
  *     (new connection) PUBLISH 7 → begin: pending, m   offer m to A, B: they have it, wait with the first
  *
- * Each copy (`Delivery.copy`) is taken once. After a restart those have been taken that are found in queues: none of
- * them can have been completed, for what completes it was written after `settle` was. Other copies of the message are
- * no repetitions, though they may be for the same session or share group and come while it is unsettled: a retained
- * one that answers a SUBSCRIBE, and what a share group's member whose session has ended leaves to another.
+ * Each copy (`Delivery.copy`) is taken once. After a restart the copies in queues count as taken: none of them can be
+ * complete, since its completion would be written after `settle`. Other copies of the message are no repetitions,
+ * though they may be for the same session or share group and come while it is unsettled: a retained message that
+ * answers a SUBSCRIBE, and a message that a share group's member leaves to another when its session ends.
  */
 export class Unsettled {
   readonly #fanOuts = new Map<MessageId, FanOut>();
@@ -47,7 +47,10 @@ export class Unsettled {
     return first;
   }
 
-  /** A message that was found in a queue. What has been left to a member of a share group was the group's own before. */
+  /**
+   * A message that was found in a queue. A message that was left to another member of a share group was taken by the
+   * group before.
+   */
   restore(messageId: MessageId, delivery: Delivery): void {
     const copies = this.#fanOuts.get(messageId)?.copies;
     if (copies === undefined) return;

@@ -2,7 +2,7 @@ import type { Awaitable } from '@apus/broker';
 import { DiskError, reasonOf } from './errors.ts';
 import { BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, PENDING_BYTES_MAX } from './limits.ts';
 
-/** What is written under each key; undefined: the key is removed. */
+/** The value to write under each key; undefined: the key is removed. */
 export type Operations = ReadonlyMap<string, Uint8Array | undefined>;
 
 /** Makes operations durable, all of them or none. */
@@ -34,12 +34,12 @@ class Batch {
 
 /**
  * Group commit: while one batch is on its way to the disk the next one gathers, so a thousand clients that wait share
- * one fsync. Batches are committed in their order, and what waits for one is answered in the order of the calls.
+ * one fsync. Batches are committed in their order, and the calls that wait for one are answered in their order.
  */
 export class Writer {
   readonly #commit: Commit;
   readonly #onFailure: (error: DiskError) => void;
-  /** The first may be on its way to the disk, the last takes what comes. */
+  /** The first may be on its way to the disk, the last takes new writes. */
   #batches: Batch[] = [];
   #committing: Batch | undefined;
   #pendingBytes = 0;
@@ -90,7 +90,7 @@ export class Writer {
     return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
   }
 
-  /** Commits what waits, and what those write who waited for it; from then on nothing can be written. */
+  /** Commits the waiting writes, and the writes of callers that waited for them. After that nothing can be written. */
   async close(): Promise<void> {
     while (this.#failure === undefined && this.#batches.length > 0) {
       await this.durable(undefined);
@@ -99,7 +99,7 @@ export class Writer {
     this.#failure ??= new DiskError('The store has been closed.');
   }
 
-  /** Nothing of what waits is written, and nothing can be written any more. For one whose commits have not begun. */
+  /** Drops the waiting writes, and refuses further ones. For a writer whose commits have not begun. */
   abandon(): void {
     this.#batches = [];
     this.#failure ??= new DiskError('The store could not be opened.');
@@ -114,7 +114,7 @@ export class Writer {
     this.#pendingBytes += bytes;
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // What the turn of the event loop still brings goes along.
+    // Further writes of this turn of the event loop join the batch.
     setImmediate(() => void this.#run());
   }
 

@@ -11,7 +11,7 @@ export interface HeldSubscription extends Subscriber {
   index: number;
 }
 
-/** Everybody who holds one filter, alone or as members of one share group: handed out as it is, never copied. */
+/** The subscribers of one filter, alone or as members of one share group: handed out as it is, never copied. */
 export class SubscriberList implements MatchedFilter {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
@@ -39,7 +39,7 @@ export class SubscriberList implements MatchedFilter {
   }
 }
 
-/** What the tree holds for a topic filter: its subscribers, and its share groups by name. */
+/** The tree's entry for a topic filter: its subscribers, and its share groups by name. */
 export class FilterEntry {
   readonly #topicFilter: string;
   #subscribers: SubscriberList | undefined;
@@ -61,7 +61,7 @@ export class FilterEntry {
     return this.find(shareGroup) ?? this.#create(shareGroup);
   }
 
-  /** Forgets a list that nobody is on any more. */
+  /** Removes an empty list. */
   delete(shareGroup: string | undefined): void {
     if (shareGroup === undefined) this.#subscribers = undefined;
     else this.#groups?.delete(shareGroup);

@@ -33,7 +33,7 @@ export class Holding {
     return this.#subscriptions;
   }
 
-  /** Memory of what its queues hold. The budget counts that of a tenant, in which identities share messages. */
+  /** The memory of its queues. The budget counts a tenant's memory apart, as identities of a tenant share messages. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }

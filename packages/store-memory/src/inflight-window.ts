@@ -12,7 +12,7 @@ import type { PacketId } from '@apus/mqtt';
 export interface Inflight<Place> {
   /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
   queued: Queued;
-  /** Where else it is kept, for those who keep it elsewhere too. */
+  /** The place of the message in another store, such as the disk. */
   readonly place: Place;
   /** It has not been sent on this connection yet. */
   isToResend: boolean;
@@ -29,7 +29,7 @@ export function messageOf(queued: Queued): QueuedPublish | undefined {
   return queued.type === 'publish' ? queued : undefined;
 }
 
-/** What one session was sent and has not completed, in the order of sending, and how much more it takes. */
+/** The messages that one session was sent and has not completed, in the order of sending, and the room for more. */
 export class InflightWindow<Place> {
   readonly #inflight = new Map<PacketId, Inflight<Place>>();
   /** PUBLISHes sent on this connection and not complete [MQTT-4.9.0-1]. */
@@ -82,7 +82,7 @@ export class InflightWindow<Place> {
     this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
   }
 
-  /** What this answer completes, or why it does not. `remove` follows. */
+  /** The message that this answer completes, or the reason why it completes none. `remove` follows. */
   toComplete(
     packetId: PacketId,
     answer: CompletingPacket | undefined,
@@ -98,7 +98,7 @@ export class InflightWindow<Place> {
     if (inflight.isCounted) this.#used -= 1;
   }
 
-  /** What a PUBREC is for, or that there is nothing to do for it. `release` follows [MQTT-4.3.3-6]. */
+  /** The message of a PUBREC, or the outcome if there is nothing to do. `release` follows [MQTT-4.3.3-6]. */
   toRelease(packetId: PacketId): InflightMessage<Place> | Acknowledged {
     const inflight = this.#inflight.get(packetId);
     if (inflight === undefined) return 'unknown';
@@ -107,8 +107,8 @@ export class InflightWindow<Place> {
   }
 
   /**
-   * Its place in the window stays taken. Whoever reports the PUBREC answers it with the PUBREL, perhaps on an earlier
-   * connection: as long as nothing of it was sent on this one, the PUBREL is to be sent here as well.
+   * Its place in the window stays taken. The caller answers the PUBREC with PUBREL, perhaps on an earlier connection:
+   * if the message was not sent on this connection, the PUBREL is to be sent here as well.
    */
   release(packetId: PacketId, inflight: Inflight<Place>): void {
     if (inflight.isToResend) {
@@ -131,7 +131,7 @@ export class InflightWindow<Place> {
     }
   }
 
-  /** Adds what is to be sent again, in its old order, as far as page and window go. */
+  /** Adds the packets that are to be sent again, in their old order, as far as page and window have room. */
   dequeueResends(dequeued: Page<Queued>, receiveMaximum: number): void {
     for (const inflight of this.#inflight.values()) {
       const isFull = !this.hasRoom(receiveMaximum);
@@ -168,7 +168,10 @@ function isMessage<Place>(inflight: Inflight<Place>): inflight is InflightMessag
   return inflight.queued.type === 'publish';
 }
 
-/** What the client says when it is done with this: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or PUBCOMP. */
+/**
+ * The packet with which the client completes the exchange: PUBACK at QoS 1; at QoS 2 a PUBREC with an error, or
+ * PUBCOMP.
+ */
 function completingPacketOf(queued: Queued): CompletingPacket {
   if (queued.type === 'pubrel') return 'pubcomp';
   return queued.delivery.qos === 1 ? 'puback' : 'pubrec';

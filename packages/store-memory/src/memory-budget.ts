@@ -24,7 +24,10 @@ const USER_PROPERTY_BYTES = 96;
 const SUBSCRIPTION_BYTES = 512;
 const LEVEL_BYTES = 48;
 
-/** Beyond its limit a node keeps so much more for what it cannot refuse: the wills of clients that resume a session. */
+/**
+ * The share beyond its limit that a node reserves for memory that it cannot refuse: the wills of clients that resume a
+ * session.
+ */
 const RESERVE_SHARE = 1 / 8;
 
 /** Bytes that all stores of a process keep for clients, and their limit [SEC-MEMORY-5]. */
@@ -90,7 +93,7 @@ export class MemoryBudget implements Memory {
     this.#bytes += bytes;
   }
 
-  /** The same of what a tenant's queues hold. */
+  /** The same for the memory of a tenant's queues. */
   changeQueued(tenant: string, bytes: number): void {
     this.change(bytes);
     const queued = this.queuedBytes(tenant) + bytes;

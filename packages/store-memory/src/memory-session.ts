@@ -27,11 +27,11 @@ export interface HeldWill {
   messageId: MessageId | undefined;
 }
 
-/** What the store keeps of a session beside its name. An idle session has none of the optional parts. */
+/** The state of a session beside its name. An idle session has none of the optional parts. */
 export interface SessionState {
   expirySeconds: number;
   identity: Identity;
-  /** Whom it is counted for. */
+  /** The holding that counts it. */
   holding: Holding;
   /** It is counted as a connection: also while a store lets its attachment wait. */
   isConnected: boolean;
@@ -53,9 +53,9 @@ export interface SessionState {
  * One incarnation of a session, and the `SessionRef` for it that every port hands out. It is live: `attachment` is
  * the connection of this moment, so a subscriber found by a match needs no look-up before it is sent to.
  *
- * What the session owns hangs on the object instead of in maps by key: a fan-out finds a subscriber's queue by
- * following two pointers, and a session that ends takes everything along. The state is private so that a log line
- * or an assertion that looks into a `SessionRef` sees no more than a `SessionRef`.
+ * The session's state is on the object instead of in maps by key: a fan-out finds a subscriber's queue by following two
+ * pointers, and the state goes with the session. The state is private so that a log line or an assertion that looks
+ * into a `SessionRef` sees no more than a `SessionRef`.
  */
 export class MemorySession implements SessionRef {
   readonly key: string;

@@ -58,7 +58,7 @@ export class MemoryRetained implements RetainedStore {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
-  /** How many are held; an expired one counts until somebody has come across it. */
+  /** How many are held; an expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#tenants.get(tenant)?.size ?? 0;
   }
@@ -179,7 +179,9 @@ class RetainedOfTenant {
     return this.#bytes + bytes <= bytesMax && !this.#budget.isFull;
   }
 
-  /** Of the holder's own share [SEC-QUOTA-8]. What it replaces is its own, or was counted for another holder. */
+  /**
+   * Of the holder's own share [SEC-QUOTA-8]. The replaced message was counted for the same holder, or for another one.
+   */
   #hasHolderRoom(message: Message, replaced: RetainedEntry | undefined, { holder }: RetainedLimits): boolean {
     if (holder === undefined) return true;
     const key = quotaHolderKey(holder.holder);

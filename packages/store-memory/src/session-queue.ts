@@ -24,9 +24,9 @@ interface Waiting {
   readonly held: HeldMessage;
 }
 
-/** What one session has been promised. Made when its first QoS 1 or 2 message comes. */
+/** The queue of one session. Made when its first QoS 1 or 2 message comes. */
 export class SessionQueue {
-  /** Whom its messages are counted for. */
+  /** The holding that counts its messages. */
   readonly holding: Holding;
   readonly #window = new InflightWindow<HeldMessage>();
   #lastPacketId: PacketId = 0;
@@ -73,7 +73,7 @@ export class SessionQueue {
     this.#window.rewind();
   }
 
-  /** What is to be sent again, in its old order; then what waits. */
+  /** The packets that are to be sent again, in their old order; then the messages that wait. */
   dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
     const dequeued = new Page<Queued>(limit);
     this.#window.dequeueResends(dequeued, receiveMaximum);

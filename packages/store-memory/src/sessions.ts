@@ -221,7 +221,7 @@ export class MemorySessions implements SessionStore {
     state.will = held;
   }
 
-  /** An anonymous client may come back from another address: what its session holds is counted there from now on. */
+  /** An anonymous client may come back from another address: its session is counted there from now on. */
   #holdFor(session: MemorySession, identity: Identity): void {
     const { state, clientId } = session;
     const before = state.holding;

@@ -63,8 +63,8 @@ export class MemorySubscriptions implements SubscriptionStore {
   }
 
   #put(session: MemorySession | undefined, subscription: Subscription, maximum: number): SubscribeOutcome {
-    // A SUBSCRIBE whose authorisation took longer than its session lived must not leave a subscriber behind that
-    // nobody will ever remove.
+    // A SUBSCRIBE whose authorisation took longer than its session lived must not leave a subscriber that would never
+    // be removed.
     if (session === undefined || session.state.hasEnded) return 'added';
     const held = session.state.subscriptions?.get(subscription);
     if (held !== undefined) {
@@ -100,7 +100,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return true;
   }
 
-  /** Takes a subscription out of the tree, with whatever it was the last one of. */
+  /** Takes a subscription out of the tree, with the share group or entry that this leaves empty. */
   #unlist(held: HeldSubscription): void {
     const { among, session } = held;
     this.#budget.change(-subscriptionBytes(held.subscription));

@@ -5,9 +5,9 @@ export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What follows `apus {name}`. */
+  /** The text after `apus {name}`. */
   readonly usage: string;
-  /** Under the usage: examples, and what is not said by the flags. */
+  /** Under the usage: examples, and facts that the flags do not tell. */
   readonly description: string;
   /** By heading of the help. */
   readonly flags: Readonly<Record<string, Flags>>;

@@ -6,7 +6,7 @@ import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
 
 const NAMES = Object.keys(WORKLOAD_FIELDS) as (keyof GivenWorkload)[];
 
-/** The fields that describe most workloads; the rest are for those who know better than the defaults. */
+/** The fields that describe most workloads; the others have defaults. */
 const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'clients',
   'hours',

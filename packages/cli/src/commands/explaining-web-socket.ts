@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 /** How much of a server's explanation is worth showing. */
 const EXPLANATION_LENGTH_MAX = 300;
 
-/** mqtt.js drops what a server answers instead of opening the WebSocket; it is what the user has to know. */
+/** mqtt.js drops the answer of a server that refuses the WebSocket; the user needs it. */
 export function explainingWebSocket(
   explain: (reason: string) => void,
 ): NonNullable<IClientOptions['createWebsocket']> {

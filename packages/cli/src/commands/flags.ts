@@ -3,10 +3,10 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 /** One flag of a command. */
 export interface Flag {
   readonly help: string;
-  /** What stands for the value in the help; a flag without it is on or off. */
+  /** The placeholder of the value in the help; a flag without it is on or off. */
   readonly value?: string;
   readonly short?: string;
-  /** Shown in the help; whoever reads the flag applies it. */
+  /** Shown in the help; the code that reads the flag applies it. */
   readonly default?: string | number;
   /** May be given more than once. */
   readonly multiple?: boolean;
@@ -82,7 +82,7 @@ export function parseFlags(flags: Flags, args: readonly string[]): Values {
   }
 }
 
-/** Node's messages go on with advice about `--` that rarely is what is meant. */
+/** Node's messages go on with advice about `--` that rarely helps. */
 function sentenceOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `${message.split(/\. |\n/, 1)[0]?.replace(/\.$/, '')}.`;

@@ -74,7 +74,7 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
 const DEFAULTS: Limits = { ...DEFAULT_LIMITS, ...DEFAULT_NODE_LIMITS };
 const NAMES = Object.keys(TEXTS) as (keyof Limits)[];
 
-/** What the protocol, or the timers, can carry of some limits. */
+/** The maxima that the protocol or the timers set for some limits. */
 const MAXIMA: { readonly [K in keyof Limits]?: number } = {
   maximumPacketSize: 268_435_460,
   willPayloadBytesMax: 65_535,

@@ -31,7 +31,7 @@ export const BROKER_FLAGS: Flags = {
   ...STACK_FLAGS,
 };
 
-/** Whom a ban names. */
+/** The clients that a ban names. */
 export const WHO_FLAGS: Flags = {
   'client-id': { value: 'ID', short: 'i', help: 'A client identifier.' },
   user: { value: 'NAME', help: 'A name: all clients that have shown to be it.' },

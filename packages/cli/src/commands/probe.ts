@@ -96,7 +96,7 @@ function contextOf(values: Values): ProbeContext {
   };
 }
 
-/** What it will cost and how long it will take, before it begins. */
+/** Announces the cost and duration before the probe begins. */
 function announcement(items: readonly ProbeItem[], asked: readonly string[]): string {
   const tried = items.filter(({ name, seconds }) => seconds !== undefined || asked.includes(name));
   const messages = tried.reduce((sum, { billedMessages }) => sum + billedMessages, 0);

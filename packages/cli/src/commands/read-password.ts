@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
-/** One line from a terminal, which is not shown, or from whatever standard input is. */
+/** Reads one line: from a terminal without showing it, else from standard input. */
 export async function readPassword(prompt: string): Promise<string> {
   const isTerminal = process.stdin.isTTY === true;
   if (isTerminal) process.stderr.write(prompt);

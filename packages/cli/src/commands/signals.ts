@@ -1,6 +1,6 @@
 /**
- * Ctrl+C under `npm start` comes twice, from the terminal and from npm. What comes so soon after the first is the
- * same request; what comes later is impatience.
+ * Ctrl+C under `npm start` comes twice, from the terminal and from npm. A second signal within this time is the same
+ * request; a later one asks for an immediate end.
  */
 const SAME_REQUEST_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { awsSentenceOf } from '../aws/errors.ts';
 
-/** What AWS allows the account in one Region. */
+/** The quotas of the account in one Region. */
 export interface AccountQuotas {
   /** Lambda: executions at the same time, of all functions. */
   readonly concurrentExecutions: number;
@@ -12,14 +12,14 @@ export interface AccountQuotas {
   readonly newConnectionsPerSecond: number;
 }
 
-/** Service Quotas' names for what can be asked for. */
+/** The codes of Service Quotas for quotas that can be raised. */
 export const QUOTA_CODES = {
   concurrentExecutions: { service: 'lambda', code: 'L-B99A9384' },
   requestsPerSecond: { service: 'apigateway', code: 'L-8A5B8E43' },
   newConnectionsPerSecond: { service: 'apigateway', code: 'L-9ED1E49A' },
 } as const;
 
-/** What the account's credentials have to allow for this. */
+/** The permissions that the account's credentials need for this. */
 export const PERMISSIONS = [
   'lambda:GetAccountSettings',
   'apigateway:GET (arn:aws:apigateway:REGION::/account)',
@@ -78,7 +78,7 @@ async function readThrottle(
   };
 }
 
-/** The quota as it was applied to the account, or AWS's default where nobody has asked for another one. */
+/** The quota that applies to the account, or AWS's default if none was requested. */
 async function readQuota(
   settings: ClientSettings,
   { service, code }: { readonly service: string; readonly code: string },

@@ -1,6 +1,6 @@
 import { type AccountQuotas, QUOTA_CODES } from './account-quotas.ts';
 
-/** What the deployment is to carry. */
+/** The load that the deployment is to carry. */
 export interface Load {
   /** Clients that are connected at the same time. */
   readonly connections: number;
@@ -38,7 +38,7 @@ const BURST_SHARE = 0.5;
 /** From here on a peak would exceed it. */
 export const TIGHT_SHARE = 0.7;
 
-/** What each quota has to carry under the load, the tightest first. */
+/** The use of each quota under the load, the tightest first. */
 export function diagnose(quotas: AccountQuotas, load: Load): readonly Reading[] {
   const frames = load.messagesPerSecond + load.connections / HEARTBEAT_SECONDS;
   const posts = load.messagesPerSecond * load.deliveriesPerMessage;

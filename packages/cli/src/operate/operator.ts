@@ -34,7 +34,7 @@ export interface Operator {
   bans(): AsyncIterable<BanEntry>;
 }
 
-/** The broker does not do what it is asked. The message is a sentence. */
+/** The broker refuses the operation. The message is a sentence. */
 export class OperateError extends Error {
   override readonly name = 'OperateError';
 }

@@ -61,7 +61,7 @@ export class UsersFileStore implements UserStore {
     return text;
   }
 
-  /** As it stands there: what this command knows nothing of stays. */
+  /** Reads the file as it is: fields that this command does not know stay. */
   #read(text: string | undefined): readonly UserEntry[] {
     if (text === undefined) return [];
     parseUsers(text, this.#path);

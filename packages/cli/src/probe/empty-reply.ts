@@ -20,7 +20,7 @@ export const emptyReply: ProbeItem = {
         client.send([client.publishPacket(`apus-probe/${context.name}/nobody`, 'x', 0)], ',');
       }
       await context.sleep(WAIT_MS);
-      // Whatever answers in order has answered all of them when it has answered this.
+      // A server that answers in order has answered all of them when it has answered this.
       await client.exchange({ type: 'pingreq' });
       const came = client.messages.slice(before);
       const empty = came.filter((each) => each === '').length;

@@ -9,7 +9,7 @@ const HOLD_SECONDS_TYPICAL = 300;
 const IDLE_SECONDS = 660;
 const PING_SECONDS = 60;
 
-/** Connections that stay busy while somebody deploys. */
+/** Connections that stay busy during a deployment. */
 export const redeployment: ProbeItem = {
   name: 'redeployment',
   summary: 'a redeployment leaves connections open',
@@ -80,7 +80,7 @@ async function hold(
   );
 }
 
-/** What stands in the report for one that was not asked for. */
+/** The line of the report for an item that was not requested. */
 export function skipped({ name, billedMessages }: ProbeItem): ReturnType<typeof notTried> {
   return notTried(`it takes minutes and about ${billedMessages} messages: --only ${name}.`);
 }

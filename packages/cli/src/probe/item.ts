@@ -1,15 +1,15 @@
 import type { ProbeTarget } from './probe-client.ts';
 
-/** What was seen of one thing that only a real account can tell. */
+/** The observation of one item that only a real account can show. */
 export interface Finding {
   /** `differs`: not as the design assumes. */
   readonly verdict: 'passed' | 'differs' | 'not tried';
-  /** What was seen, in a sentence. */
+  /** The observation, in a sentence. */
   readonly seen: string;
 }
 
 export interface ProbeContext extends ProbeTarget {
-  /** Where backends publish, for what a client cannot send itself. */
+  /** The endpoint of backends, for messages that a client cannot send itself. */
   readonly publish: { readonly url: string; readonly key: string | undefined } | undefined;
   /** Seconds for which `redeployment` holds its connections. */
   readonly holdSeconds: number;

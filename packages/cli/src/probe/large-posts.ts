@@ -44,7 +44,7 @@ async function compare(context: ProbeContext, subscriber: ProbeClient): Promise<
   return passed(`posts of ${sizes.join(', ')} came as one message each.`);
 }
 
-/** Below whatever path the URL has: that of a function has none, that of a proxy in front of it may. */
+/** Below the path of the URL: a function's URL has none, a proxy's may have one. */
 function addressOf(publishUrl: string): URL {
   const { origin, pathname } = new URL(publishUrl);
   return new URL(`${pathname.replace(/\/(api\/v5\/publish\/?)?$/, '')}/api/v5/publish`, origin);

@@ -29,7 +29,7 @@ export interface Closed {
   readonly atMs: number;
 }
 
-/** A client that speaks text frames itself, one at a time, and keeps what came as it came. */
+/** A client that speaks text frames itself, one at a time, and keeps each server frame unchanged. */
 export class ProbeClient {
   /** Each message of the socket, in its order, as its bytes were. */
   readonly messages: string[] = [];
@@ -72,7 +72,7 @@ export class ProbeClient {
     throw new ProbeError(`The broker refuses the client (${code}).`);
   }
 
-  /** Sends a frame of these packets and answers what its reply holds. @throws {ProbeError} without a reply */
+  /** Sends a frame of these packets and returns the packets of its reply. @throws {ProbeError} without a reply */
   async exchange(...packets: Packet[]): Promise<readonly Packet[]> {
     this.send(packets, '');
     let timer: NodeJS.Timeout | undefined;

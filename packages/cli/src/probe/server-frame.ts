@@ -1,4 +1,4 @@
-/** What a deployment sends (docs/text-frames.md, section 2). */
+/** A frame of a deployment (docs/text-frames.md, section 2). */
 export type ServerFrame =
   | {
       readonly kind: 'reply';
