@@ -2,7 +2,7 @@ import type { Connection } from './gateway/connection.ts';
 import { closeConnection, cutConnection } from './gateway/connection-life.ts';
 import type { Gateway } from './gateway/gateway.ts';
 
-/** What a test does to an emulator that runs. */
+/** The operations of a test on a running emulator. */
 export interface Controls {
   /** Ids of the connections that are open. */
   connectionIds(): readonly string[];
@@ -22,12 +22,12 @@ export interface Controls {
   retireIdleEnvironments(): void;
   /**
    * Invokes one of the option `functions` with an event, which crosses as JSON, and waits for its result. Rejects with
-   * what it threw, when it timed out, and when there is no such function.
+   * the function's error, when it timed out, and when there is no such function.
    */
   invoke(functionName: string, event: unknown): Promise<unknown>;
   /**
-   * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. What is still on
-   * its way from a client is not seen.
+   * Resolves when no handshake, message, call or `$disconnect` is under way, delayed ones included. Bytes that are
+   * still on their way from a client are not seen.
    */
   quiet(): Promise<void>;
 }

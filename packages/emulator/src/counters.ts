@@ -5,20 +5,20 @@ import { type SqsSnapshot, SqsTally } from './sqs/tally.ts';
 /** Messages of one kind. */
 export interface MessageTally {
   count: number;
-  /** By 32 KB begun: what API Gateway bills. */
+  /** Counted by each 32 KB begun, as API Gateway bills. */
   billed: number;
   bytes: number;
 }
 
 export interface InvocationTally {
   count: number;
-  /** What was thrown, and results of the wrong shape. */
+  /** Thrown errors, and results of the wrong shape. */
   errors: number;
   timeouts: number;
   billedMilliseconds: number;
 }
 
-/** What the bill is made of, since the start or the last `reset()`. */
+/** The billed counts since the start or the last `reset()`. */
 export interface CountersSnapshot {
   readonly messages: {
     readonly in: MessageTally;
@@ -47,7 +47,7 @@ export interface CountersSnapshot {
   /** By method and status, as `POST 200`. */
   readonly managementCalls: Readonly<Record<string, number>>;
   readonly sqs: SqsSnapshot;
-  /** By name: faults that struck, and what else a test wants to be zero. */
+  /** By name: faults that struck, and other events that a test expects to be zero. */
   readonly events: Readonly<Record<string, number>>;
 }
 
@@ -136,7 +136,7 @@ export class Counters {
   invocation(route: string, end: InvocationEnd, milliseconds: number, memoryMegabytes: number): void {
     this.#invocations[route] ??= { count: 0, errors: 0, timeouts: 0, billedMilliseconds: 0 };
     const tally = this.#invocations[route];
-    // Lambda rounds up to the next millisecond, and nothing is free, whatever a clock that stands still says.
+    // Lambda rounds up to the next millisecond, and no invocation is free, even by a clock that stands still.
     const billed = Math.max(1, Math.ceil(milliseconds));
     tally.count += 1;
     tally.billedMilliseconds += billed;

@@ -18,7 +18,7 @@ export interface ManagementCall {
   readonly connectionId: string;
   /** Absent for a caller outside Lambda. */
   readonly environmentId?: string;
-  /** What a POST carries. */
+  /** The body of a POST. */
   readonly body?: string;
 }
 
@@ -33,7 +33,7 @@ export interface CutPoint {
   readonly at: 'message' | 'reply' | 'post';
 }
 
-/** What may go wrong, and how often. Nothing does by default, but for `shuffle`. */
+/** The faults that may strike, and how often. None does by default, but for `shuffle`. */
 export interface Faults extends SqsFaults {
   /**
    * Messages start, and replies and concurrent posts leave, in a random order, a few turns of the event loop late.

@@ -1,4 +1,4 @@
-/** What the cloud allows, and what this process allows itself. Each is an option; the defaults are AWS's where it has one. */
+/** Limits of the cloud, and of this process. Each is an option; the defaults are AWS's where it has one. */
 export interface EmulatorLimits {
   /** One WebSocket frame from a client (quota "WebSocket frame size"). Beyond it: close 1009. */
   readonly frameBytesMax: number;
@@ -28,19 +28,19 @@ export interface EmulatorLimits {
   readonly newConnectionsPerSecond: number;
   /** The account's throttle, which messages and @connections calls share. Newer Regions have 2,500. */
   readonly requestsPerSecond: number;
-  /** What may come at once on top of the rate. Newer Regions have 1,250. */
+  /** The burst on top of the rate. Newer Regions have 1,250. */
   readonly requestsBurst: number;
   /** An integration that takes longer is given up: "Endpoint request timed out". Not raisable at AWS. */
   readonly integrationTimeoutMs: number;
   /** Concurrent executions of the account. New accounts often have 10. Beyond it an invocation fails. */
   readonly concurrentExecutionsMax: number;
-  /** What a REQUEST authorizer may answer, as JSON. */
+  /** The bytes of a REQUEST authorizer's answer, as JSON. */
   readonly authorizerResultBytesMax: number;
   /** How far a request's X-Amz-Date may be from the verifier's time. */
   readonly signatureSkewMs: number;
   /** Bytes that one client was sent and has not read. Beyond it posts get 429. AWS says neither how many. */
   readonly clientBufferBytesMax: number;
-  /** What a request on the @connections API may carry before its socket is cut: the payload limit of API Gateway. */
+  /** The bytes of a request on the @connections API before its socket is cut: the payload limit of API Gateway. */
   readonly requestBytesMax: number;
   /** WebSocket connections of this process at a time. Ours, against a runaway test. Beyond it: 503. */
   readonly connectionsMax: number;

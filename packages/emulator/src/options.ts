@@ -14,7 +14,7 @@ import type { QueueOptions } from './sqs/queue-options.ts';
 export interface FunctionOptions {
   /** @default 'apus' */
   readonly functionName?: string;
-  /** What GB-seconds are counted by. @default 512 */
+  /** The memory by which GB-seconds are counted. @default 512 */
   readonly memoryMegabytes?: number;
   /** The function's timeout. The environment dies with it. @default 5000 */
   readonly timeoutMs?: number;
@@ -75,16 +75,16 @@ export interface EmulatorOptions {
   readonly routes?: Readonly<Record<string, RouteOptions>>;
   /** `$request.body.` and the names of nested properties. @default '$request.body.action' */
   readonly routeSelectionExpression?: string;
-  /** Whether an empty body is sent, and billed, as an empty frame. What AWS does is not known. @default false */
+  /** Whether an empty body is sent, and billed, as an empty frame. AWS's behaviour is not known. @default false */
   readonly emptyReplySendsFrame?: boolean;
-  /** Whether a protocol-level ping resets the idle timer. What AWS does is not known. @default false */
+  /** Whether a protocol-level ping resets the idle timer. AWS's behaviour is not known. @default false */
   readonly pingResetsIdle?: boolean;
-  /** Whether a message over 32 KB to a client arrives as several. What AWS does is not known. @default false */
+  /** Whether a message over 32 KB to a client arrives as several. AWS's behaviour is not known. @default false */
   readonly splitLargeMessages?: boolean;
   /**
-   * What a client that is throttled sees. The developer guide has 1008 "when an endpoint receives too many requests
-   * from a particular client", and 429 "Too Many Requests" in general; an error frame is what is left of a status on a
-   * WebSocket.
+   * The way in which a throttled client is told. The developer guide has 1008 "when an endpoint receives too many
+   * requests from a particular client", and 429 "Too Many Requests" in general; a WebSocket has no status, so an error
+   * frame carries it.
    * @default 'close'
    */
   readonly throttledMessage?: 'close' | 'error-frame';
@@ -96,7 +96,7 @@ export interface EmulatorOptions {
   readonly eventSources?: readonly EventSourceOptions[];
   /** Functions that are invoked at fixed rates. */
   readonly schedules?: readonly ScheduleOptions[];
-  /** Functions for `emulator.invoke`: for whoever stands between a service that is not of the emulator and Lambda. */
+  /** Functions for `emulator.invoke`: for a bridge between Lambda and a service that the emulator does not have. */
   readonly functions?: readonly InvokedFunction[];
   readonly faults?: Faults;
   readonly limits?: Partial<EmulatorLimits>;
@@ -104,17 +104,17 @@ export interface EmulatorOptions {
   /** @default the machine's */
   readonly clock?: Clock;
   /**
-   * The time that signatures are judged by: clients sign by the machine's clock, whatever `clock` says.
+   * The time by which signatures are checked: clients sign by the machine's clock, even when `clock` is another.
    * @default Date.now
    */
   readonly signatureNow?: () => number;
   /**
-   * The source of every random choice; print it when a run fails. With it ids and credentials too are what they were
-   * before. Without it those come from the system's generator, as they are secrets where clients are real.
+   * The source of every random choice; print it when a run fails. The same seed also gives the same ids and
+   * credentials. Without it those come from the system's generator, as they are secrets where clients are real.
    * @default a random one
    */
   readonly seed?: number;
-  /** What would be in the function's log: what handlers threw, timeouts, results of the wrong shape. */
+  /** The errors of the function's log: errors of handlers, timeouts, results of the wrong shape. */
   readonly onInvocationError?: (error: Error, event: RouteEvent | undefined) => void;
 }
 

@@ -13,7 +13,7 @@ import { ManagementApi } from './management/api.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
 
-/** Longer than any caller keeps an idle connection: who closes first should be the caller. */
+/** Longer than any caller keeps an idle connection: the caller should close first. */
 const KEEP_ALIVE_MS = 120_000;
 
 export interface Emulator extends Controls {
@@ -24,7 +24,7 @@ export interface Emulator extends Controls {
   readonly region: string;
   /** Credentials of a caller outside Lambda, which never freezes. */
   readonly credentials: Credentials;
-  /** Start with it again to see the same choices; ids and credentials are drawn from it only where it was given. */
+  /** Start with the same seed to see the same choices; ids and credentials depend on it only if it was given. */
   readonly seed: number;
   /** The queues; none of them was there before unless the option `queues` names it. */
   readonly sqs: Sqs;

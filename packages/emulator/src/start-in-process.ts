@@ -19,7 +19,7 @@ export interface ManagementRequest {
   readonly body: Buffer;
 }
 
-/** The emulator without a port: what would cross sockets passes from turn to turn of the event loop. */
+/** The emulator without a port: messages pass from turn to turn of the event loop instead of through sockets. */
 export interface InProcessEmulator extends Controls {
   /** For the WebSocket class below. */
   readonly url: string;
@@ -29,7 +29,7 @@ export interface InProcessEmulator extends Controls {
   readonly seed: number;
   readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
-  /** The @connections API for an execution environment. Nobody looks at a signature. */
+  /** The @connections API for an execution environment. Signatures are not checked. */
   call(environment: Environment, request: ManagementRequest): Promise<{ status: number; body: Buffer }>;
   /** Ends everything without a `$disconnect`. */
   stop(): void;

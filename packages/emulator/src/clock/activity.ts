@@ -1,9 +1,9 @@
-/** Counts what is under way, for tests that wait until nothing is. */
+/** Counts the work in progress, for tests that wait until there is none. */
 export class Activity {
   #underWay = 0;
   #waiting: (() => void)[] = [];
 
-  /** Marks a beginning; what it returns marks the end. */
+  /** Marks a beginning; the returned function marks the end. */
   begin(): () => void {
     this.#underWay += 1;
     let ended = false;
@@ -17,7 +17,7 @@ export class Activity {
 
   /** Resolves when nothing is under way. */
   async quiet(): Promise<void> {
-    // What one step ends, its continuation may begin again: look twice, a turn of the event loop apart.
+    // The continuation of a step that has ended may begin another: look twice, a turn of the event loop apart.
     do {
       if (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
       await new Promise(setImmediate);

@@ -2,7 +2,9 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls `fn` once, `ms` milliseconds from now. What it returns cancels the timer; cancelling twice is harmless. */
+  /**
+   * Calls `fn` once, `ms` milliseconds from now. The returned function cancels the timer; cancelling twice is harmless.
+   */
   setTimer(ms: number, fn: () => void): () => void;
 }
 

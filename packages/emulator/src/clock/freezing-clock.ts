@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. What it
- * shows may be wrong; how fast it runs is not.
+ * The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. Its time
+ * may be wrong, but its rate is right.
  */
 export class FreezingClock implements Clock {
   readonly #clock: Clock;

@@ -44,7 +44,7 @@ export class Random {
     return this.#hasSeededIds ? seeded : randomBytes(length);
   }
 
-  /** A stream of its own for another subsystem: what one draws does not shift the other. */
+  /** A stream of its own for another subsystem: the draws of one do not shift the other. */
   fork(): Random {
     return new Random(this.integer(0x1_0000_0000), this.#hasSeededIds);
   }

@@ -11,14 +11,14 @@ import type { TransactionTokens } from './transaction-tokens.ts';
 import { readUnits, Usage, writeUnits } from './usage.ts';
 import type { Item } from './values/attribute-value.ts';
 
-/** What an operation may read from. */
+/** The tables that an operation may read from. */
 interface View {
   get(key: Key): Stored | undefined;
   partition(partitionKey: string): Partition;
   partitions(): readonly Partition[];
 }
 
-/** One call on its way through its operation. What it reads and writes goes through here, and is counted. */
+/** One call on its way through its operation. Its reads and writes go through here, and are counted. */
 export class Call {
   readonly usage = new Usage();
   readonly #parts: ServiceParts;
@@ -82,13 +82,13 @@ export class Call {
     return this.#isStale ? new StaleView(table) : table;
   }
 
-  /** Puts an item, or deletes what stands there. */
+  /** Puts an item, or deletes the present one. */
   write(table: Table, key: Key, before: Stored | undefined, item: Item | undefined): void {
     const after = this.apply(table, key, item);
     this.countWrite(table, key.partition, writeUnits(before?.bytes ?? 0, after?.bytes ?? 0));
   }
 
-  /** The same, and whoever calls counts it. */
+  /** The same, but the caller counts it. */
   apply(table: Table, key: Key, item: Item | undefined): Stored | undefined {
     if (item !== undefined) return table.put(key, item);
     table.delete(key);

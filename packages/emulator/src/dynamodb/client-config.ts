@@ -4,7 +4,7 @@ import type { SdkRequestHandler } from './request-handler.ts';
 export interface SdkClientConfig {
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** The SDK's own retries are off: who calls retries by itself, and counts. */
+  /** The SDK's own retries are off: the caller retries by itself, and counts. */
   readonly maxAttempts: number;
   readonly cacheMiddleware: boolean;
   readonly signer: { sign<Request>(request: Request): Promise<Request> };
@@ -12,8 +12,8 @@ export interface SdkClientConfig {
 }
 
 /**
- * Everything that a client in this process needs. Nobody looks at signatures here, and middleware that never changes
- * need not be put together anew for each call: without both the SDK takes two and a half times as long.
+ * Everything that a client in this process needs. Signatures are not checked here, and middleware that never changes
+ * need not be assembled anew for each call: without both the SDK takes two and a half times as long.
  */
 export function clientConfigOf(requestHandler: SdkRequestHandler): SdkClientConfig {
   return {

@@ -8,7 +8,7 @@ export interface DynamoDbTally {
   writeUnits: number;
 }
 
-/** What was asked for and consumed since the start or the last `reset()`. */
+/** Requests and consumed units since the start or the last `reset()`. */
 export interface DynamoDbSnapshot {
   readonly total: DynamoDbTally;
   /** By name, as `UpdateItem`. */

@@ -12,7 +12,7 @@ import { Tables } from './storage/tables.ts';
 import { TransactionTokens } from './transaction-tokens.ts';
 import { Transport } from './transport.ts';
 
-/** What a test may set of DynamoDB's own limits. */
+/** The limits of DynamoDB that a test may set. */
 export interface DynamoDbLimits {
   /** Of one partition key in a second, by the clock. @default Infinity; DynamoDB has 3,000 */
   readonly partitionReadUnitsPerSecond?: number;
@@ -29,7 +29,7 @@ export const DYNAMODB_PARTITION_LIMITS: Required<DynamoDbLimits> = {
 export interface DynamoDbOptions {
   /** @default the machine's */
   readonly clock?: Clock;
-  /** What every random choice comes from; print it when a run fails. @default a random one */
+  /** The source of every random choice; print it when a run fails. @default a random one */
   readonly seed?: number;
   readonly faults?: DynamoDbFaults;
   readonly limits?: DynamoDbLimits;
@@ -44,8 +44,8 @@ export interface DynamoDbOptions {
 export interface DynamoDb {
   /**
    * For `new DynamoDBClient({ requestHandler })`. With an execution environment its calls strike the checkpoints
-   * `dynamodb:UpdateItem:before` and `:after` (or whatever the operation), wait while it is frozen, and neither have an
-   * effect nor return once it is dead.
+   * `dynamodb:UpdateItem:before` and `:after` (with the name of the operation), wait while it is frozen, and neither
+   * have an effect nor return once it is dead.
    */
   requestHandler(environment?: CallingEnvironment): SdkRequestHandler;
   /** The same with all that goes with it: `new DynamoDBClient(dynamoDb.clientConfig())` is ready, and quicker. */

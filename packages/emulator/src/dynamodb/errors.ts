@@ -18,9 +18,9 @@ export interface CancellationReason {
   readonly Item?: Item;
 }
 
-/** What an error says beside its message. */
+/** The fields of an error beside its message. */
 export interface ErrorDetails {
-  /** What stood in the way of a conditional write, where the caller asked for it. */
+  /** The item that made a conditional write fail, if the caller asked for it. */
   readonly Item?: Item;
   /** In the order of the actions. */
   readonly CancellationReasons?: readonly CancellationReason[];

@@ -7,13 +7,13 @@ export interface DynamoDbCall {
   readonly operation: string;
   /** The one table, or the first of a batch or a transaction. */
   readonly table: string | undefined;
-  /** Where the call names one key; of a transaction that of its first action. */
+  /** The key, if the call names one; for a transaction the key of its first action. */
   readonly key: Item | undefined;
   /** Absent for a caller outside Lambda. */
   readonly environmentId: string | undefined;
 }
 
-/** What may go wrong, and how often. Nothing does by default. */
+/** The faults that may strike, and how often. None does by default. */
 export interface DynamoDbFaults {
   /**
    * Calls take effect in a random order, a few turns of the event loop late. Calls that wait for each other keep

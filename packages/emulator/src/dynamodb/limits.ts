@@ -1,4 +1,4 @@
-/** What DynamoDB allows (service, account and table quotas; naming rules and data types). Not raisable at AWS. */
+/** The limits of DynamoDB (service, account and table quotas; naming rules and data types). Not raisable at AWS. */
 export const LIMITS = {
   /** An item, names and values together. */
   itemBytesMax: 400 * 1024,
@@ -6,7 +6,7 @@ export const LIMITS = {
   sortKeyBytesMax: 1_024,
   /** Lists and maps within lists and maps. */
   nestingLevelsMax: 32,
-  /** What Query and Scan look at before a filter, and what BatchGetItem reads of one partition. */
+  /** The bytes that Query and Scan read before a filter, and that BatchGetItem reads of one partition. */
   pageBytesMax: 1024 * 1024,
   batchGetKeysMax: 100,
   batchGetBytesMax: 16 * 1024 * 1024,

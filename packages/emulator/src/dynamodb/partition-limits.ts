@@ -16,8 +16,8 @@ interface Bucket {
 const BUCKETS_MAX = 10_000;
 
 /**
- * What one partition key takes in a second. What a call costs is known only after it, so that a bucket lets in whoever
- * finds anything in it, and may go below zero: the next ones wait longer.
+ * The units that one partition key takes in a second. The cost of a call is known only after it. So a bucket that is
+ * not empty lets a call in, and may go below zero: the next calls wait longer.
  */
 export class PartitionLimits {
   readonly #clock: Clock;

@@ -18,7 +18,7 @@ export interface SdkHandlerOptions {
   readonly abortSignal?: unknown;
 }
 
-/** What `DynamoDBClient` takes as its `requestHandler`. */
+/** The `requestHandler` of `DynamoDBClient`. */
 export interface SdkRequestHandler {
   handle(request: SdkRequest, options?: SdkHandlerOptions): Promise<{ response: SdkResponse }>;
   updateHttpClientConfig(): void;
@@ -26,7 +26,7 @@ export interface SdkRequestHandler {
   destroy(): void;
 }
 
-/** What has to be known of the execution environment that calls. */
+/** The part of the calling execution environment that is used. */
 export type CallingEnvironment = Pick<Environment, 'id' | 'checkpoint'>;
 
 const TARGET_PREFIX = 'DynamoDB_20120810.';
@@ -39,7 +39,7 @@ export function createRequestHandler(
   const handle = async ({ headers, body }: SdkRequest): Promise<{ response: SdkResponse }> => {
     const operation = operationOf(headers);
     await environment?.checkpoint(`dynamodb:${operation}:before`);
-    // The after checkpoint stands whatever comes: an environment that died meanwhile hears of nothing any more.
+    // The after checkpoint always runs: an environment that died meanwhile gets no answer.
     try {
       return { response: responseOf(await transport.carry(operation, textOf(body), environment?.id)) };
     } finally {
@@ -79,7 +79,7 @@ function responseOf({ status, body, requestId }: Answer): SdkResponse {
   };
 }
 
-/** Whoever gives up does not hear of the answer any more; what was asked for happens all the same. */
+/** A caller that gives up does not get the answer, but the call takes effect. */
 async function unlessAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   let abort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import type { PartitionLimits } from './partition-limits.ts';
 import type { Tables } from './storage/tables.ts';
 import type { TransactionTokens } from './transaction-tokens.ts';
 
-/** What the calls of one DynamoDB share. */
+/** The parts that the calls of one DynamoDB share. */
 export interface ServiceParts {
   readonly clock: Clock;
   readonly random: Random;

@@ -28,7 +28,9 @@ export interface Request {
 /** Characters of a request id of DynamoDB's. */
 const REQUEST_ID_LENGTH = 52;
 
-/** DynamoDB without its wire: takes what a request holds, gives what its answer holds. Nothing in here waits. */
+/**
+ * DynamoDB without its wire: takes the fields of a request, returns the fields of its answer. Nothing in here waits.
+ */
 export class Service {
   readonly parts: ServiceParts;
   #requests = 0;
@@ -37,7 +39,7 @@ export class Service {
     this.parts = parts;
   }
 
-  /** What a request is about. What cannot be read will be answered by `answer`. */
+  /** Reads the subject of a request. `answer` reports a request that cannot be read. */
   read(operation: string, body: string, environmentId: string | undefined): Request {
     const sent = parse(body);
     return { sent, subject: subjectOf(operation, sent, environmentId, this.parts.tables) };

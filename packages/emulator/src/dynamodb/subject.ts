@@ -3,7 +3,7 @@ import { keyAttributesOf } from './storage/key-schema.ts';
 import type { Tables } from './storage/tables.ts';
 import { type Item, newItem } from './values/attribute-value.ts';
 
-/** What a fault is told of a request, which has not been validated yet. */
+/** The subject of a request for a fault; the request has not been validated yet. */
 export function subjectOf(
   operation: string,
   sent: unknown,

@@ -30,7 +30,7 @@ export class Transport {
     return this.#lose(answer, subject);
   }
 
-  /** Only an answer of success is lost: what was refused took no effect that could be in doubt. */
+  /** Only an answer of success is lost: a refused request had no effect that could be in doubt. */
   #lose(answer: Answer, subject: DynamoDbCall): Answer {
     const { dice, faults } = this.#service.parts;
     if (answer.status !== 200 || CONTROL_PLANE.has(subject.operation)) return answer;

@@ -4,12 +4,12 @@ import { READ_UNIT_BYTES, WRITE_UNIT_BYTES } from './limits.ts';
 export const READS_OF_TRANSACTIONS = 2;
 export const WRITES_OF_TRANSACTIONS = 2;
 
-/** Of one strongly consistent read, or half of it. What is not there costs the least there is. */
+/** The units of one strongly consistent read, or half of them. A missing item costs the minimum. */
 export function readUnits(bytes: number, isConsistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES)) / (isConsistent ? 1 : 2);
 }
 
-/** Of one write: by the larger of what stood there and what stands there now. */
+/** The units of one write, by the larger of the items before and after it. */
 export function writeUnits(bytesBefore: number, bytesAfter: number): number {
   return Math.max(1, Math.ceil(Math.max(bytesBefore, bytesAfter) / WRITE_UNIT_BYTES));
 }
@@ -21,7 +21,7 @@ export interface Units {
 
 export type ReturnConsumedCapacity = 'NONE' | 'TOTAL' | 'INDEXES';
 
-/** What one call consumes, by table. */
+/** The units that one call consumes, by table. */
 export class Usage {
   readonly #byTable = new Map<string, Units>();
 

@@ -60,7 +60,7 @@ export class EventSource {
     return this.#queue.parts.settings.fifo ? 'fifo' : 'standard';
   }
 
-  /** What is sent at the same time comes in one batch, as far as it goes. */
+  /** Messages that are sent at the same time come in one batch, as far as it has room. */
   #wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -157,7 +157,7 @@ export class EventSource {
     this.#delete(records.filter(({ messageId }) => !verdict.has(messageId)));
   }
 
-  /** What is not deleted comes again when its visibility timeout is over. */
+  /** A message that is not deleted comes again when its visibility timeout is over. */
   #delete(records: readonly SqsRecord[]): void {
     const { counters } = this.#gateway;
     for (let at = 0; at < records.length; at += REQUEST_MESSAGES_MAX) {

@@ -1,6 +1,6 @@
 import type { SystemAttributes } from '../sqs/message.ts';
 
-/** What Lambda hands to a function for a batch of an SQS queue (developer guide, "Using Lambda with Amazon SQS"). */
+/** The event of a function for a batch of an SQS queue (developer guide, "Using Lambda with Amazon SQS"). */
 export interface SqsEvent {
   readonly Records: readonly SqsRecord[];
 }

@@ -3,7 +3,7 @@ import type { FunctionOptions } from '../options.ts';
 import type { Queue } from '../sqs/queue.ts';
 import type { SqsBatchResponse, SqsEvent } from './events.ts';
 
-/** A Lambda function of its own; what `createEnvironment` makes is its handler. */
+/** A Lambda function of its own; `createEnvironment` makes its handler. */
 export interface EventSourceFunction extends FunctionOptions {
   readonly createEnvironment: CreateEnvironment<Handler<SqsEvent, SqsBatchResponse | undefined>>;
 }

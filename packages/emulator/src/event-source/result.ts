@@ -8,7 +8,7 @@ export type BatchVerdict = ReadonlySet<string> | Error;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * What a function's result means. With failure reporting an empty list, no list and no answer are success; a name
+ * The meaning of a function's result. With failure reporting an empty list, no list and no answer are success; a name
  * that is no text, is empty, or is not of this batch fails the whole of it.
  */
 export function judgeBatch(

@@ -27,7 +27,7 @@ export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<
   return { accepted: true, connection, subprotocol: decision.subprotocol };
 }
 
-/** What the gateway refuses without asking anybody. */
+/** The status with which the gateway refuses a request without a call of a function. */
 function refuseEarly(gateway: Gateway, request: UpgradeRequest): number | undefined {
   const { limits, stage } = gateway.settings;
   const url = request.url ?? '';

@@ -48,7 +48,7 @@ export function cutConnection(connection: Connection): void {
   connection.terminate();
 }
 
-/** A connection is over, whoever ended it: its `$disconnect` follows, late, or never. */
+/** A connection is over, ended by either side: its `$disconnect` follows, late, or never. */
 export function endConnection(gateway: Gateway, connection: Connection, code: number, reason: string): void {
   if (connection.state === 'closed') return;
   connection.state = 'closed';

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { BILLED_MESSAGE_BYTES } from '../limits.ts';
 import type { AuthorizerContext, Identity } from './events.ts';
 
-/** What carries messages to a client: a `ws`, or a socket that never left this process. */
+/** The socket that carries messages to a client: a `ws`, or one inside this process. */
 export interface ClientSocket {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -54,7 +54,7 @@ export class Connection {
     return this.state === 'open' && (this.#lost || this.#socket?.readyState === WebSocket.OPEN);
   }
 
-  /** What was sent and the client has not taken, beyond what the operating system buffers. */
+  /** Bytes that were sent and the client has not read, beyond the operating system's buffer. */
   get bufferedBytes(): number {
     return this.#swallowedBytes + (this.#socket?.bufferedAmount ?? 0);
   }

@@ -105,7 +105,7 @@ function functionFactory(
   };
 }
 
-/** Queues draw from a stream of their own: a run without them is what it was before there were any. */
+/** Queues use a random stream of their own: so they do not change runs without queues. */
 function createSqsService(
   settings: Settings,
   dice: Dice,

@@ -29,7 +29,7 @@ export interface CallerIdentity {
   readonly cognitoAuthenticationProvider?: string | null;
 }
 
-/** What a REQUEST authorizer decided at `$connect`. It comes with every later event of the connection. */
+/** The decision of a REQUEST authorizer at `$connect`. It comes with every later event of the connection. */
 export interface AuthorizerContext {
   readonly principalId: string;
   readonly integrationLatency: number;
@@ -60,7 +60,7 @@ export interface RequestContext {
 export type Headers = Readonly<Record<string, string>>;
 export type MultiValueHeaders = Readonly<Record<string, readonly string[]>>;
 
-/** What the handshake of a connection said. It reaches `$connect` and the authorizer, and nothing after them. */
+/** The handshake of a connection. `$connect` and the authorizer get it, and no later event. */
 export interface Handshake {
   /** Names in the case in which the client wrote them. */
   readonly headers: Headers;
@@ -108,7 +108,7 @@ export interface AuthorizerEvent extends Handshake {
 
 export type RouteEvent = ConnectEvent | MessageEvent | DisconnectEvent;
 
-/** What a Lambda function answers to API Gateway. Anything else is a failure of the integration. */
+/** The answer of a Lambda function to API Gateway. Anything else is a failure of the integration. */
 export interface ProxyResult {
   readonly statusCode: number;
   /** `$connect` may choose `Sec-WebSocket-Protocol` here, one of those offered. Case does not matter. */
@@ -118,7 +118,7 @@ export interface ProxyResult {
   readonly isBase64Encoded?: boolean;
 }
 
-/** What a REQUEST authorizer answers. */
+/** The answer of a REQUEST authorizer. */
 export interface AuthorizerResult {
   readonly principalId: string;
   readonly policyDocument: {

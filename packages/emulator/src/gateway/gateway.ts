@@ -11,7 +11,7 @@ import type { Settings } from '../options.ts';
 import type { SqsService } from '../sqs/service.ts';
 import type { Connection } from './connection.ts';
 
-/** What the routes of the WebSocket API and the @connections API share. */
+/** The state that the routes of the WebSocket API and the @connections API share. */
 export interface Gateway {
   readonly settings: Settings;
   readonly random: Random;
@@ -37,7 +37,7 @@ export interface Gateway {
   stopped: boolean;
 }
 
-/** Runs something after a delay, and out of turn. What is scheduled counts as activity until it runs. */
+/** Runs something after a delay, and out of turn. A scheduled task counts as activity until it runs. */
 export function schedule(gateway: Gateway, delayMs: number, run: () => void): void {
   const { activity, random, settings, shuffler } = gateway;
   const end = activity.begin();

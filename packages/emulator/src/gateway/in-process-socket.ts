@@ -11,7 +11,7 @@ const NO_STATUS = 1005;
 
 type Listener = (event: never) => void;
 
-/** Both ends of a WebSocket that never leaves this process. What one end sends, the other hears a turn later. */
+/** Both ends of a WebSocket that never leaves this process. One end receives a turn later what the other sends. */
 export class InProcessSocket {
   readonly url: string;
   protocol = '';
@@ -21,7 +21,7 @@ export class InProcessSocket {
   readonly bufferedAmount = 0;
   /** The gateway's end. */
   readonly far: ClientSocket;
-  /** What the gateway's end hears. */
+  /** Receives the texts at the gateway's end. */
   onText: (text: string) => void = () => {};
   onEnd: (code: number, reason: string) => void = () => {};
   readonly #listeners = new Map<string, Listener[]>();
@@ -72,7 +72,7 @@ export class InProcessSocket {
   }
 
   close(code = NO_STATUS, reason = ''): void {
-    // What was sent before arrives before.
+    // Texts that were sent before arrive before.
     this.#soon(() => this.#end(code, reason));
   }
 

@@ -8,7 +8,7 @@ import type { MessageEvent, ProxyResult } from './events.ts';
 import { type Gateway, schedule, withinIntegrationTimeout } from './gateway.ts';
 import { selectRoute } from './route-selection.ts';
 
-/** A client's message: it starts an invocation, whatever other messages of the connection are doing. */
+/** A client's message starts an invocation, also while others of the connection are handled. */
 export function receiveMessage(gateway: Gateway, connection: Connection, body: string): void {
   const { accountThrottle, counters, dice, settings } = gateway;
   const { faults, limits, routes, routeSelectionExpression } = settings;
@@ -85,7 +85,7 @@ function send(gateway: Gateway, connection: Connection, kind: 'replies' | 'error
   if (!connection.reachable) {
     counters.event(`${kind}ToNobody`);
   } else if (connection.bufferedBytes > settings.limits.clientBufferBytesMax) {
-    // A post would be answered 429. Nobody is there to be told about a reply, so it is lost.
+    // A post would be answered 429. A reply has no caller to tell, so it is lost.
     counters.event(`${kind}LostToSlowClient`);
   } else {
     counters.message(kind, Buffer.byteLength(text));

@@ -9,7 +9,7 @@ export function selectRoute(
   routes: Readonly<Record<string, unknown>>,
 ): string {
   const selected = evaluate(body, expression);
-  // `$connect` and `$disconnect` are no routes for messages, whatever a message says.
+  // `$connect` and `$disconnect` are no routes for messages, even if a message names them.
   const exists = selected !== undefined && !selected.startsWith('$') && Object.hasOwn(routes, selected);
   return exists ? selected : '$default';
 }

@@ -25,7 +25,10 @@ export function lambdaContext(parts: ContextParts): LambdaContext {
   };
 }
 
-/** What Lambda itself puts into `process.env`, but for the credentials, which are the environment's own. */
+/**
+ * The variables that Lambda itself puts into `process.env`, without the credentials, which each environment has of its
+ * own.
+ */
 export function lambdaVariables(settings: FunctionSettings, region: string): Record<string, string> {
   return {
     AWS_REGION: region,

@@ -17,7 +17,7 @@ export function createCredentials(random: Random): Credentials {
   };
 }
 
-/** Who may sign requests. */
+/** A principal that may sign requests. */
 export interface Principal {
   readonly credentials: Credentials;
   /** Absent for a caller outside Lambda, which never freezes. */

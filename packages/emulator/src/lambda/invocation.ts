@@ -3,7 +3,7 @@ import type { InvocationEnd } from '../counters.ts';
 import type { ExecutionEnvironment } from './execution-environment.ts';
 import type { Handler, LambdaContext } from './types.ts';
 
-/** What API Gateway learns of an invocation. */
+/** The outcome of an invocation as API Gateway sees it. */
 export type Outcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly error: Error };
@@ -18,7 +18,7 @@ export interface Invocation<Event> {
   readonly timeoutMs: number;
 }
 
-/** The handler against its timeout. A dead environment's handler cannot win, whatever it returns. */
+/** The handler against its timeout. A dead environment's handler never wins. */
 export function runInvocation<Event>(
   clock: Clock,
   invocation: Invocation<Event>,

@@ -2,8 +2,8 @@ import type { ProxyResult } from '../gateway/events.ts';
 import type { Outcome } from './invocation.ts';
 
 /**
- * What the function returned, if API Gateway can use it. A handler that forgets `statusCode`, or returns an object as
- * its body, fails in the cloud as "malformed Lambda proxy response": here too.
+ * The function's result, if API Gateway can use it. A handler that forgets `statusCode`, or returns an object as its
+ * body, fails in the cloud as "malformed Lambda proxy response": here too.
  */
 export function readProxyResult(outcome: Outcome): ProxyResult | Error {
   if (outcome.kind === 'failed') return outcome.error;

@@ -4,7 +4,7 @@ import type { FunctionOptions } from '../options.ts';
 import type { LambdaFunction } from './function.ts';
 import type { CreateEnvironment, Handler } from './types.ts';
 
-/** What a rule of EventBridge hands to its target at each turn. */
+/** The event that a rule of EventBridge passes to its target. */
 export interface ScheduledEvent {
   readonly version: '0';
   readonly id: string;
@@ -19,7 +19,7 @@ export interface ScheduledEvent {
   readonly detail: Readonly<Record<string, never>>;
 }
 
-/** A Lambda function of its own; what `createEnvironment` makes is its handler. */
+/** A Lambda function of its own; `createEnvironment` makes its handler. */
 export interface ScheduleFunction extends FunctionOptions {
   readonly createEnvironment: CreateEnvironment<Handler<ScheduledEvent, unknown>>;
 }

@@ -8,7 +8,7 @@ import type {
   ProxyResult,
 } from '../gateway/events.ts';
 
-/** What Lambda hands to a handler beside the event. */
+/** The second argument of a handler, beside the event. */
 export interface LambdaContext {
   readonly awsRequestId: string;
   readonly functionName: string;
@@ -46,7 +46,7 @@ export interface Environment {
   readonly id: string;
   /** How many cold starts of this function there were before. */
   readonly coldStart: number;
-  /** What Lambda puts into `process.env`, this environment's own credentials among them, and the option's own. */
+  /** The variables of `process.env`: Lambda's, with this environment's own credentials, and the option's. */
   readonly variables: Readonly<Record<string, string>>;
   /** Where to post: `${managementEndpoint}/@connections/${encodeURIComponent(connectionId)}`, signed. */
   readonly managementEndpoint: string;

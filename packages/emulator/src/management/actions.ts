@@ -9,7 +9,7 @@ import { gone, internal, ManagementError, throttled, tooLarge } from './error.ts
 /** How long an overtaken post waits for the one that overtakes it. */
 const OVERTAKEN_MS_MAX = 100;
 
-/** Does what a call asks for. A POST without a body was larger than a message may be. */
+/** Carries out a call. A POST without a body was larger than a message may be. */
 export async function act(gateway: Gateway, call: ManagementCall): Promise<Answer> {
   const { connectionId, method } = call;
   if (!isGatewayId(connectionId)) {

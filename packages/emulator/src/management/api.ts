@@ -78,8 +78,8 @@ export class ManagementApi {
   }
 
   /**
-   * Holds what a frozen environment has sent until its next invocation: in the cloud it would not have been sent
-   * before. False when too much is held already, and the socket was cut.
+   * Holds the requests of a frozen environment until its next invocation: in the cloud they would not be sent before.
+   * False when too much is held already, and the socket was cut.
    */
   async #untilRunning(
     environment: ExecutionEnvironment | undefined,

@@ -9,7 +9,7 @@ export interface ManagementBody {
   readonly hash: string;
 }
 
-/** Reads a request to its end, but keeps no more of it than a message may have. Throws at what is beyond measure. */
+/** Reads a request to its end, but keeps no more of it than a message may have. Throws for an excessive body. */
 export async function readBody(
   request: IncomingMessage,
   limits: Pick<EmulatorLimits, 'messageBytesMax' | 'requestBytesMax'>,

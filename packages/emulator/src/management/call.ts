@@ -3,7 +3,7 @@ import type { ExecutionEnvironment } from '../lambda/execution-environment.ts';
 import type { ManagementBody } from './body.ts';
 import { forbidden, type ManagementError, notAllowed } from './error.ts';
 
-/** What a request asks for: `POST`, `GET` or `DELETE` on `/stage/@connections/id`. */
+/** Reads the call of a request: `POST`, `GET` or `DELETE` on `/stage/@connections/id`. */
 export function readCall(
   request: { readonly method: string; readonly target: string },
   stage: string,
@@ -18,7 +18,7 @@ export function readCall(
     method,
     connectionId,
     ...(environment && { environmentId: environment.id }),
-    // What is not UTF-8 becomes U+FFFD: a WebSocket API carries text only.
+    // Bytes that are not UTF-8 become U+FFFD: a WebSocket API carries text only.
     ...(method === 'POST' && body.bytes && { body: body.bytes.toString('utf8') }),
   };
 }

@@ -101,7 +101,7 @@ function dateProblem(
   return undefined;
 }
 
-/** What is not signed could be changed on the way: the host and everything of Amazon's must be. */
+/** An unsigned header could be changed on the way: the host and all of Amazon's headers must be signed. */
 function headersProblem(request: SignedRequest, { signedHeaders }: ClaimedSignature): string | undefined {
   const required = Object.keys(request.headers).filter(
     (name) => name === 'host' || name.startsWith('x-amz-'),

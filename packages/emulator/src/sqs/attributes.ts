@@ -37,7 +37,7 @@ export function readSystemAttributes(input: Input): MessageAttributes {
   return attributes;
 }
 
-/** What attributes add to a message's size: names, types and values. */
+/** The bytes that attributes add to a message's size: names, types and values. */
 export function attributesBytes(attributes: MessageAttributes): number {
   let bytes = 0;
   for (const [name, { DataType, StringValue, BinaryValue }] of Object.entries(attributes)) {

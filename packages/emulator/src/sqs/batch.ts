@@ -21,7 +21,7 @@ export interface BatchResult {
 
 const ENTRY_ID = /^[A-Za-z0-9_-]+$/;
 
-/** The entries of a batch. What is wrong with the batch as a whole fails the whole request. */
+/** The entries of a batch. An error of the batch as a whole fails the request. */
 export function readEntries(input: Input, entryType: string, limits: SqsLimits): Entry[] {
   const entries = objects(input, 'Entries').map((entry) => ({ id: requiredText(entry, 'Id'), input: entry }));
   const { batchEntriesMax, entryIdCharactersMax } = limits;

@@ -19,7 +19,7 @@ export interface SqsOptions {
   readonly accountId?: string;
   /** @default the machine's */
   readonly clock?: Clock;
-  /** What every random choice comes from. @default a random one */
+  /** The source of every random choice. @default a random one */
   readonly seed?: number;
   readonly faults?: SqsFaults;
   readonly limits?: Partial<SqsLimits>;

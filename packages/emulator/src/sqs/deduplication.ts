@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { MessageDraft } from './message.ts';
 import type { QueueSettings } from './queue-options.ts';
 
-/** What a send was answered, and a duplicate of it is answered again. */
+/** The answer to a send; a duplicate gets the same one. */
 export interface Sent {
   readonly messageId: string;
   readonly sequenceNumber: string | undefined;
@@ -23,7 +23,7 @@ export class Deduplication {
     this.#rememberMs = rememberSeconds * 1000;
   }
 
-  /** What the first one was answered, if this is a duplicate. */
+  /** The answer to the first send, if this is a duplicate. */
   find(draft: MessageDraft): Sent | undefined {
     this.#forget();
     return this.#seen.get(this.#key(draft))?.sent;

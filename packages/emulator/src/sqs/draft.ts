@@ -6,7 +6,7 @@ import type { SqsLimits } from './limits.ts';
 import type { MessageDraft } from './message.ts';
 import type { QueueSettings } from './queue-options.ts';
 
-/** What XML 1.0 cannot carry; a surrogate without its other half is among it. */
+/** The characters that XML 1.0 cannot carry, lone surrogates among them. */
 const FORBIDDEN_CHARACTER = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
 /** Letters, digits and punctuation of ASCII: everything that can be seen. */
@@ -14,7 +14,7 @@ const ID = /^[!-~]+$/;
 
 const WRONG_KIND = 'The request include parameter that is not valid for this queue type';
 
-/** Reads and checks what is to be sent, a request's or an entry's. */
+/** Reads and checks the message of a request or of an entry. */
 export function readDraft(
   input: Input,
   settings: QueueSettings,

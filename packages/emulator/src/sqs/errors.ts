@@ -10,7 +10,7 @@ export class SqsError extends Error {
   override readonly name = 'SqsError';
   /** `__type` of the body. */
   readonly type: string;
-  /** The code of the Query protocol. Also what a failed entry of a batch carries. */
+  /** The code of the Query protocol. A failed entry of a batch carries it too. */
   readonly code: string;
   readonly status: number;
 

@@ -27,11 +27,11 @@ export interface SqsMessage {
 /** A receive, by a caller or by an event source mapping. */
 export interface SqsReceive {
   readonly queueName: string;
-  /** What may be returned at most. */
+  /** The largest number of returned messages. */
   readonly messagesMax: number;
 }
 
-/** What may go wrong with queues, and how often. Nothing does by default. */
+/** The faults of queues, and how often they strike. None does by default. */
 export interface SqsFaults {
   /** A send is answered 500, and nothing was sent. */
   readonly sendFails?: Chance<SqsCall>;
@@ -50,7 +50,7 @@ export interface SqsFaults {
   readonly redeliver?: Chance<SqsMessage>;
   /** @default a minute at most */
   readonly redeliverDelayMs?: Delay<SqsMessage>;
-  /** What was received is visible again before its timeout, half of the time at once: two consumers have it. */
+  /** A received message is visible again before its timeout, half of the time at once: two consumers have it. */
   readonly earlyRedelivery?: Chance<SqsReceive>;
   /** A receive returns fewer messages than there are, but at least one. */
   readonly receiveFewer?: Chance<SqsReceive>;

@@ -11,8 +11,8 @@ interface Group {
 }
 
 /**
- * A FIFO queue: within a group the order of sending, and nothing of a group while something of it is in flight.
- * Which group is next is drawn from the seed. A receive takes as much as it may of one group before it goes on to
+ * A FIFO queue: within a group the order of sending, and no message of a group while another of it is in flight. The
+ * seed decides which group is next. A receive takes as many messages of one group as it may before it goes on to
  * another.
  */
 export class FifoLine implements Line {

@@ -1,4 +1,4 @@
-/** What SQS allows (developer guide, "Amazon SQS quotas"). Each is an option; the defaults are AWS's. */
+/** The limits of SQS (developer guide, "Amazon SQS quotas"). Each is an option; the defaults are AWS's. */
 export interface SqsLimits {
   /** Entries of one batch, and messages of one receive. */
   readonly batchEntriesMax: number;
@@ -29,13 +29,13 @@ export interface SqsLimits {
   readonly fifoMessagesPerSecond: number;
   /** Between two purges. */
   readonly purgeSeconds: number;
-  /** What an event source mapping hands to one invocation: Lambda's payload limit. */
+  /** The bytes that an event source mapping passes to one invocation: Lambda's payload limit. */
   readonly eventSourceBatchBytesMax: number;
   /** Batches of a standard queue that run at the same time, to begin with. */
   readonly eventSourceConcurrencyAtFirst: number;
   /** How many more there may be after each minute of backlog. */
   readonly eventSourceConcurrencyPerMinute: number;
-  /** Batches that one mapping runs at the same time, whatever the backlog. */
+  /** Batches that one mapping runs at the same time, however long the backlog. */
   readonly eventSourceConcurrencyMax: number;
   /** Long polls that an idle mapping keeps open, each of `eventSourcePollSeconds`. */
   readonly eventSourcePollers: number;

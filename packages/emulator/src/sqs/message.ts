@@ -8,7 +8,7 @@ export interface MessageAttribute {
 
 export type MessageAttributes = Readonly<Record<string, MessageAttribute>>;
 
-/** What a caller wants to be sent, checked. */
+/** A message to send, checked. */
 export interface MessageDraft {
   readonly body: string;
   readonly attributes: MessageAttributes;
@@ -57,7 +57,7 @@ type NewMessage = Pick<
   'id' | 'draft' | 'sentAtMs' | 'enqueuedAtMs' | 'sequenceNumber' | 'state'
 >;
 
-/** A message that nobody has received yet. */
+/** A message that has not been received yet. */
 export function newMessage(fields: NewMessage): QueuedMessage {
   return {
     ...fields,
@@ -71,7 +71,7 @@ export function newMessage(fields: NewMessage): QueuedMessage {
   };
 }
 
-/** What SQS itself says of a message, all of it text. Times are milliseconds since the Unix epoch. */
+/** SQS's own attributes of a message, all of them text. Times are milliseconds since the Unix epoch. */
 export interface SystemAttributes {
   readonly ApproximateReceiveCount: string;
   readonly SentTimestamp: string;

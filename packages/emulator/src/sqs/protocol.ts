@@ -43,7 +43,7 @@ const QUEUE_ACTIONS: Readonly<Record<string, QueueAction>> = {
   SendMessageBatch: sendMessageBatch,
 };
 
-/** Never rejects for what SQS would answer; what is wrong with the emulator itself does reject. */
+/** Never rejects for an error that SQS would answer; a defect of the emulator itself rejects. */
 export async function answer(service: SqsService, request: SqsRequest): Promise<SqsAnswer> {
   try {
     return { status: 200, headers: {}, body: await perform(service, request, parseInput(request.body)) };

@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts';
 import type { QueueSettings } from './queue-options.ts';
 import type { Throughput } from './throughput.ts';
 
-/** What a queue is made of. */
+/** The parts of a queue. */
 export interface QueueParts {
   readonly settings: QueueSettings;
   readonly arn: string;

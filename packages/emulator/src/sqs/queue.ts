@@ -59,7 +59,7 @@ export class Queue {
     return this.#purgedAtMs;
   }
 
-  /** Calls back whenever something may be received; what it returns ends that. */
+  /** Calls back whenever something may be received; the returned function ends that. */
   onAvailable(listener: () => void): () => void {
     return this.#shelf.onAvailable(listener);
   }
@@ -99,7 +99,7 @@ export class Queue {
     this.#shelf.add(Object.assign(message, { receiveCount, firstReceivedAtMs, deadLetterSourceArn }), 0);
   }
 
-  /** Hides what it returns until the visibility timeout is over. */
+  /** Hides the returned messages until the visibility timeout is over. */
   receive(receive: Receive): QueuedMessage[] {
     const { dice, faults, limits, random, settings } = this.parts;
     const room = limits.inFlightMessagesMax - this.depth.inFlight;

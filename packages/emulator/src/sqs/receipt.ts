@@ -1,7 +1,7 @@
 import type { Random } from '../clock/random.ts';
 import { receiptHandleIsInvalid } from './errors.ts';
 
-/** What a receipt handle says: one receive of one message. */
+/** The content of a receipt handle: one receive of one message. */
 export interface Receipt {
   readonly queueName: string;
   readonly messageId: string;
@@ -20,7 +20,7 @@ export function receiptHandle({ queueName, messageId, receipt }: Receipt): strin
   return Buffer.from([queueName, messageId, receipt].join(SEPARATOR)).toString('base64');
 }
 
-/** Throws for what is no receipt handle of this queue. */
+/** Throws if the text is no receipt handle of this queue. */
 export function readReceiptHandle(handle: string, queueName: string): Receipt {
   const bytes = Buffer.from(handle, 'base64');
   const [name, messageId, receipt, ...rest] = bytes.toString().split(SEPARATOR);

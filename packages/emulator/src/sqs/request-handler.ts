@@ -8,7 +8,7 @@ import { uuid } from '../ids.ts';
 import { answer, type SqsAnswer } from './protocol.ts';
 import type { SqsService } from './service.ts';
 
-/** Who calls: an execution environment, which may be frozen or killed on the way. */
+/** The caller: an execution environment, which may be frozen or killed on the way. */
 export interface SqsCaller {
   readonly id: string;
   /** False while it is frozen. @default true */

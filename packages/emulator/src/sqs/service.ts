@@ -80,7 +80,7 @@ export class SqsService {
     return `arn:aws:sqs:${this.parts.region}:${this.parts.accountId}:${name}`;
   }
 
-  /** By the clock, not the caller's: what is under way goes on while the caller is frozen. */
+  /** By the emulator's clock, not the caller's: a call under way goes on while the caller is frozen. */
   async sleep(ms: number): Promise<void> {
     if (ms > 0) await new Promise<void>((resolve) => this.parts.clock.setTimer(ms, resolve));
   }

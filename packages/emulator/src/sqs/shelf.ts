@@ -36,7 +36,7 @@ export class Shelf {
     return this.#line.hasAvailable;
   }
 
-  /** Calls back whenever something may be received; what it returns ends that. */
+  /** Calls back whenever something may be received; the returned function ends that. */
   onAvailable(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -60,7 +60,7 @@ export class Shelf {
     this.#announce();
   }
 
-  /** Nobody can receive it for so long. */
+  /** Hides the message from receives for this long. */
   hide(message: QueuedMessage, state: 'delayed' | 'inFlight', ms: number): void {
     this.#become(message, state);
     this.#showAfter(message, ms);

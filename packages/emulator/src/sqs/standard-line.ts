@@ -2,7 +2,7 @@ import type { Random } from '../clock/random.ts';
 import type { Line, Verdict } from './line.ts';
 import type { MessageState, QueuedMessage } from './message.ts';
 
-/** A standard queue promises no order: each message is drawn from the seed among all that are there. */
+/** A standard queue promises no order: the seed picks each message among all that are there. */
 export class StandardLine implements Line {
   readonly #random: Random;
   readonly #available: QueuedMessage[] = [];
@@ -31,7 +31,7 @@ export class StandardLine implements Line {
 
   choose(messagesMax: number, judge: (message: QueuedMessage) => Verdict): QueuedMessage[] {
     const chosen: QueuedMessage[] = [];
-    // Those that were drawn are behind `left`, where also a removal leaves the rest in place.
+    // The picked messages are behind `left`, where a removal leaves the others in place.
     let left = this.#available.length;
     while (left > 0 && chosen.length < messagesMax) {
       const message = this.#available[this.#random.integer(left)];

@@ -5,7 +5,7 @@ export type QueueKind = 'standard' | 'fifo';
 /** Requests of one action. */
 export interface SqsRequestTally {
   count: number;
-  /** By 64 KB of payload begun, at least one each: what SQS bills. */
+  /** Counted by each 64 KB of payload begun, at least one, as SQS bills. */
   billed: number;
   /** Bodies and attributes of the messages that were sent, or received. */
   bytes: number;
@@ -16,7 +16,7 @@ export interface SqsRequestTally {
 export interface SqsSnapshot {
   /** By kind of queue and action, those of event source mappings included. */
   readonly requests: Readonly<Record<QueueKind, Readonly<Record<string, SqsRequestTally>>>>;
-  /** What event source mappings have asked in vain: five pollers each, twenty seconds a poll, as time passes. */
+  /** Empty polls of event source mappings: five pollers each, twenty seconds a poll, as time passes. */
   readonly idlePolls: Readonly<Record<QueueKind, number>>;
   /** All together, as it is billed. */
   readonly billed: Readonly<Record<QueueKind, number>>;

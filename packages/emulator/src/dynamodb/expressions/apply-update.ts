@@ -15,7 +15,7 @@ export function applyUpdate(update: Update, before: Item): Item {
   return editItem(before, edits);
 }
 
-/** What shall stand where the change points; undefined: nothing. */
+/** The value after the change at its path; undefined: none. */
 function valueAfter(change: Change, before: Item): AttributeValue | undefined {
   switch (change.kind) {
     case 'set':

@@ -2,9 +2,9 @@ import type { Path } from './path.ts';
 
 export type Step = string | number;
 
-/** What is meant for the place at the end of a path. No two paths in a list of branches overlap. */
+/** The value for the place at the end of a path. No two paths in a list of branches overlap. */
 export interface Branch<Leaf> {
-  /** What is left of the path. */
+  /** The rest of the path. */
   readonly steps: readonly Step[];
   readonly leaf: Leaf;
 }

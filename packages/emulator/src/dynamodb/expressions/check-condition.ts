@@ -5,10 +5,7 @@ import type { Condition, ConditionFunction, Operand } from './condition.ts';
 import { ExpressionError } from './expression-error.ts';
 import { pathText } from './path.ts';
 
-/*
- * What can be said against a condition before any item is read. Each check returns the condition, or throws an
- * ExpressionError.
- */
+/* Checks of a condition before any item is read. Each check returns the condition, or throws an ExpressionError. */
 
 type Of<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>;
 

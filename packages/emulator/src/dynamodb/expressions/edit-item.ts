@@ -2,7 +2,7 @@ import { validationError } from '../errors.ts';
 import { type AttributeValue, copyOf, type Item } from '../values/attribute-value.ts';
 import { type Branch, byNextStep, leafOf } from './branches.ts';
 
-/** What shall stand at the end of a path; undefined: nothing. */
+/** The value for the end of a path; undefined: none. */
 export type Edit = Branch<AttributeValue | undefined>;
 
 /** The item with its edits. Throws a ValidationException where a path leads nowhere. */

@@ -3,7 +3,10 @@ import { areEqual, compareValues } from '../values/compare.ts';
 import type { Comparator, Condition, Operand } from './condition.ts';
 import { valueAt } from './path.ts';
 
-/** Whether the condition holds for an item, or for none. What is not there, or of another type, is never less or equal. */
+/**
+ * Whether the condition holds for an item, or for none. A missing value, or one of another type, is never less or
+ * equal.
+ */
 export function holds(condition: Condition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'and':
@@ -83,7 +86,7 @@ function contains(value: Value, part: Value): boolean {
   return set?.type === `${type}S` && set.members.includes(String(part[type]));
 }
 
-/** What `size` says: bytes of a string's UTF-8 or of a binary, elements of anything that has elements. */
+/** The result of `size`: bytes of a string's UTF-8 or of a binary, elements of a list, map or set. */
 function lengthOf(value: Value): number | undefined {
   if (value === undefined) return undefined;
   if (value.S !== undefined) return Buffer.byteLength(value.S);

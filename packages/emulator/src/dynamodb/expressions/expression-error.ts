@@ -1,4 +1,4 @@
-/** What is wrong with an expression, without its name: `Invalid ConditionExpression: ` is put before it. */
+/** The error of an expression, without its name: `Invalid ConditionExpression: ` is put before it. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }

@@ -4,7 +4,7 @@ import type { Comparator, Condition, Operand } from './condition.ts';
 
 export type KeyComparator = Exclude<Comparator, '<>'> | 'between' | 'begins_with';
 
-/** What a KeyConditionExpression asks of one attribute of the key. */
+/** The condition of a KeyConditionExpression on one attribute of the key. */
 export interface KeyClause {
   readonly comparator: KeyComparator;
   /** Two for BETWEEN, else one. */

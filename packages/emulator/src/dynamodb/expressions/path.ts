@@ -40,7 +40,7 @@ function parseIndex(tokens: Tokens): number {
   return index;
 }
 
-/** What stands at the path; undefined where nothing does. */
+/** The value at the path; undefined if there is none. */
 export function valueAt(item: Item | undefined, path: Path): AttributeValue | undefined {
   let value = item?.[path[0]];
   for (let step = 1; step < path.length && value !== undefined; step += 1) {

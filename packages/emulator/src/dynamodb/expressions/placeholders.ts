@@ -5,7 +5,7 @@ import { readValue } from '../values/read-value.ts';
 import { valueBytes } from '../values/size.ts';
 import { ExpressionError } from './expression-error.ts';
 
-/** The names and values that a request's expressions may refer to, and which of them nobody has referred to yet. */
+/** The names and values that a request's expressions may refer to, and those that no expression has used yet. */
 export class Placeholders {
   readonly #names: ReadonlyMap<string, string>;
   readonly #values: ReadonlyMap<string, AttributeValue>;

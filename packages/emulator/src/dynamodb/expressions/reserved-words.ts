@@ -1,4 +1,4 @@
-/** What may not stand in an expression as a name by itself ("Reserved words in DynamoDB"), in any case. */
+/** Words that an expression may not use as a name ("Reserved words in DynamoDB"), in upper or lower case. */
 const RESERVED_WORDS: ReadonlySet<string> = new Set(
   `
   ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS

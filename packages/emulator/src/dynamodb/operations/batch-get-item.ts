@@ -41,7 +41,7 @@ class Batch {
   readonly #call: Call;
   readonly #responses: Record<string, readonly Item[]> = {};
   readonly #unprocessed: Record<string, object> = {};
-  /** Of what has been read, by table and partition key. */
+  /** The bytes that have been read, by table and partition key. */
   readonly #partitionBytes = new Map<string, number>();
   #bytes = 0;
   #isAnyProcessed = false;

@@ -5,7 +5,7 @@ import type { Table } from '../storage/table.ts';
 import type { ReturnConsumedCapacity } from '../usage.ts';
 import { readItem } from '../values/read-value.ts';
 
-/** What an operation answers, as JSON. Throws a ServiceError. */
+/** Returns the operation's answer, as JSON. Throws a ServiceError. */
 export type Operation = (call: Call, sent: unknown) => object;
 
 export const COMMON = ['TableName', 'ReturnConsumedCapacity'] as const;

@@ -25,7 +25,7 @@ const RETURN_VALUES = ['NONE', 'ALL_OLD', 'UPDATED_OLD', 'ALL_NEW', 'UPDATED_NEW
 
 export type ReturnValues = (typeof RETURN_VALUES)[number];
 
-/** What PutItem, UpdateItem and DeleteItem have in common, read before anything takes effect. */
+/** The parameters that PutItem, UpdateItem and DeleteItem share, read before anything takes effect. */
 export interface WriteRequest {
   readonly parameters: Parameters;
   readonly returnValues: ReturnValues;

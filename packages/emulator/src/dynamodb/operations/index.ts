@@ -10,7 +10,7 @@ import { createTable, describeTable, describeTimeToLive, updateTimeToLive } from
 import { transactWriteItems } from './transact-write-items.ts';
 import { updateItem } from './update-item.ts';
 
-/** What sets up a table. Faults spare it: a test begins with it. */
+/** The operations that set up a table. Faults spare them: a test begins with them. */
 export const CONTROL_PLANE: ReadonlySet<string> = new Set([
   'CreateTable',
   'DescribeTable',

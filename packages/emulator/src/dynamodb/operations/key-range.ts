@@ -4,7 +4,7 @@ import { emptyKeyError, type KeyAttribute, type KeySchema, partitionText } from 
 import { compareSortKeys, type Partition, partitionPoint, type Stored } from '../storage/partition.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 
-/** What a query reads: a partition, and which of its sort keys. */
+/** The range that a query reads: a partition, and a range of its sort keys. */
 export interface KeyRange {
   readonly partition: string;
   /** Undefined: all of them. */
@@ -71,7 +71,7 @@ export function isWithin(clause: KeyClause, sort: AttributeValue): boolean {
   }
 }
 
-/** What a clause asks for stands in one piece: where it begins, and where it ends. */
+/** The items that match a clause are contiguous: returns their beginning and end. */
 function boundsOf(items: readonly Stored[], clause: KeyClause | undefined): [number, number] {
   if (clause === undefined) return [0, items.length];
   const { comparator, values } = clause;

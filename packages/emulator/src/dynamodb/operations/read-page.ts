@@ -9,7 +9,7 @@ import { type KeySchema, keyIn } from '../storage/key-schema.ts';
 import type { Stored } from '../storage/partition.ts';
 import type { Item } from '../values/attribute-value.ts';
 
-/** What Query and Scan do with what they read. */
+/** The options with which Query and Scan process the items that they read. */
 export interface PageOptions {
   readonly limit: number;
   readonly isConsistent: boolean;

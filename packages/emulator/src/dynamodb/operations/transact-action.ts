@@ -17,7 +17,7 @@ const COMMON = [
   'ReturnValuesOnConditionCheckFailure',
 ];
 
-/** One action of a transaction. A check leaves what stands there. */
+/** One action of a transaction. A check leaves the item as it is. */
 export interface Action extends ConditionalWrite {
   readonly isCheck: boolean;
   readonly returnsBlocking: boolean;

@@ -19,7 +19,7 @@ import { refuseRepeatedKeys } from './batch.ts';
 import { type Operation, returnConsumedCapacity } from './common.ts';
 import { type Action, readAction } from './transact-action.ts';
 
-/** An action, what stands there, and what will when none of the others keeps it from taking effect. */
+/** An action, the present item, and the item after the transaction, if no other action fails. */
 interface Prepared {
   readonly action: Action;
   readonly before: Stored | undefined;
@@ -70,7 +70,7 @@ function perform(call: Call, actions: readonly Action[]): void {
   }
 }
 
-/** It has taken effect: what it wrote is only read, as transactions read. */
+/** It has taken effect: its items are only read, as transactions read. */
 function repeat(call: Call, actions: readonly Action[]): void {
   for (const { table, key } of actions) {
     const bytes = table.get(key)?.bytes ?? 0;
@@ -92,7 +92,7 @@ function prepare(call: Call, action: Action, isFirst: boolean): Prepared {
     return { action, before, after: change(before?.item), reason: { Code: 'None' } };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // What an update comes to is known only now.
+    // The result of an update is known only now.
     return refused({ Code: 'ValidationError', Message: error.message });
   }
 }
@@ -133,7 +133,7 @@ function checkCount(count: number): void {
   );
 }
 
-/** Of an item that is deleted or checked what stands there counts. */
+/** For a deleted or checked item the present item counts. */
 function checkBytes(prepared: readonly Prepared[]): void {
   const sizes = prepared.map(({ before, after }) =>
     Math.max(before?.bytes ?? 0, after === undefined ? 0 : itemBytes(after)),

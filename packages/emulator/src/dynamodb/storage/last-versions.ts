@@ -7,12 +7,12 @@ const LAG_MS_MAX = 1_000;
 
 export interface LastVersion {
   readonly key: Key;
-  /** What stood there before the last write; undefined: nothing. */
+  /** The item before the last write; undefined: none. */
   readonly stored: Stored | undefined;
   readonly replacedAtMs: number;
 }
 
-/** What stood in a table before the last write of each key, for as long as a replica may still show it. */
+/** The items of a table before the last write of each key, for as long as a replica may still show them. */
 export class LastVersions {
   readonly #clock: Clock;
   /** By partition key and sort key; the one replaced longest ago comes first. */

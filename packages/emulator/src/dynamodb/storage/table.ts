@@ -10,7 +10,7 @@ import type { TimeToLive } from './time-to-live.ts';
 export interface TableOptions {
   readonly timeToLive: TimeToLive;
   readonly clock: Clock;
-  /** Whether it keeps what a replica that lags would show. */
+  /** Whether it keeps the items that a lagging replica would show. */
   readonly remembers: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Table {
     this.#inOrder = undefined;
   }
 
-  /** What stands under one partition key, once TTL has been around. */
+  /** The items under one partition key, after TTL has removed expired ones. */
   partition(partitionKey: string): Partition {
     const partition = this.#partitions.get(partitionKey);
     if (partition !== undefined && this.timeToLive.isOn) this.#sweep(partition);

@@ -21,7 +21,7 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Sets are equal whatever the order of their members. */
+/** Sets are equal in any order of their members. */
 export function areEqual(left: AttributeValue, right: AttributeValue): boolean {
   const type = typeOf(left);
   if (type !== typeOf(right)) return false;

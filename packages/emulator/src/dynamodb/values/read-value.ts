@@ -56,7 +56,7 @@ function readTyped(type: TypeName, value: unknown, level: number): AttributeValu
   }
 }
 
-/** The level of what is in a list or a map that stands at this one. */
+/** The level of the values in a list or a map at this level. */
 function deeper(level: number): number {
   if (level < LIMITS.nestingLevelsMax) return level + 1;
   throw validationError('Nesting Levels have exceeded supported limits');

@@ -1,7 +1,7 @@
 import type { AttributeValue, Item } from './attribute-value.ts';
 import { numberBytes } from './numbers.ts';
 
-/** Of a list or a map, beside what is in it. */
+/** The bytes of a list or a map, beside its values. */
 const CONTAINER_BYTES = 3;
 /** Of each element of a list or a map, beside itself. */
 const ELEMENT_BYTES = 1;

@@ -12,7 +12,7 @@ export interface QueueRequest {
   readonly bill: (payloadBytes: number) => void;
   /** Any of them aborts when the caller has gone. */
   readonly signals: readonly AbortSignal[];
-  /** A long poll waits for time or for others, and is no activity meanwhile; what it returns ends the pause. */
+  /** A long poll waits for time or for others, and is no activity meanwhile; the returned function ends the pause. */
   readonly pause: () => () => void;
 }
 

@@ -74,7 +74,7 @@ function bytesOf(drafts: readonly MessageDraft[]): number {
   return drafts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What a FIFO queue must be told of each message: where one entry lacks it, none is taken. */
+/** The errors of fields that a FIFO queue requires of each message: if one entry lacks one, the whole batch fails. */
 function failsWhole({ code, message }: SqsError): boolean {
   return code === 'MissingParameter' || message.includes('ContentBasedDeduplication');
 }
