@@ -2,7 +2,7 @@ import type { IClientOptions, MqttClient } from 'mqtt';
 import type { TransportOptions } from './options.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-/** What is used of the module `mqtt`. It is passed in, so that no bundler brings a second one. */
+/** The part of the module `mqtt` that is used. It is passed in, so that no bundler brings a second one. */
 export interface MqttModule {
   connect(url: string, options: IClientOptions): MqttClient;
 }
@@ -17,8 +17,8 @@ const SUBSCRIBE_BATCH_SIZE = 100;
 const BUFFER_LOOK_MS = 25;
 
 /**
- * Connects to the gateway door. The client is an ordinary one of mqtt.js; its options may all be given, and win over
- * what is set here, except `createWebsocket`.
+ * Connects to the gateway door. The client is an ordinary one of mqtt.js; all of its options may be given, and win over
+ * those that are set here, except `createWebsocket`.
  *
  * ```ts
  * import { connect } from '@apus/client';

@@ -23,7 +23,7 @@ interface Port {
   close(): void;
 }
 
-/** What may be there in a browser, a worker or Node.js. */
+/** Globals that may exist in a browser, a worker or Node.js. */
 export const globals = globalThis as unknown as {
   readonly setImmediate?: (callback: () => void) => unknown;
   readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };

@@ -1,6 +1,6 @@
 import { NOT_TAKEN_MAX, SUBPROTOCOL } from './limits.ts';
 
-/** What went wrong, for programs. The message says what to do about it. */
+/** The kind of the error, for programs. The message says what to do about it. */
 export type TransportErrorCode =
   /** The socket could not be made: no WebSocket class, a bad URL, or `token()` or `signUrl()` failed. */
   | 'cannot-open'
@@ -28,7 +28,7 @@ export type TransportErrorCode =
 /** An error of the transport; its message says what to do about it. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
-  /** What went wrong, for programs. */
+  /** The kind of the error, for programs. */
   readonly code: TransportErrorCode;
 
   constructor(code: TransportErrorCode, message: string, cause?: unknown) {
@@ -37,7 +37,7 @@ export class TransportError extends Error {
   }
 }
 
-/** What the gateway says of itself, and what to do. The fate of the frame is unknown in every case. */
+/** The gateway's own errors, and advice for each. It is unknown in every case whether the frame was handled. */
 const GATEWAY_ADVICE: readonly (readonly [RegExp, string])[] = [
   [/internal server error/i, 'the handler failed or could not be started: search its log for the request id'],
   [/timed out/i, 'the handler took longer than the gateway waits: look at its duration and timeout'],

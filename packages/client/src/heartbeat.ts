@@ -1,7 +1,9 @@
 /** How often the transport looks at its clock: a look that comes much later tells that the computer has slept. */
 const LOOK_MS = 30_000;
 
-/** Browsers run the timers of hidden pages once a minute. What is later than that is a sleep. */
+/**
+ * Browsers run the timers of hidden pages once a minute. A timer that is later than this means that the machine slept.
+ */
 const SLEPT_MS = 65_000;
 
 /** Timers are never quite on time; beyond this they are being slowed down. */

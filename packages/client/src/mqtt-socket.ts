@@ -3,7 +3,7 @@ import type { SocketFaces } from './socket-faces.ts';
 type Listener = (...args: never[]) => void;
 type Sent = (error?: Error) => void;
 
-/** What stands behind the socket that mqtt.js sees. */
+/** The end behind the socket that mqtt.js sees. */
 export interface SocketEnd {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -22,7 +22,7 @@ export interface MqttSocket {
   readonly readyState: number;
   readonly bufferedAmount: number;
   readonly isPaused: boolean;
-  /** Set by mqtt.js to `'arraybuffer'`, which is what it gets in any case. */
+  /** Set by mqtt.js to `'arraybuffer'`; it gets array buffers in any case. */
   binaryType: string;
   /** As much of a TCP socket as `ws`'s stream looks at to learn that everything is written. */
   readonly _socket: {

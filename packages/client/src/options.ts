@@ -4,7 +4,7 @@ import { HEARTBEAT_SECONDS_MAX } from './limits.ts';
 import { currentPage, type Page } from './page.ts';
 import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
 
-/** What the transport reports to `onEvent`. */
+/** The events that the transport reports to `onEvent`. */
 export type TransportEvent =
   /** CONNACK accepted the client. */
   | { readonly type: 'connected' }
@@ -23,7 +23,7 @@ export type TransportEvent =
       readonly packetsUnsent: number;
     };
 
-/** What a transport can be told. Everything has a default. */
+/** The options of a transport. Each has a default. */
 export interface TransportOptions {
   /**
    * The longest time without a frame that asks for a reply, in seconds: then a PINGREQ goes out, and the connection
@@ -44,8 +44,8 @@ export interface TransportOptions {
    */
   readonly replyTimeoutSeconds?: number;
   /**
-   * A token for each connection, and a new one ahead of its end: asked when 75 to 90 % of what was left of it has passed.
-   * For a connection the token travels in the URL, since browsers can set no header.
+   * A token for each connection, and a new one ahead of its end: called when 75 to 90 % of the token's remaining life
+   * has passed. For a connection the token travels in the URL, since browsers can set no header.
    */
   readonly token?: () => string | Promise<string>;
   /**

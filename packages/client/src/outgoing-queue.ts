@@ -1,7 +1,7 @@
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { PacketType, qosOf, typeOf } from './packet.ts';
 
-/** What leaves together. No packets: a fetch. */
+/** The packets that leave in one frame. None: a fetch. */
 export interface OutgoingFrame {
   readonly packets: readonly Uint8Array[];
 }
@@ -52,7 +52,7 @@ export class OutgoingQueue {
     let seen = 0;
     for (const packet of this.#packets) {
       if (mayLeave(packet)) {
-        // Whatever is behind a packet that does not fit waits behind it.
+        // Packets behind one that does not fit wait behind it.
         if (packet.length > room) break;
         room -= packet.length;
         packets.push(packet);
@@ -87,7 +87,7 @@ function byteLength(packets: readonly Uint8Array[]): number {
   return packets.reduce((sum, packet) => sum + packet.length, 0);
 }
 
-/** What may travel out of turn (3). */
+/** Packets that may travel out of turn (3). */
 function isAcknowledgement(packet: Uint8Array): boolean {
   const type = typeOf(packet);
   return type === PacketType.PUBACK || type === PacketType.PUBCOMP;
@@ -98,7 +98,7 @@ function isHeldWithPublish(packet: Uint8Array): boolean {
   return type === PacketType.PUBLISH || type === PacketType.DISCONNECT;
 }
 
-/** One QoS 0 PUBLISH and nothing else: what a rare publisher sends (5). */
+/** One QoS 0 PUBLISH and nothing else, as a rare publisher sends it (5). */
 export function isLoneQos0({ packets }: OutgoingFrame): boolean {
   const [packet, second] = packets;
   return (

@@ -1,7 +1,10 @@
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { varintAt } from './packet.ts';
 
-/** One packet of what the library wrote. `size` is what it says it is; of a packet over the limit only a head is kept. */
+/**
+ * One packet that the library wrote. `size` is its length by its header; of a packet over the limit only a head is
+ * kept.
+ */
 export interface SplitPacket {
   readonly bytes: Uint8Array;
   readonly size: number;

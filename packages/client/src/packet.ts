@@ -1,4 +1,4 @@
-/** As much of an MQTT packet as a transport has to know: where it ends, and what it is. */
+/** The parts of an MQTT packet that a transport reads: its end and its type. */
 
 export const PacketType = {
   CONNECT: 1,

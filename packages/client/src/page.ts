@@ -1,6 +1,6 @@
 import { type EventSource, globals } from './environment.ts';
 
-/** What a page tells: its window (or worker) and its document, where there are such things. */
+/** The sources of a page's events: its window (or worker) and its document, if there are any. */
 export interface Page {
   readonly window?: EventSource | undefined;
   readonly document?: EventSource | undefined;

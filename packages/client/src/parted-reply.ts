@@ -11,8 +11,8 @@ export interface WholeReply {
 }
 
 /**
- * What did not fit into the frame of a reply comes in parts, by another way than the reply (2). Whichever comes first,
- * what is behind it in its order waits for it:
+ * Packets that did not fit into the frame of a reply come in parts, by another way than the reply (2). In either order
+ * of arrival the transport hands them over behind the reply:
  *
  *     handler                            client
  *     posts part: message 3

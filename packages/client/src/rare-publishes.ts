@@ -1,8 +1,8 @@
 import { HANDLER_LIFE_MS, RARE_PUBLISHES } from './limits.ts';
 
 /**
- * A lone QoS 0 publish now and then would cost a second billed frame for its empty reply. Who only ever publishes so
- * may do without it (5).
+ * A lone QoS 0 publish now and then would cost a second billed frame for its empty reply. A client that only publishes
+ * in this way may do without the reply (5).
  */
 export class RarePublishes {
   #inARow = 0;

@@ -6,7 +6,7 @@ const MQTT_5 = 5;
 const CLEAN = 0x02;
 const SHARED = '$share/';
 
-/** What a transport has to read in the packets that pass: whether PUBACKs are needed, and how long it may be silent. */
+/** The facts that a transport reads in passing packets: whether PUBACKs are needed, and how long it may be silent. */
 export class SessionFacts {
   #version = 0;
   #isEphemeral = false;
@@ -21,7 +21,7 @@ export class SessionFacts {
     return this.#isEphemeral && !this.#hasSharedSubscription;
   }
 
-  /** What is not handed over on this connection will not come again on the next. */
+  /** A message that is not handed over on this connection does not come again on the next. */
   get isEphemeral(): boolean {
     return this.#isEphemeral;
   }
@@ -50,7 +50,7 @@ export class SessionFacts {
     return this.hasMethod ? addMethod(packet, versionAt + 4) : packet;
   }
 
-  /** Looks for filters of shared subscriptions: what one of them brings must be acknowledged. */
+  /** Looks for filters of shared subscriptions: their messages must be acknowledged. */
   subscribe(packet: Uint8Array): void {
     let at = bodyOf(packet) + 2;
     if (this.isFive) at = propertiesAt(packet, at).end;

@@ -11,7 +11,7 @@ interface Registration {
   readonly isOnce: boolean;
 }
 
-/** What a socket tells, as each of its two faces says it. */
+/** The events of a socket, for each of its two interfaces. */
 interface Telling {
   readonly browser: () => object;
   readonly node: () => readonly unknown[];

@@ -1,6 +1,6 @@
 import { BILLED_CHARACTERS } from './limits.ts';
 
-/** What a transport has done since it was made, over all its connections. */
+/** The counts of a transport since it was made, over all its connections. */
 export interface Statistics {
   /** Sockets opened. */
   connections: number;
@@ -20,7 +20,7 @@ export interface Statistics {
   pingsAnswered: number;
   /** PUBACK that an ephemeral session does not need. */
   pubacksDropped: number;
-  /** What API Gateway bills: frames in both directions, each counted once for every 32 KB begun. */
+  /** The messages that API Gateway bills: frames in both directions, each counted once for every 32 KB begun. */
   messagesBilled: number;
 }
 

@@ -11,10 +11,10 @@ export interface Token {
 }
 
 /**
- * Reads when a token ends, and verifies nothing: the server does. Undefined for what is no JSON Web Token, or never ends.
+ * Reads when a token ends. Only the server verifies it. Undefined if the text is no JSON Web Token, or never ends.
  *
- * The clock of this machine may be wrong. A token that is new here cannot have ended, and none lives longer than it was
- * given: where the clock says so, the token's own lifetime counts.
+ * The clock of this machine may be wrong. A new token cannot have ended, and none lives longer than its own lifetime:
+ * when the clock contradicts this, the token's lifetime counts.
  */
 export function readToken(text: string, nowMs: number): Token | undefined {
   const { exp, iat } = claimsOf(text);

@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly wsOptions?: object;
 }
 
-/** The transport of one mqtt.js client. What must survive a reconnect lives in it: share it with no other client. */
+/** The transport of one mqtt.js client. It holds the state that survives a reconnect: share it with no other client. */
 export interface Transport {
   /** For mqtt.js's option of that name. */
   readonly createWebsocket: (
@@ -25,7 +25,7 @@ export interface Transport {
   ) => MqttSocket;
   /** Lets callbacks of refused packets fail, and errors reach the client's `error` event. `connect` does it. */
   attach(client: ErrorReceiver): void;
-  /** What has been sent and received until now. The object changes as it goes. */
+  /** The counts until now. The object is live. */
   readonly statistics: Readonly<Statistics>;
 }
 

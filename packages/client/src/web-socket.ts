@@ -1,6 +1,6 @@
 import { globals } from './environment.ts';
 
-/** What a WebSocket of any origin can do: a browser's, Node.js's, or that of the package `ws`. */
+/** The members that all WebSockets have: a browser's, Node.js's, and the one of the package `ws`. */
 export interface WebSocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;

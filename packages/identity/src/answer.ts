@@ -20,7 +20,7 @@ export interface NotMine {
 /** An identity, a refusal that ends the chain, or "ask the next one". A reason never contains the credential. */
 export type Answer = Identity | Refusal | NotMine;
 
-/** One member of the chain. It answers, and does not throw, where what it has to ask is away: 0x88. */
+/** One member of the chain. When a source that it has to ask is unavailable, it answers 0x88 and does not throw. */
 export interface ChainAuthenticator {
   /** Stands in `Identity.source`. */
   readonly source: string;
@@ -29,6 +29,6 @@ export interface ChainAuthenticator {
   authenticate(shown: Shown): Awaitable<Answer>;
   /** Rules of an identity of its own that brings none: those that are kept elsewhere, and may change there. */
   rulesOf?(identity: Identity): readonly Rule[] | undefined;
-  /** Reads what it keeps elsewhere, to find out whether that can be read. @throws {SourceUnavailable} */
+  /** Reads its remote sources, to find out whether they can be read. @throws {SourceUnavailable} */
   probe?(): Promise<void>;
 }

@@ -10,13 +10,13 @@ interface Waiting {
   readonly turnAway: () => void;
 }
 
-/** Tasks after which the counts of the lanes are halved: what was long ago says little, and the counts stay few. */
+/** Tasks after which the counts of the lanes are halved: old turns matter little, and the counts stay few. */
 const HALVED_AFTER = 1_000;
 
 /**
  * Runs a few tasks at a time. Each belongs to lanes, as the name and the address of a login, and the next is the one
- * whose lanes have had the fewest turns: somebody's backlog waits behind everybody else's first task. Of several it is
- * the latest: the client that came first may have gone by now.
+ * whose lanes have had the fewest turns: the backlog of one client waits behind the first tasks of all others. Of
+ * several it is the latest: the client that came first may have gone by now.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;

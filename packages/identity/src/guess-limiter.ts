@@ -43,11 +43,11 @@ const KEYS_MAX = 20_000;
 const NAME_LENGTH_MAX = 100;
 
 /**
- * Slows those who guess passwords, API keys or tokens. It counts wrong ones for a name from an address, for an address
- * and for a name, in memory, and says how long the next try has to wait. A right password waits only where the same
- * address had wrong ones for the same name: no guesser keeps out another name, or another address. Of a name that is
- * guessed from many addresses, and at an address that guesses many names, there is one try instead of five; but five
- * where that name has logged in from that address before. [SEC-GUESS-1] [SEC-GUESS-2] [SEC-GUESS-3]
+ * Slows clients that guess passwords, API keys or tokens. It counts wrong ones for a name from an address, for an
+ * address and for a name, in memory, and returns how long the next try has to wait. A right password waits only where
+ * the same address had wrong ones for the same name: no guesser keeps out another name, or another address. A name that
+ * is guessed from many addresses, and an address that guesses many names, have one try instead of five; but five if
+ * that name has logged in from that address before. [SEC-GUESS-1] [SEC-GUESS-2] [SEC-GUESS-3]
  */
 export class GuessLimiter {
   readonly #clock: Clock;

@@ -18,7 +18,7 @@ export interface HandshakeRefused {
   readonly reason: string;
 }
 
-/** Whose handshake it is. Without an identity CONNECT has to show who the client is. */
+/** The identity of a handshake. Without one CONNECT has to authenticate the client. */
 export interface HandshakeTaken {
   readonly identity: Identity | undefined;
 }

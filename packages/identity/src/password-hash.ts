@@ -1,13 +1,13 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** What scrypt (RFC 7914) costs: 16 MiB and some 50 ms for each password tried. */
+/** The cost of scrypt (RFC 7914): 16 MiB and some 50 ms for each password tried. */
 const COST = 16_384;
 const BLOCK_SIZE = 8;
 const PARALLELISM = 1;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** More memory than this is not spent on a hash, whatever a users file asks for. */
+/** The most memory that is spent on a hash, even if a users file asks for more. */
 const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface PasswordHash {

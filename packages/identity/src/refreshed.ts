@@ -12,11 +12,11 @@ export interface RefreshedOptions<T> {
   readonly freshMs: number;
   /** Milliseconds for which an old value serves while it cannot be read. */
   readonly staleMs: number;
-  /** A look for something unknown reads again so much later at the earliest: anybody can make up a `kid` [SEC-TOKEN-2]. */
+  /** The least time before a look-up of an unknown key reads again: any client can invent a `kid` [SEC-TOKEN-2]. */
   readonly againMs: number;
 }
 
-/** A read that failed is tried again so much later at the earliest. */
+/** The least time before a failed read is tried again. */
 const RETRY_MS = 2_000;
 
 /** The source cannot be read now, and nothing that was read before is young enough. */

@@ -8,8 +8,8 @@ export type ReadUser = (tenant: string, name: string) => Promise<string | undefi
 const REMEMBERED_MAX = 1_000;
 
 /**
- * Users that are kept elsewhere, one by one. `load` reads one for each login; a user that has not changed stays the
- * same object, which is what is remembered of a right password.
+ * Users of a remote store, one by one. `load` reads one for each login. A user that has not changed stays the same
+ * object, under which a right password is remembered.
  */
 export class StoredUsers implements UserLookup {
   readonly #tenant: string;

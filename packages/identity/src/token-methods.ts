@@ -22,7 +22,7 @@ interface TokenRefused {
 
 /** Checks a token, as at the handshake. */
 export interface TokenCheck {
-  /** Rejects, or answers 0x88, only when what it has to ask is away. */
+  /** Rejects, or answers 0x88, only when a source that it has to ask is unavailable. */
   verify(token: string, address: string): Awaitable<Identity | TokenRefused>;
 }
 

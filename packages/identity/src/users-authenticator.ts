@@ -27,7 +27,7 @@ const BUSY: Refusal = {
  */
 const HASHES_AT_A_TIME = availableParallelism() > 2 ? 2 : 1;
 
-/** 50 s of work, five times what a client may take to CONNACK. */
+/** 50 s of work, five times the time that a client waits for CONNACK. */
 const WAITING_MAX = 1_000;
 
 /** Longer ones are wrong: names and passwords that wait are kept in memory, and MQTT allows 64 KB for each. */

@@ -5,10 +5,10 @@ import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
 import { readClientIds } from './read-client-ids.ts';
 import { readRules } from './rules/read-rules.ts';
 
-/** Characters of a name. It goes into every line of the log, and into what a session is stored with. */
+/** Characters of a name. It goes into every line of the log, and is stored with each session. */
 export const USER_NAME_LENGTH_MAX = 1_024;
 
-/** One who may connect, and what they may do. */
+/** A user that may connect, with its rules. */
 export interface User {
   readonly name: string;
   readonly password: PasswordHash;
@@ -19,7 +19,7 @@ export interface User {
   readonly quotas?: Partial<Quotas>;
 }
 
-/** A user as a users file holds it, and the table of a deployment. `parseUsers` says what is wrong with one. */
+/** A user as a users file holds it, and the table of a deployment. `parseUsers` reports the errors of one. */
 export interface UserEntry {
   readonly name: string;
   /** `scrypt:…`, as `hashPassword` makes it. */
@@ -50,7 +50,7 @@ const FIELDS: readonly string[] = [
 
 const EXAMPLE = '{"users": [{"name": "ada", "password": "scrypt:…", "publish": ["#"], "subscribe": ["#"]}]}';
 
-/** @throws {ConfigurationError} with what is wrong in the file, and where. */
+/** @throws {ConfigurationError} with the error in the file, and its place */
 export function readUsersFile(path: string): Users {
   return parseUsers(readText(path), path);
 }

@@ -21,8 +21,8 @@ export interface WatchOptions {
 
 /**
  * The users of a file that is read again when it changes. A file that cannot be read, or is wrong, is logged once, and
- * the users of before stay. A user whose password did not change keeps the same `password` object, so that what is
- * remembered for it stays valid, and for no other. [SEC-GUESS-6]
+ * the users of before stay. A user whose password did not change keeps the same `password` object, so that a remembered
+ * check stays valid for it, and for no other. [SEC-GUESS-6]
  */
 export class WatchedUsersFile implements UserLookup {
   readonly #path: string;
@@ -32,7 +32,7 @@ export class WatchedUsersFile implements UserLookup {
   #watch: WatchOptions | undefined;
   #cancel: () => void = () => {};
 
-  /** @throws {ConfigurationError} with what is wrong in the file, and where. */
+  /** @throws {ConfigurationError} with the error in the file, and its place */
   constructor(path: string) {
     this.#path = path;
     this.#users = readUsersFile(path);

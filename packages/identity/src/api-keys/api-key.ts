@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly publish: readonly string[];
   /** Topic filters that it may subscribe to. */
   readonly subscribe: readonly string[];
-  /** The others are those of the broker. */
+  /** Quotas that are not named are the broker's. */
   readonly quotas?: Partial<Quotas>;
 }
 
@@ -43,7 +43,7 @@ const EXAMPLE = '{"keys": [{"name": "orders", "key": "…", "publish": ["orders/
  * `sha256` in the place of `key` is its hash in hexadecimal. Without `publish` a key may publish to all topics, without
  * `subscribe` it may not subscribe, and without `tenant` it is for the default tenant. `quotas` are those of a token.
  *
- * @throws {ConfigurationError} that says what is wrong, and never what a key is
+ * @throws {ConfigurationError} that names the error, and never contains a key
  */
 export function parseApiKeys(text: string): readonly ApiKey[] {
   if (text.trimStart().startsWith('{')) return readApiKeys(keysIn(text), '');
@@ -62,7 +62,7 @@ function keysIn(text: string): unknown {
   try {
     return (JSON.parse(text) as { readonly keys?: unknown }).keys;
   } catch {
-    // What JSON.parse says quotes the text.
+    // JSON.parse's message quotes the text.
     throw new ConfigurationError(`the list of keys is not JSON; it should look like ${EXAMPLE}`);
   }
 }
@@ -134,7 +134,7 @@ export function findApiKey(keys: readonly ApiKey[], { name, key }: ShownKey): Ap
   return found;
 }
 
-/** The name of the caller that shows the key. Not the name that is shown with it: what it causes is charged to the key. */
+/** The name of the caller that shows the key. Not the name that is shown with it: its traffic is charged to the key. */
 export function nameOfKey({ name }: ApiKey): string {
   return name ?? NAMELESS_KEY;
 }

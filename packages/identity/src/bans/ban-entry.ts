@@ -13,7 +13,7 @@ export class BanEntryError extends Error {
   override readonly name = 'BanEntryError';
 }
 
-/** Whose list it goes to, by default in whose name, and now. */
+/** The tenant of the list, the default operator, and the time. */
 export interface BanEntryContext {
   readonly tenant: string;
   readonly by: string;

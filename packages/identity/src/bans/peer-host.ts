@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** An IP address as bans name it: one spelling for each. Undefined for what is none. */
+/** An IP address as bans name it: one spelling for each. Undefined if the text is no address. */
 export function peerHostOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const [, ipv4] = IPV4_IN_IPV6.exec(address) ?? [];

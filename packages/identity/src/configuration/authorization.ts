@@ -9,7 +9,7 @@ import {
 } from './hook-request.ts';
 import type { HookContext } from './kind.ts';
 
-/** Decides what a client may do where its own rules do not say. */
+/** Decides where a client's own rules do not. */
 export interface AuthorizationConfiguration {
   readonly hook: HookRequestConfiguration;
   /** How long an answer is good for; undefined: the default. */

@@ -51,7 +51,7 @@ export interface IdentityConfiguration {
 /**
  * Reads the text of a configuration.
  *
- * @param where stands in front of what is wrong, as the name of the file
+ * @param where stands before each error, such as the name of the file
  * @throws {ConfigurationError} in a sentence for the operator
  */
 export function parseIdentity(text: string, where: string): IdentityConfiguration {

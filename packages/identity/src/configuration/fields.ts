@@ -8,7 +8,7 @@ const LIST_LENGTH_MAX = 100;
 /** Characters of one text; a key in PEM has the most. */
 const TEXT_LENGTH_MAX = 16_384;
 
-/** Reads the fields of an object in the configuration, and refuses what it does not know: a typo is no default. */
+/** Reads the fields of an object in the configuration, and refuses unknown ones: a typo must not become a default. */
 export class Fields {
   readonly where: string;
   readonly #values: Readonly<Record<string, unknown>>;

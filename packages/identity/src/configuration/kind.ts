@@ -13,7 +13,7 @@ export interface HookContext {
   readonly log: Log;
   /** @default the one of the platform */
   readonly fetch?: Fetch | undefined;
-  /** Carries what a hook asks to a Lambda function. Absent outside of AWS. */
+  /** Sends a hook's requests to a Lambda function. Absent outside of AWS. */
   readonly functionSender?: ((functionArn: string, answerBytesMax: number) => HookSender) | undefined;
   /** The most that a hook may be given for its answer, in ms. @default what the configuration says */
   readonly hookTimeoutMsMax?: number | undefined;
@@ -25,11 +25,13 @@ export interface HookContext {
 
 /** Services of the process that asks the chain. */
 export interface ChainContext extends HookContext {
-  /** Of all authenticators that take what can be guessed. */
+  /** Shared by all authenticators whose credentials can be guessed. */
   readonly limiter: GuessLimiter;
   /** Reads a file. Absent in the cloud. */
   readonly readFile?: ((path: string) => string) | undefined;
-  /** Users in a file, which may be read again when it changes; whose they are is said with it. Absent in the cloud. */
+  /**
+   * Looks up users in a file, which may be read again when it changes; the owner is passed along. Absent in the cloud.
+   */
   readonly usersFile?: ((path: string, owner: UsersOwner) => UserLookup) | undefined;
   /** Reads a user of the deployment's table. Absent outside of it. */
   readonly readUser?: ReadUser | undefined;
@@ -37,7 +39,7 @@ export interface ChainContext extends HookContext {
   readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
 }
 
-/** Whose identities the users of a file are. */
+/** The owner of the identities of a file's users. */
 export interface UsersOwner {
   readonly source: string;
   readonly tenant: string;

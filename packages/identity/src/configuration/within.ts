@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../configuration-error.ts';
 
-/** Puts the place in front of what is wrong there. */
+/** Puts the place before the errors that are found there. */
 export function within<T>(where: string, read: () => T): T {
   try {
     return read();

@@ -8,7 +8,7 @@ import type { HookAnswer } from './hook-client.ts';
 /** Fields of an identity that the answer leaves out. */
 export interface HookIdentityDefaults {
   readonly tenant: string;
-  /** @default none: such a client may neither publish nor subscribe, unless an authorizer says otherwise */
+  /** @default none: the client may neither publish nor subscribe, unless an authorizer allows it */
   readonly rules?: readonly Rule[];
   /** Patterns of client identifiers, as in `Identity.clientIds`. */
   readonly clientIds?: readonly string[];

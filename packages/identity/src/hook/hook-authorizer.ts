@@ -46,7 +46,7 @@ export interface OwnRules {
 }
 
 interface Question {
-  /** Whose answers are kept together. */
+  /** The client whose answers are cached together. */
   readonly client: string;
   /** The same text for the same question of a client. */
   readonly text: string;
@@ -65,8 +65,8 @@ export interface HookAuthorizerOptions {
 }
 
 /**
- * Asks a server of the operator's what a client may do, with the requests and answers of EMQX's HTTP authorization,
- * where the identity's own rules do not say. Denies where the server does not answer, and where it says `ignore`.
+ * Asks a server of the operator's what a client may do, with the requests and answers of EMQX's HTTP authorization, if
+ * the identity's own rules do not decide. Denies when the server does not answer, and when it answers `ignore`.
  */
 export class HookAuthorizer implements Authorizer {
   readonly asksForHost = true;
@@ -161,7 +161,7 @@ function valuesOf({ name, host = '' }: Identity, clientId: string): PlaceholderV
   return { clientid: clientId, username: name, peerhost: host, proto_name: 'MQTT' };
 }
 
-/** 204 allows, and so does `allow` with 200. All else leaves it to what stands behind the hook: the default, which denies. */
+/** 204 allows, and so does `allow` with 200. Any other answer leaves the decision to the default, which denies. */
 function allows(answer: HookAnswer): boolean {
   return answer.status === 204 || objectOf(answer)?.result === 'allow';
 }

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 256;
 /** Characters of an identifier of a token. */
 const ID_LENGTH_MAX = 256;
 
-/** What a token allows that has no filters in it. */
+/** The rules of a token without filters. */
 export interface DefaultRules {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
@@ -17,7 +17,7 @@ export interface DefaultRules {
 
 const NOTHING: DefaultRules = { publish: [], subscribe: [] };
 
-/** What Apus reads of a token, beside `exp`: all of it is signed. */
+/** The claims that Apus reads, beside `exp`: all of them are signed. */
 export interface TokenClaims {
   /** Name of the identity: `%u` in filters. */
   readonly sub?: string;
@@ -49,7 +49,7 @@ export interface IdentityDefaults {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The identity that verified claims stand for, or what is wrong with them. */
+/** The identity of verified claims, or their error. */
 export function identityOf(claims: Claims, defaults: IdentityDefaults): Identity | string {
   const { nameClaim = 'sub', tenantClaim, rules = NOTHING } = defaults;
   const granted = rulesOf(claims, rules);

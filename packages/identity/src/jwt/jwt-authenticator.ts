@@ -58,7 +58,7 @@ export class JwtAuthenticator implements ChainAuthenticator {
     }
   }
 
-  /** Decides by what anybody can write into a token, and so nothing but whom to ask. */
+  /** Reads unverified claims, so it decides only which authenticator to ask. */
   #otherIssuer({ alg, issuer }: UnverifiedToken): NotMine | undefined {
     const { keys } = this.#options;
     if (!keys.algorithms.includes(alg)) {

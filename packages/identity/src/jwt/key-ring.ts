@@ -8,7 +8,7 @@ export interface KeyRing {
   readonly algorithms: readonly string[];
   /** @throws {SourceUnavailable} */
   keys(): Awaitable<readonly VerificationKey[]>;
-  /** Reads again what is kept elsewhere. False: nothing newer is there. */
+  /** Reads the source again. False: it has nothing newer. */
   again(): Awaitable<boolean>;
 }
 

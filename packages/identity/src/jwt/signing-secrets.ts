@@ -24,7 +24,7 @@ const EXAMPLE = '[{"kid": "2", "secret": "…"}, {"kid": "1", "secret": "…"}]'
  *
  *     [{"kid": "2", "secret": "…"}, {"kid": "1", "secret": "…"}]
  *
- * @throws {ConfigurationError} that never says what a secret is
+ * @throws {ConfigurationError} that never contains a secret
  */
 export function parseSigningSecrets(text: string): readonly SigningSecret[] {
   const trimmed = text.trim();
@@ -50,7 +50,7 @@ function parseList(text: string): readonly unknown[] {
     const parsed: unknown = JSON.parse(text);
     if (Array.isArray(parsed)) return parsed;
   } catch {
-    // What JSON.parse says quotes the text.
+    // JSON.parse's message quotes the text.
   }
   throw new ConfigurationError(`A secret that begins with "[" has to be a list as ${EXAMPLE}.`);
 }

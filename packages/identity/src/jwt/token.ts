@@ -1,7 +1,9 @@
 /** Longest token that is looked at; a URL of API Gateway holds little more. */
 export const TOKEN_LENGTH_MAX = 6_144;
 
-/** Header and issuer of a token, which anybody can write: they say whom to ask, and nothing else. */
+/**
+ * Header and issuer of an unverified token, which any client can forge: they only decide which authenticator to ask.
+ */
 export interface UnverifiedToken {
   readonly alg: string;
   readonly kid: string | undefined;

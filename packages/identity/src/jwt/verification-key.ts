@@ -16,7 +16,7 @@ export interface VerificationKey {
   readonly key: KeyObject;
 }
 
-/** Bytes that a secret has at least for each algorithm: those of its hash (RFC 7518, section 3.2). */
+/** The least bytes of a secret for each algorithm: those of its hash (RFC 7518, section 3.2). */
 const SECRET_BYTES_MIN = { HS256: 32, HS384: 48, HS512: 64 } as const;
 
 export const SECRET_ALGORITHMS: readonly string[] = Object.keys(SECRET_BYTES_MIN);

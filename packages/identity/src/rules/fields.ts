@@ -16,7 +16,7 @@ export function fieldsOf(value: unknown, known: readonly string[], where: string
   return value as Fields;
 }
 
-/** `entries` says what is in the list: 'rules'. */
+/** `entries` names the entries of the list: 'rules'. */
 export function listOf(value: unknown, maximum: number, entries: string, where: string): readonly unknown[] {
   if (Array.isArray(value) && value.length <= maximum) return value;
   throw new InvalidRules(`${where} has to be a list of at most ${maximum} ${entries}`);

@@ -5,7 +5,7 @@ import { RULES_BYTES_MAX, RULES_MAX, TOPIC_FILTERS_MAX } from './limits.ts';
 import { aclRules } from './read-acl.ts';
 import { readRule } from './read-rule.ts';
 
-/** Where a token, a user or a key says what it may do. In this order: the first rule that applies decides. */
+/** The fields in which a token, a user or a key has its rules. In this order: the first rule that applies decides. */
 export interface RuleSources {
   /** Our own: a list of `Rule`. */
   readonly rules?: unknown;
@@ -17,8 +17,8 @@ export interface RuleSources {
 }
 
 /**
- * The rules that are there, or in a sentence what is wrong and where: `publish[1]: A topic filter has # only as its
- * whole last level: "a/#/b".` All are checked, so that nothing is understood otherwise than it was meant [SEC-RULES-3].
+ * The rules, or a sentence with the error and its place: `publish[1]: A topic filter has # only as its whole last
+ * level: "a/#/b".` All are checked, so that no rule is misunderstood [SEC-RULES-3].
  *
  * `prefix` goes before the name of a field in that sentence: `users[0].`.
  */
