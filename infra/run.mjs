@@ -6,7 +6,7 @@ import '../.ci/aws-sdk.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const [entry = 'app.ts', ...rest] = process.argv.slice(2);
-// Beside the folders of the sources: what they find relative to themselves they find from here as well.
+// Beside the folders of the sources: files that they find relative to themselves are found from here as well.
 const outfile = join(HERE, 'dist', `${basename(entry, '.ts')}.mjs`);
 
 await build({

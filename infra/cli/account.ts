@@ -19,7 +19,7 @@ const NO_REGION =
 const SET_CREDENTIALS =
   'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.';
 
-/** What AWS answers to credentials that it does not take, and what to do about it. */
+/** AWS's errors for refused credentials, with advice for each. */
 const REFUSALS: Readonly<Record<string, string>> = {
   ExpiredToken: 'Your credentials have expired: log in again.',
   ExpiredTokenException: 'Your credentials have expired: log in again.',
@@ -43,7 +43,7 @@ export async function regionOf(configured: () => Promise<string>): Promise<strin
   throw new CommandError(`"${region}" is no Region of AWS that is known here.${hint}`);
 }
 
-/** Whose credentials these are. @throws {CommandError} when there are none, or AWS does not take them */
+/** The account of the credentials. @throws {CommandError} when there are none, or AWS refuses them */
 export async function accountOf(
   client: Pick<STSClient, 'send'>,
   region: string,

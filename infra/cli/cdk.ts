@@ -14,7 +14,7 @@ const QUIET = {
   JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION: 'true',
 };
 
-/** Runs the CDK's command line in `infra/`, and shows what it says. Resolves with its exit code. */
+/** Runs the CDK's command line in `infra/`, and shows its output. Resolves with its exit code. */
 export function cdk(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

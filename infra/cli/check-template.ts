@@ -53,7 +53,7 @@ async function checkTemplate(): Promise<void> {
   }
 }
 
-/** What the functions are made of does not matter here: they are not bundled. */
+/** The code of the functions does not matter here: they are not bundled. */
 function synthesize(outdir: string, context: Readonly<Record<string, unknown>>): string {
   const { app } = createApp({
     outdir,

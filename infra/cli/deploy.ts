@@ -68,7 +68,7 @@ async function prepareStack(client: CloudFormationClient, stackName: string): Pr
 
 async function bootstrap(client: CloudFormationClient, { accountId, region }: Account): Promise<void> {
   const stack = await findStack(client, BOOTSTRAP_STACK);
-  // The CDK itself recovers from what an earlier preparation has left that failed.
+  // The CDK itself recovers from a failed earlier preparation.
   if (stack !== undefined && isUsable(stack)) return;
   console.error(`Preparing ${region} of the account ${accountId} for the CDK (once) …`);
   const code = await cdk(['bootstrap', `aws://${accountId}/${region}`], environmentOf(region));

@@ -6,7 +6,7 @@ export interface Extra {
   readonly help: string;
 }
 
-/** What was given on the command line. */
+/** The arguments of the command line. */
 export interface Flags {
   readonly settings: ReadonlyMap<SettingName, string>;
   readonly extras: ReadonlySet<string>;
@@ -52,7 +52,7 @@ function parse(args: string[], options: Options): Record<string, string | boolea
   try {
     return parseArgs({ args, options, strict: true }).values as Record<string, string | boolean | undefined>;
   } catch (error) {
-    // Node's messages go on with advice about `--` that rarely is what is meant.
+    // Node's messages go on with advice about `--` that rarely helps.
     const message = error instanceof Error ? error.message : String(error);
     const [, lacking] = /^Option '(--[\w-]+)[^']*' argument (?:is ambiguous|missing)/.exec(message) ?? [];
     if (lacking !== undefined) throw new SettingError(`${lacking} lacks its value. --help shows all flags.`);

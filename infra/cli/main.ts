@@ -2,7 +2,7 @@ import { PropsError } from '../lib/props-error.ts';
 import { SettingError } from '../lib/settings.ts';
 import { CommandError } from './command-error.ts';
 
-/** What AWS has refused, without a stack that says nothing to whoever deploys; undefined for other errors. */
+/** AWS's refusal as a sentence, without a stack trace, which does not help the owner; undefined for other errors. */
 function sentenceOfAws(error: unknown): string | undefined {
   if (!(error instanceof Error && '$metadata' in error)) return undefined;
   return `AWS has refused: ${error.name}: ${error.message}`;

@@ -25,7 +25,7 @@ console.log((user + system) / 1_000);
 process.exit(0);
 `;
 
-/** What the functions expect of their environment. They call nobody before their first event. */
+/** The variables that the functions expect. They make no call before their first event. */
 const ENVIRONMENT = {
   APUS_TABLE_NAME: 'table',
   APUS_FAN_OUT_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/fan-out.fifo',

@@ -4,7 +4,7 @@ import { readContext } from './cdk-json.ts';
 import { CommandError } from './command-error.ts';
 import type { Flags } from './flags.ts';
 
-/** What was given on the command line, and beneath it what stands in cdk.json: as the app itself sees it. */
+/** The settings of the command line, then those of cdk.json, as the app itself reads them. */
 export function settingsFrom(
   { settings }: Pick<Flags, 'settings'>,
   context: Readonly<Record<string, unknown>> = readContext(),

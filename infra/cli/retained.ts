@@ -21,7 +21,7 @@ export interface Retained {
   readonly physicalId: string;
 }
 
-/** What of a stack will be kept when it is deleted. */
+/** The resources of a stack that are kept when it is deleted. */
 export async function retainedBy(
   client: CloudFormationClient,
   stackName: string,
@@ -45,7 +45,10 @@ export async function retainedBy(
   return retained;
 }
 
-/** Before the stack is gone, without which nobody finds the table again. @throws {CommandError} for one that is protected */
+/**
+ * To be called before the stack is deleted: without the stack the table cannot be found. @throws {CommandError} for a
+ * protected table
+ */
 export async function requireDeletable(retained: readonly Retained[], region: string): Promise<void> {
   const client = new DynamoDBClient({ region });
   for (const { type, physicalId } of retained) {
@@ -58,7 +61,7 @@ export async function requireDeletable(retained: readonly Retained[], region: st
   }
 }
 
-/** Deletes tables and secrets for good. What else is retained belongs to the account and not to the broker. */
+/** Deletes tables and secrets for good. Other retained resources belong to the account and not to the broker. */
 export async function deleteData(
   retained: readonly Retained[],
   region: string,

@@ -29,12 +29,12 @@ export async function findStack(
   }
 }
 
-/** Whether a stack has what it is there for. */
+/** Whether a stack has all of its resources. */
 export function isUsable({ StackStatus }: Stack): boolean {
   return /^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE(_|$)/.test(StackStatus ?? '');
 }
 
-/** @throws {CommandError} for a stack that is somebody else's */
+/** @throws {CommandError} for a stack that is not a broker's */
 export function requireOurs(stack: Stack, stackName: string): void {
   const isOurs = stack.Tags?.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
   if (isOurs) return;
@@ -43,16 +43,16 @@ export function requireOurs(stack: Stack, stackName: string): void {
   );
 }
 
-/** What has to be done to a stack before it can be deployed to. */
+/** The repair that a stack needs before a deployment. */
 export type Repair = 'none' | 'delete' | 'continue-rollback';
 
-/** What an earlier deployment has left. @throws {CommandError} while somebody else is at it */
+/** The repair after an earlier deployment. @throws {CommandError} while another deployment is running */
 export function repairOf(stack: Stack, stackName: string): Repair {
   const status = stack.StackStatus ?? '';
   if (status === 'UPDATE_ROLLBACK_FAILED') return 'continue-rollback';
   if (['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'].includes(status))
     return 'delete';
-  // What is left of a deployment that was interrupted before anything was made.
+  // A deployment was interrupted before it made a resource.
   if (status === 'REVIEW_IN_PROGRESS') return 'delete';
   if (!status.endsWith('_IN_PROGRESS')) return 'none';
   throw new CommandError(
@@ -87,7 +87,7 @@ export async function repair(client: CloudFormationClient, stackName: string, wh
   }
 }
 
-/** What to say of a stack whose deletion has not come to its end. */
+/** The error for a stack whose deletion has failed. */
 export async function deletionFailed(
   client: Pick<CloudFormationClient, 'send'>,
   stackName: string,

@@ -8,7 +8,7 @@ export interface Deployed {
   readonly region: string;
 }
 
-/** What to do with a broker that was just deployed. */
+/** The next steps for a broker that was just deployed. */
 export function summaryOf(outputs: Outputs, { stackName, accountId, region }: Deployed): string {
   const url = outputs[OUTPUTS.url] ?? '';
   const lines = [

@@ -16,7 +16,7 @@ const run = promisify(execFile);
  * Installs a program of the Python Package Index into a virtual environment of its own, once. Resolves with the
  * environment's interpreter.
  *
- * @throws {CommandError} that says what is missing: Python, its venv module, or the index
+ * @throws {CommandError} that names the missing part: Python, its venv module, or the index
  */
 export async function ensurePythonPackage(name: string, version: string): Promise<string> {
   const place = join(CACHE, `${name}-${version}`);
@@ -56,7 +56,7 @@ async function install(place: string, requirement: string): Promise<void> {
   }
 }
 
-/** What a program said last is mostly why it failed. */
+/** The last line of a program's output is mostly the reason of its failure. */
 function lastLineOf(error: unknown): string {
   const { stderr = '', message = String(error) } = error as { stderr?: string; message?: string };
   return stderr.trim().split('\n').at(-1) || message;

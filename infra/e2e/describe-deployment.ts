@@ -5,7 +5,7 @@ import { findStack } from '../cli/stack-state.ts';
 import { OUTPUTS } from '../lib/apus-stack.ts';
 import { E2E_VARIABLES } from './support/deployed.ts';
 
-/** What the tests have to know of a deployed stack, as environment variables. */
+/** The facts of a deployed stack that the tests need, as environment variables. */
 export async function describeDeployment(stackName: string): Promise<Readonly<Record<string, string>>> {
   const stack = await findStack(new CloudFormationClient(), stackName);
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));

@@ -7,13 +7,13 @@ import { type Ministack, startMinistack } from '../../test/support/ministack.ts'
 /** Seen from `dist` and from here alike. */
 const LAUNCHER = fileURLToPath(new URL('../e2e/ministack-launch.py', import.meta.url));
 
-/** An AWS that somebody else has built, with the doors that AWS has, to deploy to. */
+/** A third-party AWS to deploy to, with AWS's own APIs. */
 export interface StrictMinistack extends Ministack {
   /** Environment of programs that shall believe that it is AWS. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Its root user: with `AUTH` whatever this user does is allowed, and whatever a function does only by its role. */
+/** Its root user: with `AUTH` this user may do everything, and a function only what its role allows. */
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 const REGION = 'us-east-1';
 

@@ -21,7 +21,7 @@ const FAILING = {
   },
 };
 
-/** What people do wrong on an account of their own, and the sentence that each is answered. */
+/** Common mistakes of owners, and the sentence that answers each. */
 const MISTAKES: readonly {
   readonly flags: readonly string[];
   readonly sentence: string;

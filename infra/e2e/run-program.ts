@@ -6,22 +6,22 @@ import { CommandError } from '../cli/command-error.ts';
 const INFRA = fileURLToPath(new URL('../', import.meta.url));
 
 export interface Program {
-  /** What is said when it fails: `${title} has failed`. */
+  /** The message of a failure: `${title} has failed`. */
   readonly title: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Shows what it says at once; otherwise only when it fails. */
+  /** Shows the output at once; otherwise only when the program fails. */
   readonly isLoud?: boolean;
 }
 
-/** How a program ended, and what it has said, but for a loud one. */
+/** A program's exit code, and its output, except a loud one's. */
 export interface Ended {
   readonly code: number | null;
   readonly said: string;
 }
 
-/** Runs a program to its end. Answers what it has said. @throws {CommandError} when it fails, after what it has said */
+/** Runs a program to its end. Returns its output. @throws {CommandError} when it fails, after showing its output */
 export async function runProgram(program: Program): Promise<string> {
   const { code, said } = await endOf(program);
   if (code === 0) return said;
@@ -29,7 +29,7 @@ export async function runProgram(program: Program): Promise<string> {
   throw new CommandError(`${program.title} has failed (exit code ${code}).`);
 }
 
-/** Runs a program to its end, whatever that is. */
+/** Runs a program to its end, successful or not. */
 export async function endOf(program: Program): Promise<Ended> {
   const { command, args, environment = {}, isLoud = false } = program;
   const child = spawn(command, args, {

@@ -13,7 +13,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 await main(endToEnd);
 
-/** Deploys the broker as its owner would, drives it as its clients would, takes it away, and looks at what is left. */
+/**
+ * Deploys the broker as its owner would, uses it as its clients would, destroys it, and checks the resources that are
+ * left.
+ */
 async function endToEnd(args: readonly string[]): Promise<void> {
   const ministack = await startStrictMinistack();
   const stop = async (signal: NodeJS.Signals) => {

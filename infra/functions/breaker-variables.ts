@@ -2,7 +2,7 @@
 export const BREAKER_VARIABLES = {
   apiId: 'BREAKER_API_ID',
   stageName: 'BREAKER_STAGE_NAME',
-  /** What the throttle is when nothing is wrong. */
+  /** The throttle while the breaker is closed. */
   framesPerSecond: 'BREAKER_FRAMES_PER_SECOND',
   burstFrames: 'BREAKER_BURST_FRAMES',
   eventSourceMappingId: 'BREAKER_EVENT_SOURCE_MAPPING_ID',
@@ -12,6 +12,6 @@ export const BREAKER_VARIABLES = {
   publishReservedConcurrency: 'BREAKER_PUBLISH_RESERVED_CONCURRENCY',
   /** Minutes after which a tripped breaker closes by itself; absent: never. */
   resetMinutes: 'BREAKER_RESET_MINUTES',
-  /** Who is told; absent: the log alone. */
+  /** The topic that is notified; absent: the log alone. */
   topicArn: 'BREAKER_TOPIC_ARN',
 } as const;

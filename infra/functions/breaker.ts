@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 
-/** Frames a second that a tripped stage lets through: enough to see that somebody is still there. */
+/** Frames a second that a tripped stage lets through: enough to see that clients are still there. */
 export const TRIPPED_FRAMES_PER_SECOND = 1;
 
 const MINUTE_MS = 60_000;
@@ -26,7 +26,7 @@ export interface BreakerOptions {
   readonly sns: Pick<SNSClient, 'send'>;
   readonly apiId: string;
   readonly stageName: string;
-  /** What the throttle is when nothing is wrong. */
+  /** The throttle while the breaker is closed. */
   readonly throttle: Throttle;
   /** The source of the fan-out's workers. */
   readonly eventSourceMappingId: string;
@@ -35,7 +35,7 @@ export interface BreakerOptions {
   /** The concurrency that is reserved for it when nothing is wrong. */
   readonly publishReservedConcurrency: number | undefined;
   readonly topicArn: string | undefined;
-  /** So long after it has tripped the breaker closes by itself; undefined: somebody has to say `reset`. */
+  /** The time after which a tripped breaker closes by itself; undefined: the owner has to send `reset`. */
   readonly resetAfterMs: number | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -53,9 +53,9 @@ export interface AlarmEvent {
 
 /**
  * Stops a runaway: clients' frames are throttled to next to nothing, backends that publish over HTTPS are refused, and
- * workers take no more jobs, which wait in their queue. Nothing is lost that was promised. Everybody comes back by itself
- * when the breaker has been open for a while. A runaway that goes on trips it again: it has the minutes until then, and
- * not the time between.
+ * workers take no more jobs, which wait in their queue. No acknowledged message is lost. All clients come back by
+ * themselves when the breaker closes after a while. A runaway that goes on trips it again: it runs only for the minutes
+ * until then.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -140,8 +140,8 @@ export class Breaker {
   }
 
   /**
-   * Where a function may not run its URL answers 429, and what was begun is ended. A concurrency of none can be
-   * reserved in every account, also in a new one, where nothing else can.
+   * The URL of a function that may not run answers 429, and running invocations end. A concurrency of 0 can be reserved
+   * in every account, also in a new one, where no other value can.
    */
   async #letBackends(mayPublish: boolean): Promise<void> {
     const { lambda, publishFunctionName: FunctionName, publishReservedConcurrency } = this.#options;
@@ -175,7 +175,7 @@ async function allOf(attempts: readonly Promise<unknown>[]): Promise<void> {
   if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('; '));
 }
 
-/** What CloudWatch says about its alarm; or the message as it is, where it is not CloudWatch's. */
+/** CloudWatch's reason for its alarm; or the message as it is, if it is not CloudWatch's. */
 function reasonOf(message: string): string {
   try {
     const { AlarmName, NewStateReason } = JSON.parse(message) as Readonly<Record<string, unknown>>;

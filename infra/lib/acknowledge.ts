@@ -1,7 +1,10 @@
 import { Stack, Validations } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 
-/** Says why a rule of cdk-nag does not hold for a construct and what is in it, to whoever runs it over their app. */
+/**
+ * Suppresses a rule of cdk-nag for a construct and its children, with the reason, for owners who run cdk-nag over their
+ * app.
+ */
 export function acknowledge(construct: IConstruct, id: string, reason: string): void {
   Validations.of(construct).acknowledge({ id, reason });
 }

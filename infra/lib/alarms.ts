@@ -13,7 +13,7 @@ export interface AlarmDefinition {
   readonly metric: IMetric;
   /** Goes off above it. */
   readonly threshold: number;
-  /** Minutes, or whatever the metric's period is, in which it has to be above. */
+  /** Periods of the metric, mostly minutes, in which it has to be above. */
   readonly periods: number;
 }
 

@@ -18,7 +18,7 @@ import { FRAMES_PER_SECOND, STAGE_NAME } from './defaults.ts';
 import { createDomain } from './domain.ts';
 import type { AccessLogProps, DomainProps, ThrottleProps } from './props.ts';
 
-/** What may be done to a connection from outside of it. */
+/** The operations of @connections on a connection. */
 export type ConnectionVerb = 'POST' | 'DELETE' | 'GET';
 
 export interface StageProps {
@@ -35,7 +35,7 @@ export class GatewayApi {
 
   constructor(scope: Construct) {
     this.#scope = scope;
-    // A frame of text that is no JSON goes to $default whatever this expression says.
+    // A frame of text that is no JSON goes to $default, for any expression here.
     this.api = new WebSocketApi(scope, 'Api', { description: 'Apus: MQTT over WebSocket' });
     const { region, urlSuffix } = Stack.of(scope);
     this.#managementEndpoint = `https://${this.api.apiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
@@ -77,7 +77,7 @@ export class GatewayApi {
     );
   }
 
-  /** Lets somebody sign handshakes, where they are to be signed. */
+  /** Grants the signing of handshakes, if they are to be signed. */
   grantConnect(grantee: IGrantable): Grant {
     const parts = {
       service: 'execute-api',
@@ -93,7 +93,7 @@ export class GatewayApi {
     return new GatewayStage(this.#scope, this.api, { throttle, accessLogs, domain });
   }
 
-  /** Lets somebody post to the connections of this API's stage, and of no other. */
+  /** Grants posts to the connections of this API's stage, and of no other. */
   grantConnections(lambda: BrokerFunction, verbs: readonly ConnectionVerb[]): void {
     const resourceArns = verbs.map((verb) => this.#connectionsArn(verb));
     Grant.addToPrincipal({ grantee: lambda, actions: ['execute-api:ManageConnections'], resourceArns });
@@ -124,7 +124,7 @@ export class GatewayStage {
   readonly burstFrames: number;
   /** `wss://…/mqtt` */
   readonly url: string;
-  /** What a name of one's own has to point at; undefined without one. */
+  /** The target for the DNS record of a custom domain; undefined without one. */
   readonly domainTarget: string | undefined;
 
   constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain }: StageProps) {

@@ -35,7 +35,7 @@ import { tableMaximumOf } from './table-maximum.ts';
  * backend.addEnvironment('APUS_URL', broker.httpPublishUrl);
  */
 export class ApusBroker extends Construct {
-  /** What clients connect to: `wss://…/mqtt`. */
+  /** The URL to which clients connect: `wss://…/mqtt`. */
   readonly url: string;
   /** Sessions, subscriptions, queues and retained messages. */
   readonly table: Table;
@@ -43,7 +43,7 @@ export class ApusBroker extends Construct {
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
   readonly publishKeys: Secret | undefined;
-  /** Whom alarms tell; undefined with `alarms: false`. */
+  /** The topic that alarms notify; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
   readonly breaker: IFunction | undefined;
@@ -126,7 +126,7 @@ export class ApusBroker extends Construct {
   }
 
   /**
-   * Lets somebody publish over HTTPS with their credentials of AWS.
+   * Lets a grantee publish over HTTPS with its credentials of AWS.
    *
    * @throws {PropsError} unless `httpPublish` is `'iam'`
    */
@@ -141,13 +141,13 @@ export class ApusBroker extends Construct {
     return url.grantInvokeUrl(grantee);
   }
 
-  /** Lets somebody list, kick and ban clients: `apus ban --stack …` with their credentials of AWS. */
+  /** Lets a grantee list, kick and ban clients: `apus ban --stack …` with its credentials of AWS. */
   grantOperate(grantee: IGrantable): Grant {
     return this.operator.grantInvoke(grantee);
   }
 
   /**
-   * Lets somebody connect with their credentials of AWS.
+   * Lets a grantee connect with its credentials of AWS.
    *
    * @throws {PropsError} unless clients sign (`authentication: { iam }`)
    */

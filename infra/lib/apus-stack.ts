@@ -24,7 +24,7 @@ export const OUTPUTS = {
   domainTarget: 'DomainTarget',
 } as const;
 
-/** A stack with one broker and nothing else, for whoever has no CDK app of their own. */
+/** A stack with one broker and nothing else, for owners without a CDK app of their own. */
 export class ApusStack extends Stack {
   readonly broker: ApusBroker;
 

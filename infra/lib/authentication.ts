@@ -25,7 +25,7 @@ export interface SecretProps {
 export interface Verification {
   /** For the function of handshakes. */
   readonly variables: Readonly<Record<string, string>>;
-  /** For all functions: who may do what is asked everywhere, as wills and sessions have identities too. */
+  /** For all functions: each of them authorizes, as wills and sessions have identities too. */
   readonly sharedVariables: Readonly<Record<string, string>>;
   /** The secret that signs tokens, where there is one. */
   readonly secret: ISecret | Secret | undefined;

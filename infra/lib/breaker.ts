@@ -23,7 +23,7 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
   readonly stage: GatewayStage;
   readonly apiId: string;
   readonly fanOutSource: EventSourceMapping;
-  /** What backends publish through; undefined without `httpPublish`. */
+  /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: IFunction | undefined;
   readonly publishReservedConcurrency: number | undefined;
   /** Goes off when more messages pass in a minute than the owner allows. */
@@ -32,11 +32,11 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
   readonly resetMinutes: number;
   /** Looks every few minutes whether that is so. */
   readonly schedule: Rule;
-  /** Who is told; undefined: the log alone. */
+  /** The topic that is notified; undefined: the log alone. */
   readonly topic: ITopic | undefined;
 }
 
-/** What stops a runaway: an alarm, a topic between, and the function that acts. */
+/** The breaker that stops a runaway: an alarm, a topic between, and the function that acts. */
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
   const { stage, apiId, fanOutSource, publish, publishReservedConcurrency, resetMinutes, alarm, topic } =
     props;

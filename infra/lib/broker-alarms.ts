@@ -7,11 +7,11 @@ import type { BrokerMetrics } from './metrics.ts';
 import type { QueuePair } from './queues.ts';
 import type { StateTable } from './table.ts';
 
-/** What alarms look at. */
+/** The resources that alarms watch. */
 export interface Watched {
   readonly metrics: BrokerMetrics;
   readonly functions: Functions;
-  /** What backends publish through; undefined without `httpPublish`. */
+  /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: BrokerFunction | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
@@ -22,9 +22,9 @@ const MINUTE = { period: Duration.minutes(1) };
 /** A sweep runs every ten minutes; one may fail. */
 const SWEEPS = { period: Duration.minutes(30) };
 
-/** QoS 0 messages older than this are of little use to anybody. */
+/** QoS 0 messages older than this are of little use to subscribers. */
 const FAN_OUT_DELAY_SECONDS = 30;
-/** What many slow phones cause on an ordinary day is below; throttling of the account is far above. */
+/** Many slow phones stay below this on an ordinary day; throttling of the account is far above. */
 const POSTS_THROTTLED_PER_MINUTE = 100;
 /** Frames that fail once are sent again by mqtt.js after it has reconnected; a few a minute are a cut cable somewhere. */
 const GATEWAY_ERRORS_PER_MINUTE = 5;

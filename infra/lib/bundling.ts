@@ -7,19 +7,19 @@ export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** Node.js of the functions' runtime, in the words of esbuild. */
 export const TARGET = 'node24';
 
-/** Of packages that come both ways the modules: what a function does not use can be left out of them. */
+/** Modules first, for packages that have both formats: the bundler can leave out their unused parts. */
 export const MAIN_FIELDS = ['module', 'main'] as const;
 /** The same for packages that say so by a condition; and those of this repository are read from their sources. */
 export const CONDITIONS = ['source', 'module'] as const;
 
-/** What is bundled in the place of something larger that does the same here. */
+/** Smaller replacements of modules that do the same here. */
 export const ALIASES: Readonly<Record<string, string>> = {
-  // A copy of Node's own streams, for those who have none.
+  // A copy of Node's own streams, which functions do not need.
   'readable-stream': 'node:stream',
   '@aws-sdk/credential-provider-node': `${REPOSITORY}infra/functions/lambda-credentials.ts`,
 };
 
-/** Parts of what is bundled are CommonJS and call `require`, which a module has to make first. */
+/** Some bundled packages are CommonJS and call `require`, which a module has to create first. */
 export const BANNER =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 

@@ -82,7 +82,7 @@ function resolved(value: unknown): unknown {
   );
 }
 
-/** Environment variables are shown to everybody who may look at a function, and stand in the template. */
+/** Environment variables are visible to all users who may read a function, and are in the template. */
 function checkSecrets(scope: IConstruct, authenticators: readonly Readonly<Record<string, unknown>>[]): void {
   const text = JSON.stringify(authenticators);
   for (const name of ['secret', 'secrets', 'key']) {

@@ -14,13 +14,13 @@ import type { ApusBrokerProps, Authentication } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
-/** Requests a second that an account may be given; beyond it nobody has been heard of. */
+/** The most requests a second of an account: no larger quota is known. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;
 const QUOTA_HINT =
   'They draw on the requests that an account may make, 10,000 a second unless that was raised.';
 
 /**
- * What can be known to be wrong before anything is deployed.
+ * Checks that need no deployment.
  *
  * @throws {PropsError}
  */

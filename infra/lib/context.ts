@@ -42,7 +42,7 @@ const ARNS = {
   },
 } as const;
 
-/** What has to be in the Region that is deployed to. */
+/** The settings whose resources have to be in the Region of the deployment. */
 export const REGIONAL_SETTINGS = Object.keys(ARNS) as readonly (keyof typeof ARNS)[];
 
 /** Where the app deploys to. */
@@ -70,7 +70,7 @@ export function targetOf(settings: Settings): Target {
   return { stackName, account, region: settings.text('region') };
 }
 
-/** The settings as props. What stands in the account already is referred to from `scope`. */
+/** The settings as props. Existing resources of the account are imported into `scope`. */
 export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   const alarmEmail = settings.text('alarmEmail');
   const domain = domainOf(scope, settings);
@@ -195,7 +195,7 @@ function arnOf(settings: Settings, name: keyof typeof ARNS): string | undefined 
   throw new SettingError(`${flagOf(name)} is a whole ARN, as ${example}, not "${arn}".`);
 }
 
-/** What means nothing by itself was meant for something. */
+/** Refuses settings that have no effect without another one. */
 function requireAbsent(settings: Settings, names: readonly SettingName[], needed: string): void {
   const given = names.find((name) => settings.text(name) !== undefined);
   if (given !== undefined) throw new SettingError(`${flagOf(given)} means nothing without ${needed}.`);
@@ -203,7 +203,7 @@ function requireAbsent(settings: Settings, names: readonly SettingName[], needed
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** The same without what is undefined: for a prop that is optional, undefined is not a value. */
+/** The same without undefined values: for an optional prop, undefined is not a value. */
 function definedOf<T extends object>(given: T): Partial<Defined<T>> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<
     Defined<T>

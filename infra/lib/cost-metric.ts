@@ -19,8 +19,8 @@ interface Term {
 }
 
 /**
- * What the broker costs at this moment, in dollars an hour, by the list prices of packages/cost: messages, connections,
- * functions, the table and jobs. Left out are logs, data transfer, messages above 32 KB, and what is paid by the month.
+ * The present cost of the broker, in dollars an hour, by the list prices of packages/cost: messages, connections,
+ * functions, the table and jobs. Left out are logs, data transfer, messages above 32 KB, and monthly charges.
  */
 export function dollarsPerHour(watched: Watched): MathExpression {
   const { metrics, functions, publish, state, fanOut } = watched;
@@ -46,7 +46,7 @@ export function dollarsPerHour(watched: Watched): MathExpression {
   });
 }
 
-/** What was counted in a period, as so much an hour. */
+/** The count of a period, scaled to an hour. */
 function counted(name: string, metric: IMetric, price: PriceName, times = 1): Term {
   return {
     metrics: { [name]: metric },

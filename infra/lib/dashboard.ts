@@ -8,7 +8,7 @@ const WIDTH = 8;
 const HEIGHT = 6;
 const MINUTE = { period: Duration.minutes(1) };
 
-/** What is happening, what is wrong, and what it costs: fewer than the fifty metrics that a free dashboard may show. */
+/** Traffic, errors and cost: fewer than the fifty metrics that a free dashboard may show. */
 export function createDashboard(scope: Construct, watched: Watched): Dashboard {
   return new Dashboard(scope, 'Dashboard', {
     defaultInterval: Duration.hours(3),
@@ -56,7 +56,7 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   const { gateway, disconnect, fanOut: worker, timers, sweep } = functions;
   const ofBackends = publish === undefined ? [] : [publish];
   const each = [gateway, disconnect, worker, timers, sweep, ...ofBackends];
-  // Those that somebody waits for. A free dashboard has no room for more.
+  // The functions for which a client or backend waits. A free dashboard has no room for more.
   const hurried = [gateway, worker, ...ofBackends];
   return [
     graph('Posts that did not arrive', [

@@ -33,11 +33,11 @@ export const VISIBILITY_TIMEOUT = Duration.seconds(45);
  * themselves know poison by its lack of progress; this is for a worker that cannot even say so.
  */
 export const RECEIVES_MAX = 1_000;
-/** Time for people to look at what has failed: as long as SQS keeps anything. */
+/** The time for the owner to look at failed messages: the maximum of SQS. */
 export const DEAD_LETTER_RETENTION = Duration.days(14);
 /**
- * What SQS hands to a worker of a FIFO queue at most. What comes together for a connection is one post: with fewer a
- * busy topic is served more slowly and costs more (docs/simulation.md, "Why batches of ten").
+ * The most jobs that SQS passes to a worker of a FIFO queue at once. Messages of one batch for a connection leave in
+ * one post: with fewer a busy topic is served more slowly and costs more (docs/simulation.md, "Why batches of ten").
  */
 export const BATCH_SIZE = 10;
 

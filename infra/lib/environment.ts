@@ -4,7 +4,7 @@ import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { quotasOf } from './quotas.ts';
 
-/** What every function reads from its environment. */
+/** The environment variables of every function. */
 export function sharedEnvironment(
   { state, fanOut, timers, api }: Resources,
   props: ApusBrokerProps,

@@ -12,7 +12,7 @@ import {
 } from './defaults.ts';
 import { grantBroker, grantConsume, grantLook, type Resources } from './permissions.ts';
 
-/** What is the same for all functions. */
+/** The properties that all functions share. */
 export type FunctionDefaults = Pick<
   BrokerFunctionProps,
   'environment' | 'memorySizeMegabytes' | 'logRetention' | 'tracing'
@@ -25,7 +25,7 @@ export interface FunctionsProps extends FunctionDefaults {
   readonly reservedConcurrency: number | undefined;
 }
 
-/** The functions of a broker; what each may do is granted here, and nowhere else. */
+/** The functions of a broker. Their permissions are granted here, and nowhere else. */
 export class Functions {
   readonly gateway: BrokerFunction;
   readonly disconnect: BrokerFunction;
@@ -57,7 +57,9 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
   return gateway;
 }
 
-/** Its own function: it may run while `$default` of the same connection does, and nobody waits for it. */
+/**
+ * A function of its own: it may run at the same time as `$default` of the same connection, and no client waits for it.
+ */
 function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFunction {
   return create(scope, 'Disconnect', props, {
     entry: 'disconnect',

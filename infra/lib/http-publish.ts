@@ -15,7 +15,7 @@ export interface HttpPublishProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly protection: 'iam' | 'keys';
   readonly secretProps: SecretProps;
-  /** Whom a caller may speak for that has signed its request. @default the default tenant */
+  /** The tenants for which a caller that signs its requests may publish. @default the default tenant */
   readonly tenants: readonly string[] | undefined;
   readonly reservedConcurrency: number | undefined;
 }

@@ -68,7 +68,7 @@ export class BrokerMetrics {
     return this.#own(METRICS.identitiesLimited, Stats.SUM, options);
   }
 
-  /** What API Gateway bills as messages, but for those above 32 KB: frames, replies and posts. */
+  /** The messages that API Gateway bills, without those above 32 KB: frames, replies and posts. */
   gatewayMessages(options?: MetricOptions): Metric {
     return this.#ofStage('MessageCount', Stats.SUM, options);
   }

@@ -22,7 +22,7 @@ export interface Operations {
   readonly breaker: IFunction | undefined;
 }
 
-/** What watches over a broker: alarms, the breaker, the dashboard. */
+/** The operations of a broker: alarms, the breaker, the dashboard. */
 export function createOperations(
   scope: Construct,
   props: ApusBrokerProps,

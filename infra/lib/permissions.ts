@@ -4,7 +4,7 @@ import type { BrokerFunction } from './broker-function.ts';
 import type { QueuePair } from './queues.ts';
 import type { StateTable } from './table.ts';
 
-/** What the functions share. */
+/** The resources that the functions share. */
 export interface Resources {
   readonly state: StateTable;
   readonly fanOut: QueuePair;
@@ -15,8 +15,8 @@ export interface Resources {
 }
 
 /**
- * What every function needs in which a broker runs: whatever makes it run, it may publish a will, which is routed,
- * posted, queued for workers, and may end sessions, which sets timers.
+ * The permissions of every function with a broker: any of them may publish a will, which is routed, posted and queued
+ * for workers, and may end sessions, which sets timers.
  */
 export function grantBroker(lambda: BrokerFunction, resources: Resources): void {
   const { state, fanOut, timers, api, authorizationFunction } = resources;
@@ -33,7 +33,7 @@ export function grantLook(lambda: BrokerFunction, { api }: Resources): void {
   api.grantConnections(lambda, ['GET']);
 }
 
-/** What a worker behind a queue needs beyond that; what it knows to be poison it puts aside by itself. */
+/** The further permissions of a worker behind a queue. It moves poison messages to the dead-letter queue by itself. */
 export function grantConsume(lambda: BrokerFunction, { queue, deadLetters }: QueuePair): void {
   queue.grantConsumeMessages(lambda);
   deadLetters.grantSendMessages(lambda);

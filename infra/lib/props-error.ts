@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 
-/** A prop is not what it may be. The message says which, what it may be, and what it was. */
+/** A prop has a wrong value. The message names the prop, the allowed values and the given one. */
 export class PropsError extends Error {
   override readonly name = 'PropsError';
 
@@ -15,7 +15,7 @@ export interface Range {
   readonly least: number;
   /** `Number.MAX_SAFE_INTEGER`: there is none. */
   readonly most: number;
-  /** What else the owner has to know. */
+  /** A hint for the owner. */
   readonly hint?: string;
 }
 

@@ -7,7 +7,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { RemovalPolicy } from 'aws-cdk-lib/core';
 
-/** What an `ApusBroker` can be told. Everything has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
+/** The props of an `ApusBroker`. Each has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
 export interface ApusBrokerProps {
   /**
    * Authentication in the most frequent cases. A token is checked in `$connect`, before a connection exists that could
@@ -31,10 +31,10 @@ export interface ApusBrokerProps {
   readonly identity?: IdentityProps;
 
   /**
-   * What a token allows that names no filters itself: many identity providers cannot put them into theirs. `%u` in a
-   * filter stands for the token's subject, `%c` for the client identifier.
+   * The rules of tokens that name no filters: many identity providers cannot add them. `%u` in a filter stands for the
+   * token's subject, `%c` for the client identifier.
    *
-   * @default nothing: such a client connects, and may neither publish nor subscribe
+   * @default none: a client with such a token connects, and may neither publish nor subscribe
    */
   readonly tokenDefaultRules?: TokenRulesProps;
 
@@ -49,9 +49,9 @@ export interface ApusBrokerProps {
   /**
    * How backends publish over HTTPS (`POST /api/v5/publish`).
    *
-   * - `'iam'`: requests are signed with credentials of AWS; `grantPublish` says whose.
-   * - `'keys'`: requests carry an API key. Anybody can reach the URL, and each request that is refused is paid for as
-   *   a Lambda request all the same.
+   * - `'iam'`: requests are signed with credentials of AWS; `grantPublish` allows a grantee.
+   * - `'keys'`: requests carry an API key. The URL is public, and each refused request is billed as a Lambda request
+   *   too.
    * - `false`: there is no such URL.
    *
    * @default false
@@ -110,7 +110,10 @@ export interface ApusBrokerProps {
    */
   readonly breaker?: BreakerProps | false;
 
-  /** Eleven alarms, a twelfth with `httpPublish`, and a topic that they tell. `false`: none. @default alarms whose topic nobody has subscribed to */
+  /**
+   * Eleven alarms, a twelfth with `httpPublish`, and a topic that they tell. `false`: none. @default alarms with a
+   * topic without subscriptions
+   */
   readonly alarms?: AlarmProps | false;
 
   /** A dashboard. An account's first three are free, each further one is $3.00 a month. @default true */
@@ -123,7 +126,7 @@ export interface ApusBrokerProps {
   readonly table?: TableProps;
 
   /**
-   * What becomes of the table and of the generated secrets when they are removed from the stack.
+   * The fate of the table and of the generated secrets when they are removed from the stack.
    *
    * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE: they are kept, unless their creation itself is rolled back
    */
@@ -179,7 +182,7 @@ export interface ApusBrokerProps {
  * - `{ secret }`: the same with a secret of yours, at least 32 bytes, as a plain string.
  * - `{ jwksUrl, issuer, audience }`: an identity provider's tokens.
  * - `{ iam }`: API Gateway itself asks for handshakes that are signed with credentials of AWS.
- * - `'anonymous'`: everybody may connect, publish and subscribe. Synthesis warns.
+ * - `'anonymous'`: every client may connect, publish and subscribe. Synthesis warns.
  */
 export type Authentication =
   | 'generated-secret'
@@ -263,14 +266,14 @@ export interface FanOutProps {
 export interface BreakerProps {
   /**
    * Messages to and from clients in one minute beyond which the breaker trips, from 1,000 up. The default is $6.00 an
-   * hour of messages, and about as much again for what they cause.
+   * hour of messages, and about as much again for the functions and the table.
    *
    * @default 100,000
    */
   readonly messagesPerMinuteMax?: number;
   /**
-   * Minutes after which a tripped breaker closes by itself, up to 1,440, to the next look, which is every ten minutes. A
-   * runaway that goes on trips it again, so it has some three minutes of so many. 0: somebody has to reset it.
+   * Minutes after which a tripped breaker closes by itself, up to 1,440, to the next look, which is every ten minutes.
+   * A runaway that goes on trips it again after some three minutes. 0: the owner has to reset it.
    *
    * @default 20
    */
@@ -278,7 +281,7 @@ export interface BreakerProps {
 }
 
 export interface AlarmProps {
-  /** Gets a mail from each alarm, once it has confirmed the subscription. @default nobody */
+  /** Gets a mail from each alarm, once it has confirmed the subscription. @default none */
   readonly email?: string;
   /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
   readonly topic?: ITopic;
@@ -301,12 +304,12 @@ export interface TableProps {
   /**
    * Write units a second that the table takes from its first second, 4,000 to 40,000. Raising it is paid for once.
    *
-   * @default what a new table has: 4,000
+   * @default the rate of a new table: 4,000
    */
   readonly warmWriteUnitsPerSecond?: number;
   /**
    * Read units a second beyond which DynamoDB throttles the table (its on-demand maximum): the last stop of a bill,
-   * which throttles everybody. $10.80 a day for each 1,000 that are used throughout. 0 lifts it; the account's quota
+   * which throttles all clients. $10.80 a day for each 1,000 that are used throughout. 0 lifts it; the account's quota
    * is 40,000.
    *
    * @default 16 for each frame of `throttle.framesPerSecond`, and 8 for each post of `fanOut.maxPostsPerSecond`

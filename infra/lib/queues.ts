@@ -28,7 +28,7 @@ export function createFanOutQueue(scope: Construct, encryptionKey: IKey | undefi
   return createPair(scope, 'FanOut', { ...HIGH_THROUGHPUT, ...encryptionOf(encryptionKey) });
 }
 
-/** What rings within fifteen minutes: wills, session expiry. In no order. */
+/** Timers that ring within fifteen minutes: wills, session expiry. In no order. */
 export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
   return createPair(scope, 'Timers', encryptionOf(encryptionKey));
 }

@@ -3,7 +3,7 @@ import { GATEWAY_QUOTAS, type Quotas } from '@apus/broker';
 /** One setting of the app: a flag of `npm run deploy`, and a key of the CDK context under its name in camel case. */
 export interface Setting {
   readonly kind: 'text' | 'count' | 'switch' | 'choice';
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly help: string;
@@ -55,7 +55,7 @@ const QUOTA_SETTINGS = Object.fromEntries(
   ),
 ) as Record<QuotaSetting, Setting>;
 
-/** Every setting, in the order of the help. What each means is said in full in `props.ts`. */
+/** Every setting, in the order of the help. `props.ts` explains each of them in full. */
 export const SETTINGS = {
   name: {
     kind: 'text',
@@ -197,12 +197,12 @@ export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** A setting is not what it may be. */
+/** A setting has a wrong value. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-/** Reads settings out of whatever holds them: the CDK context, or flags. */
+/** Reads settings from the CDK context or from flags. */
 export class Settings {
   readonly #read: (name: SettingName) => unknown;
 

@@ -21,13 +21,13 @@ export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
 }
 
 export interface Sources {
-  /** What the breaker stops. */
+  /** The event source that the breaker stops. */
   readonly fanOut: EventSourceMapping;
   /** Of the sweep, every ten minutes. */
   readonly schedule: Rule;
 }
 
-/** What makes the workers and the sweep run. */
+/** Connects the workers and the sweep to their event sources. */
 export function connectSources(
   scope: Construct,
   functions: Functions,

@@ -36,8 +36,8 @@ export interface TableMaximum {
 }
 
 /**
- * Units that DynamoDB may serve in a second. It is the last stop of a bill: it throttles everybody, so that it stands well
- * above what the throttles of frames and posts let ordinary traffic use. [SEC-COST-1]
+ * Units that DynamoDB may serve in a second. It is the last stop of a bill, and throttles all clients. So it is well
+ * above the use of ordinary traffic within the throttles of frames and posts. [SEC-COST-1]
  */
 export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps): TableMaximum {
   const frames = throttle?.framesPerSecond ?? FRAMES_PER_SECOND;
@@ -57,7 +57,7 @@ export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps
   };
 }
 
-/** The owner's maximum, or else the most of what is needed. 0, or more than the quota, is no maximum. */
+/** The owner's maximum, or else the largest need. 0, or more than the quota, is no maximum. */
 function unitsOf(given: number | undefined, needed: readonly number[]): number | undefined {
   if (given !== undefined) return given === 0 ? undefined : given;
   const units = Math.max(...needed);

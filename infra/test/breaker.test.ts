@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { Breaker, type BreakerOptions } from '../functions/breaker.ts';
 import { synthBroker } from './support/synth.ts';
 
-/** What was sent, in its order; a service answers with its first answer that fits, or fails. */
+/** Records the commands in their order; a service answers with its first answer that fits, or fails. */
 function services(failing: readonly string[], stage: object) {
   const sent: object[] = [];
   const send = async (command: { readonly input: object }) => {

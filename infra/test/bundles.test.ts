@@ -20,7 +20,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   breaker: 400,
 };
 
-/** What would be loaded at each cold start for nothing. */
+/** Modules that would be loaded at each cold start without use. */
 const UNWANTED = [
   'readable-stream',
   '@aws-sdk/credential-provider-sso',
@@ -46,7 +46,7 @@ it('only the function of handshakes has what checks tokens', async () => {
   const namesOf = async (name: EntryName) => (await bundle(name)).packages.map(([each]) => each);
   const checkers = ['jose', '@aws-sdk/client-secrets-manager'];
   expect(await namesOf('gateway')).toEqual(expect.arrayContaining(checkers));
-  // Its keys are a secret, and nobody shows it a token.
+  // Its keys are a secret, and no caller shows it a token.
   expect(await namesOf('publish')).not.toContain('jose');
   for (const name of ['disconnect', 'fanOut', 'timers', 'sweep', 'operator'] as const) {
     expect((await namesOf(name)).filter((each) => checkers.includes(each))).toEqual([]);

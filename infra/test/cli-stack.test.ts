@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CommandError } from '../cli/command-error.ts';
 import { deletionFailed, findStack, isUsable, repair, repairOf, requireOurs } from '../cli/stack-state.ts';
 
-/** CloudFormation with one answer for each command, by its name; what was sent is kept. */
+/** CloudFormation with one answer for each command, by its name; the sent commands are recorded. */
 function cloudFormation(answers: Readonly<Record<string, () => unknown>>) {
   const sent: string[] = [];
   const send = async (command: { readonly constructor: { readonly name: string } }) => {

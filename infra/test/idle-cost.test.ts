@@ -20,7 +20,7 @@ function count(type: string): number {
   return Object.keys(template.findResources(type)).length;
 }
 
-/** What a month of nobody uses, by the rows of the guide. */
+/** The use of a month without clients, by the rows of the guide. */
 const ROWS: Readonly<Record<string, Partial<Usage>>> = {
   'the secret that signs tokens': { secretMonths: count('AWS::SecretsManager::Secret') },
   'two queues that are polled': { sqsStandardPolls: POLLS_PER_MAPPING, sqsFifoPolls: POLLS_PER_MAPPING },

@@ -9,7 +9,7 @@ const { template } = synthBroker();
 /** With everything that is watched. */
 const { template: whole } = synthBroker({ httpPublish: 'keys' });
 const RUNBOOK = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
-/** What CloudWatch gives away to each account for good. */
+/** CloudWatch's permanent free tier of each account. */
 const FREE_DASHBOARD_METRICS = 50;
 
 /** As GitHub makes them. */

@@ -8,7 +8,7 @@ const CONNECTIONS = 'arn:{AWS::Partition}:execute-api:{AWS::Region}:{AWS::Accoun
 
 const QUEUE_SEND = ['GetQueueAttributes', 'GetQueueUrl', 'SendMessage'];
 
-/** What every function needs in which a broker runs. */
+/** The permissions of every function with a broker. */
 const BROKER = [
   ...['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
     (action) => `dynamodb:${action} {BrokerTable}`,

@@ -13,7 +13,7 @@ export interface Said {
   readonly stderr: string;
 }
 
-/** Runs `apus` to its end, as whoever has deployed would; it goes when the test is over. */
+/** Runs `apus` to its end, as the owner would; it is killed when the test is over. */
 export async function apus(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

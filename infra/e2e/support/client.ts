@@ -12,7 +12,7 @@ export interface Received {
   readonly packet: IPublishPacket;
 }
 
-/** Stock mqtt.js over the transport, and what it has received. */
+/** Stock mqtt.js over the transport, with the messages that it has received. */
 export class TestClient {
   readonly mqtt: MqttClient;
   readonly connack: IConnackPacket;

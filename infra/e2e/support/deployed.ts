@@ -1,4 +1,4 @@
-/** The environment variables through which the tests know what was deployed. */
+/** The environment variables that describe the deployment to the tests. */
 export const E2E_VARIABLES = {
   url: 'APUS_E2E_URL',
   /** Signs tokens. */

@@ -16,7 +16,7 @@ export async function openSocket(token: string | undefined, subprotocols: string
     status: response.statusCode,
   }));
   const opened = once(socket, 'open').then(() => ({ socket }));
-  // Whichever does not happen is rejected by the error that follows, and nobody waits for it any more.
+  // The error that follows rejects the promise that did not resolve, and no code waits for it any more.
   refused.catch(() => {});
   opened.catch(() => {});
   return await Promise.race([refused, opened]);

@@ -41,7 +41,7 @@ it.each([0, 1] as const)(
   },
 );
 
-/** What the breaker changes, as it is at the moment. */
+/** The present state of the settings that the breaker changes. */
 interface Stopped {
   readonly rate: number | undefined;
   readonly source: string | undefined;

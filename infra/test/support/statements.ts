@@ -6,7 +6,7 @@ interface Statement {
   readonly Resource: unknown;
 }
 
-/** What the role of a function may do, as sorted lines `action resource`, with logical ids for what is referred to. */
+/** The permissions of a function's role, as sorted lines `action resource`, with logical ids for references. */
 export function permissionsOf(template: Template, roleIdPrefix: string): readonly string[] {
   const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
     id.startsWith(`${roleIdPrefix}DefaultPolicy`),

@@ -9,7 +9,7 @@ import type { ApusBrokerProps } from '../../lib/props.ts';
 
 const CDK_JSON = new URL('../../cdk.json', import.meta.url);
 
-/** The context of the real app: the feature flags change what is synthesized. No function is bundled. */
+/** The context of the real app: the feature flags change the template. No function is bundled. */
 export function testContext(): Record<string, unknown> {
   const { context } = JSON.parse(readFileSync(CDK_JSON, 'utf8')) as { context: Record<string, unknown> };
   return { ...context, 'aws:cdk:bundling-stacks': [] };
@@ -31,7 +31,7 @@ export interface Synthesized {
   readonly template: Template;
 }
 
-/** A stack of somebody's own with a broker in it. `more` is given the stack before the broker is made. */
+/** An owner's own stack with a broker in it. `more` gets the stack before the broker is made. */
 export function synthBroker(
   props: ApusBrokerProps | ((stack: Stack) => ApusBrokerProps) = {},
   use: (broker: ApusBroker, stack: Stack) => void = () => {},
