@@ -155,7 +155,7 @@ describe('the breaker', () => {
     LastUpdatedDate: new Date(NOW_MS - agoMs),
   });
 
-  it('closes by itself at the first look after twenty minutes, so that everybody comes back [SEC-QUOTA-7]', async () => {
+  it('closes by itself at the first look after twenty minutes, so that all clients come back [SEC-QUOTA-7]', async () => {
     const early = breakerFor([], {}, stageOf(1, RESET_MS - 1));
     expect(await early.breaker.handle({ action: 'look' })).toEqual({ state: 'tripped' });
     expect(early.sent).toHaveLength(1);
@@ -237,7 +237,7 @@ describe('the breaker in the template', () => {
     });
   });
 
-  it.each(['iam', 'keys'] as const)('knows whom backends publish through with %s', (httpPublish) => {
+  it.each(['iam', 'keys'] as const)('knows the function of the publish URL with %s', (httpPublish) => {
     const { template: other } = synthBroker({ httpPublish, publishReservedConcurrency: 20 });
     other.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {

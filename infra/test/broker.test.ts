@@ -193,7 +193,7 @@ function identityIn(own: Template): unknown {
 }
 
 describe('who may connect', () => {
-  it('whoever has a token that is signed with a generated secret', () => {
+  it('clients with a token that is signed with a generated secret', () => {
     template.hasResourceProperties('AWS::SecretsManager::Secret', {
       GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
     });

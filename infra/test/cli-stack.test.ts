@@ -56,7 +56,7 @@ describe('what an earlier run has left', () => {
     expect(repairOf(stackOf(status), 'apus')).toBe(what);
   });
 
-  it('is waited for while somebody is at it', () => {
+  it('is waited for while another deployment is running', () => {
     expect(() => repairOf(stackOf('UPDATE_IN_PROGRESS'), 'apus')).toThrow(
       'Somebody is changing the stack "apus" (UPDATE_IN_PROGRESS). Try again when that is over',
     );

@@ -60,7 +60,7 @@ describe('what an idle broker costs, as docs/deploy.md has it', () => {
     expect(GUIDE).toContain(`In use there are ${all} metrics of its own, $${more.toFixed(2)} more`);
   });
 
-  it('there is nothing else that is paid for while nobody uses it', () => {
+  it('there is nothing else to pay for while no client uses it', () => {
     const idle = ['AWS::EC2', 'AWS::KMS', 'AWS::RDS', 'AWS::ElastiCache', 'AWS::Kinesis', 'AWS::Synthetics'];
     const { Resources } = template.toJSON() as {
       Resources: Record<string, { Type: string; Properties?: object }>;

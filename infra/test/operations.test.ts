@@ -48,7 +48,7 @@ describe('alarms', () => {
     }
   });
 
-  it('are silent where nothing is measured, as nothing is while nobody connects', () => {
+  it('are silent without data points, as while no client connects', () => {
     expect(alarms.map(({ TreatMissingData }) => TreatMissingData)).toEqual(alarms.map(() => 'notBreaching'));
   });
 
@@ -63,7 +63,7 @@ describe('alarms', () => {
     },
   );
 
-  it('send mail to whoever the owner names, through a topic of the owner where there is one', () => {
+  it("send mail to the address that the owner names, through the owner's topic if there is one", () => {
     const { template: mailed } = synthBroker({ alarms: { email: 'ops@example.com' } });
     mailed.hasResourceProperties('AWS::SNS::Subscription', {
       Protocol: 'email',

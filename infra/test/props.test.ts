@@ -117,7 +117,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
       'Test/Broker: tokenDefaultRules.subscribe: A rule has the filter alone, without $share/',
     ],
     [
-      'rules for tokens where nobody shows one',
+      'rules for tokens with anonymous clients',
       { authentication: 'anonymous', tokenDefaultRules: { publish: ['#'] } },
       'Test/Broker: tokenDefaultRules is for tokens, and with authentication: anonymous nobody shows one.',
     ],
@@ -185,7 +185,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
 });
 
 describe('grantPublish', () => {
-  it('says why nobody can be granted it', () => {
+  it('says why it cannot be granted', () => {
     const { broker } = synthBroker({ httpPublish: false });
     expect(() => broker.httpPublishUrl).toThrow(
       'Test/Broker: there is no HTTP endpoint, since httpPublish is false.',

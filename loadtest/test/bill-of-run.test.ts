@@ -48,7 +48,7 @@ function quantities(given: RunForBill) {
 }
 
 describe('the bill of a run', () => {
-  it('is estimated from what was connected, published and delivered where nobody has counted', () => {
+  it('is estimated from connections, publishes and deliveries when there are no counters', () => {
     const lines = quantities(run());
     // 3 CONNECT, 2 SUBSCRIBE, 10 PUBLISH, 3 DISCONNECT; each has a reply, and there are 20 deliveries.
     expect(lines.gatewayMessagesIn?.quantity).toBeCloseTo(3 + 2 + 10 + 3, 0);

@@ -202,7 +202,7 @@ describe('loadtest', () => {
     expect((JSON.parse(one.stdout) as Report).problems.join()).toMatch(/Only 1 of 2 parts are here/);
   });
 
-  it('a part that is late says so: what others have published meanwhile is not its own', async () => {
+  it('a part that is late says so: messages that others have published meanwhile are not its own', async () => {
     const node = await brokerForTest();
     const scenario = scenarioOf({
       groups: [{ name: 'all', clients: 1, publish: { topic: 't', perSecond: 10 } }],

@@ -113,7 +113,7 @@ describe('the fast generator', () => {
     expect(outcome.deliveries.lost).toBe(0);
   });
 
-  it('says why when nobody can connect', async () => {
+  it('says why when no client can connect', async () => {
     const node = await brokerForTest();
     const { port } = new URL(node.url);
     await node.stop();

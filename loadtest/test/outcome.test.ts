@@ -42,7 +42,7 @@ class Run {
 const NOTHING_WRONG = { lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0, unexpected: 0, foreign: 0 };
 
 describe('what a report counts, with what went wrong put there by hand', () => {
-  it('of a run that was stopped, what has not come is in doubt: nobody waited for it', () => {
+  it('of a run that was stopped, missing messages are in doubt: the run did not wait for them', () => {
     const run = new Run();
     const messages = run.send('a', 3);
     run.receive(['a'], messages.slice(0, 2));
@@ -73,7 +73,7 @@ describe('what a report counts, with what went wrong put there by hand', () => {
     expect(run.counts).toEqual({ ...NOTHING_WRONG, expected: 4, received: 0, lost: 4 });
   });
 
-  it('what the broker has not acknowledged is in doubt, and not lost', () => {
+  it('a message that the broker has not acknowledged is in doubt, and not lost', () => {
     const run = new Run();
     const [a] = run.send('t', 3, { unacknowledged: [1] });
     run.receive(['t'], [a]);

@@ -108,7 +108,7 @@ describe('reading packets', () => {
     identifier: fc.option(fc.integer({ min: 1, max: 268_435_455 }), { nil: undefined }),
   });
 
-  it('finds every PUBLISH and its payload, in whatever pieces the bytes come', () => {
+  it('finds every PUBLISH and its payload, in any pieces of the bytes', () => {
     fc.assert(
       fc.property(
         versions,

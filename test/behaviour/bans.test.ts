@@ -84,7 +84,7 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     await back.client.expectNothing();
   });
 
-  it('sends no will of whom it names [MQTT-3.1.2-8]', async () => {
+  it('sends no will of a client that it names [MQTT-3.1.2-8]', async () => {
     const username = unique('anna');
     const topic = unique('will');
     const watcher = await peers.subscriber(topic);

@@ -141,7 +141,7 @@ describe(
       });
     }
 
-    test('is told that nobody is subscribed', async () => {
+    test('is told that there are no subscribers', async () => {
       const publisher = await started();
       const result = await publisher.publish({ topicName: unique('t'), qos: AtLeastOnce, payload: 'x' });
       expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.NoMatchingSubscribers);
@@ -160,7 +160,7 @@ describe(
       expect(watcher.arrivals.size).toBe(0);
     });
 
-    test('finds its session again, with its subscription and what waited', async () => {
+    test('finds its session again, with its subscription and the messages that waited', async () => {
       const topic = unique('t');
       const session = { clientId: unique('aws'), sessionExpiryIntervalSeconds: 60 };
       const rejoin = { sessionBehavior: mqtt5.ClientSessionBehavior.RejoinAlways };

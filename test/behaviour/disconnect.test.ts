@@ -64,7 +64,7 @@ describe('DISCONNECT from the client', () => {
     await expectMessage(watcher, 'delayed');
   });
 
-  it('is the last packet of the connection: what follows is not processed [MQTT-3.14.4-1]', async () => {
+  it('is the last packet of the connection: later packets are not processed [MQTT-3.14.4-1]', async () => {
     const { topic, watcher, client, marker } = await testament();
     client.sendBytes(`e000 ${control('30', text(topic), '00', '78')}`);
     await client.expectClose();

@@ -58,7 +58,7 @@ ownDoor(`a failure inside the server (${OPTIONS_NEED_OUR_DOOR})`, () => {
     await expectCloseWithoutPackets(client);
   });
 
-  it('while it handles CONNECT lets nobody in [MQTT-3.1.4-2]', async () => {
+  it('while it handles CONNECT lets no client in [MQTT-3.1.4-2]', async () => {
     const client = await peers.open();
     client.send({
       cmd: 'connect',

@@ -98,7 +98,7 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
   ] as const;
 
   describe.each(KINDS)('%s', (_kind, makeToken) => {
-    it.each(PLACES)('%s lets the client in as whom it names', async (_place, show) => {
+    it.each(PLACES)('%s lets the client in under its name', async (_place, show) => {
       const { client, connack } = await show(await makeToken());
       expect(connack.reasonCode).toBe(0);
       expect(await publishes(client, 'of/ada')).toBe(0x10);
@@ -116,7 +116,7 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     });
   });
 
-  it('a user with a password is let in as whom the file names', async () => {
+  it('a user with a password is let in under the name in the file', async () => {
     const { client, connack } = await connect({ username: 'ada', password: 'correct horse' });
     expect(connack.reasonCode).toBe(0);
     expect(await publishes(client, 'of/ada')).toBe(0x10);

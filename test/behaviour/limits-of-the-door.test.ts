@@ -15,7 +15,7 @@ import {
 
 const ownDoor = describe.skipIf(runningBrokerUrl !== undefined);
 
-const NO_ALIASES = 'an alias would have to be known to whatever process handles the next frame';
+const NO_ALIASES = 'another process may handle the next frame, and would not know the alias';
 
 ownDoor(`the limits that CONNACK announces (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const peers = usePeers({

@@ -143,7 +143,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`rules that change (${OPTIONS_NE
   const connect = (username: string, clientId: string, fields: Fields = {}) =>
     peers.connect({ username, clientId, ...fields });
 
-  it('end the subscriptions of a resumed session that are not allowed any more, and what waited for them [SEC-RULES-4]', async () => {
+  it('end the subscriptions of a resumed session that are not allowed any more, and drop the messages that waited for them [SEC-RULES-4]', async () => {
     const [ada, closed, open] = [unique('ada'), unique('closed'), unique('open')];
     const owner = await connect(ada, ada, stays);
     await subscribe(owner.client, closed, { qos: 1 });

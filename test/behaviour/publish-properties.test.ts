@@ -170,7 +170,7 @@ describe('Properties of a PUBLISH are checked', () => {
   const door = useDoor();
   const notText = Buffer.from([0x61, 0xff]);
 
-  test('a payload that claims to be UTF-8 and is not gets PUBACK 0x99, and nobody gets it [MQTT-3.4.2-1]', async () => {
+  test('a payload that claims to be UTF-8 and is not gets PUBACK 0x99, and no subscriber gets it [MQTT-3.4.2-1]', async () => {
     const topic = unique('t');
     const subscriber = await door.connect();
     await subscriber.subscribe(topic);
@@ -199,7 +199,7 @@ describe('Properties of a PUBLISH are checked', () => {
     await subscriber.expectNothing();
   });
 
-  test('the same at QoS 0 reaches nobody', async () => {
+  test('the same at QoS 0 reaches no subscriber', async () => {
     const topic = unique('t');
     const subscriber = await door.connect();
     await subscriber.subscribe(topic);

@@ -54,7 +54,7 @@ describe('PUBLISH: what comes in', () => {
     });
 
     for (const wildcard of ['+', '#']) {
-      test(`a topic name with ${wildcard} is refused and reaches nobody, ${name} [MQTT-3.3.2-2] [MQTT-4.7.0-1] [MQTT3-3.3.2-2] [MQTT3-4.7.1-1]`, async () => {
+      test(`a topic name with ${wildcard} is refused and reaches no subscriber, ${name} [MQTT-3.3.2-2] [MQTT-4.7.0-1] [MQTT3-3.3.2-2] [MQTT3-4.7.1-1]`, async () => {
         const topic = unique('t');
         const subscriber = await door.connect();
         await subscriber.subscribe(`${topic}/#`);
@@ -127,7 +127,7 @@ describe('PUBLISH: how it is answered', () => {
     });
   }
 
-  test('PUBACK says 0x10 when nobody is subscribed, 0x00 when somebody is [MQTT-3.4.2-1]', async () => {
+  test('PUBACK says 0x10 without subscribers, 0x00 with one [MQTT-3.4.2-1]', async () => {
     const topic = unique('t');
     const client = await door.connect();
     expect(await client.publish(topic, 'x', { qos: 1 })).toMatchObject({ reasonCode: 0x10 });
@@ -136,7 +136,7 @@ describe('PUBLISH: how it is answered', () => {
     expect(await client.publish(topic, 'x', { qos: 1 })).toMatchObject({ reasonCode: 0x00 });
   });
 
-  test('PUBREC says 0x10 when nobody is subscribed, 0x00 when somebody is [MQTT-3.5.2-1]', async () => {
+  test('PUBREC says 0x10 without subscribers, 0x00 with one [MQTT-3.5.2-1]', async () => {
     const topic = unique('t');
     const client = await door.connect();
     client.sendPublish(topic, 'x', { qos: 2, messageId: 1 });
@@ -244,7 +244,7 @@ describe('PUBLISH: what goes out', () => {
 describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
   const door = useDoor({ authorizer: allow({ publish: (topic) => !topic.startsWith('forbidden/') }) });
 
-  test('MQTT 5.0 gets PUBACK 0x87 at QoS 1, stays connected, and nobody gets the message [MQTT-3.4.2-1]', async () => {
+  test('MQTT 5.0 gets PUBACK 0x87 at QoS 1, stays connected, and no subscriber gets the message [MQTT-3.4.2-1]', async () => {
     const subscriber = await door.connect();
     await subscriber.subscribe('#');
     const publisher = await door.connect();
@@ -268,7 +268,7 @@ describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
     await subscriber.expectNothing();
   });
 
-  test('at QoS 0 nobody gets the message', async () => {
+  test('at QoS 0 no subscriber gets the message', async () => {
     const subscriber = await door.connect();
     await subscriber.subscribe('#');
     const publisher = await door.connect();
@@ -306,7 +306,7 @@ describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
     await subscriber.expectNothing();
   });
 
-  test('MQTT 3.1.1 gets a normal acknowledgement, and nobody gets the message [MQTT3-3.3.5-2]', async () => {
+  test('MQTT 3.1.1 gets a normal acknowledgement, and no subscriber gets the message [MQTT3-3.3.5-2]', async () => {
     const subscriber = await door.connect();
     await subscriber.subscribe('#');
     const publisher = await door.connect311();

@@ -118,7 +118,7 @@ describe('QoS 1 to a session that comes back', () => {
       return { topic, clientId, subscriber, publisher, messages };
     }
 
-    test(`what is unacknowledged is sent again with DUP and its identifier, in its order, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-3] [MQTT-3.3.1-1] [MQTT3-4.4.0-1] [MQTT3-4.3.2-1] [MQTT3-3.3.1-1] [MQTT3-4.6.0-6]`, async () => {
+    test(`unacknowledged messages are sent again with DUP and their identifiers, in their order, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-3] [MQTT-3.3.1-1] [MQTT3-4.4.0-1] [MQTT3-4.3.2-1] [MQTT3-3.3.1-1] [MQTT3-4.6.0-6]`, async () => {
       const { clientId, subscriber, messages } = await unacknowledged();
       await subscriber.raw.vanish();
       const after = await resume(clientId);
@@ -144,7 +144,7 @@ describe('QoS 1 to a session that comes back', () => {
       await (await resume(clientId)).expectNothing();
     });
 
-    test(`what is acknowledged is not sent again, what follows is, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-3] [MQTT3-4.4.0-1]`, async () => {
+    test(`an acknowledged message is not sent again, later ones are, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-3] [MQTT3-4.4.0-1]`, async () => {
       const { clientId, subscriber, messages } = await unacknowledged();
       const [one, two] = messages;
       if (one === undefined || two === undefined) throw new Error('three messages were received');
@@ -191,7 +191,7 @@ describe('QoS 1 to a session that comes back', () => {
     await after.expectNothing();
   });
 
-  test('what is sent again states the rest of its Message Expiry Interval [MQTT-3.3.2-6]', async () => {
+  test('a resend states the rest of its Message Expiry Interval [MQTT-3.3.2-6]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const subscriber = await door.resume(clientId);

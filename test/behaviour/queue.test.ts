@@ -46,7 +46,7 @@ describe('The queue of a session that is offline', () => {
     expect(await (await resume()).receive()).toMatchObject({ payload: 'x', qos: 1 });
   });
 
-  test('is delivered once: what was acknowledged is gone [MQTT-4.3.2-3]', async () => {
+  test('is delivered once: acknowledged messages are gone [MQTT-4.3.2-3]', async () => {
     const { topic, resume } = await offlineSession(door);
     await (await door.connect()).publish(topic, 'x', { qos: 1 });
     const first = await resume();

@@ -130,7 +130,7 @@ describe('An empty retained message', () => {
     });
   }
 
-  test('goes to those who are subscribed, like any message [MQTT-3.3.1-6] [MQTT3-3.3.1-10]', async () => {
+  test('goes to subscribers, like any message [MQTT-3.3.1-6] [MQTT3-3.3.1-10]', async () => {
     const topic = unique('t');
     const modern = await subscribed(topic, { qos: 1, rap: true });
     const classic = await door.connect311();

@@ -131,7 +131,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`rules (${OPTIONS_NEED_OUR_DOOR}
     expect(await grantsTo('conditions', [at(0), at(1), at(2)])).toEqual([0, 1, NOT_AUTHORIZED]);
   });
 
-  it('may ask for RETAIN: what is refused is not retained', async () => {
+  it('may ask for RETAIN: a refused message is not retained', async () => {
     const topic = `calm/${unique('retained')}`;
     expect(await answersTo('conditions', [{ topic, retain: true }, { topic }])).toEqual([
       NOT_AUTHORIZED,

@@ -193,7 +193,7 @@ describe.concurrent('the Session Expiry Interval', () => {
   });
 });
 
-describe('what was under way when the connection broke', () => {
+describe('the exchanges under way when the connection broke', () => {
   it('QoS 1: is sent again with DUP and its packet identifier, until acknowledged [MQTT-4.4.0-1] [MQTT-3.3.1-1]', async () => {
     const { create, resume } = session('again');
     const topic = unique('again');

@@ -311,7 +311,7 @@ describe('A shared subscription whose members come and go', () => {
     await other.expectNothing();
   });
 
-  test('gives a QoS 2 message that a member has been sent to nobody else when its session ends [MQTT-4.8.2-5]', async () => {
+  test('gives a QoS 2 message that a member has been sent to no other member when its session ends [MQTT-4.8.2-5]', async () => {
     const { topic, clientId, holder, other } = await withUnacknowledged(2);
     await holder.disconnect({ sessionExpiryInterval: 0 });
     const after = await door.resume(clientId);

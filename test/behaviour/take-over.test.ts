@@ -16,7 +16,7 @@ const peers = usePeers();
 /** How many are left at the gateway door is told in test/gateway. */
 const CONNACK_FIRST_AT_NODE = onlyAt(
   'node',
-  'who is taken over before its reply has left is closed without a CONNACK',
+  'a client that is taken over before its reply has left is closed without a CONNACK',
 );
 
 const staying = { properties: { sessionExpiryInterval: 60 } };

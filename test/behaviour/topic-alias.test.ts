@@ -11,7 +11,7 @@ const alias = (topicAlias: number) => ({ qos: 1, properties: { topicAlias } }) a
 
 const NO_ALIASES_AT_GATEWAY = onlyAt(
   'node',
-  'an alias would have to be known to whatever process handles the next frame',
+  'another process may handle the next frame, and would not know the alias',
 );
 
 /** The Topic Alias Maximum of the CONNACK. */

@@ -56,7 +56,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       return { kept: clients[0].client, changed: clients[1].client, name: changed, topic };
     }
 
-    it('takes its subscriptions from a connected user who may not have them any more [SEC-RULES-6]', async () => {
+    it('ends the subscriptions of a connected user that are no longer allowed [SEC-RULES-6]', async () => {
       const { kept, changed, name, topic } = await twoWatchers();
       user(name, { publish: [], subscribe: ['other'] });
       write();

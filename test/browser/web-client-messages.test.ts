@@ -20,7 +20,7 @@ clientSuite('messages in the web client', (suite) => {
     name === 'This broker' ? suite.served.nodeUrl : suite.served.gatewayUrl;
 
   describe.each(['This broker', 'This broker, gateway door'])('over “%s”', (name) => {
-    it('publishes and receives at every QoS, and a retained message for who comes later', async () => {
+    it('publishes and receives at every QoS, and a retained message for a later client', async () => {
       const client = await open();
       const { page } = client;
       await page.getByRole('navigation').getByTitle(urlOf(name)).click();
@@ -152,7 +152,7 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => topic.inputValue()).toBe('look/back');
   });
 
-  it('shows payloads as text, whatever they hold', async () => {
+  it('shows payloads as text, with any content', async () => {
     const client = await open();
     await client.subscribe('evil/#');
     await suite.other.publishAsync('evil/<b>topic</b>', '<img src=x onerror=alert(1)>');

@@ -79,7 +79,7 @@ clientSuite('the first minute with the web client', (suite) => {
     },
   );
 
-  it('offers lines that work: what they publish appears under Messages', async () => {
+  it('offers lines that work: their messages appear under Messages', async () => {
     const client = await suite.openUrl(suite.served.pageUrl);
     const lines = client.page.locator('pre');
     await eventually(() => lines.textContent()).toContain(suite.served.nodeUrl);
@@ -110,7 +110,7 @@ clientSuite('the first minute with the web client', (suite) => {
 
   it.each([
     ['fades', true, 1],
-    ['is gone at once for whoever has asked for less motion', false, 0],
+    ['is gone at once for users who have asked for less motion', false, 0],
   ] as const)('a menu that is closed %s', async (_how, motion, count) => {
     const client = await suite.openUrl(suite.served.pageUrl, { motion });
     await client.page.getByRole('button', { name: 'Colours' }).click();
@@ -154,7 +154,7 @@ clientSuite('the first minute with the web client', (suite) => {
       await page.getByRole('banner').getByText('gateway door').waitFor();
     });
 
-    it('publishes nothing at a broker that is not its own before somebody says so', async () => {
+    it('publishes nothing at a broker that is not its own before the user agrees', async () => {
       const client = await suite.openUrl(site.url);
       const { page } = client;
       await page.getByLabel('WebSocket URL').fill(suite.served.nodeUrl);

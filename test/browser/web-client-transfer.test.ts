@@ -81,7 +81,7 @@ clientSuite('import and export in the web client', (suite) => {
     await page.getByText('1 of 2 published. Stopped.').waitFor();
   });
 
-  it('connections move to another browser, with their secrets only when somebody asks for it', async () => {
+  it('connections move to another browser, with their secrets only when the user asks for it', async () => {
     const client = await suite.open('connection');
     const { page } = client;
     await client.newConnection('to be moved', suite.served.nodeUrl);

@@ -123,7 +123,7 @@ function connections(): number {
 
 describe('a minute after a ban', () => {
   it(
-    'nothing is accepted from whom it names, or delivered, though they go on trying; no other client notices',
+    'nothing is accepted from the clients that it names, or delivered, though they go on trying; no other client notices',
     async () => {
       const bert = new Program('bert.1', { clientId: 'bert' }).subscribe('#');
       const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');

@@ -60,7 +60,7 @@ async function connect(options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClie
 }
 
 describe('a deployment that asks a server written for EMQX', () => {
-  it('lets clients in whom it allows, and lets them do what it allows', async () => {
+  it('lets in the clients that it allows, and lets them do what it allows', async () => {
     const clientId = unique('hook');
     const client = await connect({ clientId });
     expect(hook.calls.map(({ path, body }) => [path, body])).toEqual([
@@ -83,7 +83,7 @@ describe('a deployment that asks a server written for EMQX', () => {
     ]);
   });
 
-  it('refuses clients whom it does not allow', async () => {
+  it('refuses clients that it does not allow', async () => {
     await expect(connect({ password: 'guess' })).rejects.toMatchObject({ code: 0x87 });
   });
 

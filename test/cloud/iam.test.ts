@@ -69,7 +69,7 @@ async function connect(caller: IamCaller, options: mqtt.IClientOptions = {}): Pr
 }
 
 describe('a client whose handshake is signed with credentials of AWS', () => {
-  it('is who signed it, and may do what the deployment says', async () => {
+  it('has the identity of its signer, and may do what the deployment allows', async () => {
     const ada = await connect(ADA);
     const received = new Promise<string>((resolve) => {
       ada.on('message', (topic, payload) => resolve(`${topic} ${payload}`));

@@ -165,7 +165,7 @@ describe('a program of MQTT 5', () => {
   );
 
   it(
-    'whose new token names somebody else is told 0x87, and its connection ends [MQTT-4.12.1-2]',
+    'whose new token names another identity is told 0x87, and its connection ends [MQTT-4.12.1-2]',
     async () => {
       const program = await subscribed(new Program('ada', { reconnectPeriod: 0 }));
       program.token = () => tokenOf('eve', 2 * LIFE_SECONDS);

@@ -160,7 +160,7 @@ describe('one identity that floods a deployment', () => {
     flood.stop();
   });
 
-  it('cannot trip the breaker with three others, and who sends little goes on beside them [SEC-QUOTA-3]', async () => {
+  it('cannot trip the breaker with three others, and a client that sends little goes on beside them [SEC-QUOTA-3]', async () => {
     await start({}, SCALED_QUOTAS);
     for (let count = 0; count < 4; count += 1) {
       const subscriber = open(`subscriber-${count}`);

@@ -71,7 +71,7 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'the run can fail: what the queue of a wide filter never gets is missed',
+    'the run can fail: it notices a message that the queue of a wide filter never gets',
     async () => {
       const install = () => {
         vi.spyOn(GatheredJobs.prototype, 'flush').mockResolvedValue();

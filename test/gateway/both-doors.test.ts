@@ -128,7 +128,7 @@ describe.each(ACROSS)('a session taken over from the %s door', (from, to) => {
 });
 
 describe('a shared subscription with members at both doors', () => {
-  it('gives each message to one of them, and all to those who are left', async () => {
+  it('gives each message to one of them, and all to the members that are left', async () => {
     const topic = unique('shared');
     const filter = `$share/group/${topic}`;
     const members: Client[] = [];

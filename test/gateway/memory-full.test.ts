@@ -42,7 +42,7 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
   const dataDirectory = where === 'in memory' ? undefined : temporaryDirectory();
   const doors = useDoors({ memoryBytesMax: 200_000, dataDirectory });
 
-  test('[SEC-MEMORY-5] what would be kept is refused with 0x97, and what was taken is delivered', async () => {
+  test('[SEC-MEMORY-5] a message that would be stored is refused with 0x97, and accepted ones are delivered', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const subscriber = await doors.connect(door, { ...PERSISTENT, clientId });

@@ -22,7 +22,7 @@ test('what a backend publishes with the generated key reaches clients, one messa
   });
 });
 
-test('what it retains is there for whoever subscribes later', async () => {
+test('its retained message is there for later subscribers', async () => {
   const topic = unique('state');
   const publisher = backend();
   expect(await publisher.publish(topic, 'on', { retain: true })).toMatchObject({ hasSubscribers: false });

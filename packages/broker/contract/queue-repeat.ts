@@ -22,7 +22,7 @@ export function queueRepeatContract(makeStores: MakeStores): void {
       expect([first, second].map(({ id }) => receiver.count(id))).toEqual([1, 1]);
     });
 
-    it('after it was dequeued is not sent, under whatever packet id it went', async () => {
+    it('after it was dequeued is not sent, under any packet id', async () => {
       const receiver = await QueueReceiver.make(makeStores, 1);
       const [first, second] = [await receiver.message('a'), await receiver.message('b')];
       await receiver.offer(first);
@@ -131,7 +131,7 @@ export function queueRepeatContract(makeStores: MakeStores): void {
       expect([one, other].map((receiver) => receiver.count(message.id))).toEqual([1, 0]);
     });
 
-    it('comes once, whatever happens before, between and beside the repetitions', async () => {
+    it('comes once, for any events before, between and beside the repetitions', async () => {
       const stores = await makeStores();
       await fc.assert(
         fc.asyncProperty(receiveMaximum, fc.array(step, { maxLength: 40 }), async (first, steps) => {

@@ -71,7 +71,7 @@ export function queueWalkContract(makeStores: MakeStores): void {
   };
   const never = fc.constant(undefined);
 
-  describe('agrees with a naive model, whatever the order of calls', () => {
+  describe('agrees with a naive model, in any order of calls', () => {
     it('where the oldest gives way', async () => {
       await walk({ queueLengthMax: 4, queueBytesMax: 24, whenFull: 'drop-oldest' }, never);
     });

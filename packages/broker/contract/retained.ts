@@ -104,7 +104,7 @@ export function retainedStoreContract(
         expect(await put('f', 13)).toBe(true);
       });
 
-      it('keeps the message with the later id, in whatever order they come', async () => {
+      it('keeps the message with the later id, in any order of arrival', async () => {
         await put('a', 2);
         expect(await put('a', 1)).toBe(true);
         expect(await found('a')).toEqual(['a 2']);
@@ -245,7 +245,7 @@ export function retainedStoreContract(
 
     retainedPagesContract(makeStores);
 
-    it('agrees with a list that is searched from end to end, whatever the order of calls', async () => {
+    it('agrees with a list that is searched from end to end, in any order of calls', async () => {
       await retainedWalk(retained);
     });
   });

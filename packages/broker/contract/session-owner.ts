@@ -48,7 +48,7 @@ export function sessionOwnerContract(makeStores: MakeStores): void {
       },
     );
 
-    it('an anonymous client is somebody else than a named one', async () => {
+    it('an anonymous client is another owner than a named one', async () => {
       await client.open();
       expect(await openAs('')).toBe('owned-by-another');
     });
@@ -99,7 +99,7 @@ export function sessionOwnerContract(makeStores: MakeStores): void {
       expect(answers.filter((answer) => answer === 'owned-by-another')).toHaveLength(1);
     });
 
-    it('its will tells who brought it, also when another name has the client identifier', async () => {
+    it('its will has the identity that brought it, also when another name has the client identifier', async () => {
       await client.open({ will: WILL, bindingRank: 0, isWillOwed: () => true });
       const connectionId = client.connectionId;
       const { tenant, clientId } = client;

@@ -65,7 +65,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       expect((await stored())?.will).toMatchObject({ topic: 'gone' });
     });
 
-    it('agrees on one message with all who ask at the same time', async () => {
+    it('agrees on one message with all concurrent callers', async () => {
       await open({ will: WILL });
       await client.lose();
       const claims = await Promise.all([begin(), begin(), begin()]);
@@ -219,7 +219,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       },
     );
 
-    it('owes what has been begun, whatever it would decide, and keeps its message', async () => {
+    it('owes a will that has been begun, whatever the rule decides, and keeps its message', async () => {
       const first = await open({ will: WILL });
       await client.lose();
       await begin();

@@ -122,7 +122,7 @@ export function subscriptionPutContract(makeStores: MakeStores): void {
   });
 
   describe('match', () => {
-    it('finds each filter that matches, once, with everybody who holds it', async () => {
+    it('finds each filter that matches, once, with all of its subscribers', async () => {
       const { other, session: otherSession } = await another();
       await subscriptions.put(
         session,

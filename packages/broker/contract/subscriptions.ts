@@ -10,7 +10,7 @@ export function subscriptionStoreContract(name: string, makeStores: MakeStores):
     subscriptionPutContract(makeStores);
     subscriptionEndContract(makeStores);
 
-    it('agrees with naive matching, whatever the order of calls', async () => {
+    it('agrees with naive matching, in any order of calls', async () => {
       await subscriptionWalk(await makeStores());
     });
   });

@@ -38,7 +38,7 @@ describe('the list of bans', () => {
     expect(list.banOnHost(undefined)).toBeUndefined();
   });
 
-  it('refuses what was issued before a moment, and what does not say when, of one name', () => {
+  it('refuses tokens of one name that were issued before a moment, or have no time of issue', () => {
     const ban = banOf({ as: 'username', who: 'anna', issuedBeforeMs: NOW_MS });
     const { list } = listOf(ban);
     expect(list.banOn({ ...ANNA, issuedAtMs: NOW_MS - 1 }, 'phone', undefined)).toBe(ban);

@@ -105,7 +105,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(again.take()).toMatchObject([{ type: 'connack', reasonCode: 0 }]);
     });
 
-    it('what the operator ends is told, closed and gone, and so is its session', async () => {
+    it('a client that the operator kicks is told and closed, and its session ends', async () => {
       const { door, ban } = doorWithBans(isAsync);
       const watcher = await door.connect({ clientId: 'watcher' });
       await door.subscribe(watcher, 'will');

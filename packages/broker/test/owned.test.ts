@@ -29,7 +29,7 @@ const PUBLISH = {
   properties: { correlationData: ONE },
 };
 
-describe('what is kept of a packet keeps nothing of what was read with it [SEC-MEMORY-5]', () => {
+describe('the stored parts of a packet keep no reference to the bytes read with it [SEC-MEMORY-5]', () => {
   async function receive(...packets: Record<string, unknown>[]) {
     const door = new FakeDoor();
     const away = await door.connect(WAITS);

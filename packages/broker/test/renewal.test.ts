@@ -20,7 +20,7 @@ const properties = { authenticationMethod: METHOD };
 const AUTH: AuthPacket = { type: 'auth', reasonCode: ReasonCode.ReAuthenticate, properties };
 
 describe.each([{ isAsync: false }, { isAsync: true }])(
-  'a connection whose handshake named somebody, ports answer later: $isAsync',
+  'a connection whose handshake named an identity, ports answer later: $isAsync',
   ({ isAsync }) => {
     it('is that client in CONNECT, and has to show something else to be it again [SEC-EXPIRY-5]', async () => {
       const door = new FakeDoor({ isAsync, methods: [method] });

@@ -154,7 +154,7 @@ describe('a placeholder', () => {
     expect(mayPublish(identity, 'c/ada-tablet/x')).toBe(false);
   });
 
-  test('of a client identifier that anybody may choose allows nothing, and denies as `+` [SEC-RULES-2]', () => {
+  test('of a freely chosen client identifier allows nothing, and denies as `+` [SEC-RULES-2]', () => {
     const identity = (...rules: readonly Rule[]) => ({ ...ada(...rules), name: 'bob' });
     expect(mayPublish(identity(allow('all', 'dev/%c/#')), `dev/${CLIENT}/x`)).toBe(false);
     expect(maySubscribe(identity(allow('all', 'dev/%c/#')), `dev/${CLIENT}/x`)).toBe(false);

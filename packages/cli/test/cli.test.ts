@@ -135,7 +135,7 @@ describe('apus serve', () => {
     expect(code).toBe(1);
   });
 
-  test('does not open itself to other machines without being told who may come in', async () => {
+  test('does not open itself to other machines without an authentication option', async () => {
     const { code, stderr } = await apus.run(['serve', '--host', '0.0.0.0', '--port', '0']);
     expect(stderr).toMatch(/--users FILE.*--allow-anonymous/);
     expect(code).toBe(1);

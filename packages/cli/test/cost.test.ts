@@ -53,7 +53,7 @@ describe('apus cost', () => {
     expect(plain.nodeDoor.usd).toBe(24);
   });
 
-  test('what a run was metered to use is priced as it was counted', async () => {
+  test('the metered use of a run is priced as it was counted', async () => {
     const usage = { gatewayMessagesIn: 1_000_000, lambdaRequests: 1_000_000 };
     const { code, stdout } = await apus.run(['cost', '--usage', file(JSON.stringify(usage))]);
     expect(code).toBe(0);

@@ -152,7 +152,7 @@ describe('the commands of the operator, at a deployment', () => {
   });
 });
 
-describe('what the commands of the operator take', () => {
+describe("the arguments of the operator's commands", () => {
   it.each<[Command, string[], RegExp]>([
     [kick, [], /takes one client identifier/],
     [kick, ['a', 'b'], /takes one client identifier/],

@@ -26,7 +26,7 @@ describe('the web client as the broker serves it', () => {
     expect(second.status).toBe(304);
   });
 
-  test('what has a hash in its name is kept for good, in a folder below the page', async () => {
+  test('files with a hash in their name are cached for good, in a folder below the page', async () => {
     const { pageUrl } = await built.serve();
     const url = await scriptUrl(pageUrl);
     expect(url.pathname).toMatch(/^\/assets\/.+-[\w-]{8}\.js$/);
@@ -36,7 +36,7 @@ describe('the web client as the broker serves it', () => {
     expect(script.headers.get('cache-control')).toContain('immutable');
   });
 
-  test('what is worth it is compressed for those who take it, and only for them', async () => {
+  test('large text is compressed for clients that accept it, and only for them', async () => {
     const { pageUrl } = await built.serve();
     const url = await scriptUrl(pageUrl);
     const plain = await get(url);

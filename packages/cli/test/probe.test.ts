@@ -58,7 +58,7 @@ it('a reply has come when its parts have, before its frame or behind it', async 
   });
 });
 
-describe('what is not as it should be is seen', () => {
+describe('a deviation is reported', () => {
   it.each<[string, Faults, string]>([
     ['post-order', { swapsPosts: true }, '100 of 200 posts came behind one that was sent after them.'],
     ['post-order', { losesPosts: true }, '100 of 200 posts have not arrived.'],
@@ -82,7 +82,7 @@ describe('what is not as it should be is seen', () => {
     });
   });
 
-  it('what cannot be tried says why', async () => {
+  it('an item that cannot be tried says why', async () => {
     const url = await startFakeDeployment({ refusesSubscriptions: true });
     expect(await tried('large-posts', url)).toMatchObject({ verdict: 'not tried' });
     expect(await tried('post-order', url)).toEqual({

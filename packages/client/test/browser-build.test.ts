@@ -58,7 +58,7 @@ test('end(true) does not wait, also for a reply that never comes', async () => {
   expect(client.connected).toBe(false);
 });
 
-test('backpressure is real: what mqtt.js has handed over stays bounded', async () => {
+test('backpressure is real: the bytes that mqtt.js has handed over stay bounded', async () => {
   let most = 0;
   const client = connect(mqtt, gateway.url, { timerVariant: 'native' });
   await opened(client);

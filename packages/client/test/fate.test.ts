@@ -27,7 +27,7 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.errors).toEqual(['no-reply']);
   });
 
-  test('the gateway failed: the connection is given up, with what it said and what to do', async () => {
+  test("the gateway failed: the connection is given up, with the gateway's error and advice", async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -338,7 +338,7 @@ describe('reconnects (8)', () => {
     expect(harness.options.reconnectPeriod).toBe(1);
   });
 
-  test('who never wants to reconnect does not', async () => {
+  test('a client without reconnecting does not reconnect', async () => {
     const harness = new Harness();
     harness.options.reconnectPeriod = 0;
     await harness.connect();

@@ -123,7 +123,7 @@ describe('what is held back (4)', () => {
     expect(harness.sent.at(-1)).toBe('puback');
   });
 
-  test('what is held is handed over when nothing is fetched: the server may wait for its acknowledgement', async () => {
+  test('held packets are handed over when nothing is fetched: the server may wait for their acknowledgement', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -161,7 +161,7 @@ describe('what is held back (4)', () => {
     expect(harness.errors).toEqual(['too-much-waiting']);
   });
 
-  test('what was handed over does not count any more', async () => {
+  test('packets that were handed over do not count any more', async () => {
     const harness = new Harness();
     await harness.connect();
     const large = publish('a', 0, 0, Buffer.alloc(90_000));
@@ -174,7 +174,7 @@ describe('what is held back (4)', () => {
     expect(harness.topics).toHaveLength(62);
   });
 
-  test('what the library does not take is bounded too', async () => {
+  test('packets that the library does not take are bounded too', async () => {
     const harness = new Harness();
     await harness.connect();
     harness.socket.pause();

@@ -82,7 +82,7 @@ class Gateway {
   }
 }
 
-test('whatever is written, answered and pushed in whatever order, nothing is lost, doubled or out of order', async () => {
+test('for any writes, answers and pushes in any order, nothing is lost, doubled or out of order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 60 }),

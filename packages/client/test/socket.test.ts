@@ -98,7 +98,7 @@ describe('opening', () => {
     expect(harness.gateway.options).toEqual({ rejectUnauthorized: false });
   });
 
-  test('what is written before the socket is open leaves when it is', async () => {
+  test('packets written before the socket is open leave when it opens', async () => {
     const harness = new Harness();
     await harness.dial();
     await harness.write({ cmd: 'connect', clientId: 'c', protocolId: 'MQTT', protocolVersion: 4 });
@@ -152,7 +152,7 @@ describe('the two faces', () => {
     expect(told).toEqual([]);
   });
 
-  test('what a listener throws does not stop what comes after it', async () => {
+  test('an error of a listener does not stop later events', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'a', qos: 0 }] });
@@ -200,7 +200,7 @@ describe('backpressure', () => {
     expect(harness.socket.bufferedAmount).toBe(0);
   });
 
-  test('who writes with a callback is called when there is room again', async () => {
+  test('the callback of a write is called when there is room again', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'));
@@ -319,7 +319,7 @@ describe('packets over the limit of a frame (2)', () => {
   });
 });
 
-test('statistics count frames, bytes, packets and what is billed', async () => {
+test('statistics count frames, bytes, packets and billed messages', async () => {
   const harness = new Harness();
   await harness.connect();
   const before = { ...harness.transport.statistics };

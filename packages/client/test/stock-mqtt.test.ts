@@ -262,7 +262,7 @@ describe('reconnecting', () => {
     expect(await received).toEqual(numbers(200));
   });
 
-  test('what came while the client was away is there when it returns', async () => {
+  test('messages that came while the client was away are there when it returns', async () => {
     const subscriber = await open({ clean: false, clientId: 's' });
     await subscriber.subscribeAsync('a', { qos: 1 });
     await subscriber.endAsync();

@@ -5,7 +5,7 @@ describe('the offer of extensions (10)', () => {
   const connack = { cmd: 'connack', returnCode: 0, sessionPresent: false } as const;
   const offers = ({ gateway }: Harness) => gateway.frames.map(({ offered }) => offered);
 
-  test('asks for the subprotocols of text frames, whatever mqtt.js asked for', async () => {
+  test("asks for the subprotocols of text frames, in place of mqtt.js's", async () => {
     const harness = new Harness();
     await harness.dial();
     expect(harness.gateway.protocols).toEqual(['mqtt-text-v1.1', 'mqtt-text-v1']);
@@ -101,7 +101,7 @@ describe('one frame in flight (3)', () => {
 });
 
 describe('frames that were taken in part (3)', () => {
-  test('what was not taken goes again, first of all', async () => {
+  test('packets that were not taken leave again, before all others', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1), publish('b', 1, 2), publish('c', 1, 3));
@@ -360,7 +360,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.slice(3)).toEqual(['b', 'b']);
   });
 
-  test('who acknowledges in between is not silent', async () => {
+  test('a client that acknowledges in between is not silent', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await rarely(harness, 3);

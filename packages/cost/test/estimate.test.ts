@@ -44,7 +44,7 @@ describe('an estimate, by hand', () => {
     expect(operation({ clients: 1 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
   });
 
-  it('who publishes QoS 1 every nine minutes or more often does not ping', () => {
+  it('a client that publishes QoS 1 every nine minutes or more often does not ping', () => {
     const { operations } = estimate({ ...QUIET, clients: 1, publishesPerHour: 3_600 / 540, qos: 1 });
     expect(operations.map(({ name }) => name)).not.toContain('heartbeat');
   });
@@ -118,7 +118,7 @@ describe('an estimate, by hand', () => {
     expect(usage.dynamodbReadUnits).toBeCloseTo(publishes * 50, 6);
   });
 
-  it('what is paid at rest: polling of two mappings, and what is given', () => {
+  it('the cost at rest: polling of two mappings, and the given storage', () => {
     const { usage } = estimate({ clients: 1, hours: 0, secrets: 1, dashboards: 2, alarms: 3, kmsKeys: 4 });
     expect(usage).toMatchObject({
       sqsFifoPolls: 650_000,

@@ -131,7 +131,7 @@ describe('a client that shows a key', () => {
   const address = '192.0.2.1';
   const password = (text: string) => new TextEncoder().encode(text);
 
-  it('in the handshake or in CONNECT is whom the key names', async () => {
+  it('in the handshake or in CONNECT connects as the name of the key', async () => {
     const identity = {
       tenant: 'shop',
       name: 'meter',

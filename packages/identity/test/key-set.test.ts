@@ -84,7 +84,7 @@ describe('keys of a provider', () => {
     expect(server.requests).toBe(2);
   });
 
-  it('are not fetched for each of a thousand tokens with kids that somebody made up [SEC-TOKEN-2]', async () => {
+  it('are not fetched for each of a thousand tokens with invented kids [SEC-TOKEN-2]', async () => {
     const { verify } = provider();
     const evil = await signer('RS256');
     const tokens = await Promise.all(

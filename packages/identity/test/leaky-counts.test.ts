@@ -26,7 +26,7 @@ test('beyond the bound the key that was counted longest ago is forgotten', () =>
   expect(counts.size).toBe(2);
 });
 
-test('what has leaked away takes no memory once something else is counted', () => {
+test('a count that has leaked away takes no memory once another key is counted', () => {
   const counts = new LeakyCounts({ leakMs: 1_000, countMax: 3, keysMax: 100 });
   for (let key = 0; key < 50; key++) counts.add(`key ${key}`, 0);
   counts.add('later', 1_000);

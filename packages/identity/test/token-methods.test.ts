@@ -56,7 +56,7 @@ describe('the methods of tokens', () => {
     expect(await begin(data, ADA)).toEqual(failure);
   });
 
-  it('refuse a token of somebody else than the handshake named', async () => {
+  it("refuse a token of another identity than the handshake's", async () => {
     expect(await begin(bytes('token of bob'), ADA)).toEqual(failure);
     expect(await begin(bytes('token of ada'), { ...ADA, tenant: 'red' })).toEqual(failure);
     expect(await begin(bytes('token of ada'), ADA)).toEqual(success(ADA));

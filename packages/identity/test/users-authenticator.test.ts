@@ -57,7 +57,7 @@ class Stage {
 }
 
 describe('150 wrong passwords at once', () => {
-  test('for many names do not stand before the login of somebody else [SEC-GUESS-4]', async () => {
+  test('for many names do not delay the login of another client [SEC-GUESS-4]', async () => {
     const stage = new Stage();
     const guesses = Array.from({ length: 150 }, (_, index) => stage.answer(`name ${index}`, 'wrong'));
     expect(await stage.answer('ada', 'right', ELSEWHERE)).toEqual(ADA);

@@ -117,7 +117,7 @@ describe('a packet in many pieces', () => {
     expect(reserved.mock.calls.at(-1)).toEqual([bytes.length]);
   });
 
-  it('has no more than twice what has come reserved for it, whatever it announces', () => {
+  it('reserves no more than twice the received bytes, whatever length is announced', () => {
     const reserved = vi.spyOn(Buffer, 'allocUnsafeSlow');
     const decoder = decoderOf(300_000_000);
     decoder.push(buffer([0x30, 0xff, 0xff, 0xff, 0x7f, ...new Array(95).fill(0)]));

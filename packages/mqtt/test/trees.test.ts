@@ -11,7 +11,7 @@ const MAP_STEPS: { next(): unknown } = Object.getPrototypeOf(new Map().values())
 const change = <T>(key: fc.Arbitrary<T>) => fc.tuple(fc.boolean(), key);
 
 describe('FilterTree', () => {
-  it('finds what the naive matcher finds, whatever was inserted and deleted before', () => {
+  it('finds the same as the naive matcher, after any inserts and deletes', () => {
     fc.assert(
       fc.property(fc.array(change(filter), { maxLength: 40 }), name, (changes, topicName) => {
         const tree = new FilterTree<string>();
@@ -90,7 +90,7 @@ describe('FilterTree', () => {
 });
 
 describe('TopicTree', () => {
-  it('finds what the naive matcher finds, whatever was set and deleted before', () => {
+  it('finds the same as the naive matcher, after any sets and deletes', () => {
     fc.assert(
       fc.property(fc.array(change(name), { maxLength: 40 }), filter, (changes, topicFilter) => {
         const tree = new TopicTree<string>();

@@ -28,7 +28,7 @@ function statusWithHost(port: number, host: string): Promise<number | undefined>
 }
 
 describe('who may ask', () => {
-  test('a program of this machine, while anybody of this machine may connect', async () => {
+  test('a program of this machine, while all clients of this machine may connect', async () => {
     const node = await nodeForTest();
     expect((await call(node.httpUrl, '/stats')).status).toBe(200);
     expect((await call(node.httpUrl, '/stats', 'GET', { origin: node.httpUrl })).status).toBe(200);
@@ -59,7 +59,7 @@ describe('who may ask', () => {
     expect(body).toMatchObject({ code: 'API_CLOSED', message: expect.stringContaining('--api-key-file') });
   });
 
-  test('with a key whoever shows it, as a bearer token or as EMQX’s clients do, and nobody else', async () => {
+  test('with a key, only callers that show it, as a bearer token or as EMQX’s clients do', async () => {
     const node = await nodeForTest({ host: '0.0.0.0', allowAnonymous: true, apiKey: KEY });
     const url = `http://127.0.0.1:${node.port}`;
     const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;

@@ -36,7 +36,7 @@ test('behaves like a list that is searched for its earliest entry', () => {
   );
 });
 
-test('what is replaced or deleted again and again takes no room', () => {
+test('entries that are replaced or deleted again and again take no room', () => {
   const heap = new DueHeap<string>();
   for (let count = 0; count < 10_000; count += 1) {
     heap.set('set', 1_000_000 + count, 'set');

@@ -59,13 +59,13 @@ test('a port in use is told in a sentence', async () => {
 });
 
 test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])(
-  'at %s anybody could come in, so it does not start without a word on who may',
+  'at %s all clients could connect, so it does not start without an authentication option',
   async (host) => {
     await expect(startNode({ host, port: 0 })).rejects.toThrow(/--users FILE.*--allow-anonymous/);
   },
 );
 
-test('at every address of the machine it starts when anybody may come in', async () => {
+test('at every address of the machine it starts when anonymous clients are allowed', async () => {
   const node = await nodeForTest({ host: '0.0.0.0', allowAnonymous: true });
   const { connack } = await RawClient.connect(`ws://127.0.0.1:${node.port}/mqtt`);
   expect(connack.reasonCode).toBe(0);

@@ -96,7 +96,7 @@ describe('before CONNACK a client may send 128 KiB', () => {
     expect(await ended).toEqual([]);
   });
 
-  test('and what waits behind CONNECT while a password is checked waits in the network', async () => {
+  test('and packets behind CONNECT wait in the network while a password is checked', async () => {
     let admit = (): void => {};
     const answer = new Promise<void>((resolve) => {
       admit = resolve;

@@ -54,7 +54,7 @@ test('the wills of two connections of one session ring each', () => {
   expect(rung).toEqual(['will a', 'will a']);
 });
 
-test('what was cancelled does not ring, and what is behind it does', () => {
+test('a cancelled timer does not ring, and the timers behind it do', () => {
   const { scheduler, rung, subject, startMs } = timers();
   const first = timer('first');
   subject.set(first, startMs + 1000);

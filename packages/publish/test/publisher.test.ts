@@ -84,7 +84,7 @@ describe('publish', () => {
     ]);
   });
 
-  it('says when nobody has subscribed', async () => {
+  it('says when the topic has no subscribers', async () => {
     const { publisher } = withReplies([
       () => json(202, { reason_code: 16, message: 'no_matching_subscribers' }),
     ]);
@@ -144,7 +144,7 @@ describe('what goes wrong', () => {
     expect(once.sent).toHaveLength(1);
   });
 
-  it('waits no longer than ten seconds, whatever it is told', async () => {
+  it('waits no longer than ten seconds, even if Retry-After says more', async () => {
     const { publisher, pauses } = withReplies([() => json(429, {}, { 'retry-after': '3600' }), OK]);
     await publisher.publish('a', 'x');
     expect(pauses).toEqual([10_000]);
@@ -170,7 +170,7 @@ describe('what goes wrong', () => {
     expect(sent).toHaveLength(requests);
   });
 
-  it('says what whoever signs may lack, where AWS does not let it in', async () => {
+  it('names the permissions that the signer may lack, when AWS refuses it', async () => {
     const error = await failed(
       withReplies([() => json(403, { Message: 'Forbidden' })]).publisher.publish('a', 'x'),
     );

@@ -31,7 +31,7 @@ describe('a line before one server', () => {
     expect(waits([0, 1, 2], 10)).toEqual([0, 9, 18]);
   });
 
-  it('who comes when it is free does not wait', () => {
+  it('a task that comes when it is free does not wait', () => {
     expect(waits([0, 10, 25], 10)).toEqual([0, 0, 0]);
   });
 

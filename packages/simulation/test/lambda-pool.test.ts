@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LambdaPool, scaleUpSeconds } from '../src/index.ts';
 
 describe('execution environments', () => {
-  it('who overlaps starts cold, who comes after finds one that is warm', () => {
+  it('an overlapping invocation starts cold, a later one finds a warm environment', () => {
     const pool = new LambdaPool({ concurrency: 10, scalingPerTenSeconds: 10 });
     expect([pool.enter(0), pool.enter(0)]).toEqual(['cold', 'cold']);
     pool.leave();

@@ -23,7 +23,7 @@ describe('a queue of shards', () => {
     expect(queue.hasReady).toBe(false);
   });
 
-  it('gives nobody a shard that somebody has', () => {
+  it('gives no worker a shard that another has', () => {
     const queue = new ShardQueue(10);
     queue.put('a', job(1));
     const [taken] = queue.take();

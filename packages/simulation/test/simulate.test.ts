@@ -127,7 +127,7 @@ describe('one message to many', () => {
     });
   });
 
-  it('what a worker has no time for comes again at once, and together', () => {
+  it('jobs for which a worker has no time come again at once, and together', () => {
     const workload = workloadFrom({
       connections: 100_000,
       messagesOnce: 1,
@@ -223,7 +223,7 @@ describe('throttles', () => {
 describe('a prediction', () => {
   const given = { connections: 20_000, messagesPerSecond: 6_000, seconds: 4, warmUpSeconds: 1 };
 
-  it('names what binds first, and what was raised is enough', () => {
+  it('names the quota that binds first, and the raised one is enough', () => {
     const { demands, lifted, liftedQuotas } = simulate(workloadFrom(given), { quotas: quotasWith({}) });
     // Three units and more for each frame, of 12,000 a second.
     expect(demands[0]?.quota).toBe('tableReadsPerSecond');

@@ -33,7 +33,7 @@ describe('a throttle of 10 a second with a burst of 5', () => {
     expect(bucket.take(0, 5)).toBe(true);
   });
 
-  it('refuses nobody where there is no limit', () => {
+  it('refuses no request when there is no limit', () => {
     const bucket = new TokenBucket(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     expect(Array.from({ length: 1_000 }, () => bucket.take(0)).every(Boolean)).toBe(true);
   });

@@ -72,7 +72,7 @@ const FILLINGS: Readonly<Record<string, (stores: DiskStores) => Promise<void>>> 
   'messages inflight': (stores) => queue(stores, 2, 100),
 };
 
-describe('what is counted towards the budget is what it takes in memory, or more, with a data directory', () => {
+describe('the budget counts the memory that is used, or more, with a data directory', () => {
   it.each(Object.entries(FILLINGS))('%s [SEC-MEMORY-5]', async (_name, fill) => {
     const memory = new MemoryBudget();
     const stores = await createDiskStores({ directory: temporaryDirectory(), clock, memory });

@@ -108,7 +108,7 @@ describe('a data directory', () => {
 describe('two processes that find a dead one at the same time', () => {
   const LOCK = 'apus.lock';
 
-  it('the second to remove it leaves the first alone, who has taken the name since', async () => {
+  it('the second process to remove it leaves the first alone, which has taken the name since', async () => {
     const directory = temporaryDirectory();
     await leaveDeadSocket(join(directory, LOCK));
     // The second has seen nobody answer; now the first comes all the way.

@@ -47,7 +47,7 @@ const subscription = {
   subscriptionIdentifier: undefined,
 } as const;
 
-describe('what is promised to a client waits for the disk', () => {
+describe('an acknowledgement to a client waits for the disk', () => {
   it('CONNACK: a session that outlives its connection', () => {
     expect(isLate(stores.sessions.open(openOf('a')))).toBe(true);
   });
@@ -146,8 +146,8 @@ describe('what is promised to a client waits for the disk', () => {
   });
 });
 
-describe('what finds done what is on its way to the disk waits for it as well', () => {
-  it('PUBACK: the removal of a retained message that somebody else has just removed', async () => {
+describe('a call whose work another call has on its way to the disk waits for the disk as well', () => {
+  it('PUBACK: the removal of a retained message that another client has just removed', async () => {
     await stores.retained.put(TENANT, messageOf(1, { retain: true }), upTo(10));
     const removed = stores.retained.delete(TENANT, 'a/b', messageId(2));
     const again = stores.retained.delete(TENANT, 'a/b', messageId(3));
@@ -216,7 +216,7 @@ it('a page at QoS 1 does not overtake one at QoS 2 that waits for the disk', asy
   expect(dequeued).toEqual(['1', '2', '3']);
 });
 
-describe('what promises nothing is answered at once', () => {
+describe('a call that promises nothing is answered at once', () => {
   it('everything of a session that ends with its connection', async () => {
     const opened = stores.sessions.open(openOf('a', { expirySeconds: 0 }));
     expect(isLate(opened)).toBe(false);
@@ -265,7 +265,7 @@ describe('what promises nothing is answered at once', () => {
 });
 
 describe('while a connection waits for its CONNACK', () => {
-  it('nothing is sent to it, and what comes waits', async () => {
+  it('nothing is sent to it, and new messages wait', async () => {
     await lose(await open('a'));
     const opening = stores.sessions.open(openOf('a', { attachment: attachmentOf('a:2') }));
     const { session } = (await stores.sessions.get(TENANT, 'a')) ?? {};
@@ -313,7 +313,7 @@ describe('while a publisher waits for the disk', () => {
     expect(second.map(({ packetId }) => packetId)).toEqual([0, 0]);
   });
 
-  it('a second fan-out of the same QoS 2 message gives nobody a second copy, and waits as well', async () => {
+  it('a second fan-out of the same QoS 2 message gives no session a second copy, and waits as well', async () => {
     const publisher = await open('publisher');
     const kept = await open('kept');
     const ephemeral = await open('ephemeral', { expirySeconds: 0 });
@@ -362,7 +362,7 @@ describe('while the fan-out of a QoS 2 message may be repeated', () => {
   });
 
   it.each([false, true])(
-    'what a lost member of a share group leaves to another is not taken for a repetition (restart: %s)',
+    'a message that a lost member of a share group leaves to another is not taken for a repetition (restart: %s)',
     async (restarts) => {
       const lost = await open('lost');
       await offered(lost, { share, copy: '' }, true);
@@ -385,7 +385,7 @@ describe('while the fan-out of a QoS 2 message may be repeated', () => {
 });
 
 describe('after a restart', () => {
-  it('a QoS 2 message whose fan-out may have been cut short goes only to those who have not got it', async () => {
+  it('a QoS 2 message whose fan-out may have been cut short goes only to sessions that do not have it', async () => {
     const publisher = await open('publisher');
     const had = await open('had');
     await open('other');

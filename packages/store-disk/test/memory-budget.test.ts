@@ -8,7 +8,7 @@ import { deliveryTo, messageOf, NOW_MS } from './support/values.ts';
 const clock = { now: () => NOW_MS };
 const LARGE = Buffer.alloc(50_000, 'x');
 
-it('what is restored counts, all of it is there under any limit, and it is given back', async () => {
+it('restored data counts, is complete under any limit, and is given back', async () => {
   const directory = temporaryDirectory();
   const before = new MemoryBudget();
   const stores = await createDiskStores({ directory, clock, memory: before });

@@ -45,7 +45,7 @@ async function keysIn(directory: string): Promise<string[]> {
   return keys;
 }
 
-it('has the same state after it was closed and opened, whatever was done before', async () => {
+it('has the same state after it was closed and opened, after any calls', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), (steps) =>
       compare(temporaryDirectory(), steps),

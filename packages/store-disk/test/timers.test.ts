@@ -120,7 +120,7 @@ async function afterGrace() {
   return { stores, session, connectionId, nowMs: restartMs + GRACE_SECONDS * 1000 };
 }
 
-it('finds the will, and who brought it, when the timer rings', async () => {
+it('finds the will, and the identity that brought it, when the timer rings', async () => {
   await leave({ will: WILL });
   const { stores, session, connectionId, nowMs } = await afterGrace();
   expect(await stores.sessions.beginWill(session, connectionId, 'm', nowMs - 1)).toEqual({
@@ -167,7 +167,7 @@ describe('a process that dies while it publishes a will', () => {
   }
 
   it.each(['no', 'taken over', 'removed'] as const)(
-    'leaves it to the next, as the same message, which nobody gets twice (owed: %s)',
+    'leaves it to the next, as the same message, which no session gets twice (owed: %s)',
     async (owed) => {
       await die(owed);
       const stores = await openAt(RESTART_MS);

@@ -31,7 +31,7 @@ class SlowDisk {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('group commit', () => {
-  it('commits what one turn brings together, and what comes meanwhile after it', async () => {
+  it('commits the writes of one turn together, and later writes after it', async () => {
     const disk = new SlowDisk();
     disk.put('a');
     disk.put('b');

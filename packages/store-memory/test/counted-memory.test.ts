@@ -125,7 +125,7 @@ const FILLINGS: Readonly<Record<string, (stores: MemoryStores) => void>> = {
   },
 };
 
-describe('what is counted towards the budget is what it takes in memory, or more', () => {
+describe('the budget counts the memory that is used, or more', () => {
   it.each(Object.entries(FILLINGS))('%s [SEC-MEMORY-5]', (_name, fill) => {
     const memory = new MemoryBudget();
     const stores = createMemoryStores(memory);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Fifo } from '../src/fifo.ts';
 
 describe('Fifo', () => {
-  it('gives back what came first, whatever the order of calls', () => {
+  it('gives back the oldest entry first, in any order of calls', () => {
     fc.assert(
       // Runs of pushes and of shifts, long enough to be compacted.
       fc.property(fc.array(fc.integer({ min: -100, max: 100 }), { maxLength: 30 }), (runs) => {

@@ -120,7 +120,7 @@ describe('what the memory store hands out', () => {
     expect(stores.sessions.live(copy)).toBeUndefined();
   });
 
-  it('takes no subscription for a session that has ended: nobody would ever remove it', () => {
+  it('takes no subscription for a session that has ended: it would never be removed', () => {
     const { session } = open();
     open({ ...again, cleanStart: true });
     stores.subscriptions.put(session, [subscription], 1);

@@ -54,7 +54,7 @@ describe('SessionQueue', () => {
     expect(queue.dequeue(10, page, 0)).toEqual([]);
   });
 
-  it('sends nothing more while PUBRELs hold every packet id, whatever the window says', () => {
+  it('sends nothing more while PUBRELs hold every packet id, for any window', () => {
     const queue = new SessionQueue(new Holdings().of({ tenant: 't', name: 'n' }, 'c'));
     for (let count = 0; count < PACKET_ID_MAX; count += 1) queue.release(send(queue));
     queue.rewind();

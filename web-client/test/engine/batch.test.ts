@@ -37,7 +37,7 @@ function setUp(): { batcher: Batcher; batches: Batch[]; tick: () => void } {
   return { batcher, batches, tick };
 }
 
-test('what went into a batch comes out of it', () => {
+test('a batch returns its messages', () => {
   const { batcher, batches, tick } = setUp();
   const bytes = new Uint8Array([0x30, 1, 2]);
   batcher.packet(new Uint8Array([0xc0, 0]), 0.5, true);

@@ -164,7 +164,7 @@ test('a URL that is none is told before a socket is made', async () => {
   }
 });
 
-test('a server that cannot be reached is tried again, at once when somebody asks', async () => {
+test('a server that cannot be reached is tried again, at once when the user asks', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   const { port } = await new Promise<AddressInfo>((resolve) =>
     server.once('listening', () => resolve(server.address() as AddressInfo)),

@@ -85,7 +85,7 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(test.received[0]).toMatchObject({ retain: true });
   });
 
-  test('a reason code of the server reaches who published', async () => {
+  test('a reason code of the server reaches the publisher', async () => {
     const node = await startBroker();
     const test = new TestConnection(profileFor(urlOf(node, door))).open();
     await test.until(({ status }) => status?.phase === 'connected');
@@ -98,7 +98,7 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(outcome).toMatchObject({ ok: true, reasonCode: 0x10 });
   });
 
-  test('what is wrong with a topic is told and not sent', async () => {
+  test('a wrong topic is reported and not sent', async () => {
     const node = await startBroker();
     const test = new TestConnection(profileFor(urlOf(node, door))).open();
     await test.until(({ status }) => status?.phase === 'connected');

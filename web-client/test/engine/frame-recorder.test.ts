@@ -106,7 +106,7 @@ test('a push that the transport holds back keeps its frame', () => {
   ]);
 });
 
-test('what the server has not taken is in the frame that carries it again', () => {
+test('a packet that the server has not taken is in the frame that carries it again', () => {
   const { wire, links, write } = setUp();
   const [a, b] = [write(PUBLISH_A), write(PUBLISH_B)];
   wire.frameOut(frame('', PUBLISH_A, PUBLISH_B));
@@ -119,7 +119,7 @@ test('what the server has not taken is in the frame that carries it again', () =
   ]);
 });
 
-test('what the transport answers or leaves out itself is in no frame, and counted', () => {
+test('packets that the transport answers or leaves out itself are in no frame, and counted', () => {
   const { recorder, wire, links, statistics, write, read } = setUp();
   const ping = write(PINGREQ);
   const pong = read(PINGRESP);
@@ -166,7 +166,7 @@ test('packets that have not left when the socket ends never do, and those that a
   ]);
 });
 
-test('what an abandoned socket still brings is billed, and taken for no packet of the next one', () => {
+test('late frames of an abandoned socket are billed, and not taken for packets of the next one', () => {
   const { recorder, wire, links, read } = setUp();
   recorder.begin();
   wire.frameIn(frame('', PUBLISH_A));

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('what comes alone is drawn with the next frame', () => {
+test('a single message is drawn with the next frame', () => {
   vi.advanceTimersByTime(1_000);
   const cameAtMs = performance.now();
   listeners.changed();

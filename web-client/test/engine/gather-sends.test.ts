@@ -17,7 +17,7 @@ function setUp() {
   return { socket, did, endTurn };
 }
 
-test('what one turn sends leaves in one frame, in its order, as it was then', () => {
+test('the packets of one turn leave in one frame, in their order, as they were then', () => {
   const { socket, did, endTurn } = setUp();
   const buffer = new Uint8Array([1, 2]);
   socket.send(buffer);

@@ -55,7 +55,7 @@ test('bytes are a limit too, and one message always stays', () => {
   expect(log.size).toBe(1);
 });
 
-test('a message that was let go is still readable by who holds it', () => {
+test('a message that was let go is still readable by its holder', () => {
   const log = new BoundedMessageLog({ messagesMax: 1, bytesMax: 10_000 });
   log.append([message('a', 'held')]);
   const held = log.at(0);

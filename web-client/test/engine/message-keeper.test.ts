@@ -85,7 +85,7 @@ async function visit(store: KeptStore) {
   return { keeper, log, come, write, shown, troubles };
 }
 
-test('what came is shown again at the next visit, and where it ends', async () => {
+test('kept messages are shown again at the next visit, and where they end', async () => {
   const store = new MemoryStore();
   const first = await visit(store);
   first.come('one', { atMs: 2 });
@@ -175,7 +175,7 @@ test('a message that is larger than all that is kept is left out', async () => {
   expect((await visit(store)).shown()).toEqual(['small']);
 });
 
-test('what is forgotten does not come back; what comes after it is kept', async () => {
+test('forgotten messages do not come back; later ones are kept', async () => {
   const store = new MemoryStore();
   const { come, keeper, write } = await visit(store);
   come('before');
@@ -188,7 +188,7 @@ test('what is forgotten does not come back; what comes after it is kept', async 
   expect((await visit(store)).shown()).toEqual(['after']);
 });
 
-test('turned off, it keeps nothing, and what was kept is gone', async () => {
+test('turned off, it keeps nothing, and kept messages are gone', async () => {
   const store = new MemoryStore();
   const { come, keeper, write } = await visit(store);
   come('before');

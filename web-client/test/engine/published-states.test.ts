@@ -30,7 +30,7 @@ test('an answer belongs to the message that had the packet identifier then', () 
   expect(states()).toEqual(['refused', 'acknowledged']);
 });
 
-test('what the connection was lost over is of unknown fate until its next copy is answered', () => {
+test('a publish over which the connection was lost is of unknown fate until its next copy is answered', () => {
   const { log, states } = setUp();
   log.append([published(1), published(undefined)], [], [{ row: 2, outcome: outcome('unknown') }]);
   expect(states()).toEqual(['unknown', 'sent']);
@@ -39,7 +39,7 @@ test('what the connection was lost over is of unknown fate until its next copy i
   expect(states()).toEqual(['acknowledged', 'sent', 'acknowledged']);
 });
 
-test('what is never sent again is lost, and no later answer is taken for it', () => {
+test('a publish that is never sent again is lost, and no later answer is taken for it', () => {
   const { log, states } = setUp();
   log.append([published(1)], [], [{ row: 1, outcome: outcome('lost') }]);
   log.append([published(1)], [], [{ row: 1, outcome: outcome('acknowledged', 1, 0) }]);

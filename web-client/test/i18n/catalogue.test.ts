@@ -52,7 +52,7 @@ test('every text of every component comes from the catalogue', () => {
   expect(texts).toEqual([]);
 });
 
-test('what is here before the strings of the other views names none of them', () => {
+test('the texts that load before those of the other views name none of them', () => {
   const named = new RegExp(`['\`](?:${Object.keys(views).join('|')})\\.[a-z]`, 'i');
   const ofViews = new RegExp(`^features/(?:${Object.keys(views).join('|')})/`);
   const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
@@ -62,7 +62,7 @@ test('what is here before the strings of the other views names none of them', ()
   expect(sources.filter((name) => named.test(readFileSync(join(SOURCES, name), 'utf8')))).toEqual([]);
 });
 
-test('no entry of the catalogue is empty, and what is filled in is named', () => {
+test('no entry of the catalogue is empty, and placeholders are named', () => {
   const entries = (value: object, path: string): [string, string][] =>
     Object.entries(value).flatMap(([name, entry]) =>
       typeof entry === 'string'

@@ -25,7 +25,7 @@ function topics(list: MessageList): (string | undefined)[] {
 }
 
 describe('what a list shows', () => {
-  test('the newest first, and what the log lets go is gone', () => {
+  test('the newest first, and messages that the log drops are gone', () => {
     const { log, list } = setUp(3);
     log.append(['a', 'b', 'c', 'd'].map((topic) => messageFields(topic)));
     expect(topics(list)).toEqual(['d', 'c', 'b']);

@@ -46,7 +46,7 @@ describe('the bytes of a payload', () => {
   });
 });
 
-test('what is wrong with a draft is told by its field', () => {
+test('an error of a draft is told by its field', () => {
   expect(requestOf({ ...DRAFT, topic: '' }, 5)).toEqual({ field: 'topic', key: 'topicMissing' });
   expect(requestOf({ ...DRAFT, format: 'hex', payload: 'x' }, 5)).toEqual({ field: 'payload', key: 'hex' });
   expect(requestOf({ ...DRAFT, format: 'base64', payload: '%' }, 5)).toEqual({
@@ -63,7 +63,7 @@ test('an alias may stand for the topic', () => {
   });
 });
 
-test('what is empty is not sent, and MQTT 3.1.1 has no properties at all', () => {
+test('empty fields are not sent, and MQTT 3.1.1 has no properties at all', () => {
   const properties = {
     ...NO_PROPERTIES,
     contentType: 'text/plain',

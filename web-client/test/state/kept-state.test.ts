@@ -13,7 +13,7 @@ const SERIES = {
   chart: 2,
 };
 
-test('series are read as they were kept, and what is none is left out', () => {
+test('series are read as they were kept, and other values are left out', () => {
   const read = readCharts({
     series: [SERIES, { ...SERIES, source: { kind: 'else' } }, 7],
     windowSeconds: 900,
@@ -26,7 +26,7 @@ test('no more series are read than there may be', () => {
   expect(readCharts({ series: Array(SERIES_MAX + 1).fill(SERIES) }).series).toHaveLength(SERIES_MAX);
 });
 
-test('a filter is read as it was kept, and what is of another kind is as at the start', () => {
+test('a filter is read as it was kept, and a value of another kind becomes the default', () => {
   const filter = { ...NO_FILTER, topic: 'a/#', kind: 'jsonpath', retainedOnly: true };
   expect(readFilter(filter)).toEqual(filter);
   expect(readFilter({ topic: 7, kind: 'else', direction: 'up', retainedOnly: 'yes' })).toEqual(NO_FILTER);

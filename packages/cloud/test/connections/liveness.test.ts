@@ -29,7 +29,7 @@ describe('a connection that holds a will', () => {
     expect(wills()).toEqual([]);
   });
 
-  it('is lost when the gateway does not know it any more, though nobody said so', async () => {
+  it('is lost when the gateway does not know it any more, though no $disconnect came', async () => {
     world.gateway.status = () => 'gone';
     await world.connect('a', { will: WILL });
     await world.advance(ELEVEN_MINUTES + 4);

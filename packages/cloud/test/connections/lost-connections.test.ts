@@ -22,8 +22,8 @@ function held() {
   return { beforeEnd, begun, open };
 }
 
-describe('a lost connection for whose end somebody waits', () => {
-  it('is closed ahead of those for which nobody does', async () => {
+describe('a lost connection for whose end a slice waits', () => {
+  it('is closed ahead of those for which none waits', async () => {
     const { beforeEnd, begun, open } = held();
     const { environment } = environmentWhere('gone', beforeEnd);
     const lost = new LostConnections(environment, () => true);

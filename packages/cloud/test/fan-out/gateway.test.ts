@@ -32,7 +32,7 @@ describe('a client that does not read', () => {
     expect(world.gateway.textsTo(slow)).toEqual(['c']);
   });
 
-  it('holds up nobody: later slices are posted before its last try', async () => {
+  it('delays no other: later slices are posted before its last try', async () => {
     const world = await World.create();
     const [, slow = ''] = await world.subscribers(13, { qos: 1 });
     refuseAll(world, [slow]);
@@ -169,7 +169,7 @@ describe('a connection to which a QoS 2 message may be under way from a worker t
 });
 
 describe('a throttled account', () => {
-  it('slows the worker down, and everybody gets everything within the time', async () => {
+  it('slows the worker down, and all subscribers get every message within the time', async () => {
     const world = await World.create();
     const all = await world.subscribers(40);
     await world.publish(['a']);
@@ -196,7 +196,7 @@ describe('a throttled account', () => {
     expect(world.deadLetters.entries).toEqual([]);
   });
 
-  it('kills nobody, and hands back what it cannot do, to come again after a moment', async () => {
+  it('closes no connection, and hands back jobs that it cannot do, to come again after a moment', async () => {
     const world = await World.create();
     const all = await world.subscribers(30);
     await world.publish(['a']);
@@ -293,7 +293,7 @@ describe('a post that fails', () => {
 });
 
 describe('a connection that is gone', () => {
-  it('is lost: its session ends, the others are served, and nobody posts to it again', async () => {
+  it('is lost: its session ends, the others are served, and no worker posts to it again', async () => {
     const world = await World.create();
     const [, gone = '', ...others] = await world.subscribers(8);
     world.gateway.answer = ({ connectionId }) => (connectionId === gone ? 'gone' : 'sent');

@@ -176,7 +176,7 @@ describe('a worker that dies', () => {
     }
   });
 
-  it('takes nothing from a slice that nobody had claimed: it is no repeat, and QoS 0 comes too', async () => {
+  it('takes nothing from a slice without a claim: it is no repeat, and QoS 0 comes too', async () => {
     const { world, zero, one } = await audience();
     await world.publish(['a']);
     const records = world.queue.receive();
@@ -187,7 +187,7 @@ describe('a worker that dies', () => {
     for (const id of [...zero, ...one]) expect(world.gateway.packetsTo(id)).toMatchObject([{ dup: false }]);
   });
 
-  it('does not repeat the slice to who has joined the shard behind it', async () => {
+  it('does not repeat the slice to a subscriber that has joined the shard behind it', async () => {
     const { world } = await audience();
     await world.publish(['a']);
     const records = world.queue.receive();
@@ -231,7 +231,7 @@ describe('a worker that was taken for dead', () => {
     }
   });
 
-  it('posts nothing when its time is over, whatever it had claimed, also behind the next batch', async () => {
+  it('posts nothing when its time is over, for any claim, also behind the next batch', async () => {
     const steps = await stepsOfOneBatch();
     const everybody = await audience();
     const { world, zero, one } = everybody;

@@ -101,7 +101,7 @@ describe('a connection that is neither served nor closed before the time is out'
     expectAllToGet(world, all, ['a']);
   });
 
-  it('was to be closed: its message comes again, to it or to whoever closes it', async () => {
+  it('was to be closed: its message comes again, to it or to the worker that closes it', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);
     const [, slow = ''] = all;
@@ -123,7 +123,7 @@ describe('a connection that is neither served nor closed before the time is out'
 });
 
 describe('a worker that dies when it has passed a slice some of which is open', () => {
-  it('is followed by one that reaches who was still tried again', async () => {
+  it('is followed by one that reaches the connections that were still retried', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);
     await world.publish(['a']);
@@ -136,7 +136,7 @@ describe('a worker that dies when it has passed a slice some of which is open', 
     expectAllToGet(world, all, ['a']);
   });
 
-  it('is followed by one that reaches who was to be closed', async () => {
+  it('is followed by one that reaches the connections that were to be closed', async () => {
     const world = await World.create();
     const all = await world.subscribers(4, { qos: 2 });
     await world.publish(['a'], { qos: 2 });

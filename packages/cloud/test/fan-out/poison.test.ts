@@ -84,7 +84,7 @@ describe('what is no job', () => {
     expect(worker.log).toMatchObject([{ level: 'error', event: 'fan-out-dead-letter' }]);
   });
 
-  it('comes again where nobody takes the dead', async () => {
+  it('comes again when the dead-letter queue is unavailable', async () => {
     const world = await World.create();
     await world.queue.send([{ body: 'not JSON', fifo: { groupId: 'g', deduplicationId: 'x' } }]);
     world.deadLetters.send = async () => {
@@ -99,7 +99,7 @@ describe('a poisoned job', () => {
     ['that makes its worker throw', 'throws'],
     ['that kills its worker', 'dies'],
   ] as const)(
-    '%s is buried after its attempts, alone: what came with it and behind it arrives, in order',
+    '%s is buried after its attempts, alone: the jobs beside and behind it arrive, in order',
     async (_what, how) => {
       const world = await World.create();
       const all = await world.subscribers(8);
@@ -168,7 +168,7 @@ describe('a poisoned job', () => {
     for (const id of all) expect(world.gateway.textsTo(id)).toEqual(['a']);
   });
 
-  it('waits where nobody takes the dead', async () => {
+  it('waits when the dead-letter queue is unavailable', async () => {
     const world = await World.create();
     await world.subscribers(3);
     await world.publish(['X']);

@@ -110,7 +110,7 @@ describe('what a frame publishes to wide filters', () => {
     for (const { body } of sent) expect(body.length).toBeLessThan(300_000);
   });
 
-  it('has only characters that SQS takes, whatever the filter is called', async () => {
+  it('has only characters that SQS takes, for any filter', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     const topicFilter = 'a/\ufffe/\uffff/ä/😀';
@@ -219,7 +219,7 @@ describe('the backlog', () => {
     expect(await backlogOf([100_001]).backlog.isFull()).toBe(true);
   });
 
-  it('is looked at once in ten seconds, and once for all who ask together', async () => {
+  it('is looked at once in ten seconds, and once for all concurrent callers', async () => {
     const { backlog, clock, calls } = backlogOf([100_001, 5]);
     expect(await Promise.all([backlog.isFull(), backlog.isFull()])).toEqual([true, true]);
     clock.nowMs = 9_999;

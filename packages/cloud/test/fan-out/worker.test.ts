@@ -8,7 +8,7 @@ const STAYS = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 const ofWorkers = ({ by }: Attempt) => by !== 'door';
 
 describe('a wide filter', () => {
-  it('is served by workers beyond the head, and the head by whoever publishes: each gets each message once', async () => {
+  it("is served by workers beyond the head, and the head by the publisher's function: each subscriber gets each message once", async () => {
     const world = await World.create();
     const all = await world.subscribers(12);
     await world.publish(['a', 'b', 'c']);
@@ -74,7 +74,7 @@ describe('a wide filter', () => {
     expect(Number(world.gateway.packetsTo(published)[0]?.messageId)).toBeGreaterThan(0x7fff);
   });
 
-  it('sends nothing back to who published it, where No Local says so [MQTT-3.8.3-3]', async () => {
+  it('sends nothing back to its publisher with No Local [MQTT-3.8.3-3]', async () => {
     const world = await World.create();
     const [, other = '', publisher = ''] = await world.subscribers(3, { qos: 1, nl: true });
     await world.publishFrom(publisher, ['x']);
@@ -95,7 +95,7 @@ describe('a wide filter', () => {
     for (const id of inShards) expect(world.gateway.textsTo(id)).toEqual(['x', 'x']);
   });
 
-  it('forgets who unsubscribes or ends before its jobs are served', async () => {
+  it('skips subscribers that unsubscribe or end before its jobs are served', async () => {
     const world = await World.create();
     const [, stays = '', leaves = '', ends = ''] = await world.subscribers(4);
     await world.publish(['x']);

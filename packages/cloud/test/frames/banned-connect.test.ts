@@ -44,7 +44,7 @@ function setUp(...bans: Pick<Ban, 'as' | 'who'>[]) {
   return { connect, saved, list };
 }
 
-describe('$connect of somebody who is banned', () => {
+describe('$connect of a banned client', () => {
   it.each([
     ['username', 'anna'],
     ['token', 'jti-1'],

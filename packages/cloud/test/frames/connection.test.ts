@@ -247,7 +247,7 @@ describe('$disconnect', () => {
   });
 
   it.each(['open', 'save'])(
-    'while CONNECT is handled, before it calls %s, leaves no ghost: nobody is attached, and the will is sent once',
+    'while CONNECT is handled, before it calls %s, leaves no ghost: no connection is attached, and the will is sent once',
     async (heldCall) => {
       const { gateway, held } = await gatewayWithLateDefault(heldCall);
       const watcher = await watcherOf(gateway.url);
@@ -294,7 +294,7 @@ describe('$disconnect', () => {
     expect(seen).toEqual(calls);
   });
 
-  it('after CONNECT, for a session that goes on, keeps it for whoever returns', async () => {
+  it('after CONNECT, for a session that goes on, keeps it for the returning client', async () => {
     const gateway = await startGateway();
     const session = { clientId: 'c', ...staying };
     const { client } = await TextClient.connect(gateway.url, session);

@@ -231,7 +231,7 @@ describe('a handler that nears its deadline', () => {
     expect(await client.exchange(pingreq)).toMatchObject({ taken: 0, packets: [] });
   });
 
-  it('takes every packet of a frame that wants no reply: nobody would send the rest', async () => {
+  it('takes every packet of a frame that wants no reply: its client would not send the rest again', async () => {
     let remaining = () => 5_000;
     const { url } = await startGateway({ remainingMs: () => remaining() });
     const watcher = await subscriber(url, 'all');

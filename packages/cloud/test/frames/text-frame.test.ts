@@ -151,7 +151,7 @@ describe('text frames', () => {
     );
   });
 
-  it('are read or refused, whatever the text: reading never throws', () => {
+  it('are read or refused, for any text: reading never throws', () => {
     const alphabet = fc.string({
       unit: fc.constantFrom('@', '.', ',', '!', ':', ';', '{', '~', '(', ')', '=', 'A', '/', '0', '\n'),
     });
@@ -163,7 +163,7 @@ describe('text frames', () => {
     );
   });
 
-  it('have one text for the same bytes: what is read is what is written', () => {
+  it('have one text for the same bytes: reading returns the written bytes', () => {
     const base64 = fc.string({
       unit: fc.constantFrom('A', 'B', 'Q', 'g', 'w', '/', '+', '='),
       maxLength: 12,

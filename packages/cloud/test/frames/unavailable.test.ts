@@ -72,7 +72,7 @@ describe('PUBLISH where the store is throttled', () => {
     expect(payloads((await watcher.pushes.next()).packets)).toEqual(['2']);
   });
 
-  it('in the middle of the delivery ends the connection: what came before is acknowledged, what comes after is not handled', async () => {
+  it('in the middle of the delivery ends the connection: earlier packets are acknowledged, later ones are not handled', async () => {
     const { gateway, fail } = await throttledGateway();
     const watcher = await watcherOf(gateway.url, '+');
     const { client } = await TextClient.connect(gateway.url, { clientId: 'publisher', ...LASTING });
@@ -135,7 +135,7 @@ describe('CONNECT where the store is throttled', () => {
     expect(sessionOf('c')).toBeUndefined();
   });
 
-  it('while what waits is dequeued is accepted, and then disconnected as any other: the session is left, and the will sent', async () => {
+  it('while waiting messages are dequeued is accepted, and then disconnected as any other: the session is left, and the will sent', async () => {
     const { gateway, fail, sessionOf } = await throttledGateway();
     const watcher = await watcherOf(gateway.url, 'will');
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });

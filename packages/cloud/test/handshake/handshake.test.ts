@@ -45,7 +45,7 @@ describe('$connect', () => {
     return { saved, options: { links, handshakes: handshakesFor(configuration, readSecret), log } };
   }
 
-  it('refuses a handshake without a valid token, and stores whom the token names', async () => {
+  it('refuses a handshake without a valid token, and stores the identity of the token', async () => {
     const { options, saved } = world();
     expect(await handleConnect(options, event())).toMatchObject({ statusCode: 401 });
     expect(await handleConnect(options, event(''))).toMatchObject({ statusCode: 401 });
@@ -83,7 +83,7 @@ describe('$connect', () => {
     expect(await handleConnect(options, event('hello'))).toMatchObject({ statusCode: 403 });
   });
 
-  it('an identity is what the handshake verified, whatever CONNECT says', () => {
+  it('the identity is the one that the handshake verified, whatever CONNECT claims', () => {
     const credentials = { clientId: 'c', username: 'eve', password: undefined };
     const identity = { tenant: 'default', name: 'ada' };
     const peer = { address: '', identity };

@@ -7,7 +7,7 @@ const OPTIONS = { tenant: 'default', rules: [], clientIds: undefined, quotas: un
 const nameOf = (userArn: string, cognitoIdentityId?: string | null) =>
   identityOfCaller({ userArn, cognitoIdentityId }, OPTIONS)?.name;
 
-describe('who has signed a handshake', () => {
+describe('the signer of a handshake', () => {
   test.each([
     ['a user', 'arn:aws:iam::123456789012:user/ada', 'ada'],
     ['a user with a path', 'arn:aws:iam::123456789012:user/team/a/ada', 'ada'],

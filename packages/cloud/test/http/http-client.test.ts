@@ -182,7 +182,7 @@ describe('a request', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('without an answer is of unknown fate: the time is out; and its late answer is nobody’s', async () => {
+  it('without an answer is of unknown fate: the time is out; and its late answer goes to no other request', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     cleanups.push(() => void vi.useRealTimers());
     let arrived = () => {};
@@ -211,7 +211,7 @@ describe('a request', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('that meets nobody has not been sent', async () => {
+  it('that finds no server has not been sent', async () => {
     const { client, sockets } = await setUp(() => {});
     expect(sockets).toHaveLength(0);
     for (const cleanup of cleanups.splice(0, 1)) cleanup();
@@ -232,7 +232,7 @@ describe('a request', () => {
 });
 
 describe('TLS', () => {
-  it('is spoken with whom the certificate names, and with nobody else', async ({ skip }) => {
+  it('is spoken with the server that the certificate names, and with no other', async ({ skip }) => {
     if (WHY_NO_OPENSSL !== undefined) skip(WHY_NO_OPENSSL);
     const { key, cert } = selfSigned();
     const server = createTlsServer({ key, cert }, (socket) => {

@@ -98,7 +98,7 @@ describe('a response', () => {
       lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', 'Content-Length: 5', '', '0', '', ''),
     ],
     [
-      'a coding that nobody asked for',
+      'a coding that was not requested',
       lines('HTTP/1.1 200 OK', 'Transfer-Encoding: gzip, chunked', '', '0', '', ''),
     ],
     [
@@ -164,7 +164,7 @@ describe('a response that is read where it lies', () => {
     expect(read(text)).toBeUndefined();
   });
 
-  it('is the same as one that is read as text, whatever is in it', () => {
+  it('is the same as one that is read as text, for any content', () => {
     const piece = fc.constantFrom(
       ...['HTTP/1.1 ', '200', '410', '204', ' ', 'OK', '\r\n', '\r', '\n', ':', '0', '1', '\t', 'x', 'é'],
       ...[

@@ -32,7 +32,7 @@ describe('what a deployment counts', () => {
     expect(await traffic(() => world.frame(publisher, subscribe('else')))).toEqual({ in: 0, out: 0 });
   });
 
-  it("is what rides in a reply too: a publisher's own copies, and what is retained", async () => {
+  it("counts messages in a reply too: a publisher's own copies, and retained ones", async () => {
     const client = await world.connect();
     await world.frame(client, subscribe('own'));
     expect(await traffic(() => world.publishFrom(client, ['a'], { qos: 0 }, 'own'))).toEqual({

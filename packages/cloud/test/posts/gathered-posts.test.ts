@@ -130,7 +130,7 @@ describe('what an event posts', () => {
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'there')).toHaveLength(2);
   });
 
-  it('is empty after a flush: what comes meanwhile waits for the next', async () => {
+  it('is empty after a flush: packets that come meanwhile wait for the next', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     posts.push('one', Buffer.from('first'), false);

@@ -84,7 +84,7 @@ describe('refused posts', () => {
 describe('packets on their way', () => {
   const bytes = (length: number) => Buffer.alloc(length, 1);
 
-  it('are one sequence for all who are sent the same', () => {
+  it('are one sequence for all recipients of the same packets', () => {
     const nothing = new PacketSequence();
     const [a, b] = [bytes(3), bytes(3)];
     const both = nothing.with(a, true).with(b, false);

@@ -84,7 +84,7 @@ const posts = ({ emulator }: Setup, status: number): number =>
   emulator.counters.snapshot().managementCalls[`POST ${status}`] ?? 0;
 
 describe('a post', () => {
-  it('is signed so that the gateway takes it, whatever characters it holds', async () => {
+  it('is signed so that the gateway takes it, with any characters', async () => {
     const setup = await setUp();
     for (const text of ['wAA=', 'ä€😀', 'x'.repeat(131_072)]) {
       expect(await setup.poster.post(setup.connectionId, text, true)).toBe('sent');
@@ -180,7 +180,7 @@ describe('a post', () => {
     expect(calls).toBe(5);
   });
 
-  it('that nobody answers is given up after two seconds', async () => {
+  it('without an answer is given up after two seconds', async () => {
     const silent = await listen(() => {});
     const poster = posterFor({ ...silent, region: 'us-east-1', credentials: CREDENTIALS });
     expect(await poster.post('c', 'x', false)).toBe('failed');

@@ -59,13 +59,13 @@ it('each key has an account of its own, whichever process takes what it publishe
   });
 });
 
-it('a key without a name has one account, whatever name is shown with it', async () => {
+it('a key without a name has one account, for any name that is shown with it', async () => {
   const backend = new PublishEndpoint(world, process);
   await publishAs(backend, Array(8).fill(bearer(KEY)));
   expect(await publishAs(backend, [basic('another', KEY), basic('and-another', KEY)])).toEqual([429, 429]);
 });
 
-it('what is signed is charged to the ARN that signed it', async () => {
+it('a signed request is charged to the ARN of its signer', async () => {
   const signed = new PublishEndpoint(world, process, { readKeys: undefined });
   await publishAs(signed, Array(8).fill({ signedBy: `${ROLE}/i-1` }));
   expect(await publishAs(signed, [{ signedBy: `${ROLE}/i-1` }, { signedBy: `${ROLE}/i-2` }])).toEqual([

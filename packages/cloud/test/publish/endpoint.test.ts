@@ -38,7 +38,7 @@ describe('POST /api/v5/publish', () => {
     expect(world.gateway.packetsTo(connectionId)).toMatchObject([{ cmd: 'publish', qos: 1, text: 'hello' }]);
   });
 
-  it('answers 202 where nobody has subscribed, and retains what it was asked to', async () => {
+  it('answers 202 when there are no subscribers, and retains the message as requested', async () => {
     const { status, body } = await endpoint.publish({ topic: 'a', payload: 'kept', retain: true });
     expect([status, body]).toEqual([202, { reason_code: 16, message: 'no_matching_subscribers' }]);
     const connectionId = await world.connect();
@@ -50,7 +50,7 @@ describe('POST /api/v5/publish', () => {
     expect(reply).toMatchObject([{ cmd: 'suback' }, { cmd: 'publish', text: 'kept', retain: true }]);
   });
 
-  it('answers 200 when what is for many is in the queue of the workers', async () => {
+  it('answers 200 when a message for many is in the queue of the workers', async () => {
     await subscribers('wide', 3);
     const { status } = await endpoint.publish({ topic: 'wide', payload: 'all', qos: 1 });
     expect(status).toBe(200);
@@ -238,7 +238,7 @@ describe('a request', () => {
     expect((await endpoint.publish({ topic: 'a', payload: 'x' }, { headers })).status).toBe(202);
   });
 
-  it('carries the clock of the last answer, so that what a backend retains is never older than what it retained', async () => {
+  it("carries the clock of the last answer, so that a backend's retained message is always newer than its last one", async () => {
     const aheadClock = new MessageClock({ now: () => world.time.nowMs + 30_000 }, 'other');
     aheadClock.next();
     const ahead = { headers: { 'apus-clock': aheadClock.read() } };
@@ -332,7 +332,7 @@ describe('with keys', () => {
 describe('with IAM', () => {
   const message = { topic: 'a', payload: 'x' };
 
-  it('whoever Lambda let through may publish everywhere', async () => {
+  it('a caller that Lambda has verified may publish everywhere', async () => {
     const signed = new PublishEndpoint(world, process, { readKeys: undefined });
     expect((await signed.publish(message, { signedBy: BACKEND })).status).toBe(202);
     const { status, body } = await signed.publish(message);

@@ -19,7 +19,7 @@ it('a body is read as Lambda hands it over: text as UTF-8, everything else in ba
   expect([textOf(empty), textOf({ ...EVENT, body: null })]).toEqual(['', '']);
 });
 
-it('whoever has signed is the caller, and a header is none', () => {
+it('the signer is the caller, and a header names none', () => {
   expect(requestOf({ ...EVENT, headers: { caller: 'me' } }).caller).toBeUndefined();
   const userArn = 'arn:aws:sts::123456789012:assumed-role/backend/i-1';
   const signed = { ...EVENT.requestContext, authorizer: { iam: { userArn } } };

@@ -72,7 +72,7 @@ describe('a message of a request', () => {
 const good = { topic: 'a', payload: 'x' };
 const withProperties = (properties: unknown) => ({ ...good, properties });
 
-describe('what is wrong is said in a sentence', () => {
+describe('an error is a sentence', () => {
   it.each([
     ['text', 'A message is an object with a topic and a payload, not "text".'],
     [[], 'A message is an object with a topic and a payload, not [].'],

@@ -154,7 +154,7 @@ describe('the deliveries of one publisher', () => {
     expect(await publishOne()).toBe(ReasonCode.Success);
   });
 
-  it('are those of an identity, whatever its client identifiers', async () => {
+  it('are those of an identity, for all of its client identifiers', async () => {
     world = await World.create({ deliveriesPerMinuteMax: 5 });
     await world.subscribers(1, { qos: 1 }, {}, 'one');
     const codes: (number | undefined)[] = [];

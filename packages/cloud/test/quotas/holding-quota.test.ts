@@ -156,7 +156,7 @@ describe('the number of what is held', () => {
   });
 });
 
-it('the sweep counts anew what has turned somebody away, and was wrong', async () => {
+it('the sweep recounts a wrong number that has refused a client', async () => {
   const world = await TimersWorld.create();
   const quotas = { identity: { connectionsMax: 1 } };
   const start = () => world.process({ quotas });

@@ -38,7 +38,7 @@ const BANS_STEPS = 2;
 const dying = (at: number): Process => world.process({ kill: new Kill(at) });
 
 describe('a connection past its life', () => {
-  it('is lost at the time of the cut that nobody noticed', async () => {
+  it('is lost at the time of the unnoticed cut', async () => {
     const beganAtMs = world.time.nowMs;
     await world.connect('a', PERSISTENT);
     pass(LIFE_MS);
@@ -126,7 +126,7 @@ describe('a connection whose queue stands still', () => {
     expect(world.gateway.deleted).toEqual(['stuck']);
   });
 
-  it('is left alone while nothing waits, and when what waits has moved', async () => {
+  it('is left alone while no message waits, and when its queue has moved', async () => {
     await world.connect('idle', PERSISTENT);
     await fill();
     pass(FIVE_MINUTES_MS + 1);
@@ -137,7 +137,7 @@ describe('a connection whose queue stands still', () => {
 });
 
 describe('a session whose connection is over', () => {
-  it('hears of it from the sweep when the one who noticed has died, with the time at which it was noticed', async () => {
+  it('hears of it from the sweep when the process that noticed has died, with the time at which it was noticed', async () => {
     await world.connect('a', { ...PERSISTENT, will: WILL });
     pass(1_000);
     const endedAtMs = world.time.nowMs;
@@ -256,7 +256,7 @@ describe('a session past its expiry', () => {
   });
 });
 
-describe('a will that nobody publishes', () => {
+describe('a will that no process publishes', () => {
   it('of a connection whose loss was noticed by a process that died before it set the timer', async () => {
     await watch('watcher');
     await world.connect('a', { ...PERSISTENT, will: WILL });
@@ -298,7 +298,7 @@ describe('a will that nobody publishes', () => {
   );
 });
 
-describe('what is as it should be', () => {
+describe('a consistent table', () => {
   it('is left as it is', async () => {
     await watch('watcher');
     await world.connect('live', { ...PERSISTENT, will: WILL });
@@ -487,7 +487,7 @@ describe('a run that has no time for the whole table', () => {
   });
 });
 
-describe('what a sweep could not deal with', () => {
+describe('a finding that a sweep could not deal with', () => {
   it('is found by the next one although it is not new any more', async () => {
     await world.connect('a', PERSISTENT);
     await world.disconnect('a', 1006, dying(BANS_STEPS + 3));

@@ -47,7 +47,7 @@ describe('a timer in SQS', () => {
     expect(delays()).toEqual([900, 900, 900]);
   });
 
-  it('waits at least a second when it is armed again, whatever the clocks say', async () => {
+  it('waits at least a second when it is armed again, even if clocks disagree', async () => {
     const { again, delays } = setUp();
     await again(1);
     await again(0);

@@ -125,7 +125,7 @@ describe('latency', () => {
     expect(effectMs).toBeGreaterThan(0);
   });
 
-  it('is cut short by the one who waits, and the call takes effect all the same', async () => {
+  it('is cut short by the caller, and the call takes effect all the same', async () => {
     const { clock, client, send } = await startDynamoDb({
       faults: { latencyMs: ({ operation }) => (operation === 'PutItem' ? 100 : 0) },
     });

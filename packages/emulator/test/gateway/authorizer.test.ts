@@ -23,7 +23,7 @@ const authorizer = (authorize: Authorize, more: Partial<AuthorizerOptions> = {})
   authorizer: { createEnvironment: () => ({ authorize }), ...more },
 });
 
-test('what the authorizer found out comes with every event of the connection, as text', async () => {
+test("the authorizer's context comes with every event of the connection, as text", async () => {
   const seen: (ConnectEvent | MessageEvent | DisconnectEvent)[] = [];
   const note = async (event: (typeof seen)[number]) => {
     seen.push(event);

@@ -137,7 +137,7 @@ test('$disconnect may run while $default is still running', async () => {
   await emulator.quiet();
 });
 
-test('a $disconnect that throws disturbs nobody', async () => {
+test('a $disconnect that throws disturbs no other connection', async () => {
   const errors: string[] = [];
   const emulator = await start(
     { disconnect: () => Promise.reject(new Error('broken')) },

@@ -98,7 +98,7 @@ test('an environment is killed at a checkpoint', async () => {
   expect(wrote).toBe(1);
 });
 
-test('an environment is killed on command: what its handler still returns is ignored', async () => {
+test('an environment is killed on command: a later result of its handler is ignored', async () => {
   const running = deferred<string>();
   const goOn = deferred();
   const { emulator, client } = await withFaults({}, (environment) => ({

@@ -91,7 +91,7 @@ test('without the shuffle, messages start and replies leave in order', async () 
   expect(await client.nextMessages(20)).toEqual(sent);
 });
 
-test('what is not JSON, or selects no route that exists, goes to $default', async () => {
+test('a message that is not JSON, or selects no existing route, goes to $default', async () => {
   const emulator = await start({
     default: async (event) => ({ ...ok, body: `${event.requestContext.routeKey} ${event.body}` }),
   });

@@ -206,7 +206,7 @@ test('a checkpoint holds a frozen environment, and never lets a dead one go on',
   expect(passed).toEqual(['forgotten']);
 });
 
-test('what a timed out environment still sends is never handled', async () => {
+test('a call of a timed out environment is never handled', async () => {
   const management = deferred<Environment>();
   const emulator = await start((environment) => ({
     default() {

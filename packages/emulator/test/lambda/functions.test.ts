@@ -19,7 +19,7 @@ test('a function without a trigger is invoked with an event, which crosses as JS
   expect(emulator.counters.snapshot().invocations.worker).toMatchObject({ count: 1 });
 });
 
-test('whoever invokes hears of what it throws, of its timeout, and of a name that nobody has', async () => {
+test('the caller of invoke gets its error, its timeout, and an error for an unknown name', async () => {
   const emulator = await emulatorWith(
     {
       functionName: 'fails',

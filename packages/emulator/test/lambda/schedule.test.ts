@@ -42,7 +42,7 @@ test('a schedule calls its function at its rate, with an event of EventBridge', 
   expect(emulator.counters.snapshot().invocations.sweep).toMatchObject({ count: 2 });
 });
 
-test('what failed is tried again after one minute and after two more, and then no more', async () => {
+test('a failed invocation is tried again after one minute and after two more, and then no more', async () => {
   const times: number[] = [];
   const emulator = await withSchedule(async () => {
     times.push(emulator.clock.now() - Date.UTC(2026, 0, 1));

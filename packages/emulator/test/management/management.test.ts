@@ -66,7 +66,7 @@ test.each([PostToConnectionCommand, GetConnectionCommand, DeleteConnectionComman
   },
 );
 
-test('a connection that nobody ever had is answered 410, an id that is none 400', async () => {
+test('a connection that never existed is answered 410, a malformed id 400', async () => {
   const { management } = await connected();
   const post = (ConnectionId: string) =>
     management.send(new PostToConnectionCommand({ ConnectionId, Data: 'x' }));

@@ -18,7 +18,7 @@ function presigned(url: string, signing: Partial<Signing> = {}): Promise<string>
   return presignedUrl(url, { credentials: ADA.credentials, ...signing });
 }
 
-test('a handshake that is signed in its query is let in, and $connect is told who signed', async () => {
+test('a handshake that is signed in its query is let in, and $connect gets the signer', async () => {
   const events: ConnectEvent[] = [];
   const emulator = await start(
     {
@@ -57,7 +57,7 @@ test('a handshake may be signed in its Authorization header', async () => {
   await Client.open(emulator.url, [], { headers });
 });
 
-test('events after $connect do not say who signed', async () => {
+test('events after $connect do not name the signer', async () => {
   const events: MessageEvent[] = [];
   const emulator = await start(
     {

@@ -23,7 +23,7 @@ async function secretsOf(options: Partial<EmulatorOptions>) {
   return { seed, secrets: [credentials, ...ids] };
 }
 
-test('[SEC-ORIGIN-3] without a seed, secrets cannot be drawn again by somebody who guesses the 32 bits of one', async () => {
+test('[SEC-ORIGIN-3] without a seed, an attacker who guesses the 32 bits of a seed cannot reproduce secrets', async () => {
   const real = await secretsOf({});
   const guessed = await secretsOf({ seed: real.seed });
   expect(guessed.secrets).toHaveLength(3);

@@ -49,7 +49,7 @@ test.each([
   expect(emulator.sqs.depth('jobs').available).toBe(available);
 });
 
-test('a call that nobody awaits is held until the next invocation', async () => {
+test('a call that is not awaited is held until the next invocation', async () => {
   const { client, emulator } = await withSender({}, (_environment, queue, url) => ({
     async default(event) {
       if (event.body === 'forget') setImmediate(() => void send(queue, url, event.body));

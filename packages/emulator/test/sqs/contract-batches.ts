@@ -98,7 +98,7 @@ export function batchesAndBadInput(bench: Bench): void {
       expect(await nameOf(receive(url, { MaxNumberOfMessages: 11 }))).toBe('InvalidParameterValue');
     });
 
-    it('is refused: a receipt handle that nobody has given out', async () => {
+    it('is refused: a receipt handle that the queue has not given out', async () => {
       const url = await createQueue();
       await expect(remove(url, { ReceiptHandle: 'made-up' })).rejects.toBeInstanceOf(ReceiptHandleIsInvalid);
     });

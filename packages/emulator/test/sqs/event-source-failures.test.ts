@@ -69,7 +69,7 @@ describe('partial batch responses', () => {
     expect((await comeAgain((ids) => failures(ids[4], 'nobody'))).again).toEqual(ALL);
   });
 
-  test('without the option, whatever is returned is success', async () => {
+  test('without the option, every result is success', async () => {
     const options = { source: { reportBatchItemFailures: false } };
     expect((await comeAgain((ids) => failures(ids[0]), options)).again).toEqual([]);
   });

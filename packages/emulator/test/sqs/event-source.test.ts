@@ -6,7 +6,7 @@ import { startWorker } from './worker.ts';
 
 const EMPTY = { available: 0, delayed: 0, inFlight: 0 };
 
-test('a function gets a batch in the shape of AWS, and what it handled is deleted', async () => {
+test('a function gets a batch in the shape of AWS, and the handled messages are deleted', async () => {
   const { batches, emulator, send, settle } = await startWorker();
   await send('hello', { MessageAttributes: { city: { DataType: 'String', StringValue: 'Any City' } } });
   await settle();

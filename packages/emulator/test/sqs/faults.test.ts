@@ -22,7 +22,7 @@ test('sendFails: an error of the service, and nothing was sent', async () => {
   expect(sqs.events).toEqual({ sendFails: 1 });
 });
 
-test('sendFailsAfterwards: who tries again doubles the message, but on a FIFO queue', async () => {
+test('sendFailsAfterwards: a retry doubles the message, but not on a FIFO queue', async () => {
   let lost = 0;
   const { bench, create, sqs } = withFaults({
     sendFailsAfterwards: () => {
@@ -134,7 +134,7 @@ test('earlyRedelivery: a second consumer has the message before the first one is
   expect(atOnce).toBeLessThan(8);
 });
 
-test('receiveFewer and receiveNothing: what is there does not all come at once', async () => {
+test('receiveFewer and receiveNothing: the messages do not all come at once', async () => {
   const { bench, create } = withFaults({ receiveFewer: 1, receiveNothing: 0.5 });
   const url = create();
   for (let body = 0; body < 20; body += 1) await bench.send(url, String(body));

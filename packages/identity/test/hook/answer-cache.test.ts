@@ -3,7 +3,7 @@ import { AnswerCache } from '../../src/hook/answer-cache.ts';
 
 const clock = { now: () => 0 };
 
-test('what a hook has answered has a bound, and the client that asked longest ago goes first', () => {
+test("the cache of a hook's answers is bounded, and drops the client that asked longest ago first", () => {
   const cache = new AnswerCache({ clock, ttlMs: 1_000, entriesPerClientMax: 4, entriesMax: 10 });
   for (let client = 0; client < 100; client++) {
     for (let question = 0; question < 8; question++)

@@ -172,7 +172,7 @@ describe('a hook for authorization in the configuration', () => {
     expect(await ask()).toBe(false);
   });
 
-  test('is not there by default: what rules do not say is denied', () => {
+  test('is not there by default: access beyond the rules is denied', () => {
     const { sender, context } = stage();
     const authorizer = createAuthorizer(read(HOOK).authorization, context);
     const ada = { tenant: 'default', name: 'ada', rules: [] };

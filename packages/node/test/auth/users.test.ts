@@ -169,7 +169,7 @@ test('a node reads its users file again, and says in its log who has changed', a
   expect([await answer('ada'), await answer('bob')]).toEqual([0x86, 0]);
 });
 
-test('what a user may do is asked each time: users that are read anew count at once', () => {
+test("a user's rules are read each time: a changed users file counts at once", () => {
   let users = usersWith({ publish: ['a'] });
   const authorizer = new UsersAuthorizer({ get: (name) => users.get(name) });
   expect(authorizer.mayPublish(ADA, 'c', 'a', TERMS)).toBe(true);

@@ -164,7 +164,7 @@ await withService((service) => {
       }
     }, 120_000);
 
-    it('until its memory is older than any repetition, whatever TTL does', async () => {
+    it('until its deduplication record is older than any repetition, whatever TTL does', async () => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock, repeatSecondsMax: 100 });
       const { session } = await open(stores, unique('tenant'), 'c');
@@ -182,7 +182,7 @@ await withService((service) => {
       expect(await offer()).toBeGreaterThan(0);
     });
 
-    it('and a retained message as often as somebody subscribes', async () => {
+    it('and a retained message as often as a client subscribes', async () => {
       const receiver = await QueueReceiver.make(() => service.make());
       const message = await receiver.message('retained');
       const session = await receiver.client.session();

@@ -16,7 +16,7 @@ import { FakeClock, NOW_MS, withService } from '../support/stores.ts';
 
 await withService((service) => {
   describe('a queued message', () => {
-    it('of 2 MiB waits in pieces, once for all who wait for it', async () => {
+    it('of 2 MiB waits in pieces, once for all of its recipients', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const sessions = [];

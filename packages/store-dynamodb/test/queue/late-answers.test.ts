@@ -74,7 +74,7 @@ await withService((service) => {
       for (const packetId of packetIds) expect(await stores.queues.release(session, packetId)).toBe('done');
     });
 
-    it('brings the last answer that was awaited: what waits behind that is dequeued in its place', async () => {
+    it('brings the last awaited answer: the messages that wait are dequeued in their order', async () => {
       const { stores, old, packetIds, connect, offer } = await begin(1, 1, 1);
       expect(await offer(2, old)).toBe(0);
       const session = await connect();

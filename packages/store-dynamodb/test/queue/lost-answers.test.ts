@@ -76,7 +76,7 @@ await withService((service) => {
       expect(owedWillOf).toBeUndefined();
     });
 
-    it('what has left a queue is counted once', async () => {
+    it('a message that has left a queue is counted once', async () => {
       const { stores, hasLost } = losing('UpdateItem', 'ADD rn');
       const { session } = await open(stores, unique('tenant'), 'c');
       await detach(stores, session, 'c:1');

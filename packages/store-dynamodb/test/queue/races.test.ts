@@ -100,7 +100,7 @@ await withService((service) => {
   };
 
   describe('append, then look again', () => {
-    it('a message that is appended while the session goes live is dequeued by the client, whom its publisher tells', async () => {
+    it('a message that is appended while the session goes live is dequeued by the client, which its publisher nudges', async () => {
       const race = await begin();
       await race.lose();
       race.interruption.beforeFirst(putsWaiting, async () => {

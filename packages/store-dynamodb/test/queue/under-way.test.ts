@@ -63,7 +63,7 @@ await withService((service) => {
       expect(sent()).toEqual(['first-subscriber 6', 'second-subscriber 6']);
     });
 
-    it('is not refused at QoS 2: who has it inflight gets it with the next connection, before what is newer', async () => {
+    it('is not refused at QoS 2: a client that has it inflight gets it with the next connection, before newer messages', async () => {
       const { throttle, sent, come, frame } = await begin();
       const message = publishOf('a', { qos: 2, payload: '5', packetId: PACKET_ID });
       await come('1', 'publisher');

@@ -64,7 +64,7 @@ await withService((service) => {
       );
     });
 
-    it('is one write for whoever knows how it stands, and two for others', async () => {
+    it('is one write for a process that knows the account, and two for others', async () => {
       const { account, stores, other } = setup();
       await stores.quotaAccounts.charge(account, 1_000, MINUTE_MS, false);
       await stores.quotaAccounts.charge(account, 1_000, MINUTE_MS, true);

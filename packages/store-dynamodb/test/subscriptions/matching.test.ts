@@ -197,7 +197,7 @@ await withService((service) => {
         .flatMap(({ subscribers }) => subscribers.map(({ session }) => session.clientId))
         .sort();
 
-    it('doubles its shards as they fill, moves nobody and misses nobody', async () => {
+    it('doubles its shards as they fill, moves no subscriber and misses none', async () => {
       const filled = await fill(40);
       const { tenant, stores, sessions } = filled;
       expect(await namesOf(filled)).toEqual(sessions.map(({ clientId }) => clientId).sort());
@@ -228,7 +228,7 @@ await withService((service) => {
       expect(head?.shards).toBeLessThanOrEqual(8);
     });
 
-    it('finds each subscriber where it stands, from whatever number of shards', async () => {
+    it('finds each subscriber in its shard, from any number of shards', async () => {
       const filled = await fill(30);
       const { stores, sessions } = filled;
       const replacement = { ...subscriptionTo('wide'), qos: 2 as const };

@@ -132,7 +132,7 @@ await withService((service) => {
       expect([again, passOnAs]).toEqual([0, undefined]);
     });
 
-    it('is not among those who may get a message, although its subscriptions are still there', async () => {
+    it('is not among the members that may get a message, although its subscriptions are still there', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'member');

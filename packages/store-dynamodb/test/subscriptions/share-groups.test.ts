@@ -108,7 +108,7 @@ await withService((service) => {
       ]);
     });
 
-    it('make room for one more when nobody stands in one of them', async () => {
+    it('make room for one more when one of them has no members', async () => {
       const { stores, session, found } = await begin();
       await stores.subscriptions.put(session, names(SHARE_GROUPS_MAX), MAXIMUM);
       await stores.subscriptions.remove(session, [of('group-7')]);
@@ -163,11 +163,11 @@ await withService((service) => {
     });
   });
 
-  describe('the name of a share group that nobody stands in', () => {
+  describe('the name of a share group without members', () => {
     /** Enough groups for the last of them to look for names that can go. */
     const look = names(SHARE_GROUPS_LOOK - 1);
 
-    it('is entered again when it goes just before somebody joins', async () => {
+    it('is entered again when it is removed just before a member joins', async () => {
       const { make, stores, session, groupNames, found } = await begin();
       const { hooks, reached, release } = heldUp(isJoin);
       const joining = make({ hooks }).subscriptions.put(session, [of('g')], MAXIMUM);
@@ -182,7 +182,7 @@ await withService((service) => {
       expect(await stores.subscriptions.put(session, [of('g')], MAXIMUM)).toEqual(['replaced']);
     });
 
-    it('is entered again by each who joins, when it goes before each of them', async () => {
+    it('is entered again by each joining member, when it is removed before each of them', async () => {
       const { tenant, make, stores, session, groupNames, found } = await begin();
       let times = 0;
       const before: Hooks['before'] = async (operation, input) => {
@@ -201,7 +201,7 @@ await withService((service) => {
       expect(await found()).toEqual(['g']);
     });
 
-    it('stays where somebody joins while it is to go, and the others go', async () => {
+    it('stays when a member joins while it is to be removed, and the others are removed', async () => {
       const { tenant, make, stores, session, groupNames, found } = await begin();
       const gone = [of('g'), of('h')];
       await stores.subscriptions.put(session, gone, MAXIMUM);

@@ -26,7 +26,7 @@ test('names are sorted as people count, both ways', () => {
   expect(names('Name', true)).toEqual(['room-10', 'room-9', 'room-1']);
 });
 
-test('what is not known stands last, whichever way', () => {
+test('unknown values stand last, in either direction', () => {
   expect(names('Count', false)).toEqual(['room-10', 'room-1', 'room-9']);
   expect(names('Count', true)).toEqual(['room-1', 'room-10', 'room-9']);
 });

@@ -84,7 +84,7 @@ describe('a run against a broker', () => {
     });
   });
 
-  it('fails with what the platform says where nobody listens', async () => {
+  it("fails with the platform's error when no server listens", async () => {
     const snapshot = await snapshotOf({ ...newProfile('ws://127.0.0.1:1/mqtt'), door: 'node' }, {});
     expect(snapshot).toMatchObject({ phase: 'failed', trouble: { kind: 'closed', code: 1006 } });
   });

@@ -12,7 +12,7 @@ import { copiesOf, DEFAULT_PLAN, filterOf, problemsOf, topicOf } from '../../../
 import { SequenceTracker } from '../../../src/features/bench/sequence-tracker.ts';
 
 describe('a stream of sequence numbers', () => {
-  it('has what came before as a duplicate, and what came late out of order', () => {
+  it('counts an earlier message as a duplicate, and a late one as out of order', () => {
     const tracker = new SequenceTracker();
     const arrivals = [0, 1, 1, 3, 2, 2, 0].map((sequence) => tracker.take(sequence));
     expect(arrivals).toEqual(['next', 'next', 'duplicate', 'next', 'out-of-order', 'duplicate', 'duplicate']);

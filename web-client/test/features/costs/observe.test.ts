@@ -45,7 +45,7 @@ test('among clients that are all alike, what one receives for what it publishes 
   expect(estimate({ clients: 10, ...workload }).traffic.deliveries).toBeCloseTo(10 * 25 * 24 * 30);
 });
 
-test('for one that only receives, somebody publishes', () => {
+test('for one that only receives, another client publishes', () => {
   expect(workloadOf({ ...OBSERVED, publishedPerHour: 0, receivedPerHour: 25 })).toMatchObject({
     publishesPerHour: 25,
     fanOut: 1,

@@ -137,7 +137,7 @@ describe('what a payload is taken for', () => {
   });
 });
 
-describe('a format that somebody chose', () => {
+describe('a format that the user chose', () => {
   it('is kept, with the parser’s words where the payload does not fit', () => {
     const decoded = decodePayload(utf8('not json'), 'json');
     expect(decoded.format).toBe('json');

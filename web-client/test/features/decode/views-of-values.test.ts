@@ -14,7 +14,7 @@ describe('a path', () => {
     expect(pathText([])).toBe('$');
   });
 
-  it('reads back to what it was, whatever the names', () => {
+  it('reads back to the same value, for any names', () => {
     const segment = fc.oneof(fc.string(), fc.nat(1_000));
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 5 }), (path) => {

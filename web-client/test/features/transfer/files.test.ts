@@ -109,7 +109,7 @@ test('a topic alias belongs to its connection and is left out', () => {
   expect(text).not.toContain('ubscription');
 });
 
-test('messages that somebody wrote by hand need little', () => {
+test('messages written by hand need few fields', () => {
   expect(readText('[{"topic": "a", "payloadText": "hello"}]')).toMatchObject({
     type: 'messages',
     messages: [{ topic: 'a', atMs: undefined, qos: 0, retain: false, direction: 'received' }],
@@ -227,7 +227,7 @@ describe('connections', () => {
   };
   const secrets = { password: 'hunter2' };
 
-  it('leave their secrets behind unless somebody asked for them', () => {
+  it('leave their secrets behind unless the user asked for them', () => {
     const text = connectionsFile([profile], undefined);
     expect(text).not.toMatch(/t0ken|k3y|hunter2|storeSecrets/);
     expect(readText(text)).toMatchObject({

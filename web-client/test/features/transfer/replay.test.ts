@@ -89,7 +89,7 @@ describe('a replay', () => {
     expect(replayDurationMs(messages, pace)).toBe(pace.kind === 'fast' ? undefined : times[2]);
   });
 
-  it('stops when somebody says so, and says how far it came', async () => {
+  it('stops when the user says so, and says how far it came', async () => {
     const stage = new Stage({ messages, pace: { kind: 'original', factor: 1 } });
     await stage.advance(150);
     stage.stop();
@@ -124,7 +124,7 @@ describe('a replay', () => {
 });
 
 test.each(['node', 'gateway'] as const)(
-  'what was received at the %s door, exported, imported and published again, arrives byte for byte',
+  'messages received at the %s door, exported, imported and published again, arrive byte for byte',
   async (door) => {
     const node = await startBroker();
     const subscription = subscriptionFor('#', { qos: 2 });

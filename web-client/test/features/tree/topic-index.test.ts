@@ -62,7 +62,7 @@ describe('the index of topics', () => {
     expect(at(index, '/a').path).toBe('/a');
   });
 
-  it('agrees with a plain count, whatever comes', () => {
+  it('agrees with a plain count, for any messages', () => {
     const topic = fc.array(fc.constantFrom('', 'a', 'b', 'room-2'), { minLength: 1, maxLength: 4 });
     const sent = fc.record({ topic, retain: fc.boolean(), payload: fc.constantFrom('', 'v') });
     fc.assert(
