@@ -100,7 +100,7 @@ export class Connection implements SocketEnd {
     }
   }
 
-  /** Never throws: after the end there is nobody to send to, as with any socket. */
+  /** Never throws: after the end data is dropped, as with any socket. */
   write(data: ArrayBuffer | ArrayBufferView, sent: (error?: Error) => void): void {
     if (this.#isClosed()) {
       this.#ports.settings.timers.defer(() => sent(new Error('The socket is closed')));
@@ -224,7 +224,7 @@ export class Connection implements SocketEnd {
     });
   }
 
-  /** A closing handshake would only keep timers running: nobody waits for its end. */
+  /** A closing handshake would only keep timers running: no code waits for its end. */
   #abandonSocket(code: number, reason: string): void {
     const webSocket = this.#webSocket;
     if (webSocket?.terminate === undefined) webSocket?.close(code, reason);

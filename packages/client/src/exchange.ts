@@ -85,7 +85,7 @@ export class Exchange {
     this.#outbound.pause(isPaused);
   }
 
-  /** What the library writes. */
+  /** Takes bytes that the library writes. */
   write(chunk: Uint8Array): void {
     for (const packet of this.#splitter.push(chunk)) {
       if (this.#isOver) return;
@@ -221,7 +221,7 @@ export class Exchange {
     }
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
-    // In vain: the server may wait for the acknowledgement of what is held.
+    // In vain: the server may wait for the acknowledgement of held packets.
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
     if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
@@ -234,7 +234,7 @@ export class Exchange {
     return this.#isConnected && !this.#outbound.hasMore && !isSubscribing && !this.#parted.isUnderWay;
   }
 
-  /** Hands packets over to the library, once the transport has read in them what it needs. */
+  /** Hands packets over to the library, after the transport has read the facts that it needs. */
   #take(bytes: Bytes, packets: readonly Uint8Array[]): void {
     if (this.#isOver) return;
     const { statistics, deliver } = this.#ports;
@@ -285,7 +285,9 @@ export class Exchange {
     return true;
   }
 
-  /** What waits when the connection ends would be lost, unless the session keeps it and its older messages too. */
+  /**
+   * Packets that wait when the connection ends would be lost, unless the session keeps them and its older messages too.
+   */
   #handOverHeld(): void {
     const keepsOlder = this.#outbound.hasMore && !this.#facts.isEphemeral;
     for (const push of this.#holdBack.release()) {

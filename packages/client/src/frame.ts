@@ -29,7 +29,7 @@ export type ServerFrame =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Header, then what follows it. The header of a push is empty, so a header without `:` or `;` matches as that. */
+/** Header, then the body. The header of a push is empty, so a header without `:` or `;` matches as that. */
 const REPLY = /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
 const PART = '&';
 const NUDGE = '?';

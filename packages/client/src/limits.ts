@@ -12,7 +12,7 @@ export const OFFER = '(nudge)';
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
 
-/** What the gateway takes in one frame; a clock that does not fit stays at home (2). */
+/** The characters that the gateway takes in one frame; a clock that does not fit is left out (2). */
 export const FRAME_CHARACTERS_MAX = 32_768;
 
 /** API Gateway bills a message for each 32 KB begun. */
@@ -21,7 +21,7 @@ export const BILLED_CHARACTERS = 32_768;
 /** Replies of `!0` in a row before the connection is given up (3). */
 export const NOT_TAKEN_MAX = 4;
 
-/** A handler lives no longer than this (3): what must come after it waits as long. */
+/** A handler lives no longer than this (3): packets that must come after it wait as long. */
 export const HANDLER_LIFE_MS = 5_000;
 
 /** Pushes that wait behind a reply (4). */
@@ -41,7 +41,7 @@ export const RECONNECT_SECONDS_MAX = 120;
 /** A connection that lived this long after CONNACK was a good one: the next reconnect is a first one again (8). */
 export const STABLE_MS = 60_000;
 
-/** A token is renewed when this much of what was left of it has passed, at a random moment between the two (11). */
+/** A token is renewed when this part of its remaining life has passed, at a random moment between the two (11). */
 export const RENEW_FROM = 0.75;
 export const RENEW_UNTIL = 0.9;
 

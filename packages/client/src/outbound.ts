@@ -9,7 +9,7 @@ import { PacketType } from './packet.ts';
 import { RarePublishes } from './rare-publishes.ts';
 import { countSent, type Statistics } from './statistics.ts';
 
-/** What outlives a connection. */
+/** The state that outlives a connection. */
 export interface Memory {
   /** The largest clock that a reply has carried (7). */
   clock: string | undefined;
@@ -40,7 +40,7 @@ export interface Receipt {
   readonly isEmpty: boolean;
 }
 
-/** Whose turn it is: one frame in flight, and the few that may go out of turn (3). */
+/** Decides which frame may leave: one is in flight, and a few may go out of turn (3). */
 export class Outbound {
   readonly queue = new OutgoingQueue();
   readonly #ports: OutboundPorts;
@@ -98,7 +98,7 @@ export class Outbound {
     this.#schedule();
   }
 
-  /** CONNACK came: what waits for the handlers of an earlier connection waits from now on. */
+  /** CONNACK came: from now on packets wait for the handlers of an earlier connection. */
   connected(): void {
     if (!this.#ports.memory.holdPublish) return;
     this.#holdAlarm.set(HANDLER_LIFE_MS, () => {
@@ -151,7 +151,7 @@ export class Outbound {
     return { packets: frame.packets.slice(0, taken) };
   }
 
-  /** Ends everything. What was outstanding is of unknown fate and is not sent again (6). */
+  /** Ends everything. Outstanding frames are of unknown fate and are not sent again (6). */
   stop(): void {
     const { memory } = this.#ports;
     const lost = this.#outstanding;

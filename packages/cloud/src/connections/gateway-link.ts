@@ -11,7 +11,7 @@ export function hasMore(state: LinkState): boolean {
   return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
 }
 
-/** One network connection while a frame of it is handled: what the broker sends is gathered here. */
+/** One network connection while a frame of it is handled. It gathers the packets that the broker sends. */
 export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
@@ -43,14 +43,15 @@ export class GatewayLink implements Link {
     this.takesNudges = wasOffered || offered.includes('nudge');
   }
 
-  /** Who has asked for the end of the network connection; undefined while it goes on. */
+  /** The side that has ended the network connection; undefined while it goes on. */
   get endedBy(): 'client' | 'server' | undefined {
     return this.#endedBy;
   }
 
   /**
-   * What waits for the session may be fetched with the next frame. What the window holds back of a queue is drawn by
-   * acknowledgements, in a frame that wants a reply or not; what it holds back of retained messages by the former alone.
+   * Messages wait for the session that the next frame may fetch. Acknowledgements dequeue the messages that the window
+   * holds back, in a frame with a reply or without; only a frame with a reply sends retained messages that the window
+   * holds back.
    */
   get isMoreWaiting(): boolean {
     const { state } = this;
@@ -58,7 +59,7 @@ export class GatewayLink implements Link {
     return this.#ranOutOfRoom && hasMore(state);
   }
 
-  /** What still fits into the reply's frame: a page of the queue, and the client fetches the next. */
+  /** The bytes that still fit into the reply's frame: a page of the queue, and the client fetches the next. */
   roomBytes(): number {
     const bytes = this.#isPutOff ? 0 : PACKED_BYTES_MAX - HEADERS_BYTES - this.out.bytes;
     if (bytes <= 0) this.#ranOutOfRoom = true;

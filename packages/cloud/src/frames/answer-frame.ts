@@ -55,7 +55,10 @@ export async function answerFrame(
   return { statusCode: 200, body };
 }
 
-/** What goes into the frame of the reply, and what behind it. The largest packet leaves no room for the frame's header. */
+/**
+ * Splits a reply into the packets of its frame and those of its parts. The largest packet leaves no room for the
+ * frame's header.
+ */
 function splitReply(
   packets: readonly OutgoingPacket[],
   bytesMax: number,
@@ -94,16 +97,16 @@ export async function endLink(handled: HandledFrame): Promise<ProxyResult> {
 }
 
 /**
- * As what is for others is posted, and with what that does when a post fails. This matters most where a PUBACK or a
- * PUBCOMP without a reply draws what waits, as nothing holds its client back:
+ * Posts packets to the frame's own client as to others, and ends the connection when a post fails. This matters most
+ * when a PUBACK or a PUBCOMP without a reply dequeues messages, as its client does not wait for a reply:
  *
  *     handler of PUBCOMP                 client
- *     draws m, QoS 2; posts it
+ *     dequeues m, QoS 2; posts it
  *                                        PUBLISH m; PUBREC, PUBREL, PUBCOMP: done with, its identifier is free
  *     answered 500: unknown
  *     (were it posted again …)
  *                                        … PUBLISH m would be another message [MQTT-4.4.0-1]
- *     ends the connection: the next one is sent m, or what is left of its exchange
+ *     ends the connection: the next one is sent m, or the rest of its exchange
  */
 async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPacket[]): Promise<void> {
   if (packets.length === 0) return;
@@ -112,13 +115,13 @@ async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPa
 }
 
 /**
- * What does not fit into the frame of a reply, which is a page of the queue and a message of over 73 KB behind it, goes
- * another way than the reply, and arrives before it. So each of these frames says that it is a part of the reply, and the
- * reply how many there are: the client puts them behind it, and whatever comes next behind them (docs/text-frames.md,
- * section 2).
+ * Packets that do not fit into the frame of a reply (a page of the queue and a message of over 73 KB behind it) are
+ * posted, and arrive before the reply. So each of these frames says that it is a part of the reply, and the reply says
+ * how many parts there are: the client puts the parts behind the reply, and later frames behind the parts
+ * (docs/text-frames.md, section 2).
  *
  *     handler of PUBACK                  client, if the part were a push
- *     draws 1, 2, and 3, which is large
+ *     dequeues 1, 2, and 3, which is large
  *     posts 3
  *                                        3
  *     replies: 1, 2
@@ -127,7 +130,7 @@ async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPa
  * And where the reply says that more is waiting, a push is held until the last page: 1, 2, 4, 3.
  *
  * A part is posted once. When it is unknown whether it arrived, or known that it did not and must have, the connection
- * is lost; a message of QoS 0 alone may be missing. Answers how many parts have arrived.
+ * is lost; a message of QoS 0 alone may be missing. Returns how many parts have arrived.
  */
 async function postParts(
   { environment, outbox, link }: HandledFrame,

@@ -9,7 +9,7 @@ import { chosenSubprotocol, headerOf, SUBPROTOCOL } from '../handshake/subprotoc
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { senderOf } from '../quotas/sender.ts';
 
-/** Characters of an origin in the log: a browser's is short, and anybody may send another. */
+/** Characters of an origin in the log: a browser's is short, but any client may send a longer one. */
 const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
 
 /** The connection would be cut with its first frame; this way it costs no more than the handshake. */
@@ -20,7 +20,7 @@ const TOO_MANY: ProxyResult = {
 
 export interface ConnectOptions {
   readonly links: LinkStore;
-  /** Absent: anybody's handshake is taken. */
+  /** Absent: every handshake is accepted. */
   readonly handshakes: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;

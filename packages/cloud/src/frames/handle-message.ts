@@ -19,7 +19,7 @@ import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from '
 import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
 import { topicNamesOf } from './topic-names.ts';
 
-/** A handler with less left than this begins no further packet: what it began has to be posted and saved. */
+/** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
 const RESERVE_MS = 1_500;
 
 /** No server's clock is so far ahead: a client made it up, and it would stay with every message from now on. */
@@ -160,7 +160,7 @@ async function handlePackets(
   let taken = 0;
   for (const packet of packets) {
     if (link.endedBy !== undefined) return undefined;
-    // Nobody would send the rest of a frame that has no reply.
+    // The client would not send the rest of a frame without a reply again.
     if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) {
       if (stores?.takeDrainDue() === true) drainNextTime(link);
       return taken;
@@ -169,7 +169,8 @@ async function handlePackets(
     if (!(packet instanceof Violation) && packet.type === 'publish') meter.add(METRICS.messagesIn);
     taken += 1;
   }
-  // What was acknowledged makes room, once for all of a frame. A fetch; and a frame with packets while a fetch is due is one too.
+  // The acknowledgements of a frame make room once, at its end. A fetch dequeues too, and so does a frame with packets
+  // while a fetch is due.
   const isDue = stores?.takeDrainDue() === true;
   const isFetch = packets.every(isFetching) && !isSignOfLife(link.state, packets);
   if (isDue || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
@@ -185,30 +186,32 @@ function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]
   return packets.some((packet) => !(packet instanceof Violation) && packet.type === 'pingreq');
 }
 
-/** A frame of nothing else asks for what waits: an empty one, acknowledgements, or a sign of life. */
+/** A frame of only such packets fetches: an empty one, acknowledgements, or PINGREQ. */
 function isFetching(packet: Packet | Violation): boolean {
   if (packet instanceof Violation) return false;
   return packet.type === 'puback' || packet.type === 'pubcomp' || packet.type === 'pingreq';
 }
 
 /**
- * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it sends
+ * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it
+ *   sends
  * no retained messages, and saves nothing but the connection's end:
  *
  *     handler of PUBACK, no reply        handler of SUBSCRIBE q
  *     loads: r is at its second page
  *                                        loads the same; saves: r, q
  *     (were it to send the page and save: r at its third …)
- *                                        … q would be lost; where this one had sent the page as well, it would come twice
+ * … q would be lost; where this one had sent the page as well, it would come twice
  *
- * It draws what its acknowledgements make room for as ever: whoever has let a message wait relies on that.
+ * It still dequeues the messages for which its acknowledgements make room: the publisher that appended a message relies
+ * on this.
  */
 function leaveReplays(link: GatewayLink): void {
   const { state } = link;
   if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
 }
 
-/** The rest of the frame comes back at once, and draws what waits. */
+/** The client sends the rest of the frame again at once, and that frame drains the queue. */
 function drainNextTime(link: GatewayLink): void {
   const { state } = link;
   if (state.phase === 'connected') link.state = { ...state, isDraining: true };
@@ -230,7 +233,7 @@ function versionOf(state: LinkState): ProtocolVersion | undefined {
   return state.phase === 'authenticating' ? state.connect.protocolVersion : undefined;
 }
 
-/** False when the connection ended while its frame was handled: what the frame began is undone as for a loss. */
+/** False when the connection ended while its frame was handled: then the frame's effects are undone as for a loss. */
 async function save(
   { links, broker }: Outbox,
   link: GatewayLink,

@@ -3,10 +3,13 @@ import { ReasonCode, Violation } from '@apus/mqtt';
 /** MQTT bytes of a client's frame: 32,764 characters of base64 and a marker (docs/text-frames.md, section 2). */
 export const CLIENT_PACKET_BYTES_MAX = 24_573;
 
-/** MQTT bytes of one frame to a client: 131,072 characters. A push takes no more than fits into what is billed as one. */
+/** MQTT bytes of one frame to a client: 131,072 characters. A push takes no more than fits into one billed message. */
 export const SERVER_FRAME_BYTES_MAX = 98_301;
 
-/** MQTT bytes of one reply: beside them its frame holds a clock, what was taken, how many parts, and the marker. */
+/**
+ * MQTT bytes of one reply: beside them its frame holds a clock, the number of packets taken, the number of parts, and
+ * the marker.
+ */
 export const REPLY_BYTES_MAX = 98_286;
 
 /** Bytes of these that the names of the extensions take which a reply agrees to, 28 characters in base64. */
@@ -43,7 +46,7 @@ const CLIENT_FRAME = new RegExp(
   `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
 );
 
-/** Reads a frame, or says what is wrong with it. */
+/** Reads a frame; returns a violation for a malformed one. */
 export function parseClientFrame(text: string): ClientFrame | Violation {
   const [, offer, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
   if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
@@ -78,7 +81,7 @@ export interface Reply {
   readonly extensions?: readonly Extension[] | undefined;
 }
 
-/** Two digits: over 2 MB, which only somebody causes who is sent each of his own messages many times over. */
+/** Two digits: over 2 MB. Only a client that gets each of its own messages many times over reaches this. */
 export const REPLY_PARTS_MAX = 99;
 
 export function formatReply({ bytes, more, clock, taken, parts = 0, extensions }: Reply): string {
@@ -89,7 +92,7 @@ export function formatReply({ bytes, more, clock, taken, parts = 0, extensions }
   return `${agreed}${seen}${handled}${behind}${more ? ';' : ':'}${toBase64(bytes)}`;
 }
 
-/** What of a reply did not fit into its frame, or not all of it. */
+/** The text of a part of a reply that did not fit into its frame. */
 export function formatPart(bytes: Uint8Array): string {
   return `&${toBase64(bytes)}`;
 }
