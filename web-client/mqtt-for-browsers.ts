@@ -7,7 +7,7 @@ const requireOfMqtt = createRequire(requireOfClient.resolve('mqtt'));
 const requireOfStreams = createRequire(requireOfMqtt.resolve('readable-stream'));
 const STREAMS = join(dirname(requireOfStreams.resolve('readable-stream')), '..', 'internal', 'streams');
 
-/** What mqtt.js asks for and a browser lacks, or what a worker that opens WebSockets never uses. */
+/** Modules that mqtt.js imports and a browser lacks, or that a worker with WebSockets never uses. */
 const STAND_INS: Readonly<Record<string, string>> = {
   debug: 'module.exports = () => () => {};',
   // mqtt.js asks for the order of use only where it assigns topic aliases by itself.
@@ -42,8 +42,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
 const PREFIX = '\0mqtt-for-browsers ';
 
 /**
- * Bundles mqtt.js from its modules. What it publishes for browsers holds polyfills of all that Node.js has, and clients
- * of TCP, TLS and other transports: twice as much as a worker with a WebSocket needs.
+ * Bundles mqtt.js from its modules. Its bundle for browsers holds polyfills of all that Node.js has, and clients of
+ * TCP, TLS and other transports: twice as much as a worker with a WebSocket needs.
  */
 export function mqttForBrowsers(): Plugin {
   const ofMqtt = /\/node_modules\/(mqtt|mqtt-packet|bl|readable-stream|string_decoder|safe-buffer)\//;

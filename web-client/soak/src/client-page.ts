@@ -99,7 +99,7 @@ export class ClientPage {
     return await this.page.evaluate(drainProbe);
   }
 
-  /** What the page's heap holds after everything that is garbage was collected. Stops the page for that. */
+  /** The bytes of the page's heap after a garbage collection. Stops the page for that. */
   async heapBytes(): Promise<number> {
     await this.#session.send('HeapProfiler.collectGarbage');
     const { usedSize } = await this.#session.send('Runtime.getHeapUsage');
@@ -114,7 +114,9 @@ export class ClientPage {
     return kibibytes === undefined ? undefined : Number(kibibytes) * KIBIBYTE;
   }
 
-  /** Processor time that the page's own thread has used so far, in seconds: what the machine's other work does not add to. */
+  /**
+   * Processor time that the page's own thread has used so far, in seconds: the machine's other work does not add to it.
+   */
   async threadSeconds(): Promise<number> {
     const { metrics } = await this.#session.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;

@@ -1,7 +1,7 @@
 // Publishes a steady stream, in a process of its own so that its work is not that of the page.
 import * as mqtt from 'mqtt';
 
-/** What it is told on its command line, as JSON. */
+/** The options on its command line, as JSON. */
 export interface GeneratorOptions {
   readonly url: string;
   /** Messages a second. */
@@ -15,13 +15,13 @@ export type GeneratorReport =
   | { readonly type: 'ready' }
   | { readonly type: 'stopped'; readonly sent: number; readonly elapsedMs: number };
 
-/** What is due is published this often. */
+/** The interval in which due messages are published. */
 const TICK_MS = 4;
 
 /** After a pause of the process no more than this is made up for at once. */
 const BEHIND_MS_MAX = 200;
 
-/** Tells its parent what it does; a process without a parent has nobody to tell. */
+/** Reports to its parent process, if it has one. */
 function report(text: GeneratorReport): void {
   process.send?.(text);
 }
@@ -65,7 +65,7 @@ async function main({ url, rate, topics }: GeneratorOptions): Promise<void> {
       process.disconnect();
     });
   });
-  // Nobody is left to tell it to stop.
+  // The parent is gone and can no longer stop it.
   process.once('disconnect', () => process.exit());
   report({ type: 'ready' });
 }

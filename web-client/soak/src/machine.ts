@@ -4,7 +4,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 /** Where Linux says how long something has waited for a processor. */
 const PRESSURE = '/proc/pressure/cpu';
 
-/** What the numbers were measured on, in one line. */
+/** The machine of the measurements, in one line. */
 export function machineText(browserVersion: string): string {
   const processors = cpus();
   const memoryGiB = Math.round(totalmem() / 1024 ** 3);

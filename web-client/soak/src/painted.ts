@@ -1,6 +1,6 @@
 import type { ClientPage } from './client-page.ts';
 
-/** What is done in the page, and how long it takes until it can be seen. */
+/** An act in the page, whose time until it is visible is measured. */
 export type Act =
   | { readonly type: 'press'; readonly label: string }
   | { readonly type: 'search'; readonly text: string };

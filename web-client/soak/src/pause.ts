@@ -1,7 +1,7 @@
 import type { ClientPage } from './client-page.ts';
 import { count } from './words.ts';
 
-/** What pausing the messages has shown. */
+/** The measurements of a pause. */
 export interface PauseSeen {
   /** The list was the same at the end of the pause as when what had come before it was drawn. */
   readonly stoodStill: boolean;

@@ -1,4 +1,4 @@
-/** What was seen in the page since it was last asked. */
+/** The measurements of the page since the last read. */
 export interface Seen {
   /** How long each frame took, in milliseconds. */
   readonly frames: readonly number[];
@@ -59,7 +59,7 @@ export function installProbe({ count, atMs, latencyMs }: BatchColumns): void {
   };
 }
 
-/** Runs in the page: takes what was seen since it was last asked. */
+/** Runs in the page: takes the measurements since the last read. */
 export function drainProbe(): Seen {
   const probe = (globalThis as unknown as Globals).apusProbe;
   const { frames, longTasks, latencies, messages, skipped } = probe;

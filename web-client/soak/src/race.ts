@@ -10,7 +10,7 @@ import { ClientPage } from './client-page.ts';
 import { loadText, machineText } from './machine.ts';
 import { markdownTable } from './words.ts';
 
-/** More than a round has: what is measured is who reads how fast, and not what a full queue drops. */
+/** More than a round has: the race measures how fast each client reads, not what a full queue drops. */
 const QUEUE_LENGTH = 200_000;
 
 /** Publishes that the generator has under way. */
@@ -24,7 +24,7 @@ const ROUND_MS_MAX = 120_000;
 
 const BARE = readFileSync(createRequire(import.meta.url).resolve('mqtt/dist/mqtt.min'), 'utf8');
 
-/** Stock mqtt.js on a page of its own, which counts what comes. */
+/** Stock mqtt.js on a page of its own, which counts messages. */
 class BarePage {
   readonly #page: Page;
 
@@ -97,7 +97,7 @@ async function round(
   return Math.round((messages * 1_000) / (performance.now() - beganAtMs));
 }
 
-/** Processor time of all of the browser so far, in milliseconds: what other programs take is not in it. */
+/** Processor time of the whole browser so far, in milliseconds, without other programs. */
 async function browserCpuMs(client: ClientPage): Promise<number> {
   const session = await client.page.context().browser()?.newBrowserCDPSession();
   const { processInfo } = (await session?.send('SystemInfo.getProcessInfo')) ?? { processInfo: [] };

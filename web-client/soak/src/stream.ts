@@ -77,7 +77,7 @@ async function settled(client: ClientPage, messages: number): Promise<{ messages
   }
 }
 
-/** What the views say that they hold. */
+/** The counts that the views show. */
 async function keptIn(client: ClientPage): Promise<Pick<Run, 'messagesKept' | 'packetsKept'>> {
   const numberIn = async (view: string, words: RegExp): Promise<number> => {
     await client.openView(view);

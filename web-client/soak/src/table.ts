@@ -37,7 +37,7 @@ export function rowsOf(run: Run): string[][] {
   ];
 }
 
-/** What is of the run as a whole. */
+/** The facts of the run as a whole. */
 export function factsOf(run: Run): string[] {
   const { sent, sendingMs, received, skipped, openingMs, pause, messagesKept, packetsKept } = run;
   const rate = sendingMs === 0 ? 0 : Math.round((sent * 1_000) / sendingMs);

@@ -1,7 +1,7 @@
 /** Below this level everything lies, so that all can be cleared at once. */
 export const SITE = 'site';
 
-/** What each machine measures. */
+/** The measurements of each machine. */
 const MEASUREMENTS = ['temperature', 'pressure', 'vibration', 'speed', 'state'] as const;
 const MACHINES_PER_LINE = 100;
 const LINES_PER_PLANT = 20;

@@ -5,21 +5,21 @@ import { countOver, highest, median, percentile } from './statistics.ts';
 import { FROZEN_MS } from './verdict.ts';
 import { count, mebibytes, milliseconds } from './words.ts';
 
-/** Each act is done so often; what is told is the median and the longest. */
+/** How often each act is repeated; the report has the median and the longest. */
 const REPEATS = 5;
 
 const SCROLL_SECONDS = 5;
 
 const WAIT_MS = 300_000;
 
-/** The numbers of a step, and what was wrong with it. */
+/** The numbers of a step, and its problems. */
 export interface Step {
   readonly name: string;
   readonly text: string;
   readonly problems: readonly string[];
 }
 
-/** What the frames were like since the probe was last asked. */
+/** The frames since the probe's last read. */
 export async function framesSince(client: ClientPage): Promise<string> {
   const { frames, longTasks } = await client.drain();
   return `longest frame ${milliseconds(highest(frames))}, 99th percentile ${milliseconds(percentile(frames, 0.99))}, tasks over ${FROZEN_MS} ms: ${countOver(longTasks, FROZEN_MS)}`;

@@ -12,13 +12,13 @@ export const GROWTH_MAX = 0.1;
 /** Growth below this is noise of the collector, however small the heap. */
 export const GROWTH_MIN_BYTES = 8 * 1024 * 1024;
 
-/** What fills before memory can be flat: the logs, and the buffers of what is drawn. */
+/** The time in which logs and drawing buffers fill, before memory can be flat. */
 export const WARM_UP_SECONDS = 60;
 
-/** A generator that published less than this part of what was asked has measured something else. */
+/** A run whose generator published less than this part of the requested rate does not count. */
 export const RATE_SHARE_MIN = 0.98;
 
-/** What was seen in a second. */
+/** The measurements of one second. */
 export interface Second {
   readonly view: string;
   readonly frames: readonly number[];
@@ -40,15 +40,18 @@ export interface Run {
   readonly sendingMs: number;
   readonly received: number;
   readonly skipped: number;
-  /** The longest frame in which a view was opened. No verdict holds for it: nobody clicks in the other frames. */
+  /**
+   * The longest frame in which a view was opened. It does not count for the verdict: no user clicks in the other
+   * frames.
+   */
   readonly openingMs: number;
   readonly pause: PauseSeen | undefined;
-  /** What the logs held at the end. */
+  /** The messages in the logs at the end. */
   readonly messagesKept: number;
   readonly packetsKept: number;
 }
 
-/** What is not good enough about a run; nothing where all is. */
+/** The problems of a run; empty for a good one. */
 export function problemsOf(run: Run, rate: number): string[] {
   return [
     ...frameProblems(run.seconds),

@@ -43,7 +43,7 @@ export class Watch {
       heapBytes: isCollected ? await this.#client.heapBytes() : undefined,
       residentBytes: isCollected ? this.#client.residentBytes() : undefined,
     });
-    // What waited for the collection is not counted.
+    // Frames that waited for the collection do not count.
     if (isCollected) await this.#client.drain();
     if (this.#seconds.length % TOLD_EVERY_SECONDS === 0) this.#tell(view);
   }

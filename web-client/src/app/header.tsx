@@ -17,7 +17,7 @@ interface HeaderProps {
   readonly toggleNavigation: () => void;
 }
 
-/** Which connection is shown, how it is, and what one does with it. */
+/** The shown connection, its state, and its actions. */
 export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
   const { t } = useTranslation();
   return (

@@ -4,7 +4,7 @@ import { useStore } from '../state/store.ts';
 import { VIEW_IDS } from '../state/view-ids.ts';
 import { runShortcut, type ShortcutAction } from '../ui/shortcut-actions.ts';
 
-/** The keys by what they do, as the help shows them. */
+/** The keys of each action, as the help shows them. */
 export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = {
   filter: '/',
   pause: 'Space',
@@ -13,7 +13,7 @@ export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = 
   help: '?',
 };
 
-/** Single keys can be turned off: they get in the way of those who speak to their computer (WCAG 2.1.4). */
+/** Single keys can be turned off: they interfere with speech input (WCAG 2.1.4). */
 export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
   const [isEnabled, setEnabled] = useLocalStorage({ key: 'apus.shortcuts', defaultValue: true });
   return [isEnabled, setEnabled];
@@ -35,7 +35,7 @@ export function useShortcuts(): void {
   const run =
     (action: ShortcutAction) =>
     (event: KeyboardEvent): void => {
-      // The space bar presses what has the focus.
+      // The space bar presses the focused element.
       if (
         action === 'pause' &&
         event.target instanceof HTMLElement &&
@@ -56,6 +56,6 @@ export function useShortcuts(): void {
     ...VIEW_IDS.slice(0, 10).map((id, index): HotkeyItem => [String((index + 1) % 10), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);
-  // It is no single key, so it is there for those who speak to their computer, too; and in fields of text.
+  // It is no single key, so it also works with speech input, and in text fields.
   useHotkeys([['mod+K', togglePalette]], [], true);
 }

@@ -26,7 +26,7 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'sm',
   cursorType: 'pointer',
-  // Menus and dialogs do not fade for whoever has asked their system for less motion.
+  // Menus and dialogs do not fade for users who have asked their system for less motion.
   respectReducedMotion: true,
   fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
   fontFamilyMonospace: '"JetBrains Mono Variable", ui-monospace, Menlo, Consolas, monospace',
@@ -40,7 +40,7 @@ export const theme = createTheme({
     Checkbox: small,
     Input: small,
     InputBase: small,
-    // What explains a field stands below it, so that fields side by side are in line.
+    // The description of a field is below it, so that fields side by side are in line.
     InputWrapper: {
       defaultProps: { size: 'xs', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
     },

@@ -21,7 +21,7 @@ export type IconComponent = ComponentType<{
   readonly stroke?: number | string;
 }>;
 
-/** A page of the client. It fills the main area, scrolls by itself and finds what it shows through the hooks of `state`. */
+/** A page of the client. It fills the main area, scrolls by itself and reads its data through the hooks of `state`. */
 export interface View {
   /** Its place in the address (`#/messages`) and the end of its title's key, `app.views.<id>`. */
   readonly id: ViewId;
@@ -90,7 +90,7 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** What the views show only when their user asks for it, and the fonts: until then the system's stand in. */
+/** Parts that views load on demand, and the fonts: until then the system's fonts are shown. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('./fonts.ts'),
   () => import('../features/messages/json-path-predicate.ts'),

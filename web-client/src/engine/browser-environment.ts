@@ -4,7 +4,7 @@ import { createSoon, gatherSends } from './wire/gather-sends.ts';
 
 const soon = createSoon();
 
-/** What a page or a worker gives to those who connect. */
+/** The environment of a page or a worker for connections. */
 export const browserEnvironment: HostEnvironment = {
   mqtt,
   WebSocket,

@@ -9,7 +9,7 @@ export type Door = 'node' | 'gateway';
 /** In the order in which they are sent; a name may come more than once. */
 export type UserProperties = readonly (readonly [name: string, value: string])[];
 
-/** The properties of a PUBLISH, named as in the specification; what is absent was not sent. */
+/** The properties of a PUBLISH, named as in the specification; an absent one was not sent. */
 export interface MessageProperties {
   readonly payloadFormatIndicator?: boolean | undefined;
   readonly messageExpiryIntervalSeconds?: number | undefined;
@@ -97,11 +97,14 @@ export interface ConnectionProfile {
   readonly subscriptions: readonly Subscription[];
   /** Whether its messages stay in this browser across a reload: only where it is false they do not. */
   readonly keepsMessages?: boolean | undefined;
-  /** False: it does not subscribe to the broker's notices of what it drops. Only for the example, which shows every packet. */
+  /**
+   * False: it does not subscribe to the broker's notices of dropped messages. Only for the example, which shows every
+   * packet.
+   */
   readonly hearsOfDrops?: boolean | undefined;
 }
 
-/** What a profile never holds. `authenticationData` is text, sent as UTF-8. */
+/** The secrets, which a profile never holds. `authenticationData` is text, sent as UTF-8. */
 export interface Secrets {
   readonly password?: string | undefined;
   readonly token?: string | undefined;

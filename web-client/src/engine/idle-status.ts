@@ -14,7 +14,7 @@ export const NO_TRAFFIC: Traffic = {
   gateway: undefined,
 };
 
-/** How a connection is that nobody has opened yet. */
+/** The status of a connection that has not been opened yet. */
 export const IDLE_STATUS: ConnectionStatus = {
   phase: 'idle',
   door: undefined,

@@ -1,6 +1,6 @@
 import type { KeepTrouble } from './types.ts';
 
-/** What an error of IndexedDB means to the user. */
+/** The meaning of an error of IndexedDB for the user. */
 export function troubleOf(error: unknown): KeepTrouble {
   const name = error instanceof Error ? error.name : '';
   if (name === 'QuotaExceededError') return 'full';

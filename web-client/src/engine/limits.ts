@@ -4,7 +4,7 @@ export const MESSAGES_MAX = 50_000;
 /** Bytes that they may take, objects included: a browser tab with several connections stays below a few hundred MiB. */
 export const MESSAGES_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Marks of what is missing that a log holds: a broker that drops for minutes sets one a second. */
+/** The marks of gaps that a log holds: a broker that drops for minutes sets one a second. */
 export const MARKS_MAX = 200;
 
 /** Packets in the timeline of a connection. */

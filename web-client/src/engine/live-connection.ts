@@ -51,7 +51,7 @@ export type ConnectionPhase =
   /** Refused for a reason that another attempt does not change, or given up. */
   | 'failed';
 
-/** What kind of thing went wrong. The words for each are in the catalogue of strings. */
+/** The kind of an error. The words for each are in the catalogue of strings. */
 export type TroubleKind =
   /** The server said so by a reason code. */
   | 'reason'
@@ -67,28 +67,28 @@ export type TroubleKind =
   | 'connect-timeout'
   /** No answer to PINGREQ. */
   | 'keep-alive'
-  /** The server broke the rules of MQTT, or sent what is no MQTT. */
+  /** The server broke the rules of MQTT, or sent bytes that are not MQTT. */
   | 'protocol'
   /** The gateway door's transport: `detail` says what to do. */
   | 'transport'
   /** There is no connection. */
   | 'offline'
-  /** It was never sent: `detail` says what is wrong with it. */
+  /** It was never sent: `detail` has the error. */
   | 'invalid'
   /** It was never sent: it is larger than the server takes, and `detail` says how large. */
   | 'too-large';
 
-/** What went wrong. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
+/** An error. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
 export interface Trouble {
   readonly kind: TroubleKind;
   /** The reason code of MQTT 5 (3.1.1's return codes are translated), or the close code of the WebSocket. */
   readonly code: number | undefined;
-  /** The server's own Reason String, or what a library said; '' where nobody said anything. */
+  /** The server's own Reason String, or a library's message; '' if there is none. */
   readonly detail: string;
   readonly atMs: number;
 }
 
-/** What CONNACK said. */
+/** The facts of CONNACK. */
 export interface SessionFacts {
   readonly connectedAtMs: number;
   readonly sessionPresent: boolean;

@@ -18,7 +18,7 @@ export interface PublishFate {
 }
 
 /**
- * A message that came or went. It stays readable for as long as somebody holds it, also when its log has let it go.
+ * A message that came or went. It stays readable as long as it is referenced, also when its log has dropped it.
  * `payload`, `text` and `packet` are made when they are read, and not kept: hold the result if you need it twice.
  */
 export interface LoggedMessage {
@@ -47,7 +47,7 @@ export interface LoggedMessage {
   readonly latencyMs: number | undefined;
   /** How many sequence numbers of its topic were left out before it; 0 where none or it carries none. */
   readonly missingBefore: number;
-  /** The payload as UTF-8, with U+FFFD for what is none; at most `charactersMax` characters. */
+  /** The payload as UTF-8, with U+FFFD for invalid bytes; at most `charactersMax` characters. */
   text(charactersMax?: number): string;
 }
 

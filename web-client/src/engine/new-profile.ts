@@ -14,7 +14,7 @@ export const COLORS = [
   'yellow',
 ] as const;
 
-/** What a connection is unless somebody says otherwise. */
+/** The defaults of a new connection. */
 export function newProfile(url: string, name = ''): ConnectionProfile {
   return {
     id: newId(),

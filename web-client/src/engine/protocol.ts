@@ -14,7 +14,7 @@ import type {
   Subscription,
 } from './types.ts';
 
-/** What the page tells the worker. `id` is the connection's, `call` numbers what is answered. */
+/** A command of the page to the worker. `id` is the connection's, `call` numbers commands with an answer. */
 export type Command =
   | {
       readonly type: 'open';
@@ -41,7 +41,7 @@ export type Command =
   /** The page has taken the batch: the next may come. */
   | { readonly type: 'taken'; readonly id: string };
 
-/** What the worker tells the page. */
+/** A report of the worker to the page. */
 export type Report =
   | { readonly type: 'status'; readonly id: string; readonly status: ConnectionStatus }
   | { readonly type: 'batch'; readonly id: string; readonly batch: Batch }

@@ -1,6 +1,6 @@
 import type { Qos } from './types.ts';
 
-/** Members of what came from outside, each taken where it is of its kind and undefined where it is not. */
+/** Reads members of untrusted values: each is undefined if it has the wrong type. */
 
 export type Members = Readonly<Record<string, unknown>>;
 

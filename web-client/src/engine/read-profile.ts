@@ -6,8 +6,8 @@ import type { ConnectionProfile, Subscription, UserProperties, WillProfile } fro
 const SUBSCRIPTIONS_MAX = 1_000;
 
 /**
- * A profile from what came from outside (a shared address, a file, an older version of the client): what fits is
- * taken, what does not is left at its default. The identifiers are new, so nothing is overwritten.
+ * A profile from an untrusted value (a shared address, a file, an older version of the client): valid fields are taken,
+ * others keep their default. The identifiers are new, so nothing is overwritten.
  *
  * @returns undefined where it is no profile at all
  */

@@ -10,7 +10,7 @@ const SHARE_PREFIX = '#/share/';
 /** A shared address that is longer than this is not read. */
 const SHARE_LENGTH_MAX = 100_000;
 
-/** What stays here when a connection is shared or exported: secrets, and what only means something in this browser. */
+/** A profile without the fields that stay here when it is shared or exported: secrets, and settings of this browser. */
 export type PublicProfile = Omit<ConnectionProfile, 'id' | 'storeSecrets' | 'keepsMessages'>;
 
 /** The profile as others may see it. Secrets that hide in the URL or in user properties are left out, too. */
@@ -55,7 +55,7 @@ export function sharedProfile(hash: string): ConnectionProfile | undefined {
   try {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const profile = readProfile(JSON.parse(new TextDecoder().decode(bytes)));
-    // Its receiver has not decided to store anybody's messages.
+    // Its receiver has not agreed to store messages.
     return profile && { ...profile, keepsMessages: false };
   } catch {
     // Not base64, or no JSON: a link that was cut short.
@@ -63,7 +63,7 @@ export function sharedProfile(hash: string): ConnectionProfile | undefined {
   }
 }
 
-/** Takes what a URL says of the client out of it: `user:password@`, and the token in the query. */
+/** Takes the client's credentials out of a URL: `user:password@`, and the token in the query. */
 export function splitUrl(
   url: string,
   tokenParameter: string,

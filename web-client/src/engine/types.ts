@@ -1,6 +1,6 @@
 /**
  * The shapes that the engine and the views share. The engine runs in a worker (connections, MQTT, sockets) and on the
- * page (logs, live connections); views only ever see what is declared here.
+ * page (logs, live connections); views only ever see the types declared here.
  */
 
 export type * from './connection-profile.ts';

@@ -3,7 +3,7 @@ import { Host } from './host/host.ts';
 import { KeptDatabase } from './kept-database.ts';
 import type { Command } from './protocol.ts';
 
-/** What TypeScript's DOM library does not say of a worker's globals. */
+/** Globals of a worker that TypeScript's DOM library does not declare. */
 interface WorkerGlobals {
   postMessage(message: unknown, transfer: readonly Transferable[]): void;
   onmessage: ((event: MessageEvent<Command>) => void) | null;

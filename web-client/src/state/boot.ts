@@ -45,7 +45,7 @@ export async function boot(): Promise<void> {
   }
   rememberOpen();
 }
-/** One whose secrets would have to be asked for waits until somebody wants it. */
+/** A connection whose secrets have to be asked for waits until the user opens it. */
 function canOpen(id: string): boolean {
   const profile = profileOf(id);
   return profile !== undefined && !isMissingSecrets(profile);
@@ -59,7 +59,7 @@ async function loadStored(): Promise<readonly ConnectionProfile[]> {
   return (stored ?? []).map(({ profile }) => profile);
 }
 
-/** What its owner changed stays; where the broker is, the broker says. */
+/** The user's changes stay; the broker's address comes from the broker. */
 function servedProfile(
   endpoint: Endpoint,
   index: number,

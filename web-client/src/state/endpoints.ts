@@ -17,7 +17,7 @@ export interface SiteApi {
   readonly access: 'local' | 'key' | 'closed';
 }
 
-/** What `config.json` says of the broker that the page belongs to. */
+/** The content of `config.json`: the broker that the page belongs to. */
 export interface Site {
   readonly endpoints: readonly Endpoint[];
   readonly api: SiteApi | undefined;

@@ -7,7 +7,7 @@ import { forgetSecrets, isMissingSecrets, keepSecrets, secretsOf } from './secre
 import { tryStorage } from './storage.ts';
 import { knownPacketBytesMax, useStore } from './store.ts';
 
-/** What one does with connections, wherever on the page it is done. */
+/** The actions on connections, for all parts of the page. */
 
 export function profileOf(id: string): ConnectionProfile | undefined {
   return useStore.getState().profiles.find((profile) => profile.id === id);

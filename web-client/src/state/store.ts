@@ -16,8 +16,8 @@ export type Question =
   | { readonly type: 'palette' };
 
 /**
- * What the views share. Streams (messages, packets) are not in here: they are in the logs of a `LiveConnection`, which
- * tell once per frame that they have changed.
+ * The state that the views share. Streams (messages, packets) are not in here: they are in the logs of a
+ * `LiveConnection`, which tell once per frame that they have changed.
  */
 export interface AppState {
   /** Whether what the browser remembers has been read. */

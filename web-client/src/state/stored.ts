@@ -3,7 +3,7 @@ export function readStored(key: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
   } catch {
-    // Somebody else has written there, or the browser stores nothing.
+    // Another program has written there, or the browser stores nothing.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What would be lost if the page were left now, each under a name of its own. */
+/** Unsaved work that would be lost if the page were left now, each under a name of its own. */
 const unfinished = new Set<string>();
 
 function ask(event: BeforeUnloadEvent): void {

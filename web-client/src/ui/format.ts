@@ -12,7 +12,7 @@ export function formatCount(count: number): string {
   return count < 100_000 ? integer.format(count) : compact.format(count);
 }
 
-/** Every digit, where somebody decides by it. */
+/** Every digit, for numbers that the user decides by. */
 export function formatExact(count: number): string {
   return integer.format(count);
 }

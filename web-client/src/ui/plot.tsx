@@ -65,7 +65,7 @@ interface PlotProps {
   /** Other options make another plot: keep them while they are the same. */
   readonly options: PlotOptions;
   readonly data: uPlot.AlignedData;
-  /** Called with each plot that is made, for those who feed it themselves. */
+  /** Called with each plot that is made, for callers that feed it themselves. */
   readonly onPlot?: ((plot: uPlot | undefined) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a view does when its key is pressed. A view that is not open does nothing. */
+/** The action of a view when its key is pressed. A view that is not open does nothing. */
 export type ShortcutAction = 'filter' | 'pause' | 'subscribe' | 'publish';
 
 /** How long an action waits for the view that does it: its code may have to be fetched. */
@@ -20,7 +20,7 @@ export function provideShortcut(action: ShortcutAction, run: () => void): () => 
   };
 }
 
-/** @returns whether somebody has done it */
+/** @returns whether a view has handled it */
 export function runShortcut(action: ShortcutAction): boolean {
   const run = actions.get(action);
   run?.();
@@ -32,7 +32,7 @@ export function runShortcutWhenThere(action: ShortcutAction): void {
   if (!runShortcut(action)) awaited = { action, untilMs: performance.now() + PATIENCE_MS };
 }
 
-/** As soon as somebody provides it anew. */
+/** As soon as a view provides it again. */
 export function runNextShortcut(action: ShortcutAction): void {
   awaited = { action, untilMs: performance.now() + PATIENCE_MS };
 }

@@ -5,12 +5,12 @@ import { reasons } from '../i18n/en/reasons.ts';
 
 type ReasonKey = keyof typeof reasons;
 
-/** What went wrong, in words. */
+/** An error, in words. */
 export interface TroubleWords {
   readonly title: string;
-  /** What it means and what to do; '' where the title says it all. */
+  /** Its meaning and advice; '' if the title suffices. */
   readonly advice: string;
-  /** What the server or a library said itself; '' where it said nothing. */
+  /** The message of the server or a library; '' if there is none. */
   readonly detail: string;
 }
 

@@ -1,6 +1,6 @@
 import type { TreeLine } from './virtual-tree.tsx';
 
-/** What a key does in a tree. */
+/** The effect of a key in a tree. */
 export type TreeStep =
   | { readonly type: 'go'; readonly index: number }
   | { readonly type: 'toggle'; readonly isOpen: boolean }

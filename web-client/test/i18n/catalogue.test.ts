@@ -19,7 +19,7 @@ const READ = new Set([
   'aria-description',
 ]);
 
-/** What is the same in every language: addresses, media types, and names of the protocol. */
+/** Texts that are the same in every language: addresses, media types, and names of the protocol. */
 const SAME_EVERYWHERE = /^(?:wss?:\/\/|[a-z]+\/[a-z]+$|QoS\b)/;
 
 /** Texts that stand in a component instead of the catalogue. */

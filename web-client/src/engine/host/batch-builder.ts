@@ -121,7 +121,7 @@ export class BatchBuilder {
     this.#links.push(packetId, frame);
   }
 
-  /** Of more than a log holds the newest are what is left. */
+  /** Only the newest are kept, as many as a log holds. */
   addMark(mark: LogMark): void {
     if (this.#marks.length === MARKS_MAX) this.#marks.shift();
     this.#marks.push({ row: this.#messageCount, mark });

@@ -17,7 +17,7 @@ export interface Place {
 
 /**
  * Sends what gathers as batches, one at a time: the next leaves when the page has taken the last one. A page that takes
- * none for long cannot make the worker grow: what it missed is let go and counted.
+ * none for long cannot make the worker grow: the worker drops and counts the messages.
  */
 export class Batcher {
   readonly #send: (batch: Batch) => void;
@@ -75,7 +75,7 @@ export class Batcher {
     this.#schedule();
   }
 
-  /** Something is missing between what came before and what comes now. */
+  /** Messages are missing between the earlier and the next ones. */
   mark(mark: LogMark): void {
     this.#builder.addMark(mark);
     // The keeper lets nothing go for a busy page.
@@ -83,7 +83,7 @@ export class Batcher {
     this.#schedule();
   }
 
-  /** The server has answered what was published before. */
+  /** The server has answered an earlier publish. */
   outcome(outcome: PublishOutcome): void {
     this.#keeper?.outcome(outcome);
     // A page that takes nothing for so long has let those messages go.

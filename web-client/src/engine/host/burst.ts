@@ -1,7 +1,7 @@
 import type { BurstProgress, BurstRequest, Outcome, PublishRequest } from '../types.ts';
 import type { Later } from './batcher.ts';
 
-/** How often a burst sends what is due, in milliseconds. */
+/** The interval in which a burst sends due messages, in milliseconds. */
 const TICK_MS = 10;
 
 /** How often the page hears of it, in milliseconds. */

@@ -20,7 +20,7 @@ export function clientOptions(profile: ConnectionProfile, secrets: Secrets): ICl
     properties: isVersion5 ? connectProperties(profile, secrets) : undefined,
     // Subscriptions are kept by `SubscriptionKeeper`, which also hears what the server says of each.
     resubscribe: false,
-    // What is published without a connection fails at once, and is seen to.
+    // A publish without a connection fails at once, and the failure is shown.
     queueQoSZero: false,
     timerVariant: 'native' as const,
   });

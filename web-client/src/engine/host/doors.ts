@@ -10,7 +10,7 @@ const GATEWAY_HOST = /\.execute-api\.[a-z0-9-]+\.amazonaws\.com$/;
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** What the URL has wrong, before a socket is made that would throw. */
+/** The error of a URL, before a socket is made that would throw. */
 export function troubleOfUrl(url: string, atMs: number): Trouble | undefined {
   if (!URL.canParse(url)) return trouble('url', atMs, undefined, url);
   const { protocol, hash } = new URL(url);

@@ -9,7 +9,7 @@ export interface ProbeSocket extends TappedSocket {
   close(): void;
 }
 
-/** What the engine's host finds around it: a worker's globals, or a test's. */
+/** The environment of the engine's host: a worker's globals, or a test's. */
 export interface HostEnvironment {
   readonly mqtt: MqttModule;
   /** `WebSocket` of the platform. */

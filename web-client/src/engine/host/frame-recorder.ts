@@ -5,7 +5,7 @@ import type { FrameKind, GatewayTraffic } from '../types.ts';
 import { type FrameListener, readClientFrame } from '../wire/frame-tap.ts';
 import { PacketSplitter } from '../wire/packet-splitter.ts';
 
-/** Where the recorder puts what it finds: the batcher, in the worker. */
+/** The receiver of recorded frames: the batcher, in the worker. */
 export interface FrameSink {
   frame(row: Omit<FrameRow, 'offset' | 'length'>, bytes: Uint8Array): void;
   /** A packet of the timeline was in a frame, or in none for a reason of `NoFrame`. */
@@ -56,7 +56,7 @@ export class FrameRecorder {
     this.#now = now;
   }
 
-  /** A transport was made, which counts what it leaves out. */
+  /** A transport was made, which counts the packets that it leaves out. */
   watch(statistics: Statistics): void {
     this.#statistics = statistics;
     this.#pubacksDropped = statistics.pubacksDropped;

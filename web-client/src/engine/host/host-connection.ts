@@ -41,7 +41,7 @@ export interface ConnectionReports {
   keepTrouble(kind: KeepTrouble): void;
 }
 
-/** What lives from one `open` to the next. */
+/** The state from one `open` to the next. */
 interface Opened {
   readonly profile: ConnectionProfile;
   readonly secrets: Secrets;
@@ -50,7 +50,7 @@ interface Opened {
   readonly publisher: Publisher;
 }
 
-/** One connection in the worker: from what its owner wants to what the page shows. */
+/** One connection in the worker: turns its owner's wishes into the state that the page shows. */
 export class HostConnection {
   readonly #environment: HostEnvironment;
   readonly #batcher: Batcher;
@@ -241,7 +241,7 @@ export class HostConnection {
     return said;
   }
 
-  /** An error of mqtt.js or the transport. What the server has said is known better already. */
+  /** An error of mqtt.js or the transport. An error of the server's own is more exact and stays. */
   #failedBy(error: unknown): void {
     const said = troubleOf(error, this.#environment.now(), this.#opened?.profile.protocolVersion ?? 5);
     // The transport tells of a packet that it did not send, too: that has ended nothing.
@@ -255,7 +255,7 @@ export class HostConnection {
 
   #closed(code: number, reason: string): void {
     const { phase, trouble: known } = this.#board.facts;
-    // 1006 is what a browser says of a server that it cannot reach; of a connection that stood it means less.
+    // 1006 is a browser's code for an unreachable server; for an open connection it means less.
     const told = code === 1006 && phase === 'connected' ? undefined : code;
     this.#board.note({ trouble: known ?? trouble('closed', this.#environment.now(), told, String(reason)) });
   }
@@ -302,7 +302,7 @@ export class HostConnection {
     this.#become('waiting', this.#environment.now() + delayMs);
   }
 
-  /** Nothing of the connection stands any more: who waits for an answer is told so. */
+  /** The connection is over: callers that wait for an answer are told so. */
   #settle(): void {
     if (this.#client !== undefined) this.#noteUnanswered('unknown');
     this.#opened?.keeper.lost();
@@ -318,12 +318,12 @@ export class HostConnection {
     client?.end(true);
   }
 
-  /** Of what was published and not answered. mqtt.js sends it again, as long as there is a client. */
+  /** Notes the state of unanswered publishes. mqtt.js sends them again, as long as there is a client. */
   #noteUnanswered(state: 'unknown' | 'lost'): void {
     this.#batcher.outcome({ packetId: undefined, state, code: undefined, detail: '' });
   }
 
-  /** Says goodbye, as far as there is somebody to say it to. */
+  /** Sends DISCONNECT, if a connection is open. */
   #letGo(withWill: boolean): void {
     this.#settle();
     this.#cancelRetry();

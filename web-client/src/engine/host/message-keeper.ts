@@ -18,7 +18,7 @@ interface MessageKeeperOptions {
   readonly store: KeptStore;
   now(): number;
   readonly later: Later;
-  /** Takes what was kept, the oldest first. */
+  /** Takes the kept messages, the oldest first. */
   show(batch: Batch): void;
   /** It does not go on keeping after that. */
   trouble(kind: KeepTrouble): void;
@@ -32,8 +32,9 @@ interface Stored {
 }
 
 /**
- * Keeps the newest messages of a connection across a reload. Once a second at most it writes what has come since, as one
- * record; a record that is not full is written anew, so that slow messages do not make many of them. The oldest records go.
+ * Keeps the newest messages of a connection across a reload. Once a second at most it writes the new messages as one
+ * record; a record that is not full is written anew, so that slow messages do not make many of them. The oldest records
+ * go.
  */
 export class MessageKeeper {
   readonly #options: MessageKeeperOptions;
@@ -59,7 +60,7 @@ export class MessageKeeper {
     return this.#written ?? Promise.resolve();
   }
 
-  /** Shows what was kept, and keeps from now on. */
+  /** Shows the kept messages, and keeps new ones from now on. */
   async start(): Promise<void> {
     if (this.#isWanted) return;
     this.#isWanted = true;
@@ -75,7 +76,7 @@ export class MessageKeeper {
     }
   }
 
-  /** Keeps nothing from now on, and forgets what was kept. */
+  /** Keeps nothing from now on, and deletes the kept messages. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     this.#isKeeping = false;

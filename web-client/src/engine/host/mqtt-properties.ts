@@ -29,7 +29,7 @@ export function fromMqttUserProperties(properties: MqttUserProperties | undefine
   );
 }
 
-/** Leaves out what is not set: mqtt.js takes a property that is there for one that is meant. */
+/** Leaves out undefined properties: mqtt.js would send them. */
 export function withoutUndefined<T extends object>(
   properties: T,
 ): { [Key in keyof T]: Exclude<T[Key], undefined> } {
@@ -66,7 +66,7 @@ export function fromMqttProperties(properties: IPublishPacket['properties']): Me
   });
 }
 
-/** What CONNACK said, and what it means where it said nothing (3.2.2.3). */
+/** The facts of CONNACK, with the defaults of absent properties (3.2.2.3). */
 export function sessionFacts(
   connack: IConnackPacket,
   asked: {

@@ -13,7 +13,7 @@ interface Answer {
 /** Publishes, and says of each message what became of it. */
 export class Publisher {
   readonly #now: () => number;
-  /** What the server said, by packet identifier: mqtt.js does not hand it on where it means success. */
+  /** The server's answers by packet identifier: mqtt.js does not pass them on when they mean success. */
   readonly #answers = new Map<number, Answer>();
   readonly #open = new Set<(outcome: Outcome) => void>();
 
@@ -65,7 +65,7 @@ export class Publisher {
       this.#answers.set(messageId, { code: reasonCode, detail: properties?.reasonString ?? '' });
   }
 
-  /** The connection is gone: nobody is left waiting, though mqtt.js may still send QoS 1 and 2 again. */
+  /** The connection is gone: no caller is left waiting, though mqtt.js may still send QoS 1 and 2 again. */
   lost(): void {
     this.#answers.clear();
     const offline = trouble('offline', this.#now());

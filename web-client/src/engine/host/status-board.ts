@@ -2,7 +2,7 @@ import { STATUS_INTERVAL_MS } from '../limits.ts';
 import type { ConnectionStatus, SubscriptionState, Traffic } from '../types.ts';
 import type { Later } from './batcher.ts';
 
-/** What changes at events; the rest of a status is measured when it is told. */
+/** The facts that change at events; the rest of a status is measured when it is reported. */
 export type StatusFacts = Omit<ConnectionStatus, 'traffic' | 'subscriptions'>;
 
 export interface StatusBoardOptions {

@@ -30,7 +30,7 @@ export interface Analysis {
 
 const NOTHING: Analysis = { latencyMs: undefined, missingBefore: 0 };
 
-/** What a stream of messages tells of itself: how old each is, and whether some are missing. */
+/** Measures a stream of messages: the age of each, and the gaps. */
 export class StreamAnalysis {
   readonly #lastSequences = new Map<string, number>();
 

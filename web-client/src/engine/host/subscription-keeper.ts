@@ -10,7 +10,7 @@ const MATCHES_MAX = 10_000;
 
 type Suback = Parameters<ClientSubscribeCallback>[2];
 
-/** What is known of one subscription at the server. */
+/** The state of one subscription at the server. */
 interface Kept {
   subscription: Subscription;
   status: SubscriptionState['status'];
@@ -32,8 +32,8 @@ export interface KeeperOptions {
 }
 
 /**
- * Brings the server's subscriptions to what the profile asks for, and counts what comes for each. The wish is set as a
- * whole; what to send follows from the difference.
+ * Brings the server's subscriptions to those of the profile, and counts the messages of each. The wish is set as a
+ * whole; the difference decides which packets to send.
  */
 export class SubscriptionKeeper {
   readonly #options: KeeperOptions;
@@ -59,7 +59,7 @@ export class SubscriptionKeeper {
     this.#options.changed();
   }
 
-  /** @param sessionPresent whether the server still knows what it granted before */
+  /** @param sessionPresent whether the server still has the subscriptions that it granted before */
   connected(client: MqttClient, sessionPresent: boolean, identifiersAvailable: boolean): void {
     this.#client = client;
     this.#identifiersAvailable = identifiersAvailable && this.#options.protocolVersion === 5;
@@ -219,7 +219,7 @@ function newlyKept(subscription: Subscription): Kept {
   };
 }
 
-/** What of a subscription the server is told: a new alias or colour is nothing to it. */
+/** The options of a subscription that the server gets: it does not get an alias or a colour. */
 function optionsOf(subscription: Subscription): string {
   const { qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties } = subscription;
   return JSON.stringify([qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties]);

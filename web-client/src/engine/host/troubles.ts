@@ -22,13 +22,13 @@ export function isPassing({ kind, code }: Trouble): boolean {
   return kind !== 'reason' || (code !== undefined && PASSING.has(code));
 }
 
-/** What an `error` event of mqtt.js, or of the transport, means. */
+/** The meaning of an `error` event of mqtt.js or of the transport. */
 export function troubleOf(error: unknown, atMs: number, protocolVersion: number): Trouble {
   const { message, code, name } = asError(error);
   if (name === 'TransportError') return trouble('transport', atMs, undefined, message);
   if (message === 'connack timeout') return trouble('connect-timeout', atMs);
   if (message === 'Keepalive timeout') return trouble('keep-alive', atMs);
-  // Node.js says why it reached nobody (ECONNREFUSED); a browser never does.
+  // Node.js says why it reached no server (ECONNREFUSED); a browser never does.
   if (typeof code === 'string') return trouble('closed', atMs, 1006, message);
   if (typeof code === 'number') return trouble('reason', atMs, asReasonCode(code, protocolVersion));
   return trouble('protocol', atMs, undefined, message);

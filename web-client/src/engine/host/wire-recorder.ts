@@ -14,7 +14,10 @@ interface Seen {
   readonly atMs: number;
 }
 
-/** What a socket has carried and mqtt.js has not told of yet, or the other way round; in order, so the firsts belong together. */
+/**
+ * The bytes that a socket has carried and mqtt.js has not reported yet, or the other way round; in order, so the firsts
+ * belong together.
+ */
 interface Pairing {
   readonly incoming: Seen[];
   readonly outgoing: Packet[];
@@ -79,7 +82,7 @@ export class WireRecorder {
         this.#sent(bytes, pairing.outgoing.shift());
       },
       closed: (code, reason) => {
-        // What mqtt.js could not read is what somebody looks for in the timeline.
+        // The timeline also shows the bytes that mqtt.js could not read: a user looks for them.
         for (const { bytes, atMs } of pairing.incoming.splice(0))
           this.#options.batcher.packet(bytes, atMs, false);
         closed(code, reason);
@@ -131,7 +134,7 @@ export class WireRecorder {
     const payload = seen.bytes.subarray(offset);
     const isNotice = this.#options.takeNotice(topic, payload, atMs);
     const subscriptionIds = subscriptionsOf(topic, properties, seen.bytes.length);
-    // Only somebody who has subscribed to notices wants to see them as messages.
+    // Notices are shown as messages only if the user has subscribed to them.
     if (isNotice && subscriptionIds.length === 0) return;
     traffic.messagesIn += 1;
     const analysis = this.#analysis.look(topic, payload, properties, atMs, packet.retain);

@@ -1,4 +1,4 @@
-/** A part of a packet: its name in the specification, what it says, and where its bytes are. */
+/** A part of a packet: its name in the specification, its meaning, and the place of its bytes. */
 export interface PacketField {
   readonly name: string;
   readonly value: string;
@@ -9,7 +9,7 @@ export interface PacketField {
   readonly depth: number;
 }
 
-/** What the reader throws where the packet ends too early; `inspectPacket` shows it as a field. */
+/** Thrown when the packet ends too early; `inspectPacket` shows it as a field. */
 export class PacketEnds extends Error {
   override readonly name = 'PacketEnds';
 }

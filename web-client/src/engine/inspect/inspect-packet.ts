@@ -40,7 +40,7 @@ const RETURN_CODES = [
 ];
 
 /**
- * Explains a packet byte by byte. What is wrong with it is its last field: this never throws.
+ * Explains a packet byte by byte. An error is its last field: this never throws.
  *
  * @param protocolVersion of the connection, 4 or 5; a CONNECT says its own
  */

@@ -10,7 +10,7 @@ export const nextFrame: Schedule = (callback) => {
   else requestAnimationFrame(() => callback());
 };
 
-/** From one drawing of a stream to the next: eyes follow no more, and each takes time from what comes. */
+/** The interval between drawings of a stream: eyes follow no more, and each drawing takes time from new messages. */
 const STREAM_INTERVAL_MS = 50;
 
 /** The next frame for what comes alone; for a stream, a frame in each interval. */

@@ -11,7 +11,7 @@ export interface MessageLogLimits {
   readonly bytesMax: number;
 }
 
-/** What a message costs beside its bytes: its object, measured in Chromium, rounded up. */
+/** The memory of a message beside its bytes: its object, measured in Chromium, rounded up. */
 const OVERHEAD_BYTES = 256;
 
 /** The messages of a connection, bounded by count and by bytes; the oldest go first. */

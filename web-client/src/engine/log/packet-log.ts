@@ -8,7 +8,7 @@ export interface PacketLogLimits {
   readonly bytesMax: number;
 }
 
-/** What a packet is before it has its place in the log. `bytes` may be a view of a larger chunk. */
+/** The fields of a packet before it has its place in the log. `bytes` may be a view of a larger chunk. */
 export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & {
   /** Ascends, and may leave numbers out. */
   readonly id: number;
@@ -16,7 +16,7 @@ export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & 
 
 type KeptPacket = LoggedPacket & { readonly id: number; frame: FrameOfPacket | undefined };
 
-/** The timeline of a connection: what went over the wire last, in both directions. */
+/** The timeline of a connection: its last packets, in both directions. */
 export class BoundedPacketLog implements PacketLog {
   readonly limits: PacketLogLimits;
   readonly #ring: Ring<KeptPacket>;

@@ -1,6 +1,6 @@
 /**
- * A bounded list with ever ascending places: what is pushed keeps its number until it is shifted out. Nothing is moved
- * or copied, so a push costs the same at any size.
+ * A bounded list with ever ascending places: an entry keeps its number until it is shifted out. Nothing is moved or
+ * copied, so a push costs the same at any size.
  */
 export class Ring<T> {
   readonly #items: (T | undefined)[];

@@ -8,8 +8,9 @@ export interface SendingSocket {
 const GATHERED_BYTES_MAX = 16 * 1024;
 
 /**
- * Sends in one frame what one turn writes. mqtt.js sends each PUBACK by itself, and for a stream at QoS 1 these frames are
- * the largest part of the work, in the browser and at the broker. MQTT lets a frame hold several packets (6.0).
+ * Sends the packets of one turn in one frame. mqtt.js sends each PUBACK by itself, and for a stream at QoS 1 these
+ * frames are the largest part of the work, in the browser and at the broker. MQTT lets a frame hold several packets
+ * (6.0).
  *
  * @param soon calls back when this turn is over
  */

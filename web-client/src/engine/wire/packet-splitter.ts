@@ -2,8 +2,8 @@
 const LENGTH_BYTES_MAX = 4;
 
 /**
- * Cuts a stream of bytes into MQTT packets. What it gives are views of what it was given, except for a packet that
- * came in pieces.
+ * Cuts a stream of bytes into MQTT packets. The packets are views of the given bytes, except for one that came in
+ * pieces.
  */
 export class PacketSplitter {
   #rest: Uint8Array = new Uint8Array(0);

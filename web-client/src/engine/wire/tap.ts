@@ -11,7 +11,7 @@ export interface TappedSocket {
   ): void;
 }
 
-/** Who hears of what passes a socket. Packets come before the MQTT library handles them. */
+/** Receives the packets that pass a socket. Packets come before the MQTT library handles them. */
 export interface TapListener {
   packetIn(bytes: Uint8Array): void;
   packetOut(bytes: Uint8Array): void;

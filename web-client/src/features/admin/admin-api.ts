@@ -1,6 +1,6 @@
 import type { SiteApi } from '../../state/endpoints.ts';
 
-/** What the broker's API answers, as far as it is shown here. Times are RFC 3339. */
+/** The answers of the broker's API, as far as they are shown here. Times are RFC 3339. */
 export interface Client {
   readonly clientid: string;
   readonly username: string | null;

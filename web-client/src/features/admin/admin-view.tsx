@@ -14,7 +14,7 @@ import { KeyForm } from './key-form.tsx';
 import { RetainedTable } from './retained-table.tsx';
 import { SubscriptionsTable } from './subscriptions-table.tsx';
 
-/** What the broker says of itself: of the one that serves the page, and where to look for one in AWS. */
+/** The state of the broker that serves the page, and where to find one in AWS. */
 export function AdminView() {
   const { t } = useTranslation();
   const api = useStore((state) => state.site.api);

@@ -16,7 +16,7 @@ const DURATION_NAMES = ['hour', 'day', 'week', 'forever'] as const;
 
 interface BanDialogProps {
   readonly api: AdminApi;
-  /** Whom to ban, where that is known already. */
+  /** The client to ban, if it is already known. */
   readonly whom?: { readonly as: BanKind; readonly who: string };
   readonly close: () => void;
   readonly done: () => void;

@@ -11,7 +11,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { versionOf } from './mqtt-version.ts';
 import { PagedTable } from './paged-table.tsx';
 
-/** Who is connected, and whose session waits for them. */
+/** Connected clients, and sessions that wait for theirs. */
 export function ClientsTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const own = useStatus(useActiveProfile()?.id).session?.clientId;

@@ -5,7 +5,7 @@ import { ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 
 interface ConfirmButtonProps {
-  /** What it does and to what: its name for screen readers, and the title of the question. */
+  /** The action and its object: its name for screen readers, and the title of the question. */
   readonly label: string;
   /** What it does, beside what it does it to. */
   readonly short: string;
@@ -14,7 +14,7 @@ interface ConfirmButtonProps {
   readonly done: () => void;
 }
 
-/** Asks before it does what cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmButton({ label, short, question, act, done }: ConfirmButtonProps) {
   const { t } = useTranslation();
   const [isAsking, setAsking] = useState(false);

@@ -73,7 +73,7 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
   );
 }
 
-/** Coarse: nobody counts the seconds of a broker that has run for days. */
+/** Coarse: the seconds of a broker that has run for days do not matter. */
 function useUptime(seconds: number): string {
   const { t } = useTranslation();
   const hours = Math.floor(seconds / 3_600);

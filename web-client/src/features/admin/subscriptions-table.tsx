@@ -4,7 +4,7 @@ import type { AdminApi, HeldSubscription } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { PagedTable } from './paged-table.tsx';
 
-/** Who holds which filters; searched by a topic: who would get a message to it. */
+/** The filters and their subscribers; a search by a topic finds the subscribers that would get its messages. */
 export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   return (

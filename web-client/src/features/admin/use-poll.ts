@@ -5,7 +5,7 @@ import { ApiError } from './admin-api.ts';
 const POLL_MS = 2_000;
 
 export interface Polled<T> {
-  /** What was answered last; it stays while an attempt fails. */
+  /** The last answer; it stays while an attempt fails. */
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
   /** Asks now. */

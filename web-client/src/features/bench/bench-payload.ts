@@ -1,4 +1,4 @@
-/** Says that a payload is of a run: anybody may publish to its topics. */
+/** Marks the payloads of a run: other clients may publish to its topics. */
 const MAGIC = 0x41505553;
 
 const OFFSETS = { magic: 0, publisher: 4, sequence: 8, dueAtMs: 12 } as const;

@@ -7,5 +7,5 @@ export type BenchCommand =
   | { readonly type: 'start'; readonly run: string; readonly plan: BenchPlan; readonly target: BenchTarget }
   | { readonly type: 'stop' };
 
-/** What the worker tells the page. */
+/** A report of the worker to the page. */
 export type BenchReport = BenchSnapshot;

@@ -17,7 +17,7 @@ export interface BenchClient {
   end(): void;
 }
 
-/** What a run needs of the world. */
+/** The environment of a run. */
 export interface BenchEnvironment {
   /** Resolves with why not, where the connection does not come about. */
   open(clientId: string): Promise<BenchClient | Trouble>;
@@ -78,7 +78,7 @@ export class BenchRun {
 
   async #openAll(): Promise<void> {
     const { subscribers, publishers } = this.#plan;
-    // Subscribers first: a message that nobody hears yet would count as lost.
+    // Subscribers first: a message without subscribers would count as lost.
     await this.#openEach(subscribers, (index) => this.#openSubscriber(index));
     await this.#openEach(publishers, (index) => this.#openPublisher(index));
   }
@@ -147,7 +147,8 @@ export class BenchRun {
       this.#meter.endSecond();
       this.#nextSecondAtMs += 1_000;
     }
-    // What is still behind at the end is not published: a run that cannot hold its rate ends in time and says so.
+    // Messages that are still behind at the end are not published: a run that cannot hold its rate ends in time and
+    // says so.
     if (this.#phase === 'publishing' && now >= this.#endsAtMs) this.#phase = 'draining';
     if (this.#phase === 'draining' && this.#isDrained(now)) {
       this.#end('done');

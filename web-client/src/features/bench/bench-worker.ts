@@ -3,7 +3,7 @@ import type { BenchCommand, BenchReport } from './bench-protocol.ts';
 import { BenchRun } from './bench-run.ts';
 import { doorOf, openBenchClient } from './open-bench-client.ts';
 
-/** What TypeScript's DOM library does not say of a worker's globals. */
+/** Globals of a worker that TypeScript's DOM library does not declare. */
 interface WorkerGlobals {
   postMessage(report: BenchReport): void;
   onmessage: ((event: MessageEvent<BenchCommand>) => void) | null;

@@ -7,7 +7,7 @@ import {
   RATE_PER_SECOND_MAX,
 } from './limits.ts';
 
-/** Who gets which messages. */
+/** The recipients of the messages. */
 export type FanOut =
   /** Every subscriber gets every message. */
   | 'all'
@@ -48,7 +48,7 @@ export const PLAN_RANGES = {
 
 export type PlanNumber = keyof typeof PLAN_RANGES;
 
-/** What cannot be run: numbers out of their range, or more connections than there may be. */
+/** The problems of a plan: numbers out of their range, or too many connections. */
 export function problemsOf(plan: BenchPlan): (PlanNumber | 'connections')[] {
   const wrong: (PlanNumber | 'connections')[] = (Object.keys(PLAN_RANGES) as PlanNumber[]).filter((name) => {
     const { min, max } = PLAN_RANGES[name];

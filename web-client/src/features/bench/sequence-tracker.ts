@@ -1,6 +1,6 @@
 import { SEQUENCE_WINDOW } from './limits.ts';
 
-/** What a message is to the stream that it came in. */
+/** The place of a message in its stream. */
 export type Arrival = 'next' | 'out-of-order' | 'duplicate';
 
 /**

@@ -4,7 +4,7 @@ import { type Scale, type Series, scaleOf } from './series.ts';
 
 const SCALES: readonly Scale[] = ['value', 'milliseconds', 'messages'];
 
-/** What a chart tells its view. */
+/** The events of a chart. */
 export interface ChartEvents {
   /** The time under the cursor in milliseconds since 1970, or undefined when it has left. */
   onCursor(atMs: number | undefined): void;

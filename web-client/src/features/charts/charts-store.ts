@@ -26,10 +26,10 @@ interface Following {
   readonly stop: () => void;
 }
 
-/** What takes the samples, by the connection's id. Only connections with series are followed. */
+/** The followers that take the samples, by the connection's id. Only connections with series are followed. */
 const followed = new Map<string, Following>();
 
-/** What records a series; undefined when its connection is gone. */
+/** The recording of a series; undefined when its connection is gone. */
 export function recordingOf({ id, connectionId }: Series): ReturnType<Recorder['get']> {
   return followed.get(connectionId)?.recorder.get(id);
 }

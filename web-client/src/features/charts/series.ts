@@ -1,6 +1,6 @@
 import { pathText, type ValuePath } from '../decode/json-path.ts';
 
-/** What of a message makes a sample. */
+/** The part of a message that makes a sample. */
 export type SampleSource =
   /** A number in the payload; the empty path is the payload itself. */
   | { readonly kind: 'value'; readonly path: ValuePath }

@@ -3,7 +3,7 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useStore } from '../../state/store.ts';
 
-/** What a view of a connection shows where there is none. */
+/** A view of a connection when there is none. */
 export function EmptyConnection() {
   const { t } = useTranslation();
   const add = (): void => useStore.setState({ question: { type: 'new' } });

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
 import { type FieldsProps, Section, Wide } from './section.tsx';
 
-/** Who connects. */
+/** The identity with which the client connects. */
 export function IdentityFields({ form, onChange }: FieldsProps) {
   const { t } = useTranslation();
   const { profile, secrets } = form;

@@ -44,7 +44,7 @@ function Wrong({ url, take }: { readonly url: string; readonly take: (url: strin
   );
 }
 
-/** Nothing is wrong yet with what is still being typed. */
+/** A URL that is still being typed has no error yet. */
 function isUnfinished(url: string): boolean {
   return 'wss://'.startsWith(url) || 'ws://'.startsWith(url);
 }

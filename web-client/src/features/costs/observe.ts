@@ -56,7 +56,7 @@ export function observe(log: MessageLog, nowMs: number): Observed | undefined {
 
 /**
  * A fleet of clients like this one. Among clients that are all alike, what each receives for what each publishes is the
- * number of a message's recipients; where this one only receives, somebody publishes for it alone.
+ * number of a message's recipients; if this one only receives, another client publishes for it alone.
  */
 export function workloadOf({
   publishedPerHour,

@@ -2,7 +2,7 @@ import { usdText } from '@apus/cost';
 import { useTranslation } from 'react-i18next';
 import classes from './costs-view.module.css';
 
-/** Who would carry the traffic, and for how much a month. */
+/** A service that could carry the traffic, with its monthly price. */
 export interface Offer {
   readonly name: string;
   readonly usd: number;

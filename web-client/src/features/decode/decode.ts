@@ -36,7 +36,7 @@ export interface PayloadHints {
   readonly contentType?: string | undefined;
 }
 
-/** The payload as what it most likely is, or as what somebody chose. Never throws. */
+/** The payload in its most likely format, or in the one that the user chose. Never throws. */
 export function decodePayload(
   payload: Uint8Array,
   choice: FormatChoice = 'auto',
@@ -65,8 +65,8 @@ export function decodeWith(
 }
 
 /**
- * The value alone, for those who follow many messages: what the topic's decoder says, or else JSON, CBOR and
- * MessagePack; undefined for all else.
+ * The value alone, for callers that follow many messages: by the topic's decoder, or else JSON, CBOR and MessagePack;
+ * otherwise undefined.
  */
 export function decodeValue(payload: Uint8Array, bytesMax: number, topic: string): DecodedValue {
   if (payload.length > bytesMax) return undefined;
@@ -146,7 +146,7 @@ function readAs(format: StructuredFormat, bytes: Uint8Array, wrapping: Wrapping)
   try {
     return { format, wrapping, bytes, value: read(format, bytes), text: '', problem: '' };
   } catch (error) {
-    // What a parser throws at bytes that are none of its format, a stack that ran out included.
+    // A parser's error for bytes of another format, or a stack overflow.
     return { ...shown('hex', bytes), format, problem: (error as Error).message };
   }
 }

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { FormatChoice } from './decode.ts';
 
-/** Topics whose format somebody chose by hand; beyond it the oldest choice goes. */
+/** Topics whose format the user chose; beyond it the oldest choice goes. */
 const CHOICES_MAX = 500;
 
 /** How payloads of a topic are to be shown. What is not in here is detected. */

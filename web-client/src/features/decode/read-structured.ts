@@ -21,7 +21,7 @@ function exactNumber(source: string): number | ExactNumber {
   return String(number) === source || isSameFraction(source, number) ? number : new ExactNumber(source);
 }
 
-/** Fractions are written in many ways, and nobody takes the last digit of a measurement for exact. */
+/** Fractions are written in many ways, and the last digit of a measurement is not exact. */
 function isSameFraction(source: string, number: number): boolean {
   return /[.eE]/.test(source) && Number.isFinite(number);
 }
@@ -44,7 +44,7 @@ export function readCbor(bytes: Uint8Array): DecodedValue {
 
 /** @throws Error that says what is wrong; also where bytes are left over */
 export function readMessagePack(bytes: Uint8Array): DecodedValue {
-  // Lengths are the sender's claims: what cannot be in so few bytes is refused before room is made for it.
+  // Lengths are the sender's claims: a length beyond the present bytes is refused before memory is allocated.
   const max = bytes.length;
   const value = decodeMessagePack(bytes, {
     useBigInt64: true,

@@ -15,7 +15,7 @@ export function isStructured({ format, problem }: Decoded): boolean {
   return problem === '' && format !== 'text' && format !== 'base64' && format !== 'hex';
 }
 
-/** @param isWhole whether the limits are off, because somebody asked */
+/** @param isWhole whether the limits are off, because the user asked for it */
 export function shownText(decoded: Decoded, isWhole: boolean): ShownText {
   const { format, bytes } = decoded;
   if (isStructured(decoded)) return cut(prettyText(decoded.value), isWhole);

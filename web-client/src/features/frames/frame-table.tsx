@@ -16,7 +16,7 @@ interface FrameTableProps {
   readonly frames: readonly LoggedFrame[];
   readonly selected: number | undefined;
   readonly onSelect: (frame: LoggedFrame | undefined) => void;
-  /** Somebody looks at older frames: they are not to move. */
+  /** The user looks at older frames: they must not move. */
   readonly onScrollAway: () => void;
 }
 

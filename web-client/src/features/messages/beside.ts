@@ -5,8 +5,8 @@ import { useStore } from '../../state/store.ts';
 export const BESIDE_MAX = 4;
 
 /**
- * Whose messages are shown, from the left. The active connection is always among them: where it was not chosen, it takes
- * the first place.
+ * The connections whose messages are shown, from the left. The active connection is always among them: where it was not
+ * chosen, it takes the first place.
  */
 export function shownIds(
   besideIds: readonly string[],

@@ -25,7 +25,7 @@ interface Column {
   readonly most?: string;
   /** The same in a narrow table; a column without it is left out there. */
   readonly narrow?: { readonly minPx: number; readonly most?: string };
-  /** Whether it is there before anybody has chosen. */
+  /** Whether it is shown by default. */
   readonly isUsual?: true;
 }
 

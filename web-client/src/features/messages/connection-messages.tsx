@@ -15,7 +15,7 @@ import classes from './messages-view.module.css';
 
 interface ConnectionMessagesProps {
   readonly profile: ConnectionProfile;
-  /** Whose messages are shown: this connection's, and those of the ones beside it. */
+  /** The connections whose messages are shown: this one, and those beside it. */
   readonly shown: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { LoggedMessage } from '../../engine/types.ts';
 /** How the query is looked for in a payload. */
 export type QueryKind = 'text' | 'regex' | 'jsonpath';
 
-/** What of the log is shown. */
+/** The filter of the shown messages. */
 export interface MessageFilter {
   readonly direction: 'all' | 'received' | 'published';
   /** A topic filter where it has wildcards or is one whole; otherwise a part of the topic. */

@@ -10,8 +10,8 @@ const SCAN_MS = 6;
 const SCAN_STEP = 200;
 
 /**
- * What the table shows of a log: the messages that fit a filter, newest first, live or held still. Without a filter it
- * is the log itself and costs nothing; with one it keeps the sequences of what fits.
+ * The messages of a log that the table shows: those that fit a filter, newest first, live or held still. Without a
+ * filter it is the log itself and costs nothing; with one it keeps the sequences of what fits.
  */
 export class MessageList {
   readonly #log: MessageLog;
@@ -19,9 +19,9 @@ export class MessageList {
   readonly #clock: () => number;
   readonly #frames: FrameListeners;
   #predicate: Predicate | undefined;
-  /** What fits among the messages that came since the filter was set, ascending. */
+  /** Matches among the messages that came since the filter was set, ascending. */
   #newer: Ring<number>;
-  /** What fits among those that were there, descending. */
+  /** Matches among the messages that were there, descending. */
   #older: number[] = [];
   /** Where the search through the old ones stands; it goes down. */
   #scanned = 0;
@@ -66,7 +66,7 @@ export class MessageList {
     return this.#held !== undefined;
   }
 
-  /** What fits and came since the list was held. */
+  /** Matches that came since the list was held. */
   get newWhileHeld(): number {
     return this.#newWhileHeld;
   }
@@ -134,7 +134,7 @@ export class MessageList {
     }
   }
 
-  /** Stands still as it is. What is shown stays readable, whatever the log lets go. */
+  /** Freezes the list. Shown messages stay readable, even when the log drops them. */
   hold(): void {
     if (this.#held !== undefined) return;
     this.#held = Array.from({ length: this.size }, (_, index) => this.at(index)).filter(
@@ -179,7 +179,7 @@ export class MessageList {
       this.#newer.shift();
   }
 
-  /** Looks through what was there when the filter was set, newest first, a little at a time. */
+  /** Searches the messages that were there when the filter was set, newest first, a few at a time. */
   #scan(): void {
     const predicate = this.#predicate;
     const { firstSequence } = this.#log;

@@ -31,13 +31,13 @@ interface MessageTableProps {
   readonly selected: LoggedMessage | undefined;
   readonly onSelect: (message: LoggedMessage | undefined) => void;
   readonly isFiltered: boolean;
-  /** Why nothing can be searched for: what is shown is of the filter before. */
+  /** The error of the query: the shown messages are those of the filter before. */
   readonly problem: string | undefined;
 }
 
 /**
- * The messages, newest at the top. Whoever scrolls down or goes through it by key wants to read: it is held still until
- * they return to the top or resume.
+ * The messages, newest at the top. When the user scrolls down or moves by key, the list is held until they return to
+ * the top or resume.
  */
 export function MessageTable({
   profile,

@@ -84,7 +84,7 @@ function Connections({ activeId }: { readonly activeId: string }) {
     const profile = profiles.find((known) => known.id === id);
     return profile && <ConnectionMessages key={id} profile={profile} shown={shown} />;
   });
-  // The same elements for one and for several: what is open in one of them stays open when another comes.
+  // The same elements for one and for several: open parts of one stay open when another comes.
   const group = shown.length > 1 ? { role: 'group', 'aria-label': t('messages.beside') } : {};
   return (
     <div {...group} className={classes.beside}>

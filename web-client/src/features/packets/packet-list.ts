@@ -16,7 +16,7 @@ export interface PacketFilter {
   readonly hidesPings: boolean;
 }
 
-/** What of the timeline is shown, newest first. The log is small enough to be gone through. */
+/** The shown packets of the timeline, newest first. The log is small enough to be gone through. */
 export function shownPackets(
   log: PacketLog,
   { hidesDelivery, hidesPings }: PacketFilter,

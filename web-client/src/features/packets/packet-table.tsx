@@ -20,7 +20,7 @@ interface PacketTableProps {
   readonly hasFrames: boolean;
   readonly selected: LoggedPacket | undefined;
   readonly onSelect: (packet: LoggedPacket | undefined) => void;
-  /** Somebody looks at older packets: they are not to move. */
+  /** The user looks at older packets: they must not move. */
   readonly onScrollAway: () => void;
 }
 

@@ -10,7 +10,7 @@ const HISTORY_MAX = 100;
 /** The channel between tabs that says that the drafts have changed. */
 const CHANGES = 'apus.drafts';
 
-/** Notes what was published. The same message twice in a row is noted once. */
+/** Remembers a published message. The same message twice in a row is remembered once. */
 export async function remember(draft: Draft): Promise<void> {
   await tryStorage(async () => {
     const history = await list('history');

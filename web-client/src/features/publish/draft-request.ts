@@ -2,7 +2,7 @@ import type { LoggedMessage, MessageProperties, PublishRequest } from '../../eng
 import type { Draft, DraftProperties, PayloadFormat } from '../../state/draft.ts';
 import { base64Of } from '../decode/bytes.ts';
 
-/** What cannot become bytes, and why. */
+/** The field that cannot become bytes, and the reason. */
 export interface DraftProblem {
   readonly field: 'payload' | 'topic';
   readonly key: 'hex' | 'base64' | 'topicMissing' | 'tooLarge' | 'noText';
@@ -16,7 +16,7 @@ const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Correlation data that is no text: `0x` and pairs of digits. */
 const HEX_BYTES = /^0x(?:[0-9a-f]{2})+$/i;
 
-/** The message of a draft, or what is wrong with it. */
+/** The message of a draft, or its problem. */
 export function requestOf(draft: Draft, protocolVersion: number): PublishRequest | DraftProblem {
   const { topic, qos, retain, properties } = draft;
   if (topic === '' && properties.topicAlias === undefined) return { field: 'topic', key: 'topicMissing' };
@@ -64,7 +64,7 @@ export function converted(
 /** The last text that was asked about: several parts of the panel ask about the same, at every change. */
 let asked: { readonly text: string; readonly problem: string | undefined } = { text: '', problem: undefined };
 
-/** What is wrong with the JSON; undefined where nothing is, and for an empty text. */
+/** The error of the JSON; undefined if there is none, and for an empty text. */
 export function jsonProblem(text: string): string | undefined {
   if (asked.text !== text) asked = { text, problem: parseProblem(text) };
   return asked.problem;

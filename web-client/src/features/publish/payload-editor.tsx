@@ -49,7 +49,7 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
     void take(file);
   };
   const prettify = (): void => {
-    // What was read may be older than what stands there.
+    // The last read may be older than the present text.
     if (jsonProblem(payload) !== undefined) return;
     setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) });
   };

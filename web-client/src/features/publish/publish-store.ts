@@ -9,7 +9,7 @@ import { type Drafts, keepDrafts, keptDrafts } from './kept-drafts.ts';
 /** What stands in the publish panel of each connection, by the connection's id. */
 const useDrafts = create<Drafts>(() => keptDrafts());
 
-/** While somebody types, the drafts are kept this often; and when the page is left. */
+/** While the user types, the drafts are saved this often; and when the page is left. */
 const KEEP_MS = 500;
 
 let keeping: ReturnType<typeof setTimeout> | undefined;

@@ -16,7 +16,7 @@ interface SendingStatusProps {
   readonly protocolVersion: number;
 }
 
-/** What became of the last publish, or what is odd about the next one. */
+/** The outcome of the last publish, or a warning about the next one. */
 export function SendingStatus({ sending, draft, protocolVersion }: SendingStatusProps) {
   const { t } = useTranslation();
   const { kind, text } = said(t, sending, draft, protocolVersion);

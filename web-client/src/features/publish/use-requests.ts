@@ -27,7 +27,7 @@ export interface RequestRecord {
   readonly state: RequestState;
 }
 
-/** A topic that nobody else uses; below what the server proposes, where it does (4.10.2). */
+/** A topic that no other client uses; below the one that the server proposes, if it does (4.10.2). */
 export function newResponseTopic(responseInformation: string | undefined): string {
   const base = responseInformation ?? 'apus/replies';
   return `${base.replace(/\/$/, '')}/${newId().slice(0, 8)}`;
@@ -69,7 +69,7 @@ export function useRequests(profile: ConnectionProfile): {
   return { requests, send };
 }
 
-/** Subscribes, as anybody would in the panel, and waits until the server has granted it. */
+/** Subscribes, as in the panel, and waits until the server has granted it. */
 async function subscribeTo(id: string, topic: string): Promise<void> {
   const known = profileOf(id)?.subscriptions ?? [];
   const existing = known.find(({ filter }) => filter === topic);

@@ -58,7 +58,7 @@ export const useDemo = create<DemoState>(() => IDLE);
 const encoder = new TextEncoder();
 let run = 0;
 
-/** Why a run stops early: somebody began another one, or left. */
+/** Why a run stops early: the user began another one, or left. */
 class Superseded extends Error {}
 
 class StepFailed extends Error {
@@ -126,7 +126,7 @@ export async function stopDemo(): Promise<void> {
   a.packets.clear();
   const clear = { topic: `${demoTopic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
   await a.publish(clear);
-  // Somebody has begun again meanwhile, with the same two clients.
+  // Another run has begun meanwhile, with the same two clients.
   if (mine !== run) return;
   connections.get(CLIENT_B).close();
   a.close();

@@ -39,7 +39,7 @@ ${USE}`,
 
 function gatewaySnippet(connection: SnippetConnection): Snippet {
   return {
-    // It is not in npm's registry, where somebody else might take the name.
+    // It is not in npm's registry, where another package might take the name.
     install: 'npm pack -w @apus/client --pack-destination YOUR-APP\nnpm install mqtt ./apus-client-0.1.0.tgz',
     code: `import { connect } from '@apus/client';
 import mqtt from 'mqtt';

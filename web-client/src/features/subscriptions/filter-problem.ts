@@ -1,7 +1,7 @@
 import { parseTopicFilter } from '@apus/mqtt/topic';
 import type { Subscription } from '../../engine/types.ts';
 
-/** What is wrong with a topic filter, in a sentence; undefined where nothing is. */
+/** The error of a topic filter, in a sentence; undefined if there is none. */
 export function filterProblem(filter: string): string | undefined {
   const parsed = parseTopicFilter(filter);
   return 'reason' in parsed ? parsed.reason : undefined;

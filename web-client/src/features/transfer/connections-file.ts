@@ -61,7 +61,7 @@ function readConnection(entry: unknown, index: number): FiledConnection {
   return { profile: withNeeds({ ...profile, url: split.url }, secrets), secrets };
 }
 
-/** What the file holds is needed, whatever it says. */
+/** Secrets in the file are needed, even if the file says otherwise. */
 export function withNeeds(profile: ConnectionProfile, { password, token }: Secrets): ConnectionProfile {
   const { needs } = profile;
   return {

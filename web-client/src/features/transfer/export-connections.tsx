@@ -10,7 +10,7 @@ import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { connectionsFile } from './connections-file.ts';
 import classes from './transfer-view.module.css';
 
-/** Connections as a file, without secrets unless somebody asks for them. */
+/** Connections as a file, without secrets unless the user asks for them. */
 export function ExportConnections() {
   const { t } = useTranslation();
   const profiles = useStore((state) => state.profiles).filter(({ id }) => !isRecording(id));

@@ -80,7 +80,7 @@ export function ExportMessages({ profile }: { readonly profile: ConnectionProfil
   );
 }
 
-/** What is held stays readable, whatever the log lets go meanwhile. */
+/** Held messages stay readable, even when the log drops them meanwhile. */
 function chosenOf(
   log: MessageLog,
   direction: (typeof DIRECTIONS)[number],

@@ -24,7 +24,7 @@ export interface ProblemValues {
 
 const NO_VALUES: ProblemValues = { detail: '', name: '', version: '', count: 0, max: 0, mebibytes: 0 };
 
-/** What is wrong with a file that somebody chose: told to them, and nothing of it is taken. */
+/** The error of a file that the user chose: it is shown, and nothing of the file is imported. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
   readonly key: FileProblemKey;

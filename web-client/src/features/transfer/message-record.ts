@@ -75,7 +75,7 @@ const encoder = new TextEncoder();
 /**
  * A message of a file.
  *
- * @param place where it is, for whoever has to look for it
+ * @param place where it is, so that the user can find it
  * @throws {FileProblem} where it is none
  */
 export function readRecord(value: unknown, place: Place): FiledMessage {
@@ -105,8 +105,8 @@ function timeOf({ timeMs, time }: Members, place: Place): number | undefined {
 }
 
 /**
- * Text is taken where there is no base64: somebody has written the file by hand, or another program, which calls it
- * `payload` and may have JSON there.
+ * Text is taken when there is no base64: the file was written by hand or by another program, which calls it `payload`
+ * and may have JSON there.
  */
 function payloadOf({ payloadBase64, payloadText, payload }: Members, place: Place): Uint8Array {
   if (payloadBase64 === undefined) {

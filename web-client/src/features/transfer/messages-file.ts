@@ -68,7 +68,7 @@ export function readMessages(
   return messages.toSorted((one, other) => (one.atMs ?? 0) - (other.atMs ?? 0));
 }
 
-/** Messages in pieces, none of which keeps anybody busy for long. */
+/** Messages in pieces, none of which blocks the page for long. */
 export function* piecesOf<Message extends { readonly payload: Uint8Array }>(
   messages: readonly Message[],
 ): Generator<readonly Message[], void, undefined> {

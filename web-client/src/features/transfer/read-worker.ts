@@ -1,6 +1,6 @@
 import { type ReadReport, reportFile } from './read-reports.ts';
 
-/** What TypeScript's DOM library does not say of a worker's globals. */
+/** Globals of a worker that TypeScript's DOM library does not declare. */
 interface WorkerGlobals {
   postMessage(report: ReadReport, moved: ArrayBuffer[]): void;
   onmessage: ((event: MessageEvent<File>) => void) | null;

@@ -24,7 +24,7 @@ export interface ReplayProgress {
   readonly sent: number;
   readonly failed: number;
   readonly firstTrouble: Trouble | undefined;
-  /** `stopped`: by somebody. `offline`: the connection is gone. */
+  /** `stopped`: by the user. `offline`: the connection is gone. */
   readonly state: 'running' | 'done' | 'stopped' | 'offline';
 }
 
@@ -64,7 +64,7 @@ export function startReplay(plan: ReplayPlan, options: ReplayOptions): () => voi
       if (ok) sent += 1;
       else failed += 1;
       firstTrouble ??= trouble;
-      // The rest would fail like this one: whoever comes back can begin again.
+      // The rest would fail like this one: the user can begin again later.
       if (trouble?.kind === 'offline') end('offline');
       else if (sent + failed === messages.length) end('done');
     });

@@ -35,7 +35,7 @@ export function startReading(
     onResult(result);
   };
   worker.addEventListener('message', ({ data }: MessageEvent<ReadReport>) => {
-    // What it had sent before it was stopped may still be on its way.
+    // Reports that it sent before it was stopped may still be on their way.
     if (isOver) return;
     if (data.type === 'progress') onProgress(data.progress);
     else if (data.type === 'piece') messages.push(...data.messages);

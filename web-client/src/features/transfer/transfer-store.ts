@@ -34,7 +34,7 @@ export const useTransfer = create<TransferState>(() => ({ file: undefined, repla
 
 let stopReading = (): void => {};
 
-/** Reads what somebody chose. It goes on while other views are open. */
+/** Reads the chosen file. It goes on while other views are open. */
 export function takeFile(file: File): void {
   stopReading();
   const number = (useTransfer.getState().file?.number ?? 0) + 1;

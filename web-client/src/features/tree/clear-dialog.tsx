@@ -25,7 +25,7 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
   const begin = (): void => {
     const qos = session?.maximumQos === 0 ? 0 : 1;
     let latest: ClearProgress | undefined;
-    // Answers come by the thousand a second; nobody sees more than a frame shows.
+    // Answers come by the thousand a second; one update for each frame is enough.
     const frames = new FrameListeners();
     frames.add(() => setProgress(latest));
     stop.current = clearRetained(

@@ -4,7 +4,9 @@ export const TOPICS_MAX = 200_000;
 /** Levels of all topics together. Topics usually share theirs; where none does, this ends before memory does. */
 export const NODES_MAX = 400_000;
 
-/** Levels that are told apart; deeper ones are shown as one name. Nobody designs such topics, but anybody can send one. */
+/**
+ * Levels that are told apart; deeper ones are shown as one name. Such topics are unusual, but any client can send one.
+ */
 export const LEVELS_MAX = 100;
 
 /** Bytes of each last value that are kept: a line of the tree. The message log has the whole. */

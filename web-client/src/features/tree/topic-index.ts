@@ -9,7 +9,7 @@ export interface TopicIndexLimits {
   readonly nodesMax: number;
 }
 
-/** What the limits have kept out of the tree. */
+/** The topics that the limits have kept out of the tree. */
 export interface NotShown {
   /** Exact while there are few, an estimate beyond. */
   readonly topics: number;
@@ -110,7 +110,7 @@ export class TopicIndex {
     }
   }
 
-  /** What was published from here and did not come back tells of the retained message only. */
+  /** A message that was published here and did not come back changes the retained message only. */
   #published(message: LoggedMessage): void {
     const node = message.retain ? this.#byTopic.get(message.topic) : undefined;
     if (node !== undefined) setRetained(node, message.payloadLength > 0);

@@ -29,12 +29,12 @@ class Paced<T> {
     this.#work = work;
   }
 
-  /** Whether what was last given is no longer right. */
+  /** Whether the last result is outdated. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** @param isUrgent whether somebody has asked for just this: then it is not put off */
+  /** @param isUrgent whether the user has asked for this: then it is not put off */
   get(key: string, isUrgent: boolean): T {
     if (this.#value !== undefined && key === this.#key) return this.#value;
     const startedAtMs = this.#now();
@@ -63,7 +63,7 @@ export class TopicTree {
   readonly #listeners = new Set<() => void>();
   readonly #search: Paced<SearchResult>;
   readonly #rows: Paced<TreeRows>;
-  /** What was open before a search, which opens all that it finds. */
+  /** The nodes that were open before a search, which opens all that it finds. */
   #openBefore: OpenState | undefined;
 
   readonly #log: MessageLog | undefined;

@@ -131,7 +131,7 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
   );
 }
 
-/** What the limits keep out is said, not hidden. */
+/** Shows how many topics the limits keep out. */
 function NotShown({ tree }: { readonly tree: TopicTree }) {
   const { t } = useTranslation();
   const { topics, messages } = tree.index.notShown;

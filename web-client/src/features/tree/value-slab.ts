@@ -14,7 +14,7 @@ export class ValueSlab {
     return this.#blocks.length * SLOTS_PER_BLOCK * VALUE_BYTES_MAX;
   }
 
-  /** @returns the number of a slot that nobody else has */
+  /** @returns the number of a free slot */
   allocate(): number {
     const slot = this.#slots;
     if (slot % SLOTS_PER_BLOCK === 0) this.#blocks.push(new Uint8Array(SLOTS_PER_BLOCK * VALUE_BYTES_MAX));

@@ -1,4 +1,4 @@
-/** What can go wrong besides reason codes, and what to do. */
+/** Errors besides reason codes, with advice. */
 export const troubles = {
   unknownReason: { title: 'Reason code {{code}}', advice: 'MQTT does not know this code.' },
   closed: {

@@ -15,7 +15,7 @@ class World implements BenchEnvironment {
   readonly clientIds: string[] = [];
   /** Milliseconds from a publish to its delivery. */
   latencyMs = 2;
-  /** How often each message is delivered to whom it matches; a test loses or doubles some. */
+  /** How often each message is delivered to matching subscribers; a test loses or doubles some. */
   copies = (_number: number): number => 1;
   acknowledges = true;
   refuse = (_clientId: string): boolean => false;

@@ -12,7 +12,7 @@ import { ExactNumber, isContainer } from '../../../src/features/decode/value.ts'
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
-/** What stays itself through JSON, CBOR and MessagePack alike. */
+/** Values that JSON, CBOR and MessagePack all preserve. */
 const plainValue = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },

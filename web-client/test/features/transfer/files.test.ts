@@ -25,7 +25,7 @@ interface Expected {
   readonly place?: object;
 }
 
-/** What the client says is wrong with a text. */
+/** The client's error for a text. */
 function problemOf(text: string): Expected | undefined {
   try {
     readText(text);

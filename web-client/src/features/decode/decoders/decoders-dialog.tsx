@@ -9,12 +9,12 @@ import { removeRule } from './rule-archive.ts';
 import type { DecoderRule } from './rules.ts';
 
 interface DecodersDialogProps {
-  /** Whose payload is looked at: a new decoder is probably for it. */
+  /** The topic of the shown payload: a new decoder is probably for it. */
   readonly topic: string;
   readonly close: () => void;
 }
 
-/** The decoders that somebody has made, and another one. */
+/** The decoders of the user, and a form for another one. */
 export function DecodersDialog({ topic, close }: DecodersDialogProps) {
   const { t } = useTranslation();
   const rules = useDecoders((state) => state.rules);

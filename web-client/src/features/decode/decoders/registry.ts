@@ -10,7 +10,7 @@ export type LoadedDecoder =
   | { readonly state: 'failed'; readonly problem: string };
 
 interface DecodersState {
-  /** Those that somebody made, in the order in which they are asked. */
+  /** The user's rules, in the order in which they are tried. */
   readonly rules: readonly DecoderRule[];
   /** By the rule's id; a rule whose topics have not been looked at is not in here. */
   readonly loaded: ReadonlyMap<string, LoadedDecoder>;
@@ -59,7 +59,7 @@ export function readyDecoder(topic: string): PayloadDecoder | undefined {
   const rule = ruleFor(topic);
   if (rule === undefined) return undefined;
   const loaded = useDecoders.getState().loaded.get(rule.id);
-  // Later: a component may be rendering, which is no time to change what others show.
+  // Later: a component may be rendering, and must not change the state of others.
   if (loaded === undefined) queueMicrotask(() => load(rule));
   return loaded?.state === 'ready' ? loaded.decode : undefined;
 }

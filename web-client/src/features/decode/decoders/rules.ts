@@ -24,7 +24,7 @@ export interface DecoderRule {
 /** @throws Error that says why the bytes are none of it */
 export type PayloadDecoder = (payload: Uint8Array, topic: string) => DecodedValue;
 
-/** More than anybody keeps in mind; each topic is matched against them once. */
+/** More than a user remembers; each topic is matched against them once. */
 export const RULES_MAX = 50;
 
 /** Characters of one schema file: those of large standards have 300,000. */

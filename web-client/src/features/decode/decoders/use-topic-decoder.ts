@@ -3,7 +3,7 @@ import { type Decoded, decodePayload, decodeWith, type FormatChoice } from '../d
 import { load, ruleFor, useDecoders } from './registry.ts';
 import { BUILT_IN_RULE } from './rules.ts';
 
-/** How payloads of a topic are decoded: as somebody chose for it, by the decoder of its filter, or as what they seem to be. */
+/** How payloads of a topic are decoded: by the user's choice for it, by the decoder of its filter, or by detection. */
 export function useTopicDecoder(
   topic: string,
   choice: FormatChoice,
