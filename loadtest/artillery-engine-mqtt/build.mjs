@@ -19,7 +19,7 @@ export async function buildEngine(outfile = join(HERE, 'dist', 'index.cjs')) {
     format: 'cjs',
     sourcemap: 'linked',
     conditions: ['source'],
-    // What the published package depends on is installed beside it; the rest is within.
+    // Dependencies of the published package are installed beside it; other modules are bundled.
     external: ['mqtt', 'ws', 'hdr-histogram-js'],
     footer: { js: 'module.exports = Object.assign(module.exports.MqttEngine, module.exports);' },
     logLevel: 'warning',

@@ -1,7 +1,7 @@
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import type { Qos, Scenario } from '../src/scenario/scenario.ts';
 
-/** What a case is about: the figure that is compared, and which way is better. */
+/** The kind of a case: it decides which figure is compared, and which direction is better. */
 export type CaseKind = 'idle' | 'paced' | 'saturated';
 
 /** One row of the comparison: a scenario that every broker runs. */
@@ -43,7 +43,7 @@ export const CASES: readonly Case[] = [
   shared(),
 ];
 
-/** Run before the others, so that nobody is compared while its code is still being compiled. */
+/** Run before the others, so that no broker is compared while its code is still being compiled. */
 export const WARM_UP: readonly Case[] = [
   { ...saturatedPairs(1), name: 'warm-up-pairs', title: 'Warm-up' },
   { ...fanOut(50, 1), name: 'warm-up-fan-out', title: 'Warm-up' },

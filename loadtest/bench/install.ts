@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CannotInstall, type Place } from './brokers/broker.ts';
 
-/** The last lines of what an installer said, when it fails. */
+/** The last lines of an installer's output, when it fails. */
 const LINES_MAX = 8;
 
 /** A build from sources takes minutes; an installer that waits for an answer would wait for ever. */
@@ -32,7 +32,7 @@ export async function once(
 }
 
 /**
- * Runs an installer, and returns what it wrote to standard output.
+ * Runs an installer, and returns its standard output.
  *
  * @throws {CannotInstall} with its last lines
  */

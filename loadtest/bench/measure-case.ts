@@ -5,7 +5,7 @@ import { outcomeOf } from '../src/report/outcome.ts';
 import type { Case } from './cases.ts';
 import type { ProcessUse } from './process-use.ts';
 
-/** What one run of a case against one broker has measured. */
+/** The measurements of one run of a case against one broker. */
 export interface Sample {
   readonly expected: number;
   readonly received: number;
@@ -44,7 +44,7 @@ export interface CaseRun {
   readonly stop: AbortSignal;
 }
 
-/** Runs a case against a broker that listens, and reads what its process used meanwhile. */
+/** Runs a case against a running broker, and reads the resources that its process used meanwhile. */
 export async function measureCase(
   { scenario }: Case,
   { url, use, startWorker, workers, seconds, scale, stop }: CaseRun,

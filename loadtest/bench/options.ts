@@ -49,7 +49,7 @@ Usage: npm run bench -- [FLAGS]
 What is not here yet is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
 far, and no broker is left behind.`;
 
-/** Undefined: the help is wanted. @throws {UsageError} for what cannot be run */
+/** Undefined: the help is wanted. @throws {UsageError} for options that cannot be run */
 export function optionsFrom(args: readonly string[], cores: number): BenchOptions | undefined {
   const values = parsed(args);
   if (values.help === true) return undefined;

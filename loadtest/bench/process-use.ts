@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Linux counts CPU time in ticks of this length on every architecture that Node.js runs on (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
-/** What a process has used so far. */
+/** The resources that a process has used so far. */
 export interface ProcessUse {
   /** Of all its threads, in user and kernel mode. */
   readonly cpuSeconds: number;
@@ -11,7 +11,7 @@ export interface ProcessUse {
 }
 
 /**
- * Reads what a process has used, all of its threads together.
+ * Reads the resources that a process has used, all of its threads together.
  *
  * @throws {Error} when there is no such process, or no /proc
  */

@@ -98,14 +98,14 @@ const CONNECT_P99: Figure = {
   digits: 'milliseconds',
 };
 
-/** What a kind of case is compared by, the most telling first. */
+/** The figures by which a kind of case is compared, the most telling first. */
 export const COMPARED: Readonly<Record<CaseKind, readonly Figure[]>> = {
   idle: [BYTES, CONNECT_CPU],
   paced: [PER_CPU_SECOND, P50, P99],
   saturated: [PER_CPU_SECOND, PER_SECOND],
 };
 
-/** What is shown of it, with the spread of the rounds. */
+/** The figures that are shown, with the spread of the rounds. */
 export const SHOWN: Readonly<Record<CaseKind, readonly Figure[]>> = {
   idle: [BYTES, CONNECT_CPU, CONNECT_P50, CONNECT_P99],
   paced: [PER_CPU_SECOND, PER_SECOND, P50, P99],

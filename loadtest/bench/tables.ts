@@ -4,7 +4,7 @@ import type { Sample } from './measure-case.ts';
 import { COMPARED, type Figure, type Results, SHOWN } from './results.ts';
 import { spreadOf } from './statistics.ts';
 
-/** The comparison as Markdown: ratios first, then each case with what was measured. */
+/** The comparison as Markdown: ratios first, then each case with its measurements. */
 export function tablesText(results: Results, cases: readonly Case[], brokers: readonly BrokerKind[]): string {
   const [ours, ...others] = brokers;
   if (ours === undefined) return '';
@@ -88,7 +88,7 @@ function spreadText(results: Results, given: Case, broker: BrokerKind, figure: F
   return `${figureText(middle, figure)} (${figureText(least, figure)}–${figureText(most, figure)})`;
 }
 
-/** Bold where ours is worse: that is what a reader looks for. */
+/** Bold where ours is worse: a reader looks for these. */
 function ratioText(ratio: number | undefined): string {
   if (ratio === undefined) return '–';
   const text = ratio.toLocaleString('en', { maximumSignificantDigits: 2 });

@@ -136,7 +136,7 @@ describe('the fast generator', () => {
     expect(Object.entries(outcome.problems)).toEqual([
       [expect.stringMatching(/takes no more connections \(HTTP 503\)/), 3],
     ]);
-    // The publishers of the last three pairs are not there: what they should have sent is not lost.
+    // The publishers of the last three pairs are not there: messages that they should have sent are not lost.
     expect(outcome.deliveries).toMatchObject({ expected: 20, received: 20, lost: 0 });
     expect(outcome.publishes.notSent).toBe(30);
   });
@@ -154,7 +154,7 @@ describe('the fast generator', () => {
   });
 });
 
-/** Whether somebody publishes already: asked with a client of our own. */
+/** Whether a publisher is active already: checked with a client of the test. */
 async function isPublishing(url: string): Promise<boolean> {
   const { client } = await RawClient.connect(url);
   client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'pair/#', qos: 0 }] });

@@ -56,7 +56,7 @@ describe('the clocks', () => {
   });
 });
 
-/** What a sequence should say, by remembering everything. */
+/** The expected answers of a sequence, by remembering everything. */
 function naive(counters: readonly number[]) {
   const seen = new Set<number>();
   let [duplicates, outOfOrder, highest] = [0, 0, -1];

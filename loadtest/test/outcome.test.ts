@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Ledger, type Publisher, Recorder, type Subscriber } from '../src/measure/index.ts';
 import { LedgerError, outcomeOf } from '../src/report/outcome.ts';
 
-/** A run by hand: what is sent, and what of it each subscriber gets, in which order and how often. */
+/** A run by hand: the sent messages, and those that each subscriber gets, with their order and number. */
 class Run {
   readonly recorder: Recorder;
 

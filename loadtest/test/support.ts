@@ -21,7 +21,7 @@ export function urlOf(node: RunningDoors, door: Door): string {
   return door === 'node' ? node.url : (node.gateway?.url ?? '');
 }
 
-/** A scenario with what a test wants of it; the rest is small. */
+/** A scenario with the fields that a test sets; the rest is small. */
 export function scenarioOf(fields: Readonly<Record<string, unknown>>): Scenario {
   return readScenario({
     name: 'test',

@@ -1,6 +1,6 @@
 /** As much of Artillery as an engine meets. */
 
-/** What a virtual user carries from step to step. */
+/** The context of a virtual user from step to step. */
 export interface Context {
   readonly vars: Record<string, unknown>;
   readonly funcs: Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;

@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
 
-/** What the workers of one Artillery process tell each other. */
+/** A message between the workers of one Artillery process. */
 interface Message {
   readonly thread: number;
   /** By barrier: how many virtual users of the thread have come so far. */
@@ -27,7 +27,7 @@ export interface Channel {
 
 /**
  * Points where virtual users wait until so many have come, over all workers of one Artillery process. A user that has
- * failed, or is through, holds nobody up. Workers on other machines are not seen.
+ * failed or finished does not delay others. Workers on other machines are not seen.
  */
 export class Barriers {
   readonly #channel: Channel;

@@ -1,6 +1,6 @@
 import { StepError } from './step-error.ts';
 
-/** Reads the fields of a step or of `config.engines.mqtt`, and refuses what it does not know. */
+/** Reads the fields of a step or of `config.engines.mqtt`, and refuses unknown ones. */
 export class StepFields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #name: string;

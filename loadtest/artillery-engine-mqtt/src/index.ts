@@ -74,7 +74,7 @@ export class MqttEngine {
     this.#ledgerFile?.close();
   }
 
-  /** Ends all virtual users where they are, and writes what has been counted. */
+  /** Ends all virtual users where they are, and writes the counts. */
   async #stop(): Promise<void> {
     for (const user of this.#users) user.isStopped = true;
     await Promise.allSettled([...this.#users].map((user) => leave(user)));

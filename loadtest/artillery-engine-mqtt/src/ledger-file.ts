@@ -12,8 +12,8 @@ const LOOK_MS = 200;
 let files = 0;
 
 /**
- * The ledger of one worker. Artillery tells its workers nothing before it ends them at Ctrl+C, so whoever wants their
- * ledgers asks them by a file first.
+ * The ledger of one worker. Artillery tells its workers nothing before it ends them at Ctrl+C, so the reader of the
+ * ledgers asks for them by a file first.
  */
 export class LedgerFile {
   readonly #folder: string;
@@ -28,7 +28,7 @@ export class LedgerFile {
     this.#recorder = recorder;
   }
 
-  /** Writes what has been counted until now; readers never see half of it. */
+  /** Writes the counts until now; readers never see half of them. */
   write(): void {
     mkdirSync(this.#folder, { recursive: true });
     const unfinished = `${this.#path}.part`;

@@ -14,7 +14,7 @@ export interface ClientFields {
 
 export interface OpenedClient {
   readonly client: MqttClient;
-  /** What went as frames, in text frames. */
+  /** The counts of text frames. */
   readonly statistics: Readonly<Statistics> | undefined;
 }
 
@@ -37,7 +37,7 @@ function optionsOf(config: EngineConfig, fields: ClientFields): IClientOptions {
     keepalive: fields.keepAliveSeconds,
     reconnectPeriod: config.reconnectMs,
     connectTimeout: config.timeoutSeconds * 1_000,
-    // Each message is stamped and counted once, when it is sent: what mqtt.js would keep for later is not sent.
+    // Each message is stamped and counted once, when it is sent: mqtt.js must not keep one for later.
     queueQoSZero: false,
     resubscribe: config.reconnectMs > 0,
     ...(fields.username !== undefined && { username: fields.username }),

@@ -1,4 +1,4 @@
-/** A step that is written wrong: the test does not start. The message names the step and what it takes. */
+/** A step that is written wrong: the test does not start. The message names the step and its fields. */
 export class StepError extends Error {
   override readonly name = 'StepError';
 }

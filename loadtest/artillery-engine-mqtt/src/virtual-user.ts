@@ -6,7 +6,7 @@ import type { Barriers } from './barrier.ts';
 import type { EngineConfig } from './config.ts';
 import { UserError } from './step-error.ts';
 
-/** What virtual users of one worker share. */
+/** The state that virtual users of one worker share. */
 export interface Surroundings {
   readonly config: EngineConfig;
   readonly recorder: Recorder;
@@ -32,7 +32,7 @@ export interface ReceivedMessage {
 /** Messages that `expect` has not looked at yet; older ones are forgotten. */
 const UNSEEN_MAX = 1_000;
 
-/** One virtual user: its client, what it has published and received. */
+/** One virtual user: its client, and its counts of published and received messages. */
 export class VirtualUser {
   readonly context: Context;
   readonly around: Surroundings;
@@ -72,14 +72,14 @@ export class VirtualUser {
     return String(this.fill(value));
   }
 
-  /** @throws {UserError} for what is no number of 0 or more once it is filled in */
+  /** @throws {UserError} if the filled-in value is no number of 0 or more */
   fillNumber(value: number | string, what: string): number {
     const filled = Number(this.fill(value));
     if (Number.isFinite(filled) && filled >= 0) return filled;
     throw new UserError('bad_number', `${what} is no number: ${String(this.fill(value))}`);
   }
 
-  /** The broker has granted a filter: what matches it is expected from now on. */
+  /** The broker has granted a filter: matching messages are expected from now on. */
   subscribed(filters: readonly string[]): void {
     this.#filters.push(...filters);
     this.#subscriber ??= this.around.recorder.subscriber(this.#filters);

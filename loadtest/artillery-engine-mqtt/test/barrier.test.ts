@@ -13,7 +13,7 @@ function workers(name: string, count: number): Barriers[] {
   });
 }
 
-/** The other workers have heard what was said: messages are in order, and so is the answer to this one. */
+/** The other workers have received the earlier messages: messages are in order, and so is the answer to this one. */
 async function heard(name: string): Promise<void> {
   const [listener, speaker] = [new BroadcastChannel(name), new BroadcastChannel(name)];
   const came = new Promise((resolve) => {

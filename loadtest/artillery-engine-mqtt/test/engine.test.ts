@@ -100,7 +100,7 @@ describe('steps', () => {
     const run = await runFlowForTest(node, flow);
     expect(run.errors).toEqual([null]);
     expect(run.contexts[0]?.vars).toMatchObject({ heard: 'hello user-0', raw: '{"n":1}' });
-    // What was sent without a header is not of the run.
+    // A message without a header is not of the run.
     expect(outcome(run).deliveries).toMatchObject({ expected: 1, received: 1, foreign: 1 });
   });
 

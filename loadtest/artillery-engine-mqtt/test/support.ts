@@ -22,7 +22,7 @@ export const helpers: Helpers = {
   },
 };
 
-/** What was counted, as Artillery's report would. */
+/** The counts, as in Artillery's report. */
 export class Metrics {
   readonly counters: Record<string, number> = {};
   readonly histograms: Record<string, number[]> = {};

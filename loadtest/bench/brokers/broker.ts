@@ -3,7 +3,7 @@ export interface BrokerKind {
   /** As on the command line. */
   readonly name: string;
   readonly title: string;
-  /** What it is written in. */
+  /** Its programming language. */
   readonly language: string;
   /** Whether it knows `$share` of MQTT 3.1.1 clients. */
   readonly hasSharedSubscriptions: boolean;

@@ -31,10 +31,13 @@ export const mosquitto: BrokerKind = {
   },
 };
 
-/** Its own defaults but for the listener; whoever comes is let in, nothing is kept, nothing waits for more bytes. */
+/**
+ * Its own defaults but for the listener: every client is accepted, nothing is stored, and no write waits for more
+ * bytes.
+ */
 function configurationFor(port: number): string {
   const lines = [
-    // Debian's 2.0.11 gives up when WebSocket listeners are all that it has: nobody knocks at this one.
+    // Debian's 2.0.11 gives up when WebSocket listeners are all that it has: no client connects to this one.
     `listener ${port - 1} 127.0.0.2`,
     `listener ${port} 127.0.0.1`,
     'protocol websockets',

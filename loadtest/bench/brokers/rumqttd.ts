@@ -14,7 +14,7 @@ export const rumqttd: BrokerKind = {
   async prepare(place) {
     const { folder, stop } = place;
     await once(place, RUMQTTD_VERSION, `rumqttd ${RUMQTTD_VERSION}`, async () => {
-      // Without --locked: what its lock file names does not compile with newer compilers.
+      // Without --locked: the versions in its lock file do not compile with newer compilers.
       const args = ['install', `rumqttd@${RUMQTTD_VERSION}`, '--features', 'websocket', '--root', folder];
       await run({ command: 'cargo', args, cwd: folder }, stop);
     });

@@ -1,4 +1,4 @@
-// Starts aedes with one WebSocket listener on 127.0.0.1, everybody welcome, everything in memory.
+// Starts aedes with one WebSocket listener on 127.0.0.1, every client accepted, everything in memory.
 import { createServer } from 'node:http';
 import { Aedes } from 'aedes';
 import { createWebSocketStream, WebSocketServer } from 'ws';

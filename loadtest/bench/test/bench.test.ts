@@ -37,7 +37,7 @@ describe('what a process uses', () => {
     expect(() => residentBytesOf('Name:\tkthreadd\n')).toThrow(/how much memory/);
   });
 
-  // What a process uses is read from /proc, which only Linux has.
+  // The use of a process is read from /proc, which only Linux has.
   it.runIf(process.platform === 'linux')('includes the threads of this process', () => {
     const { cpuSeconds, residentBytes } = processUse(process.pid);
     expect(cpuSeconds).toBeGreaterThan(0);
@@ -103,7 +103,7 @@ describe('a case', () => {
       stop: new AbortController().signal,
     });
 
-  // As above: a case reads what its broker uses.
+  // As above: a case reads the use of its broker.
   it.runIf(process.platform === 'linux').each(CASES.map(({ name }) => name))(
     '%s runs against our broker: everything comes, once and in order',
     async (name) => {

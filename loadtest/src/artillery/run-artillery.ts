@@ -33,8 +33,8 @@ export interface ArtilleryRun {
 }
 
 /**
- * Runs a scenario with Artillery, whose own report goes by on standard error. What was counted comes from the engine's
- * ledgers, so that both generators have one report.
+ * Runs a scenario with Artillery, whose own report goes to standard error. The counts come from the engine's ledgers,
+ * so that both generators have one report.
  *
  * @throws {ArtilleryError} when it cannot be installed, or ends without having run
  */
@@ -115,7 +115,7 @@ function readLedgers(folder: string): readonly Ledger[] {
       .filter((name) => name.endsWith('.json'))
       .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Ledger);
   } catch {
-    // Nobody has written one.
+    // No worker has written one.
     return [];
   }
 }

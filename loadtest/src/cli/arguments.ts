@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from './cli-error.ts';
 
-/** Every flag: its value in the help (none for a switch), and what it does. */
+/** Every flag: its value in the help (none for a switch), and its effect. */
 export const FLAGS = {
   target: { value: 'URL', help: 'The broker, as ws://127.0.0.1:8083/mqtt. Required.' },
   door: {
@@ -56,7 +56,7 @@ export const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** What was given on the command line. */
+/** The arguments of the command line. */
 export class Arguments {
   readonly positionals: readonly string[];
   readonly #values: Readonly<Record<string, string | boolean | undefined>>;

@@ -8,7 +8,7 @@ type Moment = 'before' | 'connected' | 'drained' | 'after';
 const SETTLING_MS_MAX = 3_000;
 const LOOK_MS = 50;
 
-/** What the broker's counters said at the moments of a run, where it has any. */
+/** The broker's counters at the moments of a run, if it has any. */
 export class CounterLog {
   readonly #source: CounterSource | undefined;
   readonly #notes = new Map<Moment, Counters>();

@@ -22,7 +22,7 @@ export interface CounterSource {
 
 /**
  * Where the target's counters are, if it tells them: at the URL given, or where `npm start` has its two doors side by
- * side. What answers for another broker is not taken.
+ * side. Counters of another broker are refused.
  *
  * @throws {CommandError} when the URL was given and does not answer for the target
  */

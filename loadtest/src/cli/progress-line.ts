@@ -37,7 +37,7 @@ export class ProgressLine {
   }
 }
 
-/** What is about to happen. */
+/** Announces the run. */
 export function beginText(
   { scenario, plan, target, generator, processes, reason }: RunSettings,
   hasCounters: boolean,

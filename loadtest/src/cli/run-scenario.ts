@@ -24,7 +24,7 @@ export interface Programs {
   readonly loadTestFolder: string;
 }
 
-/** What any generator brings home. */
+/** The result of any generator. */
 interface Generated {
   readonly ledgers: readonly Ledger[];
   readonly seconds: RunSeconds;

@@ -8,7 +8,7 @@ import type { Arguments } from './arguments.ts';
 import { UsageError } from './cli-error.ts';
 import { checkTarget, findDoor, isLoopbackHost, type Target } from './target.ts';
 
-/** Bounds of a run, whatever is asked for. */
+/** Upper bounds of a run. */
 const SECONDS_MAX = 86_400;
 const PROCESSES_MAX = 64;
 const CONNECTS_PER_SECOND_MAX = 100_000;

@@ -1,4 +1,4 @@
-/** Ctrl+C under npm comes twice; what comes later than this is impatience. */
+/** Ctrl+C under npm comes twice; a signal later than this asks for an immediate end. */
 const SAME_REQUEST_MS = 1_000;
 
 /** The shell's convention: 128 and the number of SIGINT. */

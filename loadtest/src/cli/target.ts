@@ -21,10 +21,10 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Checks that the target may be loaded. A load on somebody else's broker is an attack: another machine has to be
- * named twice.
+ * Checks that the target may be loaded. A load on another owner's broker is an attack: another machine has to be named
+ * twice.
  *
- * @throws {UsageError} for what is no WebSocket URL, and for a host that was not confirmed
+ * @throws {UsageError} for a URL of another scheme, and for a host that was not confirmed
  */
 export function checkTarget(text: string | undefined, confirmed: string | undefined, load: string): URL {
   if (text === undefined)
@@ -42,9 +42,9 @@ export function checkTarget(text: string | undefined, confirmed: string | undefi
 }
 
 /**
- * Knocks once and learns which door it is from the subprotocol that is chosen.
+ * Connects once and learns which door it is from the chosen subprotocol.
  *
- * @throws {CommandError} when nobody answers, or not as the door that was asked for
+ * @throws {CommandError} when no server answers, or another door than the requested one
  */
 export async function findDoor(url: string, wanted: Door | undefined, token?: string): Promise<Door> {
   const offered = wanted === undefined ? ['mqtt', 'mqtt-text-v1'] : [SUBPROTOCOLS[wanted]];

@@ -1,6 +1,6 @@
 /**
- * Keeps so many messages of one client under way: the next leaves when one has come back. A broker is loaded as much
- * as it can bear and no more, so nothing piles up, and what is measured is the broker and not a queue before it.
+ * Keeps so many messages of one client under way: the next leaves when one has come back. A broker is loaded as much as
+ * it can bear and no more, so nothing piles up, and the run measures the broker and not a queue before it.
  */
 export class ClosedLoop {
   readonly #window: number;
@@ -18,7 +18,7 @@ export class ClosedLoop {
     this.#fill();
   }
 
-  /** What is under way may still come; nothing follows it. */
+  /** Messages under way may still come; no new ones follow. */
   end(): void {
     this.#isRunning = false;
   }

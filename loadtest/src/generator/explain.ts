@@ -1,4 +1,4 @@
-/** What a refused handshake, a closed socket or the system's error code means, in a sentence. */
+/** Explains a refused handshake, a closed socket or the system's error code in a sentence. */
 
 const OPEN_FILES =
   'this process may open no more files (`ulimit -n`): use more processes (--processes), or a smaller size (--scale)';

@@ -218,7 +218,7 @@ export class FastClient {
 
   #takeAcknowledged(packet: PacketBytes): void {
     const found = this.#outbound.release(packetIdOf(packet));
-    // A refused message stays unacknowledged: nobody has promised to deliver it.
+    // A refused message stays unacknowledged: the broker has not promised to deliver it.
     if (isRefusal(packet)) {
       const { recorder } = this.#options;
       recorder.refused += 1;

@@ -1,11 +1,11 @@
 const PACKET_ID_MAX = 65_535;
 
-/** What waits for its acknowledgement: which message of which publisher. */
+/** A message that waits for its acknowledgement, with its publisher. */
 export interface InFlight<T> {
   readonly item: T;
 }
 
-/** Packet ids of what is under way in one direction, at most so many at a time. */
+/** Packet ids of the messages under way in one direction, at most this many at a time. */
 export class PacketIds<T> {
   readonly #underWay = new Map<number, T>();
   #last = 0;
@@ -32,7 +32,7 @@ export class PacketIds<T> {
     return this.#last;
   }
 
-  /** What the id stood for; it is free again. */
+  /** Returns the message of the id; the id is free again. */
   release(packetId: number): T | undefined {
     const item = this.#underWay.get(packetId);
     this.#underWay.delete(packetId);

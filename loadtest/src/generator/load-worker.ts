@@ -14,14 +14,14 @@ import { type PacedStream, Pacer } from './pacer.ts';
 import { openTextWire } from './text-wire.ts';
 import { type Door, FrameTotals } from './wire.ts';
 
-/** Timers are no finer than a millisecond; what is due within one leaves together. */
+/** Timers are no finer than a millisecond; messages that are due within one leave together. */
 const TICK_MS = 1;
 
 /** The transport of the gateway door waits for the reply to DISCONNECT; a broker under load takes its time. */
 const LEAVING_MS_MAX = 6_000;
 const LEAVING_LOOK_MS = 20;
 
-/** What one process of the generator is to do. Plain JSON. */
+/** The assignment of one process of the generator. Plain JSON. */
 export interface Assignment {
   readonly scenario: Scenario;
   readonly size: Size;
@@ -131,7 +131,7 @@ export class LoadWorker {
     return this.#recorder.problems;
   }
 
-  /** Disconnects everybody, waits until they are gone, a few seconds at most, and closes the books. */
+  /** Disconnects all clients, waits until they are gone, a few seconds at most, and returns the ledger. */
   async finish(): Promise<Ledger> {
     this.#isLeaving = true;
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);

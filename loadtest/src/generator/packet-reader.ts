@@ -3,21 +3,21 @@ const EMPTY = Buffer.alloc(0);
 /** The largest Remaining Length that MQTT can say: four bytes. */
 const LENGTH_BYTES_MAX = 4;
 
-/** One packet within what has come. */
+/** One packet within the received bytes. */
 export interface PacketBytes {
   readonly type: number;
   readonly flags: number;
   /** The whole packet. */
   readonly bytes: Buffer;
-  /** Where what follows the fixed header begins. */
+  /** Where the bytes after the fixed header begin. */
   readonly bodyAt: number;
 }
 
-/** Cuts a stream of bytes into MQTT packets, whatever pieces it comes in. */
+/** Cuts a stream of bytes into MQTT packets, in any pieces. */
 export class PacketReader {
   #waiting: Buffer = EMPTY;
 
-  /** @throws {RangeError} when what has come is not MQTT */
+  /** @throws {RangeError} when the bytes are not MQTT */
   *push(chunk: Buffer): Generator<PacketBytes> {
     const data = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk]);
     this.#waiting = EMPTY;

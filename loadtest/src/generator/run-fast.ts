@@ -27,9 +27,9 @@ export interface FastRunOptions {
   readonly startWorker: () => WorkerHandle;
   /** Told about every tenth of a second. */
   readonly onProgress: (phase: RunPhase, total: Progress) => void;
-  /** When it is aborted, the run ends with what it has. */
+  /** When it is aborted, the run ends with its counts so far. */
   readonly stop: AbortSignal;
-  /** Awaited when everybody is connected, and when the last message has come: for who counts in between. */
+  /** Awaited when all clients are connected, and when the last message has come: for counters in between. */
   readonly atMoment?: ((moment: RunMoment) => Promise<void>) | undefined;
   /** A moment at which publishing begins, for runs on several machines; milliseconds of the epoch. */
   readonly startAtMs?: number | undefined;
@@ -41,7 +41,7 @@ export type RunPhase = 'connecting' | 'publishing' | 'draining' | 'finishing';
 export interface FastRun {
   readonly ledgers: readonly Ledger[];
   readonly wasStopped: boolean;
-  /** What the coordinator itself has to say: phases that ran out of time, processes that failed. */
+  /** The coordinator's own problems: phases that ran out of time, processes that failed. */
   readonly problems: readonly string[];
   readonly seconds: { readonly connecting: number; readonly publishing: number; readonly draining: number };
 }

@@ -4,8 +4,8 @@ import { explainClose } from './explain.ts';
 import type { Wire, WireEvents, WireOptions } from './wire.ts';
 
 /**
- * Text frames through the transport that applications use: what is measured, and billed, is what they would see. Its
- * heartbeats, its packing and what it does not send are its own.
+ * Text frames through the transport that applications use: so the measured and billed traffic is theirs, with the
+ * transport's heartbeats, packing and omitted packets.
  */
 export function openTextWire({ url, frames, token }: WireOptions, events: WireEvents): Wire {
   let reason: string | undefined;
@@ -32,7 +32,7 @@ export function openTextWire({ url, frames, token }: WireOptions, events: WireEv
   };
 }
 
-/** Problems are counted by sentence: what names one connection or request would be a sentence of its own each time. */
+/** Problems are counted by sentence: a name of a connection or request would make each one different. */
 function withoutIds(message: string): string {
   return message.replaceAll(/,?\s*"(?:connectionId|requestId)"\s*:\s*"[^"]*"/g, '').replace(/\.$/, '');
 }

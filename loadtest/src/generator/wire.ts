@@ -3,7 +3,7 @@ import type { FrameCounts } from '../measure/index.ts';
 /** Which door a client knocks at: binary frames, or the text frames of API Gateway. */
 export type Door = 'node' | 'gateway';
 
-/** What a connection tells. */
+/** The events of a connection. */
 export interface WireEvents {
   open(): void;
   bytes(data: Buffer): void;
@@ -14,13 +14,13 @@ export interface WireEvents {
 /** A connection that carries MQTT bytes. */
 export interface Wire {
   send(bytes: Buffer): void;
-  /** Closes when what was sent has left. */
+  /** Closes when all sent bytes have left. */
   close(): void;
 }
 
 export interface WireOptions {
   readonly url: string;
-  /** Made of once per process, and shared by its clients: what they send and receive as frames. */
+  /** Made once per process, and shared by its clients: the totals of their frames. */
   readonly frames: FrameTotals;
   /** Added to a gateway's URL as `token`. */
   readonly token?: string | undefined;

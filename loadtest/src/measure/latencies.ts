@@ -1,6 +1,6 @@
 import * as hdr from 'hdr-histogram-js';
 
-/** What a histogram can hold: an hour, in microseconds; what takes longer counts as an hour. */
+/** The largest value of a histogram: an hour, in microseconds; a longer time counts as an hour. */
 const HIGHEST_MICROS = 3_600_000_000;
 
 /** Within a thousandth of the value. */

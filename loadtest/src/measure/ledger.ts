@@ -3,7 +3,7 @@ import type { SeenCounters } from './sequence.ts';
 /** The layout of ledgers; a report reads none of another. */
 export const LEDGER_VERSION = 1;
 
-/** What one publisher has sent on one topic. */
+/** The messages that one publisher has sent on one topic. */
 export interface PublishedStream {
   readonly stream: number;
   readonly topic: string;
@@ -43,7 +43,7 @@ export interface Ledger {
     readonly connected: number;
     /** Connections that ended before they were meant to. */
     readonly lost: number;
-    /** By sentence: why connections failed or were lost, and what else went wrong. */
+    /** By sentence: why connections failed or were lost, and other problems. */
     readonly problems: Readonly<Record<string, number>>;
   };
   /** Payloads that were not of this run, or had no header. */
@@ -71,7 +71,7 @@ export interface Ledger {
   };
 }
 
-/** What clients of the gateway door have sent and received as frames. */
+/** The frames that clients of the gateway door have sent and received. */
 export interface FrameCounts {
   readonly framesSent: number;
   readonly framesReceived: number;

@@ -11,7 +11,7 @@ export const WORKERS_MAX = 2 ** 12;
 /** A generator's timers are no finer than a millisecond: a message that is sent within two of its time is on time. */
 const ON_TIME_MICROS = 2_000;
 
-/** Messages of a stream: what was received is a bit for each, and a payload may lie. */
+/** Messages of a stream: each received one is a bit, and a payload may contain any counter. */
 const COUNTER_MAX = 2 ** 26;
 
 export interface RecorderOptions {
@@ -22,7 +22,7 @@ export interface RecorderOptions {
   readonly clock: ClockName;
 }
 
-/** Keeps the books of one process: what was sent, what came, and how long it took. */
+/** Records the messages of one process: sent, received, and their latencies. */
 export class Recorder {
   readonly runTag: number;
   readonly now: MicrosNow;
@@ -38,7 +38,7 @@ export class Recorder {
   /** Different messages received, over all subscribers. */
   received = 0;
   sent = 0;
-  /** Of them, those that the broker has refused: nobody is to get them. */
+  /** Of them, those that the broker has refused: no subscriber is to get them. */
   refused = 0;
   frames: (() => FrameCounts) | undefined;
   firstSentMicros: number | undefined;
@@ -94,7 +94,7 @@ export class Recorder {
     return subscriber;
   }
 
-  /** Notes what went wrong; equal sentences are counted. */
+  /** Notes a problem; equal sentences are counted. */
   problem(sentence: string): void {
     this.#problems.set(sentence, (this.#problems.get(sentence) ?? 0) + 1);
   }
@@ -248,7 +248,7 @@ export class Subscriber {
   }
 }
 
-/** Without what is not known: JSON has no place for it. */
+/** Without undefined times, which JSON cannot hold. */
 function defined(times: Readonly<Record<keyof Ledger['times'], number | undefined>>): Ledger['times'] {
   return Object.fromEntries(Object.entries(times).filter(([, micros]) => micros !== undefined));
 }

@@ -21,10 +21,10 @@ import type { Plan } from '../scenario/plan.ts';
 import type { Qos } from '../scenario/scenario.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What the gateway door's emulator had counted at moments of a run. */
+/** The counts of the gateway door's emulator at moments of a run. */
 export interface CountedRun {
   readonly before: GatewayCounters;
-  /** When everybody was connected, where the generator could tell. */
+  /** The counts when all clients were connected, if the generator could tell. */
   readonly connected?: GatewayCounters;
   /** When the last message had come. */
   readonly drained?: GatewayCounters;
@@ -35,7 +35,7 @@ export interface RunForBill {
   readonly plan: Plan;
   readonly outcome: Outcome;
   readonly seconds: RunSeconds;
-  /** What clients sent and received as frames, at the gateway door. */
+  /** The frames that clients sent and received at the gateway door. */
   readonly frames?: FrameCounts | undefined;
   readonly counted?: CountedRun | undefined;
 }
@@ -48,13 +48,13 @@ export interface RunSeconds {
 
 /**
  * Where a line comes from: `counted` by the emulator while it ran; `measured` by the clients, as frames; `estimated`
- * from what was connected, published and delivered.
+ * from connections, publishes and deliveries.
  */
 export type Basis = 'counted' | 'measured' | 'estimated';
 
 export type RunLine = BillLine & { readonly basis: Basis };
 
-/** What a run cost, or would have cost, at the gateway door, and elsewhere. */
+/** The bill of a run at the gateway door, and elsewhere. */
 export interface RunBill {
   readonly lines: readonly RunLine[];
   readonly usd: number;
@@ -78,7 +78,7 @@ const COUNTED: readonly UsageName[] = [
 
 const MEASURED: readonly UsageName[] = ['gatewayMessagesIn', 'gatewayMessagesOut', 'dataTransferOutBytes'];
 
-/** What is done for messages; the rest is being connected. */
+/** The operations on messages; the others are for connections. */
 const MESSAGE_OPERATIONS: ReadonlySet<string> = new Set(['publish', 'deliver', 'fan-out', 'keep', 'drain']);
 
 export function billOfRun(run: RunForBill): RunBill | undefined {
@@ -113,7 +113,7 @@ function exactUsage(counted: CountedRun | undefined, frames: FrameCounts | undef
   if (counted !== undefined) return difference(counted.before, counted.after);
   if (frames === undefined) return {};
   return {
-    // No frame of a client is over 32 KB; the rest of what is billed goes the other way.
+    // No frame of a client is over 32 KB; the rest of the billed messages go the other way.
     gatewayMessagesIn: frames.framesSent,
     gatewayMessagesOut: frames.messagesBilled - frames.framesSent,
     dataTransferOutBytes: frames.bytesReceived,
@@ -187,7 +187,7 @@ function onlineSeconds({ seconds }: RunForBill): number {
 /** A reply takes as long as `estimate` assumes. */
 const REPLY_SECONDS = 0.055;
 
-/** While it is awaited, a reply holds up what a client writes meanwhile. */
+/** While a client waits for a reply, its new packets wait for the next frame. */
 function packingOf({ plan }: RunForBill): number {
   const perClient = plan.groups.map(({ publish }) => (publish?.perSecond ?? 0) * (publish?.topics ?? 0));
   return Math.max(1, Math.max(...perClient) * REPLY_SECONDS);

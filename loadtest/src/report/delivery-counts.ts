@@ -6,7 +6,7 @@ import {
   type SubscriberRecord,
 } from '../measure/index.ts';
 
-/** What became of messages, counted and not assumed. */
+/** The fate of messages, counted and not assumed. */
 export interface DeliveryCounts {
   /** A message to a subscriber, or to a share group, whose filter matches. */
   readonly expected: number;
@@ -26,7 +26,7 @@ export interface DeliveryCounts {
 
 type Totals = { -readonly [K in keyof DeliveryCounts]: number };
 
-/** Compares what was published with what each subscriber has received. */
+/** Compares the published messages with those that each subscriber has received. */
 export function deliveryCounts(
   published: readonly PublishedStream[],
   subscribers: readonly SubscriberRecord[],
@@ -45,7 +45,7 @@ export function deliveryCounts(
   return total;
 }
 
-/** Who is to get each message once: a subscriber, or all members of a share group together. */
+/** The receiver of each message once: a subscriber, or all members of a share group together. */
 interface Audience {
   readonly filters: readonly string[];
   readonly members: readonly SubscriberRecord[];
@@ -89,7 +89,7 @@ function count(
     received.delete(stream.stream);
     countStream(stream, parts, total);
   }
-  // What is left matches no filter of theirs.
+  // The remaining messages match no filter of theirs.
   for (const parts of received.values()) {
     for (const part of parts) total.unexpected += part.received;
   }

@@ -1,9 +1,9 @@
 import { Latencies, LEDGER_VERSION, type Ledger, type Percentiles } from '../measure/index.ts';
 import { type DeliveryCounts, deliveryCounts } from './delivery-counts.ts';
 
-/** What became of the messages of a run. */
+/** The fate of the messages of a run. */
 export interface Deliveries extends DeliveryCounts {
-  /** Payloads of somebody else. */
+  /** Payloads of other publishers. */
   readonly foreign: number;
   readonly latencyMs: Percentiles;
 }
@@ -23,7 +23,7 @@ export interface Connections {
   readonly connectMs: Percentiles;
 }
 
-/** What several processes' ledgers say together. */
+/** The sum of several processes' ledgers. */
 export interface Outcome {
   readonly deliveries: Deliveries;
   readonly publishes: Publishes;
@@ -47,7 +47,8 @@ export class LedgerError extends Error {
 }
 
 /**
- * Of a run that was stopped, what has not come was still under way, and nobody waited for it: in doubt, and not lost.
+ * In a stopped run, missing messages were still under way, and the run did not wait for them: they are in doubt, and
+ * not lost.
  *
  * @throws {LedgerError} for ledgers of different runs or of another version
  */

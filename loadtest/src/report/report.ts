@@ -4,7 +4,7 @@ import type { RunBill, RunSeconds } from './bill-of-run.ts';
 import type { MachineInfo } from './machine.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What the broker's own process has used, where it says so (`apus serve --counters`). */
+/** The resources that the broker's own process has used, if it says so (`apus serve --counters`). */
 export interface BrokerUse {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -34,7 +34,7 @@ export interface Report {
   readonly goals: readonly GoalResult[];
   readonly broker: (BrokerUse & { readonly deliveriesPerCpuSecond: number | undefined }) | undefined;
   readonly bill: RunBill | undefined;
-  /** Whether somebody ended it before its time. */
+  /** Whether the run was ended before its time. */
   readonly wasStopped: boolean;
   readonly problems: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** A scenario that cannot be run; the message says which field is wrong and what it may be. */
+/** A scenario that cannot be run; the message names the wrong field and its allowed values. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
 }
@@ -76,7 +76,7 @@ export class Fields {
     return choice ?? this.fail(name, `is one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
   }
 
-  /** Refuses what nobody has read: a field that is misspelled would otherwise be its default. */
+  /** Refuses fields that were not read: a misspelled field would otherwise silently get its default. */
   nothingElse(): void {
     const unknown = Object.keys(this.#values).find((name) => !this.#read.has(name));
     if (unknown !== undefined)

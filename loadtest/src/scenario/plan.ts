@@ -17,7 +17,7 @@ export interface PlannedGroup extends Group {
   readonly streams: number;
 }
 
-/** A scenario at its size: what is done, exactly. */
+/** A scenario at its size, in exact numbers. */
 export interface Plan {
   readonly scenario: Scenario;
   readonly size: Size;
@@ -31,7 +31,7 @@ export interface Plan {
   readonly isClosedLoop: boolean;
 }
 
-/** What one client does. */
+/** The work of one client. */
 export interface ClientPlan {
   /** Among all clients of the run. */
   readonly index: number;
@@ -132,7 +132,7 @@ function scatter(member: number): number {
   return Math.imul(member + 1, 2_654_435_761) >>> 0;
 }
 
-/** Who gets what, by the shapes that scenarios use: computed for one client of each group and multiplied. */
+/** The rate of deliveries, by the shapes that scenarios use: computed for one client of each group and multiplied. */
 function deliveriesPerSecond(groups: readonly PlannedGroup[]): number {
   let sum = 0;
   for (const { subscribe, clients } of groups) {

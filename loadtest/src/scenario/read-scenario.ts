@@ -2,7 +2,7 @@ import { HEADER_BYTES } from '../measure/index.ts';
 import { Fields } from './fields.ts';
 import type { Goals, Group, Publish, Qos, Scenario, Subscribe } from './scenario.ts';
 
-/** Bounds of what a scenario may ask for: far above every published case, and not a slip of the keyboard. */
+/** Upper bounds of a scenario: far above every published case, and below a typing error. */
 const CLIENTS_MAX = 10_000_000;
 const TOPICS_MAX = 100_000;
 const SECONDS_MAX = 86_400;
@@ -14,9 +14,9 @@ const WINDOW_MAX = 500;
 const QOS: readonly Qos[] = [0, 1, 2];
 
 /**
- * Checks what was read from a file.
+ * Checks a scenario that was read from a file.
  *
- * @throws {ScenarioError} whose message says which field is wrong and what it may be
+ * @throws {ScenarioError} whose message names the wrong field and its allowed values
  */
 export function readScenario(json: unknown): Scenario {
   const fields = new Fields(json, 'scenario');
@@ -63,7 +63,7 @@ function readSubscribe(json: unknown, path: string): Subscribe | undefined {
   const subscribe = { filters, qos: fields.oneOf('qos', QOS, 0) };
   fields.nothingElse();
   const shared = filters.filter((filter) => filter.startsWith('$share/')).length;
-  // What a client received could not be told apart.
+  // The messages of several filters could not be told apart.
   if (shared > 0 && filters.length > 1) fields.fail('filters', 'a shared subscription stands alone');
   return subscribe;
 }
@@ -115,7 +115,7 @@ function checkGroups({ groups }: Scenario, fields: Fields): void {
   }
 }
 
-/** A message has to come back, and what is expected of the others cannot be said where some have a pace. */
+/** A message has to come back, and the deliveries of a closed loop cannot be computed if other groups have a pace. */
 function checkLoops(groups: readonly Group[], fields: Fields): void {
   const publishing = groups.filter(({ publish }) => publish !== undefined);
   const loops = publishing.filter(({ publish }) => publish?.window !== undefined);

@@ -1,10 +1,10 @@
-/** A load test: groups of clients, what they subscribe to, and what they publish. Both generators run it. */
+/** A load test: groups of clients, with their subscriptions and publishes. Both generators run it. */
 export interface Scenario {
   /** As it is called on the command line. */
   readonly name: string;
   /** One sentence. */
   readonly title: string;
-  /** Who published it, with the parameters. */
+  /** Its publisher, with the parameters. */
   readonly source: string;
   /** Run at full size unless told otherwise; the others at what the machine allows. */
   readonly basic: boolean;
@@ -22,11 +22,11 @@ export interface Scenario {
   /** The same when nothing is said: long enough to see that it works. */
   readonly shortSeconds: number;
   readonly groups: readonly Group[];
-  /** What the report compares with. */
+  /** The goals with which the report compares. */
   readonly goals: Goals;
   /** Figures that others have published for it, in a sentence. */
   readonly published: string | undefined;
-  /** What running it at full size takes, in a sentence. */
+  /** The machines that a run at full size needs, in a sentence. */
   readonly fullSize: string;
 }
 
@@ -59,7 +59,7 @@ export interface Publish {
   /** Messages a second of each client on each of its topics; 1 where there is a window, and then without effect. */
   readonly perSecond: number;
   /**
-   * Closed loop, to find what a broker can bear: each client keeps so many messages under way, and sends the next
+   * Closed loop, to find the capacity of a broker: each client keeps this many messages under way, and sends the next
    * when one has come back to itself. Undefined: `perSecond` sets the pace.
    */
   readonly window: number | undefined;

@@ -17,7 +17,7 @@ export interface Situation {
 
 export interface AllowedSize {
   readonly scale: number;
-  /** What would be too much, in a sentence; undefined at full size. */
+  /** The reason for a smaller size, in a sentence; undefined at full size. */
   readonly reason: string | undefined;
 }
 

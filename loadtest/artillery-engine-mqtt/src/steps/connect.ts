@@ -71,7 +71,7 @@ function connectError(error: Error): UserError {
   return new UserError(`connect_${name}`, first?.message ?? 'the connection failed');
 }
 
-/** A connection that is not meant to end and does is lost; what is wrong with it is counted and goes on. */
+/** A connection that ends without a request is lost; its errors are counted, and the run goes on. */
 function watch(user: VirtualUser, client: MqttClient): void {
   const { recorder, events, config } = user.around;
   client.on('close', () => {

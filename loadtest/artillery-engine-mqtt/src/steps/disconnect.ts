@@ -3,7 +3,7 @@ import { StepFields } from '../fields.ts';
 import type { VirtualUser } from '../virtual-user.ts';
 import type { StepMaker } from './step.ts';
 
-/** mqtt.js waits for what is unacknowledged before it says DISCONNECT; a broker that is gone never answers. */
+/** mqtt.js waits for acknowledgements before it sends DISCONNECT; a broker that is gone never answers. */
 const END_MS_MAX = 5_000;
 
 /** `disconnect: {}` sends DISCONNECT; `disconnect: { abruptly: true }` cuts the connection. */
@@ -14,14 +14,14 @@ export const disconnect: StepMaker = (value) => {
   return (user) => leave(user, abruptly);
 };
 
-/** Every virtual user leaves in the end, whatever its flow says. Never rejects. */
+/** Every virtual user leaves in the end, for any flow. Never rejects. */
 export async function leave(user: VirtualUser, abruptly = false): Promise<void> {
   const { client } = user;
   user.isLeaving = true;
   if (client === undefined) return;
   user.client = undefined;
   await end(client, abruptly);
-  // What is sent to it from here on is nobody's.
+  // Messages that it gets from now on do not count.
   client.removeAllListeners('message');
   client.on('error', () => {});
 }

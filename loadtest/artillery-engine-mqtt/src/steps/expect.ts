@@ -40,7 +40,7 @@ export const expectMessages: StepMaker = (value) => {
   };
 };
 
-/** A measured payload ends with zeros that are no part of what was said. */
+/** A measured payload ends with zeros that are not part of its text. */
 function trimmed(bytes: Buffer): string {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;

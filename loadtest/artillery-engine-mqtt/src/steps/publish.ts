@@ -94,7 +94,7 @@ async function send(user: VirtualUser, message: MessageFields, dueMicros: number
     await client.publishAsync(topic, payload, { qos, retain });
   } catch (error) {
     if (user.isStopped) return;
-    // Nobody has promised anything: the message stays unacknowledged.
+    // The broker has promised nothing: the message stays unacknowledged.
     user.around.recorder.problem(`a message was not taken: ${(error as Error).message}`);
     events.emit('error', 'mqtt.publish_failed');
     return;

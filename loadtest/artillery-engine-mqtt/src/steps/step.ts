@@ -4,7 +4,7 @@ import type { VirtualUser } from '../virtual-user.ts';
 /** One step of a flow, ready to be taken by any virtual user. */
 export type Step = (user: VirtualUser) => Promise<void>;
 
-/** What steps are made with. */
+/** The compiler of steps. */
 export interface Compiler {
   /** Makes a list of steps, as a loop and a role have it within. */
   flow(specs: readonly unknown[], path: string): readonly Step[];
@@ -13,7 +13,7 @@ export interface Compiler {
   think(spec: object): (context: Context) => Promise<void>;
 }
 
-/** Makes a step of what stands in the script; `value` is what stands under the step's name, `spec` all of it. */
+/** Makes a step of the script; `value` is the value under the step's name, `spec` the whole step. */
 export type StepMaker = (value: unknown, compiler: Compiler, path: string, spec: object) => Step;
 
 export async function runFlow(steps: readonly Step[], user: VirtualUser): Promise<void> {
