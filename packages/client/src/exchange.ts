@@ -50,7 +50,7 @@ export class Exchange {
   #isConnected = false;
   #isOver = false;
   /** A new token waits for the next connection: this one ends when nothing is under way. */
-  #isMoving = false;
+  #endsWhenIdle = false;
   /** The library has written DISCONNECT: a close that follows is a flush. */
   isLeaving = false;
 
@@ -178,13 +178,13 @@ export class Exchange {
       return true;
     }
     this.#ports.memory.token = token;
-    this.#isMoving = true;
-    this.#moveWhenIdle();
+    this.#endsWhenIdle = true;
+    this.#endWhenIdle();
     return false;
   }
 
-  #moveWhenIdle(): void {
-    if (this.#isMoving && this.#outbound.isIdle && this.#mayPass()) this.#finish();
+  #endWhenIdle(): void {
+    if (this.#endsWhenIdle && this.#outbound.isIdle && this.#mayPass()) this.#finish();
   }
 
   #look(): void {
@@ -225,7 +225,7 @@ export class Exchange {
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
     if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
-    this.#moveWhenIdle();
+    this.#endWhenIdle();
   }
 
   /** Whether pushes may be handed over now (4). */

@@ -3,7 +3,7 @@ import { PRICE_BOOK_DATE, PRICE_BOOK_REGION } from './price-book.ts';
 import type { Rates } from './rates.ts';
 import type { Workload } from './workload.ts';
 
-/** What an estimate rests on, so that whoever reads it can say which of it is not so. */
+/** The assumptions of an estimate, so that a reader can find the wrong ones. */
 export function assumptionsOf(workload: Workload, rates: Rates): readonly string[] {
   return [
     `List prices of ${PRICE_BOOK_REGION}, read in ${PRICE_BOOK_DATE}, without free tiers, discounts and taxes; a month of ${workload.days} days.`,
@@ -33,7 +33,7 @@ function logSentence({ logBytesPerFrame }: Workload): string {
   return 'Nothing is logged for a frame: 2 KB of log for each would cost as much as the frame itself.';
 }
 
-/** What a deployment has by default, and a bill of traffic is not asked about. */
+/** The defaults of a deployment that a bill of traffic does not ask about. */
 function standingSentences({ secrets, alarms, dashboards }: Workload): readonly string[] {
   if (secrets + alarms + dashboards > 0) return [];
   return [

@@ -8,7 +8,7 @@ export interface BillLine {
   readonly price: PriceName;
   /** In units of the price. */
   readonly quantity: number;
-  /** What a unit cost on average, tiers and free tier included. */
+  /** The average price of a unit, tiers and free tier included. */
   readonly unitUsd: number;
   readonly usd: number;
   /** Of the whole bill, from 0 to 1. */
@@ -18,7 +18,7 @@ export interface BillLine {
 }
 
 export interface Bill {
-  /** The dearest first; what was not used has no line. */
+  /** The dearest first; unused items have no line. */
   readonly lines: readonly BillLine[];
   readonly usd: number;
 }
@@ -37,7 +37,7 @@ export interface Item {
 }
 
 /**
- * The bill of what was used within one calendar month: tiers and free tiers go by the month.
+ * The bill of the usage of one calendar month: tiers and free tiers go by the month.
  *
  * ```ts
  * const { usd, lines } = billOf(usage({ gatewayMessagesIn: 1_000_000, lambdaRequests: 1_000_000 }));

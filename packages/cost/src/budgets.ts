@@ -4,7 +4,7 @@ export interface Units {
   readonly writes: number;
 }
 
-/** What the operations of the gateway door consume of DynamoDB. */
+/** The units of DynamoDB that the operations of the gateway door consume. */
 export interface Budgets {
   readonly connect: Units;
   readonly connectPersistent: Units;
@@ -17,7 +17,7 @@ export interface Budgets {
   /** The same for a message of QoS 2, which a repetition must find. */
   readonly exactlyOnceOnline: Units;
   readonly exactlyOnceOffline: Units;
-  /** For each message that waited: its part of the page in which it is drawn, and of what a page writes. */
+  /** For each message that waited: its part of the read and the write of the page in which it is dequeued. */
   readonly draw: Units;
   /** The same at QoS 2, with the delete that PUBCOMP makes. */
   readonly exactlyOnceDraw: Units;
@@ -27,7 +27,7 @@ export interface Budgets {
   readonly disconnectFilter: Units;
 }
 
-/** What the design allows (budgets of the gateway door). */
+/** The budgets of the design of the gateway door. */
 export const DESIGN_BUDGETS: Budgets = {
   connect: { reads: 1, writes: 2 },
   connectPersistent: { reads: 1, writes: 2 },
@@ -46,7 +46,7 @@ export const DESIGN_BUDGETS: Budgets = {
   disconnectFilter: { reads: 1, writes: 1 },
 };
 
-/** What the stores consume, as `npm run bench:cloud` measures it; a test compares them with its table. */
+/** The measured use of the stores (`npm run bench:cloud`); a test compares them with its table. */
 export const MEASURED_BUDGETS: Budgets = {
   connect: { reads: 1, writes: 2 },
   connectPersistent: { reads: 5, writes: 3 },

@@ -6,9 +6,9 @@ import type { Traffic } from './traffic.ts';
 export interface Offer {
   readonly service: string;
   readonly bill: Bill;
-  /** What the figure rests on, in sentences. */
+  /** The assumptions of the figure, in sentences. */
   readonly assumptions: readonly string[];
-  /** What of this traffic the service does not do, by its published limits. */
+  /** The parts of this traffic that the service does not support, by its published limits. */
   readonly misfits: readonly string[];
 }
 

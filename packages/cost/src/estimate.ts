@@ -9,15 +9,15 @@ import type { Traffic } from './traffic.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
 import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
 
-/** What a workload uses in a month. */
+/** The usage of a workload in a month. */
 export interface Estimate {
   readonly workload: Workload;
   readonly usage: Usage;
-  /** What the usage is the sum of. */
+  /** The operations whose sum is the usage. */
   readonly operations: readonly Operation[];
   readonly traffic: Traffic;
   readonly floor: Floor;
-  /** What the figures rest on, in sentences. */
+  /** The assumptions of the figures, in sentences. */
   readonly assumptions: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface EstimateOptions {
  * billOf(usage).usd;
  * ```
  *
- * @throws {WorkloadError} for a description that is not one; the message says what is wrong
+ * @throws {WorkloadError} for a wrong description; the message has the error
  */
 export function estimate(given: GivenWorkload, options: EstimateOptions = {}): Estimate {
   const { budgets = MEASURED_BUDGETS } = options;
@@ -55,7 +55,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
   };
 }
 
-/** What is paid for whether or not anybody connects. */
+/** The costs without any connection. */
 function standing(workload: Workload): Operation {
   const { fifoQueues, standardQueues, secrets, kmsKeys, dashboards, alarms } = workload;
   return {

@@ -5,17 +5,17 @@ import type { NodeDoor } from './node-door.ts';
 import type { Operation, OperationName } from './operation.ts';
 import type { UsageName } from './usage.ts';
 
-/** What somebody who reads a bill should know. */
+/** The findings for the reader of a bill. */
 export interface Finding {
   /** The largest line; none on an empty bill. */
   readonly largest: BillLine | undefined;
   /** Which operation makes most of that line, where it is known. */
   readonly cause: OperationName | undefined;
-  /** The finding in sentences: the largest line, what would lower it, and who would do the same for less. */
+  /** The finding in sentences: the largest line, a way to lower it, and cheaper services. */
   readonly sentences: readonly string[];
 }
 
-/** What a bill is read together with. */
+/** The context in which a bill is read. */
 export interface Surroundings {
   readonly operations?: readonly Operation[];
   readonly offers?: readonly Offer[];

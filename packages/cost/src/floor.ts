@@ -21,7 +21,7 @@ export interface UnavoidableFrames {
   readonly connectionMinutes: number;
 }
 
-/** What cannot be avoided, and its price. */
+/** The unavoidable usage, and its price. */
 export interface Floor {
   readonly usage: Usage;
   readonly framesUsd: number;

@@ -1,14 +1,14 @@
 import type { OperationName } from './operation.ts';
 import type { UsageName } from './usage.ts';
 
-/** What would lower a line of the bill, by what it is and what makes most of it. */
+/** A way to lower a line of the bill, by its usage and its main cause. */
 export function leverFor(usage: UsageName | undefined, cause: OperationName | undefined): string {
   const byCause = cause === undefined ? undefined : CAUSE_LEVERS[cause];
   if (usage === undefined) return 'Use less of it.';
   return (FRAME_USAGES.has(usage) ? byCause : undefined) ?? LEVERS[usage];
 }
 
-/** Lines that are counted by the frame: what lowers them depends on whose frames they are. */
+/** Lines that are counted by the frame: the way to lower them depends on the sender of the frames. */
 const FRAME_USAGES: ReadonlySet<UsageName> = new Set([
   'gatewayMessagesIn',
   'gatewayMessagesOut',

@@ -38,14 +38,14 @@ export function messageOperations(workload: Workload, rates: Rates, budgets: Bud
 
 /** Messages that are kept until they are acknowledged, and those of them that find their client away. */
 function stateful({ qos, persistentShare, offlineShare }: Workload, { deliveries }: Rates) {
-  // QoS 0 is kept for nobody; at QoS 2 even a session that ends with its connection keeps state.
+  // QoS 0 is never stored; at QoS 2 even a session that ends with its connection keeps state.
   const persistent = qos === 0 ? 0 : deliveries * persistentShare;
   const offline = persistent * offlineShare;
   const online = qos === 2 ? deliveries - offline : persistent - offline;
   return { persistent, online, offline };
 }
 
-/** Messages that reach a client which is connected: at QoS 0, who is away gets nothing. */
+/** Messages that reach a client which is connected: at QoS 0 an offline client gets nothing. */
 export function onlineDeliveries(workload: Workload, rates: Rates): number {
   return rates.deliveries * (1 - workload.persistentShare * workload.offlineShare);
 }
@@ -115,7 +115,7 @@ function fanOut(workload: Workload, rates: Rates): Operation {
   };
 }
 
-/** What is kept for clients that are there, until they acknowledge it. */
+/** Messages stored for connected clients until they acknowledge them. */
 function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
   const { online } = stateful(workload, rates);
   const trips = workload.qos === 2 ? 2 : 1;
@@ -134,7 +134,7 @@ function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
   };
 }
 
-/** What waits for clients that are away; they fetch it a page at a time when they return. */
+/** Messages that wait for offline clients, which fetch them a page at a time when they return. */
 function drain(workload: Workload, rates: Rates, budgets: Budgets): Operation {
   const { offline } = stateful(workload, rates);
   const trips = workload.qos === 2 ? 2 : 1;

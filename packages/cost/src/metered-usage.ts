@@ -1,7 +1,7 @@
 import { USAGE_NAMES, type Usage, usage } from './usage.ts';
 import { type GatewayCounters, type RequestUnits, usageOf } from './usage-of-counters.ts';
 
-/** What is no metered usage; the message says what was expected. */
+/** The input is no metered usage; the message says what was expected. */
 export class UsageFormatError extends Error {
   override readonly name = 'UsageFormatError';
 }
@@ -9,8 +9,8 @@ export class UsageFormatError extends Error {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads what a run was metered to use: an object with kinds of usage, as `{"gatewayMessagesIn": 1000}`, or
- * `{"counters": …, "units": …}` with the emulator's counters and the read and write units of DynamoDB.
+ * Reads the metered usage of a run: an object with kinds of usage, as `{"gatewayMessagesIn": 1000}`, or `{"counters":
+ * …, "units": …}` with the emulator's counters and the read and write units of DynamoDB.
  *
  * @throws {UsageFormatError} for anything else
  */

@@ -14,8 +14,8 @@ export interface Machine {
 }
 
 /**
- * A small machine with a documented price. What it carries is an assumption: the node's own limit of connections, and
- * a rate far below what one process does on a core of this kind (docs/benchmarks.md has what was measured).
+ * A small machine with a documented price. Its capacity is an assumption: the node's own limit of connections, and a
+ * rate far below what one process does on a core of this kind (docs/benchmarks.md has what was measured).
  */
 export const SMALL_MACHINE: Machine = {
   name: `${priceBook.machine.service}, ${priceBook.machine.item}`,
@@ -34,7 +34,7 @@ export interface NodeDoor {
   readonly assumptions: readonly string[];
 }
 
-/** A month of the traffic at the node door. Data that leaves is charged in full, whatever a plan includes. */
+/** A month of the traffic at the node door. Data that leaves is charged in full, even if a plan includes some. */
 export function nodeDoor(
   traffic: Traffic,
   machine: Machine = SMALL_MACHINE,

@@ -1,4 +1,4 @@
-/** What a provider gives away each month before it bills. Never applied unless asked for. */
+/** A provider's free amount of each month. Never applied unless asked for. */
 export interface FreeTier {
   /** In the unit of its price. */
   readonly quantity: number;
@@ -9,9 +9,9 @@ export interface FreeTier {
 /** One published price. */
 export interface Price {
   readonly service: string;
-  /** What is billed, as the provider calls it. */
+  /** The billed item, as the provider calls it. */
   readonly item: string;
-  /** One of what is billed, as `message of 32 KB begun`. */
+  /** The unit of the item, as `message of 32 KB begun`. */
   readonly unit: string;
   /** Dollars for `per` units. */
   readonly usd: number;
@@ -27,7 +27,7 @@ export interface Price {
   /** Dollars for `per` units beyond so many units a month. */
   readonly above?: { readonly quantity: number; readonly usd: number };
   readonly free?: FreeTier;
-  /** What a reader has to know to apply it. */
+  /** A note for applying it. */
   readonly note?: string;
 }
 
@@ -50,7 +50,7 @@ export function usdOf(price: Price, quantity: number, free = false): number {
   return above.quantity * unitUsd(price) + (beyond * above.usd) / price.per;
 }
 
-/** What the prices of one provider, Region and date share. */
+/** The fields that prices of one provider, Region and date share. */
 export interface Origin {
   readonly service: string;
   readonly region: string;

@@ -15,7 +15,7 @@ const RARE_AFTER_SECONDS = 5;
 
 const SECONDS_PER_HOUR = 3_600;
 
-/** What a workload comes to in a month. */
+/** The rates of a workload in a month. */
 export interface Rates {
   readonly onlineHours: number;
   readonly connectionMinutes: number;
@@ -56,7 +56,7 @@ export function ratesOf(workload: Workload): Rates {
   };
 }
 
-/** What one client writes while a reply is awaited leaves as one frame. */
+/** The packets that one client writes while it waits for a reply leave as one frame. */
 function packingOf({ packetsPerFrame, publishesPerHour, replyMs }: Workload, packetBytes: number): number {
   const fitting = Math.max(1, Math.floor(FRAME_BYTES_MAX / packetBytes));
   const perReply = (publishesPerHour / SECONDS_PER_HOUR) * (replyMs / 1_000);

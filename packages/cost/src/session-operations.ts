@@ -65,8 +65,8 @@ function heartbeat(workload: Workload, { pings }: Rates): Operation {
 }
 
 /**
- * Every connection ends with `$disconnect`. Who goes offline for the day says DISCONNECT before; who is always on is
- * cut by the gateway every two hours.
+ * Every connection ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before; the gateway
+ * cuts a client that is always on every two hours.
  */
 function disconnect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
   const { clients, days, hours, persistentShare, subscriptions } = workload;

@@ -38,7 +38,7 @@ export function billText({ lines, usd }: Bill): string {
   ]);
 }
 
-/** Somebody who would carry the traffic, and for how much. */
+/** A service that could carry the traffic, with its price. */
 export interface Choice {
   readonly name: string;
   readonly usd: number;
@@ -46,7 +46,7 @@ export interface Choice {
   readonly misfits: readonly string[];
 }
 
-/** Who would carry the same traffic, the cheapest first, with dollars for a million deliveries. */
+/** The services that could carry the same traffic, the cheapest first, with dollars for a million deliveries. */
 export function choicesText(choices: readonly Choice[], deliveries: number): string {
   const rows = [...choices]
     .sort((a, b) => a.usd - b.usd)

@@ -1,4 +1,4 @@
-/** What clients did, independent of who carries it: from this, other services are priced. */
+/** The clients' traffic, independent of the service: from this, other services are priced. */
 export interface Traffic {
   /** Of all clients together. */
   readonly connectionMinutes: number;
@@ -16,7 +16,7 @@ export interface Traffic {
   readonly queuedDeliveries: number;
   /** Topic name and payload of a message. */
   readonly messageBytes: number;
-  /** Minutes of topics that somebody uses, of all topics together. */
+  /** Minutes of topics in use, of all topics together. */
   readonly topicMinutes: number;
   /** The most clients at a time. */
   readonly clients: number;

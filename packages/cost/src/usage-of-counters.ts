@@ -38,9 +38,9 @@ export interface RequestUnits {
 const MILLISECONDS_PER_MINUTE = 60_000;
 
 /**
- * What the gateway door has used, from what was counted while it ran. Connection-minutes are counted by the
- * millisecond; a provider that rounds each connection up bills more for short ones. What no counter sees (logs, fixed
- * monthly lines) is left at zero: add it with `addUsage`.
+ * The usage of the gateway door, from its counters. Connection-minutes are counted by the millisecond; a provider that
+ * rounds each connection up bills more for short ones. What no counter sees (logs, fixed monthly lines) is left at
+ * zero: add it with `addUsage`.
  */
 export function usageOf(
   { messages, connections, lambda, sqs }: GatewayCounters,

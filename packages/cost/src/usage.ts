@@ -1,7 +1,7 @@
 import { GIGABYTE } from './price.ts';
 import type { PriceName } from './price-book.ts';
 
-/** What a run or a month has used of the gateway door, in the units that are billed. */
+/** The usage of the gateway door by a run or in a month, in billed units. */
 export interface Usage {
   /** Frames from clients, by 32 KB begun. */
   readonly gatewayMessagesIn: number;
@@ -16,7 +16,7 @@ export interface Usage {
   readonly dynamodbStorageGigabyteMonths: number;
   readonly sqsStandardRequests: number;
   readonly sqsFifoRequests: number;
-  /** What event source mappings ask a standard queue, whether or not something is in it. */
+  /** Polls of a standard queue by event source mappings, empty or not. */
   readonly sqsStandardPolls: number;
   readonly sqsFifoPolls: number;
   readonly schedulerInvocations: number;
@@ -70,7 +70,7 @@ function usageFrom(quantity: (name: UsageName) => number): Usage {
   return Object.fromEntries(USAGE_NAMES.map((name) => [name, quantity(name)])) as unknown as Usage;
 }
 
-/** A usage of what is given, and nothing of the rest. */
+/** A usage with the given amounts, and 0 for the others. */
 export function usage(given: Partial<Usage> = {}): Usage {
   return usageFrom((name) => given[name] ?? 0);
 }

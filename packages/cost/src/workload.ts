@@ -29,7 +29,7 @@ export interface Workload {
   readonly alarms: number;
 }
 
-/** One field of a workload: what it means, and what it may be. */
+/** One field of a workload: its meaning, and its allowed values. */
 export interface WorkloadField {
   readonly help: string;
   readonly least: number;
@@ -111,7 +111,7 @@ export class WorkloadError extends Error {
   override readonly name = 'WorkloadError';
 }
 
-/** What is given of a workload. `clients` has to be. */
+/** The given fields of a workload. `clients` is required. */
 export type GivenWorkload = { readonly [K in keyof Workload]?: number | undefined };
 
 const NAMES = Object.keys(WORKLOAD_FIELDS) as readonly (keyof Workload)[];

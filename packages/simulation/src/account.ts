@@ -2,7 +2,7 @@ import { LambdaPool } from './lambda-pool.ts';
 import type { Quotas } from './quotas.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** DynamoDB lets a table and a partition use what they did not use before; here, of the last second. */
+/** DynamoDB lets a table and a partition use units that they did not use before; here, those of the last second. */
 const BURST_SECONDS = 1;
 
 /** Partitions that a simulation watches by name: those that many share. */

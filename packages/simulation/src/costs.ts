@@ -6,7 +6,7 @@ import type { SimulatedWorkload } from './workload.ts';
 const SECONDS_PER_MONTH = 30 * 24 * 3_600;
 const POLLS_PER_MAPPING_MONTH = 650_000;
 
-/** What a run used, in the units that are billed. */
+/** The usage of a run, in billed units. */
 export function usageOfRun({ tally, parts }: Run, connectionMinutes: number): Usage {
   return scaleUsage(
     {

@@ -5,7 +5,7 @@ import { QUOTA_KINDS, type QuotaKind, type QuotaName, type Quotas, quotasFrom } 
 import type { Run } from './run-model.ts';
 import type { SimulatedWorkload } from './workload.ts';
 
-/** What a workload asks of one quota. */
+/** The demand of a workload on one quota. */
 export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
   readonly quota: QuotaName;
   readonly asked: number;
@@ -14,10 +14,10 @@ export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
   readonly ratio: number;
 }
 
-/** Room above what was asked for: bursts, a reconnecting fleet, and growth. */
+/** Room above the demand: bursts, a reconnecting fleet, and growth. */
 const HEADROOM = 1.3;
 
-/** What the workload asks for where nothing is refused, the tightest quota first. */
+/** The demands of the workload without refusals, the tightest quota first. */
 export function demandsOf(workload: SimulatedWorkload, run: Run, quotas: Quotas): readonly Demand[] {
   const asked = askedOf(workload, run);
   return (Object.keys(asked) as (keyof typeof asked)[])
@@ -42,7 +42,7 @@ export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
   return { ...lifted, requestsBurst };
 }
 
-/** To two digits: nobody asks for 261,437 of something. */
+/** To two digits, as in a request for a higher quota. */
 function roundUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
   return Math.ceil(value / unit) * unit;
@@ -51,7 +51,7 @@ function roundUp(value: number): number {
 function askedOf(workload: SimulatedWorkload, run: Run) {
   const { parts, peaks, tally, seconds } = run;
   const isOnce = workload.messagesOnce > 0;
-  // A steady rate is its mean: throttles let bursts through. What happens once is its busiest second.
+  // A steady rate is its mean: throttles let bursts through. A single event counts by its busiest second.
   const rate = (mean: number, peak: number) => (isOnce ? peak : mean / seconds) * parts;
   const isWide = workload.recipients > INLINE_RECIPIENTS;
   const wideShare = isWide ? (workload.recipients - INLINE_RECIPIENTS) / workload.recipients : 0;

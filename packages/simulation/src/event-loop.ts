@@ -1,8 +1,8 @@
 import FlatQueue from 'flatqueue';
 
 /**
- * Simulated time: what is due happens in its order, and nothing takes any of it. What is due at the same instant
- * happens in some order, which is the same in every run.
+ * Simulated time: events happen in the order of their times, and take no time themselves. Events of the same instant
+ * happen in an order that is the same in every run.
  */
 export class EventLoop {
   nowMs = 0;
@@ -18,7 +18,7 @@ export class EventLoop {
     this.#queue.push(happens, this.nowMs + Math.max(0, ms));
   }
 
-  /** Until nothing is left, or the time is over; what is due later stays undone. */
+  /** Runs until no event is left, or the time is over; later events do not happen. */
   run(untilMs = Number.POSITIVE_INFINITY): void {
     for (;;) {
       const dueMs = this.#queue.peekValue();

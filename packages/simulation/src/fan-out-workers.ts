@@ -22,7 +22,7 @@ const WORKERS_MIN = 2;
 const WORKERS_MAX = 1_000;
 /** A worker's function has 30 s, of which 4 are kept for the last slice and for the end. */
 const WORKER_MS = 26_000;
-/** What a worker that could not run was to have comes again after so long. */
+/** The delay before jobs come again for which no worker could run. */
 const AGAIN_MS = { least: 1_000, most: 4_000 };
 
 /** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/posts/pace.ts). */
@@ -93,7 +93,7 @@ export class FanOutWorkers {
       );
   }
 
-  /** All shards of a topic are sent to alike: what one of its groups takes, the others take too. */
+  /** All shards of a topic get the same messages: if SQS takes those of one group, it takes the others too. */
   #isTaken({ topic, shards }: Jobs): boolean {
     const { loop, account, quotas } = this.#model;
     let calls = this.#groupCalls.get(topic);
@@ -113,7 +113,7 @@ export class FanOutWorkers {
     this.#wake();
   }
 
-  /** What becomes ready at the same time comes in one batch, as far as it goes. */
+  /** Jobs that become ready at the same time come in one batch, as far as it has room. */
   #wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -153,7 +153,7 @@ export class FanOutWorkers {
       this.#model.count((tally) => {
         tally.invocations += 1;
         tally.billedMs += Math.ceil(loop.nowMs - startedAtMs);
-        // What is not done is made visible at once.
+        // Unfinished jobs are made visible at once.
         if (batch.some(({ jobs }) => jobs.length > 0)) tally.fifoRequests += 1;
       });
       this.#release(batch, 0);
@@ -177,8 +177,8 @@ export class FanOutWorkers {
   }
 
   /**
-   * Claims a slice of a shard, then posts to each of it, as fast as the pace lets through. Jobs that have come equally
-   * far are served together: what they have for one connection is one post, as far as it goes.
+   * Claims a slice of a shard, then posts to each of it, as fast as the pace lets through. Jobs with equal progress are
+   * served together: their messages for one connection leave in one post, as far as it has room.
    */
   #slice(jobs: Job[], pace: WorkerPace, then: () => void): void {
     const [first] = jobs;
@@ -231,7 +231,7 @@ export class FanOutWorkers {
     loop.after(dueMs - loop.nowMs, () => {
       this.#model.post(pushBytes(this.#packetBytes * publishedAtMs.length), (isSent) => {
         if (!isSent) {
-          // Many refusals at once are the account's: the pace halves, and nobody is given up.
+          // Many refusals at once are the account's: the pace halves, and no connection is given up.
           this.#slowDown(pace);
           this.#post(publishedAtMs, pace, then);
           return;

@@ -1,10 +1,10 @@
 import type { Model, StoreUse } from './model.ts';
 
-/** What a frame does besides asking the store. */
+/** The work of a frame besides its calls on the store. */
 export interface FrameWork {
   readonly use: StoreUse;
   readonly replyBytes: number;
-  /** `handshake`: `$connect`, which is no message. `loss`: `$disconnect`, which nobody throttles. @default 'message' */
+  /** `handshake`: `$connect`, which is no message. `loss`: `$disconnect`, which is not throttled. @default 'message' */
   readonly kind?: 'message' | 'handshake' | 'loss';
   /** Posts, jobs: calls `then` when the reply may be given, and says whether it may. */
   readonly work?: (then: (isDone: boolean) => void) => void;
@@ -12,7 +12,7 @@ export interface FrameWork {
   readonly onEnd?: (isAnswered: boolean) => void;
 }
 
-/** What reaches the gateway from clients: throttles, then a function, then the reply. */
+/** Frames from clients at the gateway: throttles, then a function, then the reply. */
 export class Frames {
   readonly #model: Model;
 

@@ -12,7 +12,7 @@ export const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
 
 export type Start = 'warm' | 'cold' | 'throttled';
 
-/** Execution environments: who finds none that is idle starts one, as far as the quotas let it. */
+/** Execution environments: an invocation that finds no idle one starts another, within the quotas. */
 export class LambdaPool {
   running = 0;
   runningMax = 0;

@@ -145,7 +145,7 @@ function summaryOf(prediction: ReturnType<typeof simulate>) {
   return { ...rest, asIs: run(asIs), lifted: run(lifted) };
 }
 
-/** What the caller can mend, told in a sentence. */
+/** Errors that the caller can mend, told in a sentence. */
 function isOfTheCaller(error: unknown): error is Error {
   if (error instanceof SimulationError || error instanceof TooLargeError) return true;
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

@@ -13,7 +13,7 @@ const DYNAMO_FIRST_PAUSE_MS = 25;
 /** Waits between the tries of a post that was refused (cloud/src/posts/signed-poster.ts). */
 const POST_DELAYS_MS = [25, 75, 200] as const;
 
-/** What one frame asks of the store. */
+/** The calls of one frame on the store. */
 export interface StoreUse {
   /** Calls, one after another. */
   readonly calls: number;
@@ -23,7 +23,7 @@ export interface StoreUse {
   readonly isHotTopic?: boolean;
 }
 
-/** What all parts of the model share: time, chance, the account, and what is counted. */
+/** The state that all parts of the model share: time, chance, the account, and the counts. */
 export class Model {
   readonly loop = new EventLoop();
   readonly random: Random;

@@ -12,7 +12,7 @@ const FRAME_BYTES_MAX = 24_573;
 /** A clock, a marker, and a PUBACK in base64. */
 const REPLY_BYTES = 23;
 
-/** A publisher that waits for a reply, and what it has written meanwhile: when each message was published. */
+/** A publisher that waits for a reply, with the times at which it has published messages meanwhile. */
 interface Outstanding {
   readonly gathered: number[];
   /** How often its connection was lost before. */
@@ -22,7 +22,7 @@ interface Outstanding {
 /** A client returns at a random time from one second to 2, 4, 8 … 120 (docs/text-frames.md, section 8). */
 const RETURN_MS = { least: 1_000, most: 120_000 };
 
-/** Publishers with one frame in flight each: what is published meanwhile leaves as one frame. */
+/** Publishers with one frame in flight each: messages published meanwhile leave as one frame. */
 export class Publishing {
   readonly #model: Model;
   readonly #frames: Frames;
@@ -97,7 +97,7 @@ export class Publishing {
     });
   }
 
-  /** Whoever stands in the head is posted to by the frame; the others are left to workers before the reply. */
+  /** The frame posts to the subscribers in the head, and leaves the others to workers before the reply. */
   #distribute(publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
     const { recipients } = this.#model.workload;
     const inline = Math.min(recipients, INLINE_RECIPIENTS);

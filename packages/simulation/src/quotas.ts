@@ -1,4 +1,4 @@
-/** What bounds a deployment. Rates are per second. */
+/** The quotas of a deployment. Rates are per second. */
 export interface Quotas {
   readonly requestsPerSecond: number;
   readonly requestsBurst: number;
@@ -17,11 +17,11 @@ export interface Quotas {
 
 export type QuotaName = keyof Quotas;
 
-/** Who sets a quota, and how it is raised. */
+/** The kind of a quota: its owner, and the way to raise it. */
 export interface QuotaKind {
   readonly preset: number;
   readonly label: string;
-  /** `deployment`: an option of the deployment. `request`: AWS raises it when asked. `fixed`: nobody does. */
+  /** `deployment`: an option of the deployment. `request`: AWS raises it when asked. `fixed`: it cannot be raised. */
   readonly raisedBy: 'deployment' | 'request' | 'fixed';
   readonly how: string;
   readonly source: string;
@@ -129,7 +129,7 @@ export const QUOTA_NAMES = Object.keys(QUOTA_KINDS) as readonly QuotaName[];
 
 export const DEFAULT_QUOTAS: Quotas = quotasFrom((name) => QUOTA_KINDS[name].preset);
 
-/** Nobody is ever refused: what is asked for is seen in full. */
+/** No refusals: the run shows the full demand. */
 export const NO_QUOTAS: Quotas = quotasFrom(() => Number.POSITIVE_INFINITY);
 
 export function quotasFrom(value: (name: QuotaName) => number): Quotas {

@@ -96,7 +96,7 @@ function firstSentences(binding: readonly Demand[], first: Demand): readonly str
   ];
 }
 
-/** What happens once takes so long. */
+/** The duration of a single message to many. */
 function laterSentences({ workload, asIs, lifted }: Prediction): readonly string[] {
   if (workload.messagesOnce === 0) return [];
   return [

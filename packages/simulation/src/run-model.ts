@@ -14,7 +14,7 @@ const MESSAGES_MAX = 400_000;
 /** Posts of wide filters cannot be simulated in parts: a shard is served by one worker. */
 const WIDE_POSTS_MAX = 20_000_000;
 
-/** A message to everybody may take its time; then the run is over. */
+/** A message to all subscribers may take this long; then the run is over. */
 const ONCE_SECONDS_MAX = 7_200;
 
 export interface RunOptions {
@@ -26,7 +26,10 @@ export interface RunOptions {
   readonly hasStandingLoad?: boolean;
   /** Messages that are followed one by one; of more, one part in so many. @default 400,000 */
   readonly messagesMax?: number;
-  /** Who publishes, and when, from 0 up to `publishers`. @default at random, at the workload's rate */
+  /**
+   * The publishers, from 0 up to `publishers`, and the times of their messages. @default at random, at the workload's
+   * rate
+   */
   readonly arrivals?: readonly Arrival[];
 }
 
@@ -35,7 +38,7 @@ export interface Arrival {
   readonly publisher: number;
 }
 
-/** What one run has seen. Multiply what is counted by `parts`. */
+/** The result of one run. Multiply its counts by `parts`. */
 export interface Run {
   readonly tally: Tally;
   readonly parts: number;
@@ -110,7 +113,7 @@ function runRate(model: Model, publishing: Publishing): number {
   return seconds;
 }
 
-/** Ends when everybody has it, or nobody will. */
+/** Ends when all subscribers have the message, or no more will get it. */
 function runOnce(model: Model, publishing: Publishing): number {
   const { messagesOnce, publishers, recipients, warmUpSeconds } = model.workload;
   const { tally, loop } = model;

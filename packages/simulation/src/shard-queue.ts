@@ -5,21 +5,21 @@ export interface Job {
   readonly publishedAtMs: readonly number[];
 }
 
-/** What a worker is given of one shard: its oldest jobs, in their order. */
+/** The jobs of one shard that a worker gets: the oldest, in their order. */
 export interface ShardJobs {
   readonly shard: string;
   readonly jobs: Job[];
 }
 
 /**
- * An SQS FIFO queue whose message groups are shards. Who is given jobs of a shard has it to himself until he returns
+ * An SQS FIFO queue whose message groups are shards. A worker that gets jobs of a shard has it alone until it returns
  * it. A batch has as many jobs of the first shard as there are, and only then some of the next.
  */
 export class ShardQueue {
   readonly #batchSize: number;
   readonly #waiting = new Map<string, Job[]>();
   readonly #taken = new Set<string>();
-  /** Shards that nobody has and that have jobs. */
+  /** Shards that have jobs and no worker. */
   readonly #ready: string[] = [];
 
   constructor(batchSize: number) {
@@ -56,7 +56,7 @@ export class ShardQueue {
     return batch;
   }
 
-  /** The shard is free again; what was not done of it comes first. */
+  /** The shard is free again; its unfinished jobs come first. */
   giveBack({ shard, jobs }: ShardJobs): void {
     const behind = this.#waiting.get(shard) ?? [];
     this.#taken.delete(shard);

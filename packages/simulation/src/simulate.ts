@@ -8,7 +8,7 @@ import type { SimulatedWorkload } from './workload.ts';
 
 export interface Prediction {
   readonly workload: SimulatedWorkload;
-  /** What is asked of each quota, the tightest first. */
+  /** The demand on each quota, the tightest first. */
   readonly demands: readonly Demand[];
   /** With the quotas as they are, from a start in which everything was warm. */
   readonly asIs: Run;
@@ -20,7 +20,7 @@ export interface Prediction {
   readonly bill: Bill;
   /** Deliveries that the bill is for. */
   readonly billedDeliveries: number;
-  /** Seconds until everybody is connected, at the quota of new connections. */
+  /** Seconds until all clients are connected, at the quota of new connections. */
   readonly connectSeconds: { readonly asIs: number; readonly lifted: number };
   /** Seconds until Lambda has so many environments, from none. */
   readonly scaleUpSeconds: number;
@@ -32,13 +32,13 @@ export interface SimulateOptions {
 }
 
 /**
- * Predicts what a workload does at the gateway door: once where nothing is refused, to see what is asked for; once
- * with the quotas as they are; once with the quotas that it needs.
+ * Predicts a workload at the gateway door in three runs: without refusals, to see the demand; with the quotas as they
+ * are; and with the quotas that it needs.
  */
 export function simulate(workload: SimulatedWorkload, options: SimulateOptions = {}): Prediction {
   const { quotas = DEFAULT_QUOTAS, times = DEFAULT_SERVICE_TIMES } = options;
   const isOnce = workload.messagesOnce > 0;
-  // Nobody starts cold: a steady load has what it needs.
+  // No invocation starts cold: a steady load has enough warm environments.
   const warmTimes = { ...times, coldStart: { ...times.coldStart, p50Ms: 0, p99Ms: 0 } };
   const budget = isOnce
     ? (workload.messagesOnce * workload.recipients) / workload.deliverWithinSeconds

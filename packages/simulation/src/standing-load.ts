@@ -17,11 +17,11 @@ const LOSS_USE = { calls: 3, reads: 1, writes: 4 };
 const PING_USE = { calls: 1, reads: 1, writes: 0 };
 const NOTHING = { calls: 0, reads: 0, writes: 0 };
 
-/** What connections cause by being there: they are opened anew before two hours are over, and prove that they live. */
+/** The load of idle connections: clients open them anew before two hours are over, and send heartbeats. */
 export function startStandingLoad(model: Model, frames: Frames): void {
   const { connections, publishers, messagesPerSecond } = model.workload;
   repeat(model, connections / CONNECTION_SECONDS_MEAN, () => reconnect(model, frames));
-  // Who publishes more often than a heartbeat has no need of one.
+  // A client that publishes more often than the heartbeat's interval sends none.
   const publishesOften = messagesPerSecond / publishers > 1 / HEARTBEAT_SECONDS;
   const silent = publishesOften ? Math.max(0, connections - publishers) : connections;
   repeat(model, silent / HEARTBEAT_SECONDS, () => frames.receive({ use: PING_USE, replyBytes: REPLY_BYTES }));

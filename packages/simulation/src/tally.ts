@@ -1,6 +1,6 @@
 import { Histogram } from './histogram.ts';
 
-/** What happened within the measured time. */
+/** The counts within the measured time. */
 export class Tally {
   framesIn = 0;
   replies = 0;

@@ -11,7 +11,7 @@ export class TokenBucket {
   #second = 0;
   #inSecond = 0;
 
-  /** @param perSecond Infinity: nobody is refused */
+  /** @param perSecond Infinity: no refusals */
   constructor(perSecond: number, burst: number) {
     this.#perMs = perSecond / 1_000;
     this.#burst = burst;

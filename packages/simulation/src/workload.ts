@@ -1,4 +1,4 @@
-/** What clients do. Every number has a default but `connections`. */
+/** The clients' workload. Every number has a default but `connections`. */
 export interface SimulatedWorkload {
   readonly connections: number;
   readonly messagesPerSecond: number;
@@ -16,7 +16,7 @@ export interface SimulatedWorkload {
   readonly seconds: number;
   /** Simulated time before it. */
   readonly warmUpSeconds: number;
-  /** In which one message is to have reached everybody. */
+  /** The time in which one message is to reach all subscribers. */
   readonly deliverWithinSeconds: number;
   /** Jobs of wide filters that a worker is given at most. */
   readonly fanOutBatchSize: number;
