@@ -20,7 +20,7 @@ const EVERYTHING = rulesOfLists(['#'], ['#']);
 /** Changes of a test to a user between two connections. */
 const changes = new Map<string, Partial<Identity>>();
 
-/** Takes everybody by the user name; without one a client is anonymous. */
+/** Accepts every client under its user name; without one a client is anonymous. */
 const byName: Authenticator = {
   authenticate: ({ username }) => ({
     tenant: 'default',

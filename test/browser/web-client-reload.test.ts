@@ -107,7 +107,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await suite.other.publishAsync('charted/1', '{"value":7}', { qos: 1 });
     await client.openView('Charts');
     await page.getByRole('img', { name: 'Chart of 1 series over the last 15 min' }).waitFor();
-    // Counted before anybody has opened the view again.
+    // Counted before the view is opened again.
     await eventually(() => row.getByRole('cell').first().textContent()).toBe('7');
   });
 

@@ -17,7 +17,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await suite.other.publishAsync(topic, payload, { qos: 1, retain: true });
   }
 
-  /** A plant whose every topic has a retained message, and one beside it that nobody clears. */
+  /** A plant whose every topic has a retained message, and one beside it that is not cleared. */
   async function buildPlant(name: string): Promise<void> {
     const topics = Array.from({ length: TOPICS }, (_, index) => {
       const machine = Math.floor(index / MEASUREMENTS.length);

@@ -47,7 +47,7 @@ afterEach(async () => {
   expect(world.failures).toEqual([]);
 });
 
-/** A client of mqtt.js whose backend signs for it with somebody's credentials. */
+/** A client of mqtt.js whose backend signs for it with a caller's credentials. */
 function clientOf({ credentials }: IamCaller, options: mqtt.IClientOptions = {}): mqtt.MqttClient {
   const client = connectInTextFrames(
     mqtt,

@@ -24,9 +24,9 @@ export interface CloudWorldOptions {
   readonly workerSeconds?: number;
   /** Of the workers. @default a deployment's */
   readonly workerLimits?: FanOutWorkerOptions['limits'];
-  /** @default everybody is let in, without a name */
+  /** @default every client is accepted, without a name */
   readonly authenticator?: Authenticator;
-  /** @default everybody may do everything */
+  /** @default every client may do everything */
   readonly authorizer?: Authorizer;
   /** The check of tokens in a handshake and in AUTH. @default nothing */
   readonly tokens?: CloudOptions['tokens'];

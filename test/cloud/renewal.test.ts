@@ -39,7 +39,7 @@ function tokenOf(sub: string, lifeSeconds = LIFE_SECONDS): string {
 /** Events that a program notices of its client, but for messages. */
 const EVENTS = ['connect', 'reconnect', 'close', 'disconnect', 'offline', 'error', 'end'] as const;
 
-/** A program with mqtt.js as everybody has it, through the transport. */
+/** A program with stock mqtt.js, through the transport. */
 class Program {
   readonly mqtt: mqtt.MqttClient;
   readonly received: string[] = [];

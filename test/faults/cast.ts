@@ -6,7 +6,7 @@ import type { Size } from './steps.ts';
 import type { Trace } from './trace.ts';
 import type { WillLedger } from './will-ledger.ts';
 
-/** Sessions outlive every absence, the longest of which nobody notices before the sweep. */
+/** Sessions outlive every absence, the longest of which only the sweep notices. */
 export const SESSION_SECONDS = 24 * 60 * 60;
 /** Some subscribers take so few messages at once that theirs wait. */
 const RECEIVE_MAXIMUM_SMALL = 3;
@@ -48,7 +48,7 @@ export interface Books {
   readonly ledger: Ledger;
   readonly wills: WillLedger;
   readonly trace: Trace;
-  /** What a client saw that no ledger is for. */
+  /** Reports an error that no ledger covers. */
   readonly wrong: (what: string, about: string) => void;
 }
 
@@ -106,7 +106,7 @@ function eventsOf(name: string, { ledger, wills, wrong }: Books): SimClientEvent
   };
 }
 
-/** Everybody connects and subscribes before anything goes wrong. */
+/** All clients connect and subscribe before the first fault. */
 export async function subscribeAll({ subscribers, members, watcher }: Cast): Promise<void> {
   const all = [
     ...subscribers.map((each) => each.subscribe('news/#', 2)),

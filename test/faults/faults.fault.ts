@@ -31,7 +31,7 @@ it(
       addTo(totals, history.counts);
       addTo(faults, history.faults);
       if (history.problems.length === 0) continue;
-      // Its own lines at once: somebody may not want to wait for the end.
+      // Its own lines at once, so that a developer need not wait for the end.
       process.stdout.write(`${failureOf(history)}\n`);
       failed.push(history);
     }

@@ -5,7 +5,7 @@ import { reportOf } from './report.ts';
 
 /** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
 const SEEDS = [1, 2, 20];
-/** At every tenth seed everybody stays for two hours. */
+/** At every tenth seed all clients stay for two hours. */
 const AGED_SEED = 20;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
 /** Seconds where nothing else runs; a machine that is busy may take its time. */

@@ -114,7 +114,7 @@ export class Guests {
         },
         {
           connected: (connection, sessionPresent) => {
-            // Until it ends, and if nobody sees how: lost.
+            // Until it ends, and if no process sees how: lost.
             wills.settle(payloadOf(connection), 'owed');
             if (connection > 1) {
               const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
@@ -200,7 +200,7 @@ export class Guests {
     );
   }
 
-  /** Comes under the client identifier of somebody else, and wants the session. */
+  /** Comes under the client identifier of another client, and wants the session. */
   thief({ isClean }: StepOf<'thief'>, clientId: string): void {
     const name = this.#name('thief');
     const isStolen = (what: string) => this.#books.wrong(`stolen: ${name} ${what} ${clientId}`, name);

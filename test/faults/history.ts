@@ -20,7 +20,7 @@ const WORKER_SECONDS = 12;
  */
 const WORKER_ATTEMPTS_MAX = 25;
 
-/** What nobody noticed waits for the sweep. */
+/** Unnoticed ends wait for the sweep. */
 const PATIENCE: Patience = { quietMsMax: 60 * 60_000, aftermathMs: 60_000, lookEveryMs: 5_000 };
 
 /** One history in virtual time: the same options give the same history. */

@@ -7,7 +7,7 @@ export interface Numbered {
   readonly number: number;
 }
 
-/** Who has to get what is published to a topic. */
+/** The receivers of messages of a topic. */
 export interface Audience {
   readonly names: readonly string[];
   /** Members of a share group: each message is for one of them. */

@@ -2,7 +2,7 @@ import type { History } from './history.ts';
 
 const PROBLEMS_MAX = 10;
 
-/** What somebody needs who wants to know why a history failed, and to see it again. */
+/** The report of a failed history: its cause, and the command that repeats it. */
 export function reportOf(failed: History, shortest: History = failed): string {
   const { problems, steps, struck, trace } = shortest;
   const [first] = problems;

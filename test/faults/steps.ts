@@ -6,7 +6,7 @@ export type End =
   | 'cut'
   /** Only the client notices: it returns while the gateway takes the old connection for alive. */
   | 'vanish'
-  /** Nobody notices, as when a cable is pulled. */
+  /** No process notices the end, as when a cable is pulled. */
   | 'unplug'
   /** DISCONNECT. */
   | 'goodbye'
@@ -15,14 +15,14 @@ export type End =
 
 export type Topic = 'news' | 'state' | 'jobs';
 
-/** What somebody does at a moment of the history. */
+/** A client's act at a moment of the history. */
 export type Step = { readonly atMs: number } & (
   | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 0 | 1 | 2 }
   /** Of one of the clients whose sessions persist. */
   | { readonly kind: 'end'; readonly client: number; readonly how: End; readonly awayMs: number }
-  /** Somebody who subscribes to the retained state in a shape of its own, and leaves later. */
+  /** A client that subscribes to the retained state in a shape of its own, and leaves later. */
   | { readonly kind: 'probe'; readonly filter: string; readonly stayMs: number }
-  /** Somebody with a will. */
+  /** A client with a will. */
   | {
       readonly kind: 'mortal';
       readonly qos: 1 | 2;
@@ -33,15 +33,15 @@ export type Step = { readonly atMs: number } & (
       /** Returns so long after its end; undefined: never. */
       readonly returnsAfterMs: number | undefined;
     }
-  /** Somebody who may not read what it asks for, nor publish what it publishes. */
+  /** A client without permission for its subscription and its publishes. */
   | { readonly kind: 'intruder'; readonly filter: string }
-  /** Somebody who comes under the client identifier of one of the clients whose sessions persist. */
+  /** A client that comes under the client identifier of another one with a persistent session. */
   | { readonly kind: 'thief'; readonly client: number; readonly isClean: boolean }
-  /** Somebody whose identity expires while its socket stands. */
+  /** A client whose identity expires while it is connected. */
   | { readonly kind: 'brief'; readonly filter: string }
-  /** Somebody who is banned while its socket stands, and publishes when the ban has long held. */
+  /** A client that is banned while it is connected, and publishes long after the ban. */
   | { readonly kind: 'outlaw'; readonly filter: string; readonly bannedAfterMs: number }
-  /** Somebody who leaves a session behind and returns with Clean Start. */
+  /** A client that leaves a session behind and returns with Clean Start. */
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
   | { readonly kind: 'cold' }
@@ -62,7 +62,7 @@ export interface Size {
 
 /** At this age the gateway cuts a connection. */
 const AGE_MS = 2 * 60 * 60_000;
-/** Clients go on so long before. The first cuts come some seconds before it, as everybody connects before step one. */
+/** Clients go on so long before. The first cuts come some seconds before it, as all clients connect before step one. */
 const BEFORE_AGE_MS = 6_000;
 const AFTER_AGE_MS = 2_000;
 const AGES_EVERY_SEEDS = 10;

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { seededRandom } from './draws.ts';
 import type { HistoryTime } from './time.ts';
 
-/** Taken before anybody replaces it: one turn of it runs everything that promises and ticks hold ready. */
+/** Taken before a test replaces it: one turn of it runs everything that promises and ticks hold ready. */
 const turn = setImmediate;
 
 /** Any moment will do; it is the same in every run. */

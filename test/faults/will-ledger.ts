@@ -19,7 +19,7 @@ interface Will {
 export class WillLedger {
   readonly #wills = new Map<string, Will>();
 
-  /** A connection brings a will; nobody knows yet whether CONNECT arrives. */
+  /** A connection brings a will; it is not yet known whether CONNECT arrives. */
   begun(payload: string, qos: 1 | 2): void {
     this.#wills.set(payload, { qos, fate: 'either', received: 0 });
   }

@@ -22,7 +22,7 @@ export interface MinistackOptions {
   readonly launch?: readonly string[];
   /** Beside where it listens; of this process it has only the path. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** It starts processes of its own, which end with it. They then outlive Ctrl+C: whoever starts it handles that. */
+  /** It starts processes of its own, which end with it. They then outlive Ctrl+C: the caller handles that. */
   readonly hasFunctions?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function startMinistack(options: MinistackOptions = {}): Promise<Mi
     env: { PATH: process.env.PATH, GATEWAY_PORT: String(port), BIND_HOST: '127.0.0.1', ...environment },
   });
   const kill = (signal: NodeJS.Signals): void => killAll(child, hasFunctions, signal);
-  // Whatever ends this process ends the other.
+  // The end of this process ends the other.
   process.once('exit', () => kill('SIGKILL'));
   const endpoint = `http://127.0.0.1:${port}`;
   const stop = (): Promise<void> => stopAll(child, kill);

@@ -1,4 +1,4 @@
-/** Of the runs that a property gets in CI, a machine of somebody who changes the code does one in so many. */
+/** Of the runs that a property gets in CI, a developer's machine does one in this many. */
 const SHARE = 5;
 
 /**

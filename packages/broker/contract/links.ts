@@ -22,7 +22,7 @@ const STATE: LinkState = {
   },
 };
 
-/** What every `LinkStore` does. */
+/** The contract of every `LinkStore`. */
 export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkStore>): void {
   describe(`${name}: LinkStore`, () => {
     it('knows nothing of a connection that was never saved', async () => {

@@ -47,7 +47,7 @@ export function queueAnswersContract(makeStores: MakeStores): void {
         async (answer, outcome) => {
           const { queues, session, packetId } = await sent();
           expect(await queues.complete(session, packetId, answer)).toBe(outcome);
-          // What is out of place changes nothing: the message is still there to be given up.
+          // An acknowledgement out of place changes nothing: the message can still be completed.
           expect(await queues.complete(session, packetId)).toBe(outcome === 'done' ? 'unknown' : 'done');
         },
       );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { QueueClient } from './queue-support.ts';
 import { copyOf, type MakeStores, NOW_MS, summary } from './support.ts';
 
-/** What becomes of a queue when its session ends. */
+/** The queue of a session that ends. */
 export function queueEndContract(makeStores: MakeStores): void {
   describe('clear', () => {
     it('returns what was never acknowledged, oldest first', async () => {

@@ -127,7 +127,7 @@ export class QueueModel {
     if (this.#room() === 0) return;
     expect(this.#messagesToResend(), 'messages to be sent again').toEqual([]);
     expect(this.#alive(nowMs), 'messages left waiting').toEqual([]);
-    // What is left has expired.
+    // The remaining messages have expired.
     this.#waiting = [];
   }
 

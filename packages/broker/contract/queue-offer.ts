@@ -3,7 +3,7 @@ import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
 import { copyOf, deliveryTo, type MakeStores, NOW_MS, ROOMY, summary } from './support.ts';
 
-/** What may be sent at once, and what waits. */
+/** Messages that may be sent at once, and messages that wait. */
 export function queueOfferContract(makeStores: MakeStores): void {
   describe('offer', () => {
     it('lets a message go at once while the window has room, each with its own id [MQTT-4.3.2-1]', async () => {

@@ -94,7 +94,7 @@ export class QueueReceiver {
     return this.#counts.get(messageId) ?? 0;
   }
 
-  /** PUBREL has come: what comes under this packet id from now on is another message. */
+  /** PUBREL has come: the next PUBLISH under this packet id is another message. */
   async #complete(packetId: number): Promise<void> {
     this.#open.delete(packetId);
     const session = await this.client.session();

@@ -3,7 +3,7 @@ import type { Queued } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
 import { copyOf, deliveryTo, type MakeStores, NOW_MS, ROOMY } from './support.ts';
 
-/** What a new connection of a session is sent. */
+/** The packets that a new connection of a session is sent. */
 export function queueResendContract(makeStores: MakeStores): void {
   const idsOf = (queued: readonly Queued[]) =>
     queued.map((each) => (each.type === 'publish' ? each.delivery.packetId : each.packetId));

@@ -9,7 +9,7 @@ import { queueWalkContract } from './queue-walk.ts';
 import { queueWindowContract } from './queue-window.ts';
 import type { MakeStores } from './support.ts';
 
-/** What every `QueueStore` does. */
+/** The contract of every `QueueStore`. */
 export function queueStoreContract(name: string, makeStores: MakeStores): void {
   describe(`${name}: QueueStore`, () => {
     queueOfferContract(makeStores);

@@ -4,7 +4,7 @@ import { Client, type ContractOptions, copyOf, type MakeStores, messageId } from
 
 const MAXIMUM = 3;
 
-/** What every `ReceivedStore` does. */
+/** The contract of every `ReceivedStore`. */
 export function receivedStoreContract(
   name: string,
   makeStores: MakeStores,
@@ -81,7 +81,7 @@ export function receivedStoreContract(
       expect((await begin(4, 4)).state).toBe('over-limit');
       // Resends of those that are known are none more.
       expect((await begin(1, 5)).state).toBe('pending');
-      // What was over the limit was not noted.
+      // The receipt over the limit was not noted.
       expect(await received.release(session, 4)).toBe(false);
       await received.release(session, 2);
       expect((await begin(4, 6)).state).toBe('new');

@@ -14,7 +14,7 @@ import {
 
 const MAXIMUM = 10_000;
 
-/** What every `RetainedStore` does. */
+/** The contract of every `RetainedStore`. */
 export function retainedStoreContract(
   name: string,
   makeStores: MakeStores,
@@ -95,7 +95,7 @@ export function retainedStoreContract(
         expect(await putBy('ada', 'a', 6, 'q'.repeat(bytesMax))).toBe(false);
         expect(await putBy('ada', 'c', 7)).toBe(false);
         expect(await found('#')).toEqual(['a 5', 'b 2', 'c 4']);
-        // What is removed, or replaced by another, counts for it no more.
+        // A removed message, or one that another replaced, counts for it no more.
         expect(await putBy('bob', 'a', 8)).toBe(true);
         expect(await putBy('ada', 'd', 9)).toBe(true);
         await retained.delete(tenant, 'b', messageId(10));
@@ -164,7 +164,7 @@ export function retainedStoreContract(
         expect(await found('a')).toEqual(['a 2']);
       });
 
-      // Neither does such a store refuse anybody at so small a maximum, and this would show nothing.
+      // A store with sampled counts does not refuse at so small a maximum, so the test would show nothing.
       it.skipIf(!countsAreExact)('counts each tenant for itself', async () => {
         expect(await retained.put(tenant, messageOf(), upTo(1))).toBe(true);
         expect(await retained.put(unique('tenant'), messageOf(), upTo(1))).toBe(true);

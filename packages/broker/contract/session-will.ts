@@ -7,7 +7,7 @@ const NONE: WillClaim = { state: 'none' };
 const SECOND: Will = { ...WILL, topic: 'second' };
 const THIRD: Will = { ...WILL, topic: 'third' };
 
-/** How a will is published: begun and done with, by whoever comes, under one message id. */
+/** How a will is published: begun and done with, by any process, under one message id. */
 export function sessionWillContract(makeStores: MakeStores): void {
   let client: Client;
   let sessions: SessionStore;

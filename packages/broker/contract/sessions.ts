@@ -5,7 +5,7 @@ import { sessionOwnerContract } from './session-owner.ts';
 import { sessionWillContract } from './session-will.ts';
 import { Client, type ContractOptions, type MakeStores } from './support.ts';
 
-/** What every `SessionStore` does. */
+/** The contract of every `SessionStore`. */
 export function sessionStoreContract(
   name: string,
   makeStores: MakeStores,

@@ -3,7 +3,7 @@ import type { SessionRef, Subscription, SubscriptionStore } from '../src/index.t
 import { MAXIMUM, nameOf, summaryOf } from './subscription-support.ts';
 import { Client, copyOf, type MakeStores, subscriptionTo, unique } from './support.ts';
 
-/** What a subscription makes the next match find. */
+/** The effect of a subscription on the next match. */
 export function subscriptionPutContract(makeStores: MakeStores): void {
   let client: Client;
   let session: SessionRef;

@@ -70,7 +70,7 @@ class Walk {
   readonly #stores: Stores;
   readonly #tenant: string;
   readonly #sessions: readonly SessionRef[];
-  /** The model: who holds what. */
+  /** The model: the subscriptions of each client. */
   #held: { clientId: string; subscription: Subscription }[] = [];
 
   constructor(stores: Stores, tenant: string, sessions: readonly SessionRef[]) {

@@ -4,7 +4,7 @@ import { subscriptionPutContract } from './subscription-put.ts';
 import { subscriptionWalk } from './subscription-walk.ts';
 import type { MakeStores } from './support.ts';
 
-/** What every `SubscriptionStore` does. */
+/** The contract of every `SubscriptionStore`. */
 export function subscriptionStoreContract(name: string, makeStores: MakeStores): void {
   describe(`${name}: SubscriptionStore`, () => {
     subscriptionPutContract(makeStores);

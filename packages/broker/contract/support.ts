@@ -26,7 +26,7 @@ export {
 
 export type MakeStores = () => Awaitable<Stores>;
 
-/** What an implementation may do differently. Leave a reason beside each. */
+/** Differences that an implementation may have. Leave a reason beside each. */
 export interface ContractOptions {
   /** False where numbers over a whole tenant are sampled: tests at their exact boundary are skipped. */
   readonly countsAreExact?: boolean;
@@ -116,7 +116,7 @@ export class Client {
   }
 }
 
-/** What was dequeued, in short: `a`, a resent `a` as `a+`, a PUBREL of packet id 3 as `pubrel 3`. */
+/** The dequeued entries, in short: `a`, a resent `a` as `a+`, a PUBREL of packet id 3 as `pubrel 3`. */
 export function summary(queued: readonly Queued[]): string[] {
   return queued.map((each) =>
     each.type === 'pubrel'

@@ -158,7 +158,7 @@ class Walk {
     await client.publish(topic, payload, qos, false);
   }
 
-  /** Everybody whose session still stands returns, reads and answers to the end: each promise must have been kept. */
+  /** Every client with a session returns, reads and answers to the end: each promise must have been kept. */
   async check(): Promise<void> {
     expect(await this.door.stores.sessions.count(), 'sessions in the store').toBe(this.sessions.size);
     for (const [index, session] of this.sessions) {
@@ -190,7 +190,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
         const walk = new Walk(isAsync);
-        // Everybody is there at first, or most walks would be walks of nobody.
+        // All clients are connected at first, or most walks would have no client.
         for (const who of CLIENTS.keys())
           await walk.take({ do: 'connect', who, cleanStart: true, persistent: who > 0 });
         for (const step of steps) await walk.take(step);

@@ -368,7 +368,7 @@ describe('apus pub and apus sub', () => {
   });
 });
 
-/** Publishes until the PUBACK says that somebody got the message, which is then the only one that was delivered. */
+/** Publishes until the PUBACK says that there was a subscriber; only that message was delivered. */
 async function publishOnceSubscribed(url: string, topic: string): Promise<void> {
   const { client } = await RawClient.connect(url);
   for (let reasonCode: unknown = 0x10; reasonCode === 0x10; ) {

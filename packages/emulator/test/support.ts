@@ -13,7 +13,7 @@ import {
 
 export const ok = { statusCode: 200 };
 
-/** Handlers that let everybody in and say back what they hear. */
+/** Handlers that accept every client and echo its messages. */
 const echo: Handlers = {
   connect: async () => ok,
   default: async (event) => ({ ...ok, body: event.body }),

@@ -111,7 +111,7 @@ describe('two processes that find a dead one at the same time', () => {
   it('the second process to remove it leaves the first alone, which has taken the name since', async () => {
     const directory = temporaryDirectory();
     await leaveDeadSocket(join(directory, LOCK));
-    // The second has seen nobody answer; now the first comes all the way.
+    // The second process got no answer; now the first one finishes.
     const first = await DirectoryLock.acquire(directory);
     expect(await removeDead(join(directory, LOCK))).toBe(false);
     expect(readdirSync(directory)).toEqual([LOCK]);
@@ -188,7 +188,7 @@ async function write(directory: string, key: string, value: string | undefined):
   await database.close();
 }
 
-/** What kill -9 leaves: the file of a socket at which nobody listens. */
+/** What kill -9 leaves: the file of a socket without a listener. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const { linkSync, rmSync } = await import('node:fs');
   const server = createServer();

@@ -10,7 +10,7 @@ import { openOf } from './support/values.ts';
 const TENANT = 'default';
 const WILL = { topic: 'gone', payload: Buffer.from('bye'), qos: 1, retain: false, properties: {} } as const;
 
-/** A node whose last process died while a client with a will was connected, and somebody who waits for the will. */
+/** A node whose last process died while a client with a will was connected, and a subscriber to the will. */
 async function restarted() {
   const clock = new FakeScheduler();
   const dataDirectory = temporaryDirectory();

@@ -39,7 +39,10 @@ export function refused(peers: Peers, bytes: string, reasonCodes: ReasonCodes): 
   };
 }
 
-/** A test: what cannot be read as a CONNECT of a known version closes; a refusing CONNACK may come, a DISCONNECT not. */
+/**
+ * A test: bytes that are no CONNECT of a known version close the connection; a refusing CONNACK may come, a DISCONNECT
+ * not.
+ */
 export function closedBeforeConnect(peers: Peers, bytes: string): TestBody {
   return async () => {
     const client = await peers.open();

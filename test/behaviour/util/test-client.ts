@@ -187,7 +187,7 @@ export class TestClient {
     this.raw.send({ cmd: 'pubcomp', messageId });
   }
 
-  /** The next packet of this type (and packet identifier); others wait for whoever asks for them. */
+  /** The next packet of this type (and packet identifier); others wait until the test takes them. */
   async take(cmd: string, messageId?: number): Promise<Received> {
     const isWanted = (packet: Received) =>
       packet.cmd === cmd && (messageId === undefined || packet.messageId === messageId);

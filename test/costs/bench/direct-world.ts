@@ -52,7 +52,7 @@ const BILLED_MESSAGE_BYTES = 32_768;
 
 /**
  * The same functions without a gateway: events go straight to the handlers, one after another, and posts end at a
- * counter. So a hundred thousand recipients need no sockets, and the time of a handler is nobody else's.
+ * counter. So a hundred thousand recipients need no sockets, and a handler's time is not shared.
  */
 export class DirectWorld implements World {
   readonly failures: string[] = [];
@@ -62,7 +62,7 @@ export class DirectWorld implements World {
   #functions: Functions;
   #connections = 0;
   #ids = 0;
-  /** What nobody waits for by itself. */
+  /** Work that no caller awaits by itself. */
   #told: Promise<unknown> = Promise.resolve();
   #last: Promise<unknown> = Promise.resolve();
   #tally: DirectTally = { ...NOTHING };
@@ -122,7 +122,7 @@ export class DirectWorld implements World {
     await this.settle();
   }
 
-  /** Whoever sleeps here has time pass by it. */
+  /** A sleep makes time pass. */
   whileTimePasses<T>(waiting: Promise<T>): Promise<T> {
     return waiting;
   }

@@ -20,7 +20,7 @@ const WORKER_SECONDS = 30;
 /** No change is drawn by the samplers: theirs are at most 1 write in 32 changes. */
 const NEVER_SAMPLED = () => 0.99;
 
-/** Steps in which time passes for what waits: far below the gateway's idle timeout, whatever the machine's load. */
+/** Steps in which time passes for waiting work: far below the gateway's idle timeout, for any load of the machine. */
 const STEP_MS = 50;
 
 /** Sockets, the gateway, every function and every service, in this process. */
@@ -45,7 +45,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
   started = await startEmulator({
     seed,
     clock,
-    // Counted is what an ordinary run costs: nobody is throttled.
+    // The counts are of an ordinary run: no call is throttled.
     limits: {
       newConnectionsPerSecond: Number.POSITIVE_INFINITY,
       requestsPerSecond: Number.POSITIVE_INFINITY,

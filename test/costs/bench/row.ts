@@ -1,7 +1,7 @@
 import { billOf, usage, WORKLOAD_FIELDS } from '@apus/cost';
 import type { Measurement } from './measure.ts';
 
-/** A row of the table, as it stands there: whoever compares two rows compares what a reader sees. */
+/** A row of the table as text: a comparison of two rows compares the figures that a reader sees. */
 export interface Row {
   readonly name: string;
   /** Exact: what changes here changes the bill. In the order of `EXACT_COLUMNS`. */

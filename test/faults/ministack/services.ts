@@ -17,7 +17,7 @@ const FIFO = {
   FifoThroughputLimit: 'perMessageGroupId',
 };
 
-/** DynamoDB and SQS of somebody else, each in a process of its own, behind their HTTP endpoints. */
+/** Third-party DynamoDB and SQS, each in a process of its own, behind their HTTP endpoints. */
 export class MinistackServices {
   readonly #dynamoDb: Ministack;
   readonly #sqs: Ministack;
@@ -102,7 +102,7 @@ async function through<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   await environment?.checkpoint(`${name}:before`);
-  // Whoever died meanwhile hears of nothing any more, not of an error either.
+  // An environment that died meanwhile gets no answer, and no error either.
   try {
     return await call();
   } finally {

@@ -1,6 +1,6 @@
 import { type Size, type Step, stepsOf } from '../steps.ts';
 
-/** Frames that nobody answers have come to their end. */
+/** Unanswered frames have come to their end. */
 const HEALED_AFTER_MS = 6_000;
 
 /**

@@ -18,8 +18,8 @@ const FAN_OUT_WORKERS = 4;
 const TIMER_WORKERS = 2;
 
 /**
- * Every function of a deployment over somebody else's DynamoDB and SQS. API Gateway and Lambda are the emulator's, in this
- * process: who dies where, and which connection is cut, is the plan's to say.
+ * Every function of a deployment over a third-party DynamoDB and SQS. API Gateway and Lambda are the emulator's, in
+ * this process: the plan decides which environment dies where, and which connection is cut.
  */
 export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promise<StageWorld> {
   const { seed } = plan;

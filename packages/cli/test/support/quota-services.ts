@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 export interface Account {
   readonly concurrentExecutions?: number;
   readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number };
-  /** Undefined: nobody has asked for another one than AWS's default of 500. */
+  /** Undefined: AWS's default of 500. */
   readonly newConnectionsPerSecond?: number;
   /** The error that every service answers, as AWS names it. */
   readonly refusal?: { readonly status: number; readonly name: string };

@@ -174,7 +174,7 @@ describe('a throttled account', () => {
     const all = await world.subscribers(40);
     await world.publish(['a']);
     world.gateway.status = () => 'unknown';
-    // The gateway takes twenty posts a second, whoever they are for.
+    // The gateway takes twenty posts a second for all connections together.
     let tokens = 0;
     let filledAtMs = world.time.nowMs;
     world.gateway.answer = () => {

@@ -88,7 +88,7 @@ describe('a frame for a connection to which another one is tried again', () => {
     });
     const second = posts.post(slice('y'), () => {});
     await idle();
-    // y is refused before x is taken: whoever waits for x then finds y, which is tried again.
+    // y is refused before x is taken: the code that waits for x then finds y, which is tried again.
     asked.sort((one, other) => (one.connectionId > other.connectionId ? -1 : 1));
     for (const post of asked.splice(0)) post.answer(post.connectionId === 'y' ? 'throttled' : 'sent');
     await idle();

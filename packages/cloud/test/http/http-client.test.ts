@@ -14,7 +14,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
 
-/** It makes the certificate. Not every machine has it; in CI somebody relies on what it is needed for. */
+/** It makes the certificate. Not every machine has it; CI must run these tests. */
 const WHY_NO_OPENSSL = whyNoOpenssl();
 
 function whyNoOpenssl(): string | undefined {
@@ -27,7 +27,7 @@ function whyNoOpenssl(): string | undefined {
   }
 }
 
-/** For `localhost`, and trusted by nobody. */
+/** For `localhost`, and trusted by no client. */
 function selfSigned(): { readonly key: string; readonly cert: string } {
   const directory = mkdtempSync(join(tmpdir(), 'apus-tls-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];

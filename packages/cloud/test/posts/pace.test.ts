@@ -6,7 +6,7 @@ import { Pace } from '../../src/posts/pace.ts';
 import { Refusals, triesAt } from '../../src/posts/refusals.ts';
 
 describe('a pace', () => {
-  /** When each of so many posts leaves, whoever waits as it is told. */
+  /** When each of these posts leaves, if each caller waits as long as it is told. */
   function timesOf(pace: Pace, posts: number, fromMs: number): number[] {
     let nowMs = fromMs;
     return Array.from({ length: posts }, () => {

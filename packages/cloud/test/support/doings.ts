@@ -6,7 +6,7 @@ import type { PostAttempts } from '../../src/posts/poster.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => 0 };
-/** PINGRESP, for which nobody waits. */
+/** PINGRESP, for which no client waits. */
 export const PACKET = Buffer.from([0xd0, 0x00]);
 
 export interface Doings {

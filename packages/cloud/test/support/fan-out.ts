@@ -22,10 +22,10 @@ import type { PostAttempts, Poster, PostOutcome } from '../../src/posts/poster.t
 
 export const TABLE = 'apus';
 
-/** Turns of the event loop after which nobody does anything but sleep. */
+/** Turns of the event loop after which all code sleeps. */
 const IDLE_TURNS = 20;
 
-/** Time that passes only while everybody sleeps, or where the test says so. */
+/** Time that passes only while all code sleeps, or when the test says so. */
 export class FakeTime {
   nowMs = Date.UTC(2026, 0, 1);
   readonly #sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];

@@ -27,7 +27,7 @@ export interface Call {
   readonly rawBody?: string;
   /** Address of the caller. */
   readonly sourceIp?: string;
-  /** ARN of whoever has signed. */
+  /** ARN of the signer. */
   readonly signedBy?: string;
   readonly remainingMs?: () => number;
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
   world = await TimersWorld.create();
 });
 
-/** Kinds of items that stay, whoever came and went: see docs/data-model.md. */
+/** Kinds of items that stay when all clients have gone: see docs/data-model.md. */
 const LASTING = new Set(['H', 'N', 'Y']);
 
 /** What is still there of a client that is gone, and that no time will take away; `worker` has not gone. */
@@ -31,7 +31,7 @@ async function debrisOf(clientId: string): Promise<string[]> {
     const kind = item.p?.S?.split('\0')[0] ?? '';
     if (LASTING.has(kind) || item.t !== undefined || item.p?.S?.endsWith('\0worker')) return [];
     const entries = Object.entries(item).filter(([name]) => name.startsWith('@'));
-    // A head or a group stays; nobody stands in it.
+    // A head or a group stays, without entries.
     if (kind === 'F' || kind === 'G')
       return entries.filter(([, value]) => isStanding(value, clientId)).map(() => nameOf(item));
     return [nameOf(item)];
@@ -125,7 +125,7 @@ describe.each([
       ({ hasStruck } = process.kill);
       await sweepAll();
       expect({ at, left: await debrisOf('c') }).toEqual({ at, left: [] });
-      // Ended by the sweep where nobody took it over, it passed on what it had as well.
+      // When the sweep ended it, without a take-over, it passed on its messages as well.
       const tasks = await tasksOf(world);
       expect({ at, tasks }).toEqual({ at, tasks: ['task'] });
       takenOver += 1;

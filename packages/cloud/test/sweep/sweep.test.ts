@@ -349,7 +349,7 @@ describe('two sweeps at once', () => {
     const wills = world.gateway.packetsTo('watcher');
     const ids = new Map(wills.map(({ text, messageId }) => [text, messageId]));
     expect([...ids.keys()].sort()).toEqual(['a', 'b', 'c']);
-    // Whoever sends one again sends the same message.
+    // A repetition sends the same message.
     for (const { text, messageId } of wills) expect(messageId).toBe(ids.get(text));
     expect(await world.sweep()).toMatchObject({ connectionsLost: 0, wills: 0, sessionsEnded: 0 });
   });

@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 /** An SQS to be judged by the same text: ours, or one that is not ours. */
 export interface Backend {
   readonly client: SQSClient;
-  /** Lets time pass: a clock's, or everybody's. */
+  /** Lets time pass: a clock's, or real time. */
   passSeconds(seconds: number): Promise<void>;
   /** Then tests wait side by side. */
   readonly inRealTime?: boolean;

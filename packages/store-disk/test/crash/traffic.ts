@@ -36,7 +36,7 @@ export class Traffic {
     this.sometimes = this.#subscriber('sometimes');
   }
 
-  /** True when everybody has a connection. */
+  /** True when all clients have a connection. */
   get isRunning(): boolean {
     return this.always.isConnected && this.#publishers.every(({ isConnected }) => isConnected);
   }

@@ -15,7 +15,7 @@ export {
 export const TENANT = 'tenant';
 export const PAGE = { messages: 1000, bytes: Number.POSITIVE_INFINITY };
 
-/** By somebody whose identity has rules: they have to come back from the disk. */
+/** By a client whose identity has rules: they have to come back from the disk. */
 export function openOf(clientId: string, fields: Partial<OpenSession> = {}): OpenSession {
   const identity = { tenant: TENANT, name: 'somebody', rules: rulesOfLists(['a/#'], []) };
   return openOfTenant(clientId, { tenant: TENANT, identity, ...fields });

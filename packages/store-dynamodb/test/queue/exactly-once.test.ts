@@ -202,7 +202,7 @@ await withService((service) => {
       const left = await one.client.lose();
       await one.offer(message, { share });
       await one.client.stores.sessions.remove(left);
-      // Nobody else passes it on, and a repetition of the fan-out does not.
+      // No other process passes it on, and a repetition of the fan-out does not.
       expect((await other.offer(message, { share })).packetId).toBe(0);
       const passedOn = { share, copy: left.incarnation };
       expect((await other.offer(message, passedOn)).packetId).toBeGreaterThan(0);

@@ -92,7 +92,7 @@ await withService((service) => {
       expect(fakeClock.sleeps).toEqual([2_000]);
       expect(found).toEqual([0]);
       expect(await publisher.subscriptions.match(tenant, 'a/b')).toHaveLength(1);
-      // Nobody waits for a shape again.
+      // A known shape needs no wait.
       await subscriber.subscriptions.put(session, [subscriptionTo('x/+')], MAXIMUM);
       expect(fakeClock.sleeps).toEqual([2_000]);
     });

@@ -11,7 +11,7 @@ const SHARE = { topicFilter: 'work', shareGroup: 'g' };
 
 await withService((service) => {
   describe('a member of a share group whose session ends', () => {
-    /** Somebody who is away and keeps what comes, and a member that is connected. */
+    /** A member that is offline and stores messages, and one that is connected. */
     const group = async (hooksOf: (end: () => Promise<unknown>) => Hooks) => {
       const fakeClock = new FakeClock();
       const tenant = unique('tenant');

@@ -13,7 +13,7 @@ import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
 
 export { NOW_MS };
 
-/** Time that passes only where somebody sleeps. */
+/** Time that passes only when code sleeps. */
 export class FakeClock {
   nowMs = NOW_MS;
   readonly sleeps: number[] = [];

@@ -264,7 +264,7 @@ await withService((service) => {
 
       it('of a connection that is taken over: that write, 1 to end the connection, 2 to begin it and 2 to be done with it', async () => {
         await connect('a', { will: WILL });
-        // A read finds nobody who wants it.
+        // A read finds no subscriber to the will.
         expect(await connect('b')).toEqual({ reads: 5 + 1, writes: 3 + 6 });
       });
 
