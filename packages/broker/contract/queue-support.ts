@@ -69,14 +69,6 @@ export class QueueClient extends Client {
     );
   }
 
-  /** Dequeues for a reply, which what is sent at once may overtake. */
-  async page(): Promise<{ readonly payloads: string[]; readonly packetIds: number[] }> {
-    const limit = { messages: 100, bytes: Number.POSITIVE_INFINITY, isOvertaken: true };
-    const page = await this.stores.queues.next(await this.session(), limit, NOW_MS);
-    const packetIds = page.map((each) => (each.type === 'publish' ? each.delivery.packetId : each.packetId));
-    return { payloads: summary(page), packetIds };
-  }
-
   async dequeued(limit = 100, nowMs = NOW_MS): Promise<string[]> {
     return summary(await this.next(limit, nowMs));
   }

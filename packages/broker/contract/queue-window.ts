@@ -26,38 +26,6 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(await client.dequeued(2)).toEqual(['e']);
     });
 
-    it.each([1, 2] as const)(
-      'lets nothing overtake a page before its last message is answered, at QoS %s [MQTT-4.6.0-6]',
-      async (qos) => {
-        const client = await QueueClient.make(makeStores);
-        const answer = async (packetId = 0) =>
-          qos === 1 ? await client.complete(packetId) : await client.release(packetId);
-        await client.offerAll(['a', 'b'], { isHeld: true, qos });
-        const first = await client.page();
-        expect(first.payloads).toEqual(['a', 'b']);
-        expect((await client.offer('c', { qos })).packetId).toBe(0);
-        expect(await answer(first.packetIds[0])).toBe(true);
-        expect((await client.offer('d', { qos })).packetId).toBe(0);
-        expect(await answer(first.packetIds[1])).toBe(true);
-        const second = await client.page();
-        expect(second.payloads).toEqual(['c', 'd']);
-        for (const packetId of second.packetIds) expect(await answer(packetId)).toBe(true);
-        expect((await client.offer('e', { qos })).packetId).not.toBe(0);
-      },
-    );
-
-    it('sends at once again on the next connection, when a page of the last one was never answered', async () => {
-      const client = await QueueClient.make(makeStores);
-      await client.offerAll(['a', 'b'], { isHeld: true });
-      await client.page();
-      await client.open();
-      const again = await client.page();
-      expect(again.payloads).toHaveLength(2);
-      for (const packetId of again.packetIds) await client.complete(packetId);
-      expect((await client.page()).payloads).toEqual([]);
-      expect((await client.offer('c')).packetId).not.toBe(0);
-    });
-
     it('skips and forgets what expired while it waited [MQTT-3.3.2-5]', async () => {
       const client = await QueueClient.make(makeStores, 2);
       await client.offer('a', { isHeld: true, expiresAtMs: NOW_MS + 10 });

@@ -27,7 +27,7 @@ export function* drain(context: Context, link: Link, connection: Connection): Fl
 function* drainQueue(context: Context, link: Link, connection: Connection): Flow<boolean> {
   const { queues, clock } = context.ports;
   for (let bytes = link.roomBytes(); bytes > 0; bytes = link.roomBytes()) {
-    const limit = { messages: PAGE_LENGTH, bytes, isOvertaken: link.isOvertaken === true };
+    const limit = { messages: PAGE_LENGTH, bytes };
     const page = yield* waitFor(queues.next(connection.session, limit, clock.now()));
     if (page.length === 0) return true;
     for (const queued of page) yield* send(context, link, connection, queued);

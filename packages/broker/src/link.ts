@@ -73,8 +73,6 @@ export interface Link {
   state: LinkState;
   /** The door can tell this client that something waits, without sending it. Read with CONNECT. @default false */
   readonly takesNudges?: boolean;
-  /** Messages that other handlers send to the client may overtake what this link sends to it. @default false */
-  readonly isOvertaken?: boolean;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */

@@ -60,7 +60,7 @@ export class DurableQueue {
     isShared: boolean,
     limits: QueueLimits,
   ): number {
-    const isBehind = this.length > 0 || this.#window.isBehind || this.#window.isPageUnderWay;
+    const isBehind = this.length > 0 || this.#window.isBehind;
     // A PUBREL that was sent again holds its id without a place in the window: the ids can run out first.
     const hasRoom = this.#window.hasRoom(receiveMaximum) && !this.#packetIds.areExhausted;
     if (isHeld || isBehind || !hasRoom) return this.#wait(entry, isShared, limits);
@@ -80,7 +80,6 @@ export class DurableQueue {
     this.#window.dequeueResends(dequeued, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
     if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
-    if (limit.isOvertaken === true) this.#window.pageLeft(dequeued.entries);
     return { entries: dequeued.entries, position: this.#positionOf(dequeued.entries) };
   }
 

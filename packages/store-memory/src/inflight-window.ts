@@ -36,13 +36,6 @@ export class InflightWindow<Place> {
   #used = 0;
   #messagesToResend = 0;
   #pubrelsToResend = 0;
-  /** Packet id of the last packet of a page that its client may not have yet. 0: there is no such page. */
-  #pageEnd: PacketId = 0;
-
-  /** A page was dequeued, and a message that is posted now could overtake it. */
-  get isPageUnderWay(): boolean {
-    return this.#pageEnd !== 0;
-  }
 
   /** Packet ids in use. PUBRELs that were sent again have one without a place in the window. */
   get size(): number {
@@ -100,7 +93,6 @@ export class InflightWindow<Place> {
   }
 
   remove(packetId: PacketId, inflight: Inflight<Place>): void {
-    this.#hasArrived(packetId);
     this.#inflight.delete(packetId);
     this.#noLongerToResend(inflight);
     if (inflight.isCounted) this.#used -= 1;
@@ -119,7 +111,6 @@ export class InflightWindow<Place> {
    * if the message was not sent on this connection, the PUBREL is to be sent here as well.
    */
   release(packetId: PacketId, inflight: Inflight<Place>): void {
-    this.#hasArrived(packetId);
     if (inflight.isToResend) {
       this.#messagesToResend -= 1;
       this.#pubrelsToResend += 1;
@@ -129,7 +120,6 @@ export class InflightWindow<Place> {
 
   /** A new connection: everything is to be sent again, and the window is empty [MQTT-4.4.0-1]. */
   rewind(): void {
-    this.#pageEnd = 0;
     this.#used = 0;
     this.#messagesToResend = 0;
     this.#pubrelsToResend = 0;
@@ -156,25 +146,6 @@ export class InflightWindow<Place> {
       this.#resend(inflight);
       dequeued.add(inflight.queued, bytes);
     }
-  }
-
-  /**
-   * A page leaves for a client whose replies and pushes go different ways. Until the client has answered its last packet,
-   * new messages wait behind it:
-   *
-   *     handler of a frame                 publisher
-   *     dequeues 1, 2 for its reply
-   *                                        (were there a place for 3 …)
-   *                                        … posts 3, which arrives first [MQTT-4.6.0-6]
-   *     replies: 1, 2
-   */
-  pageLeft(page: readonly Queued[]): void {
-    const last = page.at(-1);
-    if (last !== undefined) this.#pageEnd = last.type === 'publish' ? last.delivery.packetId : last.packetId;
-  }
-
-  #hasArrived(packetId: PacketId): void {
-    if (packetId === this.#pageEnd) this.#pageEnd = 0;
   }
 
   #resend(inflight: Inflight<Place>): void {

@@ -48,8 +48,7 @@ export class SessionQueue {
 
   /** Whether a new message may be sent at once: nothing is before it, and the window has room. */
   canSend(receiveMaximum: number): boolean {
-    const isBehind = this.length > 0 || this.#window.isBehind || this.#window.isPageUnderWay;
-    return !isBehind && this.#canBegin(receiveMaximum);
+    return this.length === 0 && !this.#window.isBehind && this.#canBegin(receiveMaximum);
   }
 
   /** Puts a message inflight and gives it its packet id. */
@@ -80,7 +79,6 @@ export class SessionQueue {
     this.#window.dequeueResends(dequeued, receiveMaximum);
     // While a message is left that is to be sent again, no shorter one that came after it may take its place.
     if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
-    if (limit.isOvertaken === true) this.#window.pageLeft(dequeued.entries);
     return dequeued.entries;
   }
 

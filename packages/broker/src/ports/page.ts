@@ -6,6 +6,4 @@ export interface PageLimit {
   readonly messages: number;
   /** Topic and payload. */
   readonly bytes: number;
-  /** Of a queue: what is sent at once may overtake the page, and waits until the page has arrived. @default false */
-  readonly isOvertaken?: boolean;
 }

@@ -16,8 +16,6 @@ export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
   readonly out: PacketsOut;
-  /** A reply and a push go different ways. */
-  readonly isOvertaken = true;
   /** Something can be said to wait, and the client fetches it. */
   readonly takesNudges: boolean;
   state: LinkState;

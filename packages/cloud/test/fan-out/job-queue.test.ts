@@ -88,18 +88,6 @@ describe('the queue of a session that returns', () => {
     await publisher.exchange(publish('t', 'meanwhile', { qos: 1 }));
     const replies = await fetchAll(client, reply);
     expect(payloads(messagesOf(replies))).toEqual([...waiting, 'meanwhile']);
-    // It would be posted, and could overtake the last page.
-    await publisher.exchange(publish('t', 'behind it', { qos: 1 }));
-    expect(payloads(messagesOf([await client.fetch()]))).toEqual(['behind it']);
-    expect(client.pushes.size).toBe(0);
-  });
-
-  it('is followed by live messages when its last page has been answered', async () => {
-    const gateway = await startGateway();
-    const publisher = await leaveWaiting(gateway, ['waited']);
-    const { client, reply } = await TextClient.connect(gateway.url, { ...SESSION, clean: false });
-    const [waited] = messagesOf([reply]);
-    await client.exchange({ cmd: 'puback', messageId: waited?.messageId });
     await publisher.exchange(publish('t', 'live', { qos: 1 }));
     expect(payloads((await client.pushes.next()).packets)).toEqual(['live']);
   });

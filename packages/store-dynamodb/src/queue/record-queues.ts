@@ -201,7 +201,7 @@ export class DynamoQueues implements QueueStore {
       };
       const decision = this.#dequeueOn(session, held, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
-      const isArrived = limit.isOvertaken !== true && decision.record.awaits !== 0;
+      const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
       const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
       const removed = await this.#deleteAll(session, held, decision.effects, read.items);
       const { attachment } = session;

@@ -1,7 +1,7 @@
 import type { Queued, SessionRef } from '@apus/broker';
 import type { EventStores } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { deliveryTo, detach, messageOf, open, PAGE, REPLY_PAGE, ROOMY, unique } from '../support/client.ts';
+import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { type IsDue, isRecordWrite, once } from '../support/hooks.ts';
 import { NOW_MS, withService } from '../support/stores.ts';
 
@@ -97,7 +97,7 @@ await withService((service) => {
         return result;
       };
       const dequeue = async (session: SessionRef) =>
-        await frameOf(session, async ({ queues }) => await queues.next(session, REPLY_PAGE, NOW_MS));
+        await frameOf(session, async ({ queues }) => await queues.next(session, PAGE, NOW_MS));
       const packetIds = packetIdsOf(await dequeue(old));
       const [packetId = 0] = packetIds;
       let session = old;
@@ -114,7 +114,7 @@ await withService((service) => {
       await frameOf(session, async (event) => {
         expect(await event.queues.complete({ ...session }, packetId, 'puback')).toBe('done');
         expect(event.takeDrainDue()).toBe(true);
-        expect(sentOf(await event.queues.next({ ...session }, REPLY_PAGE, NOW_MS))).toEqual([id(2)]);
+        expect(sentOf(await event.queues.next({ ...session }, PAGE, NOW_MS))).toEqual([id(2)]);
       });
     });
   });

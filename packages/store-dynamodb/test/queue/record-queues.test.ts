@@ -8,7 +8,6 @@ import {
   offerAsDoor,
   open,
   PAGE,
-  REPLY_PAGE,
   ROOMY,
   unique,
 } from '../support/client.ts';
@@ -42,9 +41,9 @@ await withService((service) => {
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
     // What it dequeues leaves with the reply to CONNECT: until that has arrived a publisher appends.
     const { queues } = stores.forEvent({ connectionId: 'c:2' });
-    expect(idsOf(await queues.next(back, REPLY_PAGE, NOW_MS))).toEqual([messageId(1)]);
+    expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
     expect(isDue).toBe(false);
-    expect(idsOf(await queues.next(back, REPLY_PAGE, NOW_MS))).toEqual([messageId(2)]);
+    expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
   });
 
   it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {

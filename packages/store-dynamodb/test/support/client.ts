@@ -27,9 +27,6 @@ export function unique(prefix: string): string {
   return `${prefix}-${process.pid}-${names}`;
 }
 
-/** As the gateway door dequeues: what is posted may overtake its replies. */
-export const REPLY_PAGE = { messages: 100, bytes: Number.POSITIVE_INFINITY, isOvertaken: true };
-
 export const PAGE = { messages: 100, bytes: Number.POSITIVE_INFINITY };
 
 const EXPIRY_SECONDS = 3600;
