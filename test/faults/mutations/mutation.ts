@@ -1,5 +1,6 @@
 import { Outbox } from '@apus/cloud';
 import type { DynamoDbFaults } from '@apus/emulator';
+import type { EventStores } from '@apus/store-dynamodb';
 import { vi } from 'vitest';
 import type { Alterations } from '../../cloud/options.ts';
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
@@ -27,6 +28,21 @@ export const unconditionally = (partition: string, sort?: string): Alterations =
     isWriteOf(input, partition, sort) ? undefined : input.ConditionExpression,
   ),
 });
+
+/** Changes the stores with which each event is handled, and those of the process. */
+export function storesAs(
+  change: (stores: Pick<EventStores, 'sessions' | 'retained' | 'subscriptions' | 'links'>) => void,
+): NonNullable<Alterations['cloud']> {
+  return ({ stores }) => {
+    change(stores);
+    const forEvent = stores.forEvent.bind(stores);
+    stores.forEvent = (kind) => {
+      const own = forEvent(kind);
+      change(own);
+      return own;
+    };
+  };
+}
 
 /** Nothing waits until everything has left: it counts as done before. */
 export function doneAtOnce(): void {

@@ -2,7 +2,7 @@ import type { DynamoDbFaults } from '@apus/emulator';
 import { vi } from 'vitest';
 import { ShapeRegistry } from '../../../packages/store-dynamodb/src/subscriptions/shape-registry.ts';
 import { NEW_SHAPES, NEWCOMERS } from './directed-steps.ts';
-import { ALL_INLINE, type Mutation, slowly } from './mutation.ts';
+import { ALL_INLINE, type Mutation, slowly, storesAs } from './mutation.ts';
 
 const RETAINING_MS = 100;
 
@@ -31,8 +31,7 @@ export const OF_MATCHING: readonly Mutation[] = [
   {
     name: 'a message is retained after it was matched',
     alterations: {
-      cloud: ({ stores }) => {
-        const { retained, subscriptions } = stores;
+      cloud: storesAs(({ retained, subscriptions }) => {
         const put = retained.put.bind(retained);
         const match = subscriptions.match.bind(subscriptions);
         const waiting: (() => Promise<unknown>)[] = [];
@@ -45,7 +44,7 @@ export const OF_MATCHING: readonly Mutation[] = [
           for (const each of waiting.splice(0)) await each();
           return matched;
         };
-      },
+      }),
     },
     steps: NEWCOMERS,
     durationMs: 13_000,

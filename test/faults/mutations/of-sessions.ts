@@ -1,6 +1,14 @@
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import { BRIEFS, bursts, MORTALS, OUTLAWS } from './directed-steps.ts';
-import { doneAtOnce, LATE, LOST_ANSWERS, type Mutation, UNBROKEN, unconditionally } from './mutation.ts';
+import {
+  doneAtOnce,
+  LATE,
+  LOST_ANSWERS,
+  type Mutation,
+  storesAs,
+  UNBROKEN,
+  unconditionally,
+} from './mutation.ts';
 
 /** Whose session it is, and what becomes of it. */
 export const OF_SESSIONS: readonly Mutation[] = [
@@ -24,11 +32,11 @@ export const OF_SESSIONS: readonly Mutation[] = [
   {
     name: 'a connection is sent messages after its identity has expired',
     alterations: {
-      cloud: ({ stores: { sessions } }) => {
+      cloud: storesAs(({ sessions }) => {
         const open = sessions.open.bind(sessions);
         sessions.open = async ({ attachment: { expiresAtMs: _, ...attachment }, ...request }) =>
           await open({ ...request, attachment });
-      },
+      }),
     },
     steps: BRIEFS,
     durationMs: 24_000,
@@ -61,13 +69,12 @@ export const OF_SESSIONS: readonly Mutation[] = [
   {
     name: 'the end of a connection leaves no tombstone',
     alterations: {
-      cloud: ({ stores }) => {
-        const { links } = stores;
+      cloud: storesAs(({ links }) => {
         links.end = async (connectionId) => {
           const state = await links.load(connectionId);
           return state?.phase === 'closed' ? undefined : state;
         };
-      },
+      }),
     },
     // What is handled so late meets a session that has gone on, whatever its client held back.
     steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 200, durationMs: 6_000 }),
