@@ -85,6 +85,22 @@ describe('an offer of extensions', () => {
     expect((await client.exchange(pingreq)).extensions).toBeUndefined();
   });
 
+  it.each([
+    { offer: '', fetches: true },
+    { offer: '(nudge)', fetches: false },
+  ])(
+    'as "$offer" lets PINGREQ of a session that keeps nothing fetch what waits: $fetches',
+    async ({ offer, fetches }) => {
+      const calls: string[] = [];
+      const onStoreCall = (name: string): undefined => void calls.push(name);
+      const { url } = await startGateway({ onStoreCall });
+      const { client } = await connackTo(url, offer);
+      calls.length = 0;
+      expect((await client.exchange(pingreq)).packets).toMatchObject([{ cmd: 'pingresp' }]);
+      expect(calls.includes('next')).toBe(fetches);
+    },
+  );
+
   it('in a later frame is a Malformed Packet', async () => {
     const { url } = await startGateway();
     const { client } = await connackTo(url, '(nudge)');
