@@ -73,6 +73,9 @@ export function functionsOf(environment: Environment, services: Services, option
     tokens: options.tokens,
     handshakes: options.handshakes,
     ...(options.limits !== undefined && { limits: options.limits }),
+    ...(options.gatewayLimits?.connectionDurationMs !== undefined && {
+      connectionSeconds: options.gatewayLimits.connectionDurationMs / 1_000,
+    }),
     ...(options.quotas !== undefined && { quotas: options.quotas }),
     stores: {
       ...services.stores,

@@ -10,6 +10,8 @@ export type ServerFrame =
       readonly clock: string | undefined;
       /** Extensions that the server takes; undefined: it says nothing of them. */
       readonly extensions: readonly string[] | undefined;
+      /** What it says of moving the session: a ticket and seconds, or `!` and a refusal. */
+      readonly move: string | undefined;
       /** Frames of their own that belong behind it. */
       readonly parts: number;
     }
@@ -23,7 +25,7 @@ export type ServerFrame =
 const BASE64 = '((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)';
 const NAMES = '(?:\\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?';
 const REPLY = new RegExp(
-  `^${NAMES}(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\\*([1-9][0-9]?))?([:;])${BASE64}$`,
+  `^${NAMES}(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\\*([1-9][0-9]?))?(?:~([A-Za-z0-9_=.-]+,[0-9]{1,6}|![a-z]+))?([:;])${BASE64}$`,
 );
 const PART = new RegExp(`^&${BASE64}$`);
 const PUSH = new RegExp(`^${BASE64}$`);
@@ -37,7 +39,7 @@ export function readServerFrame(text: string): ServerFrame {
   if (push !== undefined) return { kind: 'push', bytes: Buffer.from(push, 'base64') };
   const part = PART.exec(text)?.[1];
   if (part) return { kind: 'part', bytes: Buffer.from(part, 'base64') };
-  const [, names, clock, taken, parts = '0', marker, base64] = REPLY.exec(text) ?? [];
+  const [, names, clock, taken, parts = '0', move, marker, base64] = REPLY.exec(text) ?? [];
   if (base64 === undefined) throw new Error(`not a frame of mqtt-text-v1: ${text.slice(0, 100)}`);
   return {
     kind: 'reply',
@@ -47,5 +49,6 @@ export function readServerFrame(text: string): ServerFrame {
     clock,
     extensions: names?.split(',').filter((name) => name !== ''),
     parts: Number(parts),
+    move,
   };
 }

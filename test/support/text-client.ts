@@ -16,6 +16,8 @@ export interface Reply {
   readonly clock: string | undefined;
   /** Extensions that the server takes; undefined: it says nothing of them. */
   readonly extensions: readonly string[] | undefined;
+  /** What it says of moving the session: a ticket and seconds, or `!` and a refusal. */
+  readonly move: string | undefined;
   /** What belongs behind it in frames of its own: `parts` of the client. */
   readonly parts: number;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Awaitable, type LinkState, type LinkStore, rulesOfLists } from '../src/index.ts';
 import { unique } from './support.ts';
 
-const STATE: LinkState = {
+const STATE: Extract<LinkState, { phase: 'connected' }> = {
   phase: 'connected',
   isDraining: false,
   replays: [],
@@ -83,6 +83,57 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       await links.save(id, STATE);
       await links.end(id);
       expect(await links.end(id)).toBeUndefined();
+    });
+
+    it('that moves is closed, and says to each caller where it has gone and what stood there', async () => {
+      const links = await makeLinks();
+      const [from, to] = [unique('connection'), unique('connection')];
+      await links.save(from, STATE);
+      expect(await links.move(from, to)).toEqual(STATE);
+      const closed = { phase: 'closed', moved: { to, state: STATE } };
+      expect(await links.load(from)).toEqual(closed);
+      expect(await links.save(from, STATE)).toBe(false);
+      expect(await links.end(from)).toEqual(closed);
+      expect(await links.end(from)).toEqual(closed);
+    });
+
+    it('moves to one connection only, and the same move can be repeated', async () => {
+      const links = await makeLinks();
+      const [from, to] = [unique('connection'), unique('connection')];
+      await links.save(from, STATE);
+      await links.move(from, to);
+      expect(await links.move(from, to)).toEqual(STATE);
+      expect(await links.move(from, unique('connection'))).toBeUndefined();
+      expect(await links.load(from)).toMatchObject({ moved: { to } });
+    });
+
+    it('does not move when it has ended, or was never connected', async () => {
+      const links = await makeLinks();
+      const [ended, unknown, to] = [unique('connection'), unique('connection'), unique('connection')];
+      await links.save(ended, STATE);
+      await links.end(ended);
+      expect(await links.move(ended, to)).toBeUndefined();
+      expect(await links.load(ended)).toEqual({ phase: 'closed' });
+      expect(await links.move(unknown, to)).toBeUndefined();
+    });
+
+    it('adopts the state of another once: a repetition leaves what has been saved since', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.save(id, { phase: 'new' });
+      expect(await links.adopt(id, STATE)).toBe(true);
+      const later: LinkState = { ...STATE, isDraining: true };
+      await links.save(id, later);
+      expect(await links.adopt(id, STATE)).toBe(true);
+      expect(await links.load(id)).toEqual(later);
+    });
+
+    it('adopts nothing when it has ended', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.end(id);
+      expect(await links.adopt(id, STATE)).toBe(false);
+      expect(await links.load(id)).toEqual({ phase: 'closed' });
     });
 
     it('takes no first save of a connection that ended before it', async () => {

@@ -141,6 +141,40 @@ export function sessionOwnerContract(makeStores: MakeStores): void {
       expect((await stored())?.identity).toEqual(before?.identity);
     });
 
+    it('moves the session and its will to another connection, as often as it is called', async () => {
+      const { session } = await client.open({ will: WILL });
+      const from = client.connectionId;
+      const { identity } = renewal();
+      const attachment = attachmentOf(`${from}:next`);
+      const move = { from, nowMs: NOW_MS + 7 };
+      for (let count = 0; count < 2; count += 1)
+        expect((await sessions.renew(session, attachment, identity, move))?.attachment).toEqual(attachment);
+      const { connectionId } = attachment;
+      expect(await stored()).toMatchObject({
+        attachment,
+        identity,
+        lastConnectionId: connectionId,
+        attachedAtMs: NOW_MS + 7,
+      });
+      const gone = { session, expirySeconds: 0, nowMs: NOW_MS, will: undefined };
+      expect(await sessions.detach({ ...gone, connectionId: from })).toBeUndefined();
+      expect(await sessions.beginWill(session, from, 'm', NOW_MS)).toEqual({ state: 'none' });
+      const will = { atMs: NOW_MS, isWithdrawnByReturn: false };
+      expect(await sessions.detach({ ...gone, connectionId, will })).toBeDefined();
+      expect(await sessions.beginWill(session, connectionId, 'm', NOW_MS)).toMatchObject({ state: 'begun' });
+    });
+
+    it('moves nothing of a session that another connection has taken over', async () => {
+      const { session } = await client.open();
+      const from = client.connectionId;
+      await client.open();
+      const { identity } = renewal();
+      const attachment = attachmentOf(`${from}:next`);
+      const move = { from, nowMs: NOW_MS };
+      expect(await sessions.renew(session, attachment, identity, move)).toBeUndefined();
+      expect((await stored())?.attachment?.connectionId).toBe(client.connectionId);
+    });
+
     it('the will of a renewed connection tells the new identity', async () => {
       const { session } = await client.open({ will: WILL });
       const { attachment, identity } = renewal();

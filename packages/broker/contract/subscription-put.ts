@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SessionRef, Subscription, SubscriptionStore } from '../src/index.ts';
 import { MAXIMUM, nameOf, summaryOf } from './subscription-support.ts';
-import { Client, copyOf, type MakeStores, subscriptionTo, unique } from './support.ts';
+import { attachmentOf, Client, copyOf, type MakeStores, NOW_MS, subscriptionTo, unique } from './support.ts';
 
 /** The effect of a subscription on the next match. */
 export function subscriptionPutContract(makeStores: MakeStores): void {
@@ -44,6 +44,37 @@ export function subscriptionPutContract(makeStores: MakeStores): void {
         replacement,
       ]);
       expect(await subscriptions.list(session)).toEqual([replacement]);
+    });
+
+    it('names the connection that a session which keeps nothing has moved to', async () => {
+      const keepsNothing = { keepsNothing: true };
+      const other = new Client(client.stores, client.tenant);
+      const { session: before } = await other.open({
+        attachment: attachmentOf(`${other.clientId}:1`, keepsNothing),
+      });
+      const subscribed = [
+        subscriptionTo('a/+'),
+        subscriptionTo('b'),
+        subscriptionTo('a/+', { shareGroup: 'g' }),
+      ];
+      await subscriptions.put(before, subscribed, MAXIMUM);
+      const attachment = attachmentOf(`${other.clientId}:2`, keepsNothing);
+      const identity = { tenant: client.tenant, name: 'somebody' };
+      const from = `${other.clientId}:1`;
+      const after = await client.stores.sessions.renew(before, attachment, identity, { from, nowMs: NOW_MS });
+      if (after === undefined) throw new Error('the session has not moved');
+      await subscriptions.moved(after, from, subscribed);
+      for (const topicName of ['a/b', 'b'])
+        for (const { subscribers } of await match(topicName))
+          expect(subscribers.map((each) => each.session.attachment?.connectionId)).toEqual([
+            attachment.connectionId,
+          ]);
+      expect(await matched('a/b')).toHaveLength(2);
+      // A handler that is late.
+      const late = { ...after, attachment: attachmentOf(`${other.clientId}:3`, keepsNothing) };
+      await subscriptions.moved(late, from, subscribed);
+      const [found] = await match('b');
+      expect(found?.subscribers[0]?.session.attachment?.connectionId).toBe(attachment.connectionId);
     });
 
     it('takes the filter alone and the filter of each share group as different', async () => {

@@ -27,9 +27,7 @@ export function* beginAuthentication(
   }
   const { authenticationData } = connect.properties;
   const step = yield* waitFor(method.begin(authenticationData, credentialsOf(link, connect)));
-  const takesNudges = link.takesNudges === true;
-  const state = { connect, methodState: undefined, ...(takesNudges && { takesNudges }) };
-  yield* takeStep(context, link, { phase: 'authenticating', ...state }, step);
+  yield* takeStep(context, link, { phase: 'authenticating', connect, methodState: undefined }, step);
 }
 
 /** AUTH while CONNECT waits for its CONNACK: the exchange goes on [MQTT-4.12.0-4]. */

@@ -2,7 +2,7 @@ import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
 import type { Expulsion } from './bans.ts';
 import type { Sent, Stored } from './deliver.ts';
 import type { Awaitable } from './flow.ts';
-import type { Link } from './link.ts';
+import type { Connection, Link } from './link.ts';
 import type { Loss } from './loss.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
@@ -67,6 +67,17 @@ export interface Broker {
     expulsion: Expulsion,
     isMeant?: (record: SessionRecord) => boolean,
   ): Awaitable<boolean>;
+  /**
+   * The connection that takes the place of `before` when its client goes on over `link`, which is new. A `Violation`
+   * where that may not be. Changes nothing: the door saves it, ends the former, and calls `takeSession`.
+   */
+  connectionAfterMove(link: Link, before: Connection): Connection | Violation;
+  /**
+   * Moves a session from connection `from` to that of `link`. False when another connection has taken the session over.
+   *
+   * @param mayHaveOtherRules subscriptions that the identity may not have any more end
+   */
+  takeSession(link: Link, from: ConnectionId, mayHaveOtherRules: boolean): Awaitable<boolean>;
   /** The link is ready again: sends the messages that wait for its session. */
   drain(link: Link): Awaitable<void>;
   /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */

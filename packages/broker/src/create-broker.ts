@@ -14,6 +14,7 @@ import { type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
+import { connectionAfterMove, takeSession } from './move.ts';
 import { type Identity, type Ports, Unavailable } from './ports/index.ts';
 import { publish } from './publish.ts';
 import { IDENTITY_EXPIRED, recheck } from './renew.ts';
@@ -58,6 +59,8 @@ export function createBroker(
     expel: (tenant, clientId, expulsion, isMeant = () => true) =>
       run(expel(context, tenant, clientId, expulsion, isMeant)),
     discardEnded: (session) => run(discardState(context, session)),
+    connectionAfterMove: (link, before) => connectionAfterMove(context, link, before),
+    takeSession: (link, from, mayHaveOtherRules) => run(takeSession(context, link, from, mayHaveOtherRules)),
     drain: (link) => run(drainLink(context, link)),
     recheck: (session, identity) => run(recheck(context, session, identity)),
     ring: (timer) => run(ring(context, timer)),

@@ -50,8 +50,8 @@ export type LinkState =
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;
       readonly methodState: unknown;
-      /** `Link.takesNudges` when CONNECT came. @default false */
-      readonly takesNudges?: boolean;
+      /** What the door keeps of the frame that brought CONNECT: the extensions of its wire. @default none */
+      readonly offered?: readonly string[];
     }
   | {
       readonly phase: 'connected';
@@ -62,8 +62,14 @@ export type LinkState =
       readonly replays: readonly Replay[];
       /** Set while the client re-authenticates. */
       readonly reauthentication?: { readonly methodState: unknown };
+      /** The door's: proves who may move the session to another connection. @default it cannot be moved */
+      readonly ticket?: string;
     }
-  | { readonly phase: 'closed' };
+  | {
+      readonly phase: 'closed';
+      /** The connection that its session has moved to, and the state that it had. @default it has ended */
+      readonly moved?: { readonly to: ConnectionId; readonly state: LinkState };
+    };
 
 /** One network connection, as a door shows it to the broker. */
 export interface Link {

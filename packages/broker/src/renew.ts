@@ -22,7 +22,7 @@ export function* renew(context: Context, link: Link, shown: Identity): Flow<Viol
   const { state } = link;
   if (state.phase !== 'connected') return undefined;
   const identity = withHost(context, shown, link.peer);
-  const refusal = refusalOf(state.connection, identity);
+  const refusal = renewalRefusal(state.connection, identity);
   if (refusal !== undefined) return refusal;
   const { connection } = state;
   const attachment = attachmentFor(context, link, identity);
@@ -47,7 +47,10 @@ export function* drainRenewed(context: Context, link: Link): Flow<void> {
 }
 
 /** [SEC-EXPIRY-3] */
-function refusalOf({ identity: before, session }: Connection, identity: Identity): Violation | undefined {
+export function renewalRefusal(
+  { identity: before, session }: Connection,
+  identity: Identity,
+): Violation | undefined {
   if (!isSameOwner(before, identity)) {
     return new Violation(ReasonCode.NotAuthorized, 'a renewed identity has to be that of CONNECT');
   }
@@ -103,13 +106,12 @@ function* dateAgain(context: Context, session: SessionRef, kept: readonly Subscr
 }
 
 function withIdentity(state: Connected, connection: Connection, kept: readonly Subscription[]): Connected {
-  const { isDraining, replays } = state;
+  const { reauthentication: _, ...lasting } = state;
   const isKept = ({ topicFilter, shareGroup }: Subscription) =>
     kept.some((each) => each.topicFilter === topicFilter && each.shareGroup === shareGroup);
   return {
-    phase: 'connected',
+    ...lasting,
     connection,
-    isDraining,
-    replays: replays.filter(({ subscription }) => isKept(subscription)),
+    replays: state.replays.filter(({ subscription }) => isKept(subscription)),
   };
 }

@@ -11,6 +11,7 @@ import {
   SUBPROTOCOL_WITH_OFFER,
   WAITING_BYTES_HIGH,
 } from './limits.ts';
+import { Mover } from './mover.ts';
 import { type MqttSocket, mqttSocket, ReadyState, type SocketEnd } from './mqtt-socket.ts';
 import type { Settings, TransportEvent } from './options.ts';
 import type { Memory } from './outbound.ts';
@@ -24,6 +25,8 @@ import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
 const STALE_MS = 60_000;
 
 export interface ConnectionPorts {
+  readonly url: string;
+  readonly webSocketOptions: object | undefined;
   readonly settings: Settings;
   readonly memory: Memory;
   readonly statistics: Statistics;
@@ -39,9 +42,12 @@ export class Connection implements SocketEnd {
   readonly #ports: ConnectionPorts;
   readonly #faces: SocketFaces;
   readonly #exchange: Exchange;
+  readonly #mover: Mover;
   readonly #closingAlarm: Alarm;
   readonly #stableAlarm: Alarm;
   #webSocket: GatewaySocket | undefined;
+  /** The token of the socket that was opened last. */
+  #token: string | undefined;
   #unwatch: () => void = () => {};
   #sent: ((error?: Error) => void)[] = [];
   #heardAt = 0;
@@ -67,6 +73,17 @@ export class Connection implements SocketEnd {
       refused: (packet) => this.#refused(packet),
       finished: () => this.#closeSocket(),
       fail: (error) => this.#fail(error),
+      mayMove: (move) => this.#mover.plan(move),
+      move: () => this.#mover.begin(),
+    });
+    this.#mover = new Mover({
+      settings,
+      statistics,
+      report,
+      outbound: this.#exchange.outbound,
+      open: (opens) => this.#newSocket(opens),
+      moved: (...moved) => this.#moved(...moved),
+      fail: (error) => this.#fail(error),
     });
     this.socket = mqttSocket(this.#faces, this);
   }
@@ -76,28 +93,32 @@ export class Connection implements SocketEnd {
     return this.#exchange.bytesWaiting + (this.#webSocket?.bufferedAmount ?? 0);
   }
 
-  async open(url: string, webSocketOptions: object | undefined): Promise<void> {
-    const { settings, statistics, memory } = this.#ports;
+  async open(): Promise<void> {
     try {
-      const WebSocket = await settings.webSocketClass();
-      const token = memory.token ?? (await settings.token?.());
-      memory.token = undefined;
-      const fullUrl = await settings.signUrl(
-        token === undefined ? url : withToken(url, settings.tokenParameter, token),
-      );
-      if (this.#isClosed()) return;
-      this.#exchange.admit(token);
-      this.#webSocket = newSocket(
-        WebSocket,
-        fullUrl,
-        [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL],
-        webSocketOptions,
-      );
-      statistics.connections += 1;
-      this.#listen(this.#webSocket);
+      await this.#newSocket((webSocket) => {
+        this.#webSocket = webSocket;
+        this.#exchange.admit(this.#token);
+      });
     } catch (cause) {
       this.#fail(new TransportError('cannot-open', `Cannot open a WebSocket: ${messageOf(cause)}`, cause));
     }
+  }
+
+  /** Opens none where the connection has ended meanwhile. */
+  async #newSocket(opens: (webSocket: GatewaySocket) => void): Promise<void> {
+    const { settings, statistics, memory, url, webSocketOptions } = this.#ports;
+    const WebSocket = await settings.webSocketClass();
+    const token = memory.token ?? (await settings.token?.());
+    memory.token = undefined;
+    const fullUrl = await settings.signUrl(
+      token === undefined ? url : withToken(url, settings.tokenParameter, token),
+    );
+    if (this.#isClosed()) return;
+    this.#token = token;
+    const webSocket = newSocket(WebSocket, fullUrl, [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL], webSocketOptions);
+    statistics.connections += 1;
+    opens(webSocket);
+    this.#listen(webSocket);
   }
 
   /** Never throws: after the end data is dropped, as with any socket. */
@@ -130,15 +151,39 @@ export class Connection implements SocketEnd {
   }
 
   #listen(webSocket: GatewaySocket): void {
-    webSocket.addEventListener('open', () => this.#opened(webSocket));
-    webSocket.addEventListener('message', ({ data }) => this.#received(data));
+    const mover = this.#mover;
+    webSocket.addEventListener('open', () => {
+      if (mover.isOf(webSocket)) mover.opened();
+      else this.#opened(webSocket);
+    });
+    webSocket.addEventListener('message', ({ data }) => {
+      // Binary data reads as a frame with an unknown marker.
+      const text = typeof data === 'string' ? data : '(binary)';
+      if (mover.isOf(webSocket)) mover.received(text);
+      else if (webSocket === this.#webSocket) this.#received(text);
+    });
     webSocket.addEventListener('error', (event) => {
+      if (webSocket !== this.#webSocket) return;
       this.#socketError = event.error ?? event;
       // Node.js 22 has no 'close' for a handshake that failed; where there is one, it comes at once.
       if (this.readyState === ReadyState.CONNECTING)
         this.#ports.settings.timers.defer(() => this.#lost(ABNORMAL, ''));
     });
-    webSocket.addEventListener('close', ({ code, reason }) => this.#lost(code, reason));
+    webSocket.addEventListener('close', ({ code, reason }) => {
+      if (
+        mover.isOf(webSocket)
+          ? !mover.closed(code)
+          : webSocket === this.#webSocket && !mover.hasClosedOld(code)
+      )
+        this.#lost(code, reason);
+    });
+  }
+
+  #moved(frames: readonly string[], more: boolean, webSocket: GatewaySocket): void {
+    this.#webSocket = webSocket;
+    this.#exchange.moved(this.#token);
+    for (const frame of frames) this.#received(frame);
+    this.#exchange.outbound.goOn(more);
   }
 
   #lost(code: number, reason: string): void {
@@ -166,11 +211,10 @@ export class Connection implements SocketEnd {
     this.#faces.open();
   }
 
-  #received(data: unknown): void {
+  #received(text: string): void {
     if (this.#isClosed()) return;
     this.#heardAt = this.#ports.settings.timers.now();
-    // Binary data reads as a frame with an unknown marker.
-    this.#exchange.receive(typeof data === 'string' ? data : '(binary)');
+    this.#exchange.receive(text);
   }
 
   #deliver(bytes: Uint8Array<ArrayBuffer>): void {
@@ -211,6 +255,7 @@ export class Connection implements SocketEnd {
     if (this.#isClosed()) return;
     const { settings, report } = this.#ports;
     const packetsUnsent = this.#exchange.packetsWaiting;
+    this.#mover.stop();
     this.#exchange.stop(handOver);
     this.readyState = ReadyState.CLOSED;
     this.#closingAlarm.clear();

@@ -39,10 +39,10 @@ export class TransportError extends Error {
 
 /** The gateway's own errors, and advice for each. It is unknown in every case whether the frame was handled. */
 const GATEWAY_ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/internal server error/i, 'the handler failed or could not be started: search its log for the request id'],
-  [/timed out/i, 'the handler took longer than the gateway waits: look at its duration and timeout'],
-  [/limit|throttl|too many/i, 'the account is throttled: publish less often, or have its quota raised'],
-  [/forbidden|unauthorized/i, 'no route takes this frame: check the route $default and its authorization'],
+  [/internal server error/i, 'the handler failed: search its log for the request id'],
+  [/timed out/i, 'the handler took too long: look at its duration'],
+  [/limit|throttl|too many/i, 'the account is throttled: send less often, or have its quota raised'],
+  [/forbidden|unauthorized/i, 'check the route $default and its authorization'],
 ];
 
 /** From the JSON text of an error frame. */
@@ -55,24 +55,24 @@ export function gatewayError(text: string): TransportError {
 }
 
 const CLOSE_ADVICE: Readonly<Record<number, string>> = {
-  1000: 'closed in the ordinary way',
-  1001: 'the gateway ended it: ten idle minutes, or two hours; reconnecting is all there is to do',
-  1003: 'the gateway takes text frames only: something sent it a binary one',
+  1000: 'closed in order',
+  1001: 'ended by the gateway: ten idle minutes, or two hours',
+  1003: 'a binary frame was sent',
   1006: 'cut, or refused in the handshake: check the URL, the token and the network',
-  1008: 'throttled by the gateway: send less often, or have the quota raised',
+  1008: 'throttled: send less often, or have the quota raised',
   1009: 'a frame was larger than the gateway takes',
-  1011: 'the gateway failed; reconnect',
-  1012: 'the gateway restarts; reconnect',
+  1011: 'the gateway failed',
+  1012: 'the gateway restarts',
 };
 
 export function closeAdvice(code: number): string {
-  return CLOSE_ADVICE[code] ?? 'given up by the client: see the error before';
+  return CLOSE_ADVICE[code] ?? 'given up: see the error before';
 }
 
 export function noReply(replyTimeoutMs: number): TransportError {
   return new TransportError(
     'no-reply',
-    `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. Reconnecting; what was being sent may or may not have arrived.`,
+    `No reply within ${replyTimeoutMs / 1_000} s: the network is gone or the handler died. What was being sent may have arrived.`,
   );
 }
 
@@ -84,14 +84,14 @@ export function noNewToken(cause: unknown): TransportError {
 export function tokenExpired(): TransportError {
   return new TransportError(
     'token-expired',
-    'The token has expired before the server had taken a new one. Reconnecting, for which token() is asked again.',
+    'The token has expired before the server had taken a new one. Reconnecting with another.',
   );
 }
 
 export function renewalUnknown(): TransportError {
   return new TransportError(
     'renewal-unknown',
-    'The server does not know the method CUSTOM-JWT, as it asks for no tokens. Reconnecting without it.',
+    'The server asks for no tokens. Reconnecting without its renewal.',
   );
 }
 
@@ -102,34 +102,34 @@ export function messageOf(error: unknown): string {
 export function notTaken(): TransportError {
   return new TransportError(
     'not-taken',
-    `The server took no packet of a frame ${NOT_TAKEN_MAX} times in a row: its handlers run out of time. Look at their duration, or send smaller SUBSCRIBEs.`,
+    `The server took no packet of a frame ${NOT_TAKEN_MAX} times in a row: look at the duration of its handlers, or send smaller SUBSCRIBEs.`,
   );
 }
 
 export function unreadable(why: string): TransportError {
   return new TransportError(
     'unreadable-frame',
-    `The server sent ${why}. Reconnecting; if it goes on, client and server are of different versions.`,
+    `The server sent ${why}: are client and server of different versions?`,
   );
 }
 
 export function tooMuchWaiting(): TransportError {
   return new TransportError(
     'too-much-waiting',
-    'Over 1,000 messages or 4 MiB came before the reply they wait for. Reconnecting; subscribe to less at once.',
+    'Over 1,000 messages or 4 MiB came before the reply they wait for: subscribe to less at once.',
   );
 }
 
 export function wrongSubprotocol(protocol: string): TransportError {
   return new TransportError(
     'wrong-subprotocol',
-    `The server chose the subprotocol "${protocol}" instead of ${SUBPROTOCOL}: check that the URL is that of the gateway door.`,
+    `The server chose the subprotocol "${protocol}" instead of ${SUBPROTOCOL}: is the URL that of the gateway door?`,
   );
 }
 
 export function tooSlow(): TransportError {
   return new TransportError(
     'too-much-waiting',
-    'The application takes messages more slowly than they come: over 4 MiB wait. Reconnecting; handle messages faster or subscribe to less.',
+    'Over 4 MiB wait for the application: handle messages faster, or subscribe to less.',
   );
 }

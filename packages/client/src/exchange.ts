@@ -33,6 +33,10 @@ export interface ExchangePorts {
   /** Everything is said: the socket may be closed. */
   readonly finished: () => void;
   readonly fail: (error: TransportError) => void;
+  /** The server lets the session move to another connection. */
+  readonly mayMove: (move: string) => void;
+  /** A new token is to be shown on another connection. False: the session cannot move. */
+  readonly move: () => boolean;
   readonly report: (event: TransportEvent) => void;
 }
 
@@ -61,6 +65,18 @@ export class Exchange {
     this.#heartbeatAlarm = new Alarm(timers);
     this.#outbound = new Outbound({ ...ports, heartbeat: this.#heartbeat });
     this.#renewal = new Renewal({ ...ports, show: (token) => this.#show(token) });
+  }
+
+  get outbound(): Pick<Outbound, 'confirm' | 'rest' | 'goOn'> {
+    return this.#outbound;
+  }
+
+  /** The session goes on over another connection, which was opened with this token. */
+  moved(token: string | undefined): void {
+    this.#heartbeat.asked(this.#ports.settings.timers.now());
+    if (token === undefined) return;
+    this.#renewal.admit(token);
+    if (this.#facts.hasMethod || !this.#facts.isFive) this.#renewal.start();
   }
 
   get bytesWaiting(): number {
@@ -120,6 +136,8 @@ export class Exchange {
         else this.#ports.fail(tooMuchWaiting());
         break;
       case 'reply':
+        // To a repeated frame of a move.
+        if (frame.move !== undefined && this.#isConnected) break;
         if (this.#parted.setReply(frame)) this.#replyWhenWhole();
         else this.#ports.fail(unreadable('a reply before the one before is whole'));
         break;
@@ -155,6 +173,7 @@ export class Exchange {
         break;
       case PacketType.DISCONNECT:
         this.isLeaving = true;
+        this.#outbound.goOn();
         break;
       case PacketType.PUBACK:
         if (!this.#facts.dropsPuback) break;
@@ -178,6 +197,7 @@ export class Exchange {
       return true;
     }
     this.#ports.memory.token = token;
+    if (this.#ports.move()) return false;
     this.#endsWhenIdle = true;
     this.#endWhenIdle();
     return false;
@@ -220,6 +240,7 @@ export class Exchange {
       return;
     }
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
+    if (reply.move !== undefined && this.#isConnected) this.#ports.mayMove(reply.move);
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
     // In vain: the server may wait for the acknowledgement of held packets.
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;

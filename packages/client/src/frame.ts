@@ -15,6 +15,8 @@ export type ServerFrame =
       readonly parts: number;
       /** Extensions that the server takes, with commas (10). `undefined`: the frame had no offer, or met an old server. */
       readonly extensions: string | undefined;
+      /** A ticket, and the seconds after which the connection is cut; or `!` and why the session is not moved (12). */
+      readonly move: string | undefined;
       /** More is waiting: fetch it. */
       readonly more: boolean;
       readonly bytes: Uint8Array<ArrayBuffer>;
@@ -30,7 +32,8 @@ export type ServerFrame =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Header, then the body. The header of a push is empty, so a header without `:` or `;` matches as that. */
-const REPLY = /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?([:;])/;
+const REPLY =
+  /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?(?:~([\w=.-]+,[0-9]{1,6}|![a-z]+))?([:;])/;
 const PART = '&';
 const NUDGE = '?';
 
@@ -49,13 +52,14 @@ export function decodeServerFrame(text: string): ServerFrame {
     };
   }
   if (header === null) return { kind: isPart ? 'part' : 'push', bytes };
-  const [, extensions, clock, taken, parts = '0', marker] = header;
+  const [, extensions, clock, taken, parts = '0', move, marker] = header;
   return {
     kind: 'reply',
     extensions,
     clock,
     taken: taken === undefined ? undefined : Number(taken),
     parts: Number(parts),
+    move,
     more: marker === ';',
     bytes,
   };

@@ -7,7 +7,7 @@ export const SUBPROTOCOL = 'mqtt-text-v1';
 export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
-export const OFFER = '(nudge)';
+export const OFFER = '(nudge,move)';
 
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
@@ -40,6 +40,17 @@ export const RECONNECT_SECONDS_MAX = 120;
 
 /** A connection that lived this long after CONNACK was a good one: the next reconnect is a first one again (8). */
 export const STABLE_MS = 60_000;
+
+/** A session moves when this part of its connection's life has passed, at a random moment between the two (12). */
+export const MOVE_FROM = 0.75;
+export const MOVE_UNTIL = 0.96;
+
+/** The new socket waits so long for a moment at which nothing is under way. Then the move is put off. */
+export const MOVE_WITHIN_MS = 30_000;
+export const MOVE_AGAIN_MS = 60_000;
+
+/** The frame that asks for the move is repeated after these; then the connection is given up (12). */
+export const MOVE_REPEATS_MS: readonly number[] = [1_500, 1_500, 5_000];
 
 /** A token is renewed when this part of its remaining life has passed, at a random moment between the two (11). */
 export const RENEW_FROM = 0.75;

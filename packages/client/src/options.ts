@@ -8,6 +8,10 @@ import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
 export type TransportEvent =
   /** CONNACK accepted the client. */
   | { readonly type: 'connected' }
+  /** The session goes on over a new connection. The program notices nothing. */
+  | { readonly type: 'moved' }
+  /** It does not yet, and stays on the connection that it has; `why` is for a log. */
+  | { readonly type: 'not-moved'; readonly why: string }
   /** The server has taken a new token, and the connection goes on with it. */
   | { readonly type: 'renewed' }
   /** There is no new token yet; the connection goes on as long as the old one is valid. */

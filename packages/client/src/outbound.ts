@@ -56,6 +56,11 @@ export class Outbound {
   /** The server reads what the frame with CONNECT offers (10). */
   #mayOffer = false;
   #isOpen = false;
+  /** Every frame is answered, acknowledgements as well. */
+  #confirms = false;
+  /** Called when nothing is under way. From then on nothing leaves. */
+  #atRest: (() => void) | undefined;
+  #isAtRest = false;
   #isFlushing = false;
   #more = false;
   #isNudged = false;
@@ -95,6 +100,27 @@ export class Outbound {
   start(mayOffer: boolean): void {
     this.#mayOffer = mayOffer;
     this.#isOpen = true;
+    this.#schedule();
+  }
+
+  /** From now on each frame has a reply, so that a moment comes at which no handler is at work. */
+  confirm(): void {
+    this.#confirms = true;
+  }
+
+  /** Calls back when nothing is under way and nothing waits at the server; no frame leaves after that. */
+  rest(atRest: () => void): void {
+    this.#atRest = atRest;
+    this.#schedule();
+  }
+
+  /** Frames may leave again, in whichever way. `more`: the server has something that waits. */
+  goOn(more = this.#more): void {
+    this.#confirms = false;
+    this.#atRest = undefined;
+    this.#isAtRest = false;
+    this.#more = more;
+    this.#acknowledge();
     this.#schedule();
   }
 
@@ -182,10 +208,18 @@ export class Outbound {
 
   #flush(): void {
     if (!this.#isOpen || this.isWaiting || this.#quietAlarm.isSet) return;
+    if (this.#isAtRest) return;
+    if (this.#atRest !== undefined && !this.#more && !this.#isNudged) {
+      this.#isAtRest = true;
+      this.#atRest();
+      return;
+    }
     const frame =
       (this.#isNudged ? this.#fetch() : undefined) ??
       this.queue.takeFrame(this.#ports.memory.holdPublish) ??
-      this.#fetch();
+      (this.#confirms && this.queue.hasAcknowledgements
+        ? this.queue.takeAcknowledgementFrame()
+        : this.#fetch());
     if (frame !== undefined) this.#send(frame);
   }
 
@@ -206,7 +240,8 @@ export class Outbound {
 
   #send(frame: OutgoingFrame): void {
     const now = this.#timers.now();
-    const needsNoReply = this.#rare.next(isLoneQos0(frame) && this.queue.packetCount === 0, now);
+    const isLone = !this.#confirms && isLoneQos0(frame) && this.queue.packetCount === 0;
+    const needsNoReply = this.#rare.next(isLone, now);
     if (needsNoReply) {
       this.#quietAlarm.set(HANDLER_LIFE_MS, () => this.#schedule());
     } else {
@@ -219,7 +254,8 @@ export class Outbound {
   }
 
   #acknowledge(): void {
-    while (this.queue.hasAcknowledgements) {
+    if (this.#confirms) this.#schedule();
+    while (!this.#confirms && this.queue.hasAcknowledgements) {
       this.#rare.next(false, this.#timers.now());
       this.#write(this.queue.takeAcknowledgementFrame(), false);
     }

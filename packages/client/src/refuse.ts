@@ -13,18 +13,17 @@ export interface ErrorReceiver {
 }
 
 const NAMES: Readonly<Record<number, string>> = {
-  [PacketType.CONNECT]: 'CONNECT (shorten the will, the password or the properties)',
+  [PacketType.CONNECT]: 'CONNECT (shorten the will or the properties)',
   [PacketType.PUBLISH]: 'PUBLISH (send less at once)',
-  [PacketType.SUBSCRIBE]:
-    "SUBSCRIBE (subscribe to fewer filters at once, or set mqtt.js's subscribeBatchSize)",
-  [PacketType.UNSUBSCRIBE]: 'UNSUBSCRIBE (unsubscribe from fewer filters at once)',
+  [PacketType.SUBSCRIBE]: "SUBSCRIBE (set mqtt.js's subscribeBatchSize)",
+  [PacketType.UNSUBSCRIBE]: 'UNSUBSCRIBE (send fewer filters at once)',
 };
 
 export function tooLarge({ bytes, size }: SplitPacket): TransportError {
   const name = NAMES[typeOf(bytes)] ?? `packet of type ${typeOf(bytes)}`;
   return new TransportError(
     'packet-too-large',
-    `Not sent: ${size} bytes of ${name}. A packet through the gateway has at most ${FRAME_BYTES_MAX} bytes.`,
+    `Not sent: ${size} bytes of ${name}. A packet has at most ${FRAME_BYTES_MAX} bytes.`,
   );
 }
 

@@ -71,6 +71,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
       };
       reconnectAfter(reconnects.begin());
       const connection = new Connection({
+        url,
+        webSocketOptions: mqttOptions.wsOptions,
         settings,
         memory,
         statistics,
@@ -87,7 +89,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
         },
         stable: () => reconnectAfter(reconnects.stable()),
       });
-      void connection.open(url, mqttOptions.wsOptions);
+      void connection.open();
       return connection.socket;
     },
   };

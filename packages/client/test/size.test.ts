@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 /** Minified and gzipped; both READMEs say it too. mqtt.js itself has over 100,000. */
-const BUDGET_BYTES = 10_500;
+const BUDGET_BYTES = 11_000;
 
 async function bundle(): Promise<{ code: Uint8Array; imports: string[] }> {
   const { outputFiles, metafile } = await build({

@@ -21,6 +21,7 @@ interface Vectors {
     readonly replyWanted: boolean;
     readonly clock?: string;
     readonly offer?: readonly string[];
+    readonly ticket?: string;
   })[];
   readonly badClientFrames: readonly Pick<Vector, 'name' | 'text'>[];
   readonly serverFrames: readonly (Vector & {
@@ -30,6 +31,7 @@ interface Vectors {
     readonly clock?: string;
     readonly parts?: number;
     readonly extensions?: readonly string[];
+    readonly move?: string;
   })[];
   readonly badServerFrames: readonly Pick<Vector, 'name' | 'text'>[];
   readonly renewal: {
@@ -49,18 +51,19 @@ const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empt
 describe('client frames', () => {
   test.each(vectors.clientFrames)(
     '$name: is read by a strict server',
-    ({ text, hex: bytes, replyWanted, clock, offer }) => {
+    ({ text, hex: bytes, replyWanted, clock, offer, ticket }) => {
       const frame = readClientFrame(text);
       expect(frame && { ...frame, packets: hex(frame.packets) }).toEqual({
         packets: bytes,
         replyWanted,
         clock,
         offered: offer,
+        ticket,
       });
     },
   );
 
-  test.each(vectors.clientFrames.filter(({ name }) => !OTHER_WAYS.includes(name)))(
+  test.each(vectors.clientFrames.filter(({ name, ticket }) => !OTHER_WAYS.includes(name) && !ticket))(
     '$name: is written so',
     ({ text, hex: bytes, replyWanted, clock, offer }) => {
       const packets = splitPackets(Buffer.from(bytes, 'hex')) ?? [];
@@ -96,12 +99,12 @@ describe('client frames', () => {
 
 describe('server frames', () => {
   test.each(vectors.serverFrames)('$name: is read', (vector) => {
-    const { kind, text, hex: bytes, more, taken, clock, parts = 0, extensions } = vector;
+    const { kind, text, hex: bytes, more, taken, clock, parts = 0, extensions, move } = vector;
     const frame = decodeServerFrame(text);
     expect(frame.kind).toBe(kind);
     if (frame.kind === 'push' || frame.kind === 'part') expect(hex([frame.bytes])).toBe(bytes);
     if (frame.kind !== 'reply') return;
-    const fields = { kind, bytes, more, taken, clock, parts, extensions: extensions?.join() };
+    const fields = { kind, bytes, more, taken, clock, parts, extensions: extensions?.join(), move };
     expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual(fields);
   });
 

@@ -63,6 +63,8 @@ export interface Environment {
   readonly connectDeadline?: ConnectDeadline | undefined;
   /** The tenant whose topics are read ahead before the connection's own is known. */
   readonly defaultTenant: string;
+  /** The gateway cuts a connection at this age. */
+  readonly connectionSeconds: number;
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;
 }

@@ -7,7 +7,7 @@ import type {
   Routed,
 } from '@apus/broker';
 import { GatewayConnections } from './connections/gateway-connections.ts';
-import { endFailed } from './connections/lose.ts';
+import { endFailed, movedTo } from './connections/lose.ts';
 import type { Environment, EventKind, EventStores } from './environment.ts';
 import { GatheredJobs } from './fan-out/gathered-jobs.ts';
 import { PacketsOut } from './frames/packets-out.ts';
@@ -117,7 +117,7 @@ export class Outbox implements BrokerOutbox {
     this.#routed = [];
     this.#afterwards = [];
     this.jobs?.drop();
-    await this.#end(await this.posts.flush());
+    await this.#post();
   }
 
   /** Closes a connection whose delivery state is unknown. */
@@ -139,8 +139,7 @@ export class Outbox implements BrokerOutbox {
     const sent = routed.length === 0 ? undefined : await this.broker.deliverAll(routed);
     if (sent !== undefined) await this.#loseAll(sent.uncertain);
     await this.jobs?.flush();
-    const failed = await this.posts.flush();
-    await this.#end(failed);
+    const failed = await this.#post();
     if (sent !== undefined) {
       if (sent.waiting.length > 0) await this.posts.hasLeft(sent.waiting);
       const { uncertain, unannounced } = await this.broker.append(sent);
@@ -150,6 +149,17 @@ export class Outbox implements BrokerOutbox {
       await this.stores?.commit();
     }
     return failed.length === 0 && this.#routed.length === 0 && this.posts.isEmpty;
+  }
+
+  /** Posts what has been gathered, to sessions that move meanwhile as well. Answers the posts that have failed. */
+  async #post(): Promise<readonly FailedPost[]> {
+    const failed: FailedPost[] = [];
+    for (let round = 0; round < ROUNDS_MAX && !this.posts.isEmpty; round += 1) {
+      const some = await this.posts.flush();
+      await this.#end(some);
+      failed.push(...some);
+    }
+    return failed;
   }
 
   async #loseAll(connectionIds: readonly ConnectionId[]): Promise<void> {
@@ -163,7 +173,9 @@ export class Outbox implements BrokerOutbox {
   /** The clients fetch. One that cannot be told is told by the next message, or by the sweep. */
   async #announce(connectionIds: readonly ConnectionId[]): Promise<void> {
     await inLanes(PARALLEL_POSTS_MAX, connectionIds, async (connectionId) => {
-      await this.poster.post(connectionId, NUDGE, true);
+      if ((await this.poster.post(connectionId, NUDGE, true)) !== 'gone') return;
+      const to = movedTo(await this.links.load(connectionId));
+      if (to !== undefined) await this.poster.post(to, NUDGE, true);
     });
   }
 }

@@ -7,6 +7,7 @@ import {
   type MessageId,
   type OpenedSession,
   type OpenSession,
+  type SessionMove,
   type SessionRecord,
   type SessionRef,
   type SessionStore,
@@ -67,8 +68,13 @@ export class DiskSessions implements SessionStore {
     return record === undefined ? undefined : this.#saved(request.session, record);
   }
 
-  renew(session: SessionRef, attachment: Attachment, identity: Identity): Awaitable<SessionRef | undefined> {
-    const renewed = this.#memory.renew(session, attachment, identity);
+  renew(
+    session: SessionRef,
+    attachment: Attachment,
+    identity: Identity,
+    move?: SessionMove,
+  ): Awaitable<SessionRef | undefined> {
+    const renewed = this.#memory.renew(session, attachment, identity, move);
     return renewed && this.#saved(session, renewed);
   }
 

@@ -75,6 +75,9 @@ export class DiskSubscriptions implements SubscriptionStore {
     return this.#memory.weight(session);
   }
 
+  /** Nothing carries a connection: a match answers with the session, which has the present one. */
+  moved(): void {}
+
   list(session: SessionRef): readonly Subscription[] {
     return this.#memory.list(session);
   }

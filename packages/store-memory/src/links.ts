@@ -3,19 +3,29 @@ import type { Clock, ConnectionId, LinkState, LinkStore } from '@apus/broker';
 /** Longer than any packet of an ended connection may still be on its way to a handler. */
 const TOMBSTONE_MS = 60_000;
 
+interface Tombstone {
+  readonly endedAtMs: number;
+  readonly moved: { readonly to: ConnectionId; readonly state: LinkState } | undefined;
+}
+
+function closedBy({ moved }: Tombstone): LinkState {
+  return { phase: 'closed', ...(moved !== undefined && { moved: structuredClone(moved) }) };
+}
+
 /** Link states in memory, copied in and out as a store elsewhere would. */
 export class MemoryLinks implements LinkStore {
   readonly #clock: Clock;
   readonly #states = new Map<ConnectionId, LinkState>();
   /** In the order of their end. */
-  readonly #tombstones = new Map<ConnectionId, number>();
+  readonly #tombstones = new Map<ConnectionId, Tombstone>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   load(connectionId: ConnectionId): LinkState | undefined {
-    if (this.#tombstones.has(connectionId)) return { phase: 'closed' };
+    const tombstone = this.#tombstones.get(connectionId);
+    if (tombstone !== undefined) return closedBy(tombstone);
     const state = this.#states.get(connectionId);
     return state && structuredClone(state);
   }
@@ -27,16 +37,34 @@ export class MemoryLinks implements LinkStore {
   }
 
   end(connectionId: ConnectionId): LinkState | undefined {
+    const tombstone = this.#tombstones.get(connectionId);
+    if (tombstone !== undefined) return tombstone.moved && closedBy(tombstone);
+    return this.#bury(connectionId, undefined);
+  }
+
+  move(from: ConnectionId, to: ConnectionId): LinkState | undefined {
+    const tombstone = this.#tombstones.get(from);
+    if (tombstone === undefined) return this.#bury(from, to);
+    return tombstone.moved?.to === to ? structuredClone(tombstone.moved.state) : undefined;
+  }
+
+  adopt(connectionId: ConnectionId, state: LinkState): boolean {
+    if (this.#states.get(connectionId)?.phase === 'connected') return true;
+    return this.save(connectionId, state);
+  }
+
+  #bury(connectionId: ConnectionId, to: ConnectionId | undefined): LinkState | undefined {
     const state = this.#states.get(connectionId);
     this.#states.delete(connectionId);
-    if (!this.#tombstones.has(connectionId)) this.#tombstones.set(connectionId, this.#clock.now());
+    const moved = to === undefined || state === undefined ? undefined : { to, state };
+    this.#tombstones.set(connectionId, { endedAtMs: this.#clock.now(), moved });
     this.#forgetOldTombstones();
     return state;
   }
 
   #forgetOldTombstones(): void {
     const oldestMs = this.#clock.now() - TOMBSTONE_MS;
-    for (const [connectionId, endedAtMs] of this.#tombstones) {
+    for (const [connectionId, { endedAtMs }] of this.#tombstones) {
       if (endedAtMs > oldestMs) return;
       this.#tombstones.delete(connectionId);
     }

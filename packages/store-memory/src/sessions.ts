@@ -9,6 +9,7 @@ import {
   NEVER_EXPIRES,
   type OpenedSession,
   type OpenSession,
+  type SessionMove,
   type SessionRecord,
   type SessionRef,
   type SessionStore,
@@ -73,13 +74,24 @@ export class MemorySessions implements SessionStore {
     return session.record();
   }
 
-  renew(ref: SessionRef, attachment: Attachment, identity: Identity): SessionRef | undefined {
+  renew(
+    ref: SessionRef,
+    attachment: Attachment,
+    identity: Identity,
+    move?: SessionMove,
+  ): SessionRef | undefined {
     const session = this.live(ref);
-    if (session === undefined || session.attachment?.connectionId !== attachment.connectionId)
-      return undefined;
+    const present = session?.attachment?.connectionId;
+    const { connectionId } = attachment;
+    if (session === undefined || present === undefined) return undefined;
+    if (present !== connectionId && present !== move?.from) return undefined;
+    const { state } = session;
     session.attachment = attachment;
     this.#setIdentity(session, identity);
-    if (session.state.will !== undefined) session.state.will = { ...session.state.will, identity };
+    if (state.will !== undefined) state.will = { ...state.will, identity, connectionId };
+    if (present === connectionId || move === undefined) return session;
+    state.lastConnectionId = connectionId;
+    state.attachedAtMs = move.nowMs;
     return session;
   }
 

@@ -57,6 +57,9 @@ export class MemorySubscriptions implements SubscriptionStore {
     return this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.subscribers ?? NOBODY;
   }
 
+  /** Nothing carries a connection: a match answers with the session, which has the present one. */
+  moved(): void {}
+
   list(session: SessionRef): Subscription[] {
     const held = this.#sessions.live(session)?.state.subscriptions?.all() ?? [];
     return held.map(({ subscription }) => subscription);

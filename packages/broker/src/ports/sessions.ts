@@ -84,6 +84,12 @@ export interface DetachSession {
   readonly will: WillDue | 'discarded' | undefined;
 }
 
+/** A session moves from one connection to another. */
+export interface SessionMove {
+  readonly from: ConnectionId;
+  readonly nowMs: number;
+}
+
 /** The answer of `beginWill`. */
 export type WillClaim =
   | {
@@ -136,8 +142,17 @@ export interface SessionStore {
   /**
    * The client has shown who it is once more: identity and attachment of its connection are replaced. Undefined, and
    * nothing changed, when the connection no longer owns the session.
+   *
+   * With `move` the client goes on over another connection, that of `attachment`, to which the session and its will
+   * belong from now on. Its window stays as it is. A second call with the same arguments changes nothing and answers
+   * the same.
    */
-  renew(session: SessionRef, attachment: Attachment, identity: Identity): Awaitable<SessionRef | undefined>;
+  renew(
+    session: SessionRef,
+    attachment: Attachment,
+    identity: Identity,
+    move?: SessionMove,
+  ): Awaitable<SessionRef | undefined>;
 
   /**
    * The will that this connection has left is about to be published, as the message `messageId`. It stays until

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../flow.ts';
-import type { SessionRef, Subscriber, Subscription } from '../session.ts';
+import type { ConnectionId, SessionRef, Subscriber, Subscription } from '../session.ts';
 
 export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
 
@@ -43,6 +43,12 @@ export interface SubscriptionStore {
 
   /** The members of one shared subscription. */
   members(tenant: string, filter: FilterName): Awaitable<readonly Subscriber[]>;
+
+  /**
+   * The session, which keeps nothing, has moved from another connection to the one that it is attached to: those of its
+   * subscriptions that carry the former carry the latter from now on. `subscriptions` are all that it holds.
+   */
+  moved(session: SessionRef, from: ConnectionId, subscriptions: readonly Subscription[]): Awaitable<void>;
 
   /** The subscriptions of one session. */
   list(session: SessionRef): Awaitable<readonly Subscription[]>;

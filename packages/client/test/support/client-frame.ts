@@ -7,13 +7,20 @@ export interface ClientFrame {
   readonly packets: readonly Buffer[];
   /** The names of extensions; `undefined`: the frame says nothing of them. */
   readonly offered: readonly string[] | undefined;
+  /** The session that this ticket names is to move to this connection; `undefined`: no session is. */
+  readonly ticket: string | undefined;
 }
+
+const MOVE_FRAME = /^~([A-Za-z0-9_=.-]{1,128})$/;
 
 const CLIENT_FRAME =
   /^(?:\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,])?([A-Za-z0-9+/]*={0,2})$/;
 
 /** `undefined` for what a server may not accept. */
 export function readClientFrame(text: string): ClientFrame | undefined {
+  const ticket = MOVE_FRAME.exec(text)?.[1];
+  if (ticket !== undefined)
+    return { clock: undefined, replyWanted: true, packets: [], offered: undefined, ticket };
   const match = CLIENT_FRAME.exec(text);
   if (match === null || text.length > 32_768) return undefined;
   const [, names, clock, marker, base64 = ''] = match;
@@ -27,5 +34,6 @@ export function readClientFrame(text: string): ClientFrame | undefined {
     replyWanted: marker !== ',',
     packets: packets.map((packet) => Buffer.from(packet)),
     offered: names?.split(',').filter((name) => name !== ''),
+    ticket: undefined,
   };
 }

@@ -45,7 +45,7 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   return {
     deliver: async (load) => {
       const deadlineMs = Date.now() + 30_000;
-      const options = { poster, clock, sleep, random: Math.random };
+      const options = { poster, clock, sleep, random: Math.random, movedTo: async () => undefined };
       const lost = {
         add: fail,
         alsoMisses: () => {},

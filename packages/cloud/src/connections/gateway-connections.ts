@@ -22,6 +22,7 @@ import type { PacketsOut } from '../frames/packets-out.ts';
 import { formatPush, SERVER_FRAME_BYTES_MAX } from '../frames/text-frame.ts';
 import type { GatheredPosts } from '../posts/gathered-posts.ts';
 import type { Poster } from '../posts/poster.ts';
+import { endAll } from './lose.ts';
 
 export interface GatewayConnectionsOptions {
   readonly posts: GatheredPosts;
@@ -76,15 +77,15 @@ export class GatewayConnections implements Connections {
   /** From now on every handler refuses its frames. Then the broker tells the client, and cuts the connection. */
   async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
     const { links, poster } = this.#options;
+    let ended: readonly ConnectionId[] = [connectionId];
     try {
-      await links.end(connectionId);
-      if (disconnect !== undefined) {
-        await poster.post(connectionId, formatPush(encodePacket(disconnect, 5)), false);
-      }
+      ended = await endAll(links, connectionId);
+      const goodbye = disconnect && formatPush(encodePacket(disconnect, 5));
+      if (goodbye !== undefined) for (const each of ended) await poster.post(each, goodbye, false);
     } finally {
       // If the store is unavailable, $disconnect writes the tombstone: this method is not called again for the
       // connection.
-      await poster.delete(connectionId);
+      for (const each of ended) await poster.delete(each);
     }
   }
 

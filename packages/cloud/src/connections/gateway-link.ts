@@ -16,8 +16,8 @@ export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
   readonly out: PacketsOut;
-  /** Something can be said to wait, and the client fetches it. */
-  readonly takesNudges: boolean;
+  /** Extensions that the client has offered with its CONNECT. */
+  readonly offered: readonly string[];
   state: LinkState;
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;
@@ -39,8 +39,12 @@ export class GatewayLink implements Link {
     this.state = state;
     this.out = out;
     // An exchange of AUTH goes on in later frames, where nothing is offered.
-    const wasOffered = state.phase === 'authenticating' && state.takesNudges === true;
-    this.takesNudges = wasOffered || offered.includes('nudge');
+    this.offered = (state.phase === 'authenticating' ? state.offered : undefined) ?? offered;
+  }
+
+  /** Something can be said to wait, and the client fetches it. */
+  get takesNudges(): boolean {
+    return this.offered.includes('nudge');
   }
 
   /** The side that has ended the network connection; undefined while it goes on. */

@@ -3,13 +3,16 @@ import type { Outbox } from '../outbox.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { TimerMessage, TimerSession } from '../timers/message.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
-import { loseConnection } from './lose.ts';
+import { loseConnection, movedTo } from './lose.ts';
 
 /**
  * API Gateway closes a connection on which nothing went either way for ten minutes. Its close may be late, and clocks
  * disagree: a minute more, and the connection counts as dead.
  */
 const CHECK_MS = 660_000;
+
+/** Connections that a session has moved through since the last look. */
+const MOVES_MAX = 8;
 
 /** The delay before a gateway that did not answer is asked again. */
 const UNKNOWN_MS = 60_000;
@@ -49,9 +52,15 @@ export class Liveness {
   /** The timer is due. */
   async check(outbox: Outbox, timer: TimerMessage): Promise<void> {
     const { timers, clock } = this.#options;
-    const againMs = await this.#msToNextCheck(timer.connectionId);
-    if (againMs === undefined) return await this.#lose(outbox, timer);
-    await timers.armAgain({ ...timer, dueAtMs: clock.now() + againMs });
+    let present = timer;
+    for (let hops = 0; hops < MOVES_MAX; hops += 1) {
+      const againMs = await this.#msToNextCheck(present.connectionId);
+      if (againMs !== undefined) return await timers.armAgain({ ...present, dueAtMs: clock.now() + againMs });
+      const to = movedTo(await outbox.links.load(present.connectionId));
+      if (to === undefined) break;
+      present = { ...present, connectionId: to };
+    }
+    await this.#lose(outbox, present);
   }
 
   /** Undefined when the connection is over; one that hangs is cut. */

@@ -1,5 +1,5 @@
 import type { Broker, ConnectionId, LinkState, LinkStore, Loss } from '@apus/broker';
-import type { FailedPost } from '../posts/gathered-posts.ts';
+import type { FailedPost, GatheredPosts } from '../posts/gathered-posts.ts';
 import type { Poster } from '../posts/poster.ts';
 import { GatewayLink } from './gateway-link.ts';
 
@@ -9,10 +9,44 @@ export interface Ends {
   readonly links: LinkStore;
 }
 
-/** Ends a connection whose post has failed. */
-export async function endFailed(by: Ends & { readonly broker: Broker }, failure: FailedPost): Promise<void> {
-  const state = await close(by, failure);
-  if (state !== undefined) await tellLost(by.broker, failure.connectionId, state, failure.outcome);
+/** Connections that a session moves through while one event is handled. */
+const HOPS_MAX = 4;
+
+/**
+ * Ends a connection whose post has failed. Where its session has moved to another connection, what is missing is posted
+ * there; if it is unknown whether it arrived, that connection ends as well.
+ */
+export async function endFailed(
+  by: Ends & { readonly broker: Broker; readonly posts: GatheredPosts },
+  failure: FailedPost,
+): Promise<void> {
+  let failed = failure;
+  for (let hops = 0; hops < HOPS_MAX; hops += 1) {
+    const state = await close(by, failed);
+    const to = movedTo(state);
+    if (to === undefined) {
+      if (state !== undefined) await tellLost(by.broker, failed.connectionId, state, failed.outcome);
+      return;
+    }
+    if (failed.outcome === 'gone') return by.posts.follow(failed, to);
+    failed = { ...failed, connectionId: to };
+  }
+}
+
+/** The connection on which the session of one that is closed goes on. */
+export function movedTo(state: LinkState | undefined): ConnectionId | undefined {
+  return state?.phase === 'closed' ? state.moved?.to : undefined;
+}
+
+/** Ends a connection, and those that its session has moved to meanwhile. Answers the last, and what stood there. */
+export async function endAll(links: LinkStore, connectionId: ConnectionId): Promise<readonly ConnectionId[]> {
+  const ended = [connectionId];
+  let to = movedTo(await links.end(connectionId));
+  for (let hops = 0; to !== undefined && hops < HOPS_MAX; hops += 1) {
+    ended.push(to);
+    to = movedTo(await links.end(to));
+  }
+  return ended;
 }
 
 /**

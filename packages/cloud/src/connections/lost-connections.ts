@@ -2,7 +2,7 @@ import type { ConnectionId, LinkState } from '@apus/broker';
 import type { Environment } from '../environment.ts';
 import { inOneEvent } from '../outbox.ts';
 import type { FailedPost } from '../posts/gathered-posts.ts';
-import { close, tellLost } from './lose.ts';
+import { close, movedTo, tellLost } from './lose.ts';
 
 /** Connections that are ended at the same time: each takes some reads and writes. */
 const PARALLEL_MAX = 8;
@@ -109,6 +109,10 @@ export class LostConnections {
     try {
       const state = await this.#close(failed);
       if (state === undefined) return;
+      const to = movedTo(state);
+      // It moved after its post was looked at: what is missing comes to a connection that begins anew.
+      if (to !== undefined)
+        return failed.isLoss ? this.add({ ...failed, connectionId: to, outcome: 'failed' }) : undefined;
       await inOneEvent(this.#environment, ({ broker }) => tellLost(broker, connectionId, state, outcome));
     } catch (error) {
       // $disconnect or the sweep removes what the stores still hold of the connection.

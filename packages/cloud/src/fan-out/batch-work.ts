@@ -1,4 +1,5 @@
 import type { MatchedFilter } from '@apus/broker';
+import { movedTo } from '../connections/lose.ts';
 import { LostConnections, type OnUnfinished } from '../connections/lost-connections.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import type { SqsBatchResponse, SqsRecord } from '../events/sqs.ts';
@@ -54,8 +55,9 @@ export class BatchWork {
       options.environment,
       () => context.getRemainingTimeInMillis() > reservedMs / 4,
     );
+    const { links } = options.environment;
     this.#posts = new FanOutPosts(
-      options,
+      { ...options, movedTo: async (connectionId) => movedTo(await links.load(connectionId)) },
       state.gateway,
       this.#counts,
       options.clock.now() + remainingMs - postsEndBeforeMs,

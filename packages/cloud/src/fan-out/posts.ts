@@ -19,6 +19,8 @@ export interface FanOutPostsOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** The connection to which the session of one that is gone has moved. */
+  readonly movedTo: (connectionId: ConnectionId) => Promise<ConnectionId | undefined>;
   readonly postsPerSecond: number;
 }
 
@@ -36,6 +38,8 @@ export class GatewayState {
 /** Frames on their way to one connection. */
 interface Delivery {
   readonly connectionId: ConnectionId;
+  /** Where it is posted: there, or where the session has moved to. */
+  to: ConnectionId;
   frames: readonly Frame[];
   /** The one that is next. */
   index: number;
@@ -74,8 +78,8 @@ export class FanOutPosts {
   readonly #deadlineMs: number;
   readonly #lost: Losses;
   readonly #retried = new Map<ConnectionId, Retry>();
-  /** Gone, or to be closed: nothing may come to them out of order. */
-  readonly #ended = new Set<ConnectionId>();
+  /** Gone, or to be closed: nothing may come to them out of order. Each with the connection that it had moved to. */
+  readonly #ended = new Map<ConnectionId, ConnectionId>();
 
   constructor(
     options: Omit<FanOutPostsOptions, 'postsPerSecond'>,
@@ -117,7 +121,7 @@ export class FanOutPosts {
 
   async #hasLeft(connectionId: ConnectionId): Promise<void> {
     await this.#retried.get(connectionId)?.ended;
-    await this.#lost.closed(connectionId);
+    await this.#lost.closed(this.#ended.get(connectionId) ?? connectionId);
   }
 
   /**
@@ -172,12 +176,14 @@ export class FanOutPosts {
     frames: readonly Frame[],
     onUnfinished: Delivery['onUnfinished'],
   ): Delivery | undefined {
-    if (this.#ended.has(connectionId)) {
-      if (frames.some(({ mustArrive }) => mustArrive)) this.#lost.alsoMisses(connectionId, onUnfinished);
+    const ended = this.#ended.get(connectionId);
+    if (ended !== undefined) {
+      if (frames.some(({ mustArrive }) => mustArrive)) this.#lost.alsoMisses(ended, onUnfinished);
       return undefined;
     }
     const retried = this.#retried.get(connectionId)?.delivery;
-    if (retried === undefined) return { connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
+    if (retried === undefined)
+      return { connectionId, to: connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
     // Behind the frames that the connection has not taken yet.
     retried.frames = [...retried.frames, ...frames];
     retried.onUnfinished = [...retried.onUnfinished, ...onUnfinished];
@@ -226,17 +232,14 @@ export class FanOutPosts {
   }
 
   /** Sends the frame that is next, when the pace lets it. */
-  #attempt(
-    { connectionId, frames, index }: Delivery,
-    nowMs: number,
-  ): Promise<AttemptOutcome> | AttemptOutcome {
+  #attempt({ to, frames, index }: Delivery, nowMs: number): Promise<AttemptOutcome> | AttemptOutcome {
     const { sleep, poster } = this.#options;
     const frame = frames[index];
     if (frame === undefined || nowMs >= this.#deadlineMs) return 'no-time';
     const waitMs = this.#gateway.pace.take(nowMs);
     if (nowMs + waitMs >= this.#deadlineMs) return 'no-time';
-    if (waitMs > 0) return sleep(waitMs).then(() => poster.attempt(connectionId, frame));
-    return poster.attempt(connectionId, frame);
+    if (waitMs > 0) return sleep(waitMs).then(() => poster.attempt(to, frame));
+    return poster.attempt(to, frame);
   }
 
   /** Notes the outcome of the frame that was sent at `nowMs`. */
@@ -259,6 +262,7 @@ export class FanOutPosts {
   async #mayBeTriedAgain(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
     const { refusals, slow } = this.#gateway;
     const nowMs = this.#options.clock.now();
+    if (outcome === 'gone' && (await this.#follows(delivery))) return true;
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
       return this.#giveUp(delivery, outcome);
@@ -271,12 +275,21 @@ export class FanOutPosts {
     return delivery.tries < triesAt(delivery.share) || (await this.#isGatewayAtFault(delivery, outcome));
   }
 
+  /** True where the session of a connection that is gone has moved to another one. */
+  async #follows(delivery: Delivery): Promise<boolean> {
+    const to = await this.#options.movedTo(delivery.to).catch(() => undefined);
+    if (to === undefined) return false;
+    delivery.to = to;
+    delivery.tries = 0;
+    return true;
+  }
+
   /**
    * The gateway decides: it refuses a call about this connection that is no post if the account is throttled, but not
    * if the client does not read. The worker gives up no connection while the gateway does not answer.
    */
   async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
-    const status = await this.#options.poster.get(delivery.connectionId, this.#deadlineMs);
+    const status = await this.#options.poster.get(delivery.to, this.#deadlineMs);
     if (status !== 'unknown') return this.#giveUp(delivery, status === 'gone' ? 'gone' : outcome);
     delivery.tries = 0;
     return true;
@@ -306,15 +319,15 @@ export class FanOutPosts {
   /** Returns false: the frame is not tried again. */
   #giveUp(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): false {
     this.#end(delivery);
-    const { connectionId, onUnfinished } = delivery;
+    const { connectionId, to, onUnfinished } = delivery;
     const left = leftOf(delivery);
     const isLoss = mustArrive(delivery);
     if (outcome === 'gone' || isLoss) {
-      this.#ended.add(connectionId);
+      this.#ended.set(connectionId, to);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
       // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
       const onUnclosed = outcome === 'gone' ? [] : onUnfinished;
-      this.#lost.add({ connectionId, outcome, isLoss, packets: packetsIn(left) }, onUnclosed);
+      this.#lost.add({ connectionId: to, outcome, isLoss, packets: packetsIn(left) }, onUnclosed);
       return false;
     }
     this.#countDropped(left);

@@ -31,6 +31,7 @@ export async function answerFrame(
   handled: HandledFrame,
   frame: ClientFrame,
   taken: number | undefined,
+  move?: string,
 ): Promise<ProxyResult> {
   const { environment, outbox, link } = handled;
   const packets = link.out.take();
@@ -38,7 +39,7 @@ export async function answerFrame(
     await push(handled, packets);
     return DONE;
   }
-  const agreed = frame.offered === undefined ? 0 : AGREED_BYTES_MAX;
+  const agreed = frame.offered === undefined && move === undefined ? 0 : AGREED_BYTES_MAX;
   const [first, others] = splitReply(packets, REPLY_BYTES_MAX - agreed);
   const parts = await postParts(handled, others);
   if (parts === 'lost') return DONE;
@@ -51,6 +52,7 @@ export async function answerFrame(
     taken,
     parts,
     extensions: frame.offered,
+    move,
   });
   return { statusCode: 200, body };
 }

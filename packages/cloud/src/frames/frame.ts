@@ -77,6 +77,11 @@ export class Frame {
     return new Frame(formatPart(bytesOf(packets)), packets);
   }
 
+  /** Its packets, to be sent to another connection. */
+  get outgoing(): readonly OutgoingPacket[] {
+    return this.#packets;
+  }
+
   /** MQTT packets in it. */
   get packets(): number {
     return this.#packets.length;

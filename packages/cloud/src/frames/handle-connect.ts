@@ -19,7 +19,7 @@ const TOO_MANY: ProxyResult = {
 };
 
 export interface ConnectOptions {
-  readonly links: LinkStore;
+  readonly links: Pick<LinkStore, 'save'>;
   /** Absent: every handshake is accepted. */
   readonly handshakes: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */

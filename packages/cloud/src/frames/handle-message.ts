@@ -16,7 +16,9 @@ import { Outbox } from '../outbox.ts';
 import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
 import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
-import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
+import { handleMove } from './handle-move.ts';
+import { type ClientFrame, formatPush, movableWith, parseClientFrame } from './text-frame.ts';
+import { hashOf, newTicket, ticketText } from './tickets.ts';
 import { topicNamesOf } from './topic-names.ts';
 
 /** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
@@ -133,6 +135,7 @@ async function handleFrame(
     await broker.receive(link, frame);
     return await endLink(handled);
   }
+  if (frame.ticket !== undefined) return await handleMove(handled, frame.ticket);
   if (frame.offered !== undefined && link.state.phase !== 'new') {
     const reason = 'extensions are offered in the first frame alone';
     await broker.receive(link, new Violation(ReasonCode.MalformedPacket, reason));
@@ -143,9 +146,22 @@ async function handleFrame(
   if (!frame.replyWanted) leaveReplays(link);
   const taken = await handlePackets(handled, frame, context);
   await outbox.commit();
+  const move = giveTicket(handled, loaded);
   if (!(await save(outbox, link, loaded, frame))) return await endLink(handled);
   if (link.endedBy !== undefined) return await closeAfterFrame(handled, frame);
-  return await answerFrame(handled, frame, taken);
+  return await answerFrame(handled, frame, taken, move);
+}
+
+/** CONNACK's reply brings the ticket with which the client may move its session. Its hash is saved with the state. */
+function giveTicket({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {
+  const { state } = link;
+  if (state.phase === 'authenticating' && link.offered.length > 0)
+    link.state = { ...state, offered: link.offered };
+  if (state.phase !== 'connected' || loaded.phase === 'connected') return undefined;
+  if (!link.offered.includes('move')) return undefined;
+  const ticket = newTicket(link.id);
+  link.state = { ...state, ticket: hashOf(ticket) };
+  return movableWith(ticketText(ticket), environment.connectionSeconds);
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */

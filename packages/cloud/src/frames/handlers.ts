@@ -13,6 +13,7 @@ import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
 import { type Meter, NO_METER } from '../metrics/meter.ts';
+import { CONNECTION_SECONDS_MAX } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { handleConnect } from './handle-connect.ts';
@@ -39,6 +40,8 @@ export interface HandlerOptions {
   readonly messageClock: MessageClock;
   /** The largest packet that a client may send, in bytes. @default the bytes of a frame */
   readonly maximumPacketSize?: number;
+  /** The gateway cuts a connection at this age. @default two hours */
+  readonly connectionSeconds?: number | undefined;
   /** The queue of the workers that serve wide filters. */
   readonly fanOut?: FanOutQueue;
   /** @default any number of frames */
@@ -79,6 +82,7 @@ export function createEnvironment(options: HandlerOptions): Environment {
     meter = NO_METER,
     maximumPacketSize = CLIENT_PACKET_BYTES_MAX,
     defaultTenant = DEFAULT_TENANT,
+    connectionSeconds = CONNECTION_SECONDS_MAX,
   } = options;
-  return { ...options, meter, maximumPacketSize, defaultTenant };
+  return { ...options, meter, maximumPacketSize, defaultTenant, connectionSeconds };
 }

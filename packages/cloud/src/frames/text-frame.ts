@@ -12,8 +12,8 @@ export const SERVER_FRAME_BYTES_MAX = 98_301;
  */
 export const REPLY_BYTES_MAX = 98_286;
 
-/** Bytes of these that the names of the extensions take which a reply agrees to, 28 characters in base64. */
-export const AGREED_BYTES_MAX = 21;
+/** Bytes of these that the extensions which a reply agrees to and its ticket take: 192 characters in base64. */
+export const AGREED_BYTES_MAX = 144;
 
 /** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
 export const PACKED_BYTES_MAX = 24_558;
@@ -22,7 +22,7 @@ export const PACKED_BYTES_MAX = 24_558;
  * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
  * (docs/text-frames.md, section 10).
  */
-export const EXTENSIONS = ['nudge'] as const;
+export const EXTENSIONS = ['nudge', 'move'] as const;
 
 export type Extension = (typeof EXTENSIONS)[number];
 
@@ -40,7 +40,16 @@ export interface ClientFrame {
   readonly clock: string | undefined;
   /** Extensions that client and server know; undefined: the client says nothing of extensions. */
   readonly offered: readonly Extension[] | undefined;
+  /** The session of the connection that this ticket names is to move to this connection. @default none is */
+  readonly ticket?: string | undefined;
 }
+
+/** Characters of a ticket: a connection's id, and a secret. */
+const TICKET_CHARACTERS_MAX = 128;
+
+const MOVE_FRAME = new RegExp(`^~([A-Za-z0-9_=.-]{1,${TICKET_CHARACTERS_MAX}})$`);
+
+const NO_BYTES = Buffer.alloc(0);
 
 const CLIENT_FRAME = new RegExp(
   `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
@@ -48,6 +57,9 @@ const CLIENT_FRAME = new RegExp(
 
 /** Reads a frame; returns a violation for a malformed one. */
 export function parseClientFrame(text: string): ClientFrame | Violation {
+  const ticket = MOVE_FRAME.exec(text)?.[1];
+  if (ticket !== undefined)
+    return { bytes: NO_BYTES, replyWanted: true, clock: undefined, offered: undefined, ticket };
   const [, offer, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
   if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
   const bytes = Buffer.from(base64, 'base64');
@@ -79,17 +91,39 @@ export interface Reply {
   readonly parts?: number | undefined;
   /** Extensions that the server takes of those that the frame has offered. @default the frame offered none */
   readonly extensions?: readonly Extension[] | undefined;
+  /** What it says of moving the session: `movableWith`, or `refusedAs`. @default nothing */
+  readonly move?: string | undefined;
+}
+
+/** The session can be moved with this ticket. The gateway cuts the connection at that age. */
+export function movableWith(ticket: string, connectionSeconds: number): string {
+  return `${ticket},${connectionSeconds}`;
+}
+
+/** Why a session is not moved. The connection that it has stays as it is. */
+export type MoveRefusal =
+  /** Something is under way on the connection that it has: try again. */
+  | 'later'
+  /** The ticket is none, has been used, or its connection has ended. */
+  | 'unknown'
+  /** The new connection may not have the session. */
+  | 'refused';
+
+/** The session is not moved. */
+export function refusedAs(reason: MoveRefusal): string {
+  return `!${reason}`;
 }
 
 /** Two digits: over 2 MB. Only a client that gets each of its own messages many times over reaches this. */
 export const REPLY_PARTS_MAX = 99;
 
-export function formatReply({ bytes, more, clock, taken, parts = 0, extensions }: Reply): string {
+export function formatReply({ bytes, more, clock, taken, parts = 0, extensions, move }: Reply): string {
   const agreed = extensions === undefined ? '' : `(${extensions.join(',')})`;
   const seen = clock === undefined ? '' : `@${clock}`;
   const handled = taken === undefined ? '' : `!${taken}`;
   const behind = parts === 0 ? '' : `*${parts}`;
-  return `${agreed}${seen}${handled}${behind}${more ? ';' : ':'}${toBase64(bytes)}`;
+  const moves = move === undefined ? '' : `~${move}`;
+  return `${agreed}${seen}${handled}${behind}${moves}${more ? ';' : ':'}${toBase64(bytes)}`;
 }
 
 /** The text of a part of a reply that did not fit into its frame. */

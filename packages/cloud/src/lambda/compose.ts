@@ -52,6 +52,8 @@ export interface CloudOptions {
   readonly tokens?: TokenCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
+  /** The gateway cuts a connection at this age. @default two hours */
+  readonly connectionSeconds?: number;
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;
@@ -148,6 +150,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     fanOut,
     handshakes,
     connectDeadline,
+    connectionSeconds: options.connectionSeconds,
     frameQuota: shared && messages && new SharedFrameQuota(shared, messages),
     allowedOrigins,
     bans: stores.bans,

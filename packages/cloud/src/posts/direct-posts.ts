@@ -28,7 +28,8 @@ export class DirectPosts implements Sender {
       const failure = await this.#deliver(connectionId, packets);
       if (failure === undefined) return;
       failed.push(failure);
-      this.#log.info('post-failed', { ...failure });
+      const { missing: _, ...logged } = failure;
+      this.#log.info('post-failed', logged);
     });
     return failed;
   }
@@ -51,5 +52,5 @@ function failureOf(
   missing: readonly Frame[],
 ): FailedPost {
   const packets = missing.reduce((sum, frame) => sum + frame.packets, 0);
-  return { connectionId, outcome, isLoss: missing.some(({ mustArrive }) => mustArrive), packets };
+  return { connectionId, outcome, isLoss: missing.some(({ mustArrive }) => mustArrive), packets, missing };
 }

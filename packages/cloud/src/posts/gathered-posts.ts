@@ -1,4 +1,5 @@
 import type { ConnectionId } from '@apus/broker';
+import type { Frame } from '../frames/frame.ts';
 import { PacketSequence } from '../frames/packet-sequence.ts';
 import type { PostOutcome } from './poster.ts';
 
@@ -9,6 +10,8 @@ export interface FailedPost {
   readonly isLoss: boolean;
   /** Packets that did not arrive, as far as it is known. */
   readonly packets: number;
+  /** Their frames. Absent where the connection was not posted to. */
+  readonly missing?: readonly Frame[];
 }
 
 /** Posts the frames that an event has gathered. */
@@ -32,6 +35,8 @@ export class GatheredPosts {
   #connections = new Map<ConnectionId, PacketSequence>();
   /** Connections that miss a message: later messages wait for the client's return. */
   readonly #lost = new Set<ConnectionId>();
+  /** Where sessions have moved to while this event was handled. */
+  readonly #moved = new Map<ConnectionId, ConnectionId>();
 
   constructor(sender: Sender) {
     this.#sender = sender;
@@ -42,9 +47,24 @@ export class GatheredPosts {
   }
 
   push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
-    if (this.#lost.has(connectionId)) return;
-    const before = this.#connections.get(connectionId) ?? this.#nothing;
-    this.#connections.set(connectionId, before.with(packet, mustArrive));
+    const present = this.#presentOf(connectionId);
+    if (this.#lost.has(present)) return;
+    const before = this.#connections.get(present) ?? this.#nothing;
+    this.#connections.set(present, before.with(packet, mustArrive));
+  }
+
+  /** The session has moved: what has not arrived on its connection, and what is pushed later, goes to the other. */
+  follow({ connectionId, missing = [] }: FailedPost, to: ConnectionId): void {
+    this.#lost.delete(connectionId);
+    this.#moved.set(connectionId, to);
+    for (const frame of missing)
+      for (const { bytes, mustArrive } of frame.outgoing) this.push(to, bytes, mustArrive);
+  }
+
+  #presentOf(connectionId: ConnectionId): ConnectionId {
+    let present = connectionId;
+    for (let hops = 0; hops < this.#moved.size; hops += 1) present = this.#moved.get(present) ?? present;
+    return present;
   }
 
   /**

@@ -46,7 +46,7 @@ function posting(hasTime: () => boolean = () => true) {
     },
   };
   const { environment, done } = environmentWhere('sent');
-  const options = { poster, clock, sleep: async () => {}, random: () => 0.5 };
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, movedTo: async () => undefined };
   const lost = new LostConnections(environment, hasTime);
   const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), DEADLINE_MS, lost);
   /** Answers what has been asked and not been answered. */

@@ -14,9 +14,7 @@ function setUp(...bans: Pick<Ban, 'as' | 'who'>[]) {
   const saved: LinkState[] = [];
   const clock = { now: () => 0 };
   const links: ConnectOptions['links'] = {
-    load: () => undefined,
     save: (_connectionId, state) => saved.push(state) > 0,
-    end: () => undefined,
   };
   const list = new BanList(clock);
   for (const { as, who } of bans)

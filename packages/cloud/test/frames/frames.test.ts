@@ -270,7 +270,7 @@ describe('a frame that cannot be read', () => {
     ['an unknown marker', () => '*wAA='],
     ['a marker of the server', () => ':wAA='],
     ['JSON', () => '{"action":"sendMessage","data":"x"}'],
-    ['the reserved marker', () => '~wAA='],
+    ['a move without a ticket', () => '~'],
     ['no packet at all and no reply wanted', () => ','],
     ['bytes that are no packet', () => Buffer.from('f0', 'hex').toString('base64')],
   ])('is answered with DISCONNECT 0x81 and the close: %s', async (_, text) => {

@@ -27,6 +27,7 @@ interface Vector {
 interface ClientVector extends Vector {
   readonly replyWanted: boolean;
   readonly offer?: readonly string[];
+  readonly ticket?: string;
 }
 
 interface ServerVector extends Vector {
@@ -35,6 +36,7 @@ interface ServerVector extends Vector {
   readonly taken?: number;
   readonly parts?: number;
   readonly extensions?: readonly Extension[];
+  readonly move?: string;
 }
 
 const vectors = JSON.parse(
@@ -57,12 +59,13 @@ const someBytes = fc.uint8Array({ maxLength: 300 });
 const someClock = fc.stringMatching(/^[0-9a-z]{13}$/);
 
 describe('a client frame of the test vectors', () => {
-  it.each(vectors.clientFrames)('is read: $name', ({ text, hex, replyWanted, clock, offer }) => {
+  it.each(vectors.clientFrames)('is read: $name', ({ text, hex, replyWanted, clock, offer, ticket }) => {
     const frame = parsed(text);
     expect(frame.bytes.toString('hex')).toBe(hex);
     expect(frame.replyWanted).toBe(replyWanted);
     expect(frame.clock).toBe(clock);
-    expect(frame.offered).toEqual(offer?.filter((name) => name === 'nudge'));
+    expect(frame.offered).toEqual(offer && EXTENSIONS.filter((name) => offer.includes(name)));
+    expect(frame.ticket).toBe(ticket);
   });
 
   it.each(vectors.badClientFrames)('is refused as malformed: $name', ({ text }) => {
@@ -93,8 +96,8 @@ describe('a server frame of the test vectors', () => {
     expect(frame.kind).toBe(vector.kind);
     if ('bytes' in frame) expect(frame.bytes.toString('hex')).toBe(vector.hex);
     if (frame.kind !== 'reply') return;
-    const { more, taken, clock, parts = 0, extensions } = vector;
-    expect(frame).toMatchObject({ more, taken, clock, parts, extensions });
+    const { more, taken, clock, parts = 0, extensions, move } = vector;
+    expect(frame).toMatchObject({ more, taken, clock, parts, extensions, move });
   });
 
   it.each(vectors.badServerFrames)('is refused by the clients of these tests: $name', ({ text }) => {
@@ -126,9 +129,10 @@ describe('text frames', () => {
       taken: fc.option(fc.nat(9999)),
       parts: fc.nat(99),
       extensions: fc.option(fc.subarray([...EXTENSIONS])),
+      move: fc.option(fc.constantFrom('!later', '-x=.abc,7200', 'a.b,1')),
     };
     fc.assert(
-      fc.property(fc.record(fields), ({ bytes, more, clock, taken, parts, extensions }) => {
+      fc.property(fc.record(fields), ({ bytes, more, clock, taken, parts, extensions, move }) => {
         const text = formatReply({
           bytes,
           more,
@@ -136,6 +140,7 @@ describe('text frames', () => {
           taken: taken ?? undefined,
           parts,
           extensions: extensions ?? undefined,
+          move: move ?? undefined,
         });
         const frame = readServerFrame(text);
         expect(frame).toEqual({
@@ -146,6 +151,7 @@ describe('text frames', () => {
           clock: clock ?? undefined,
           parts,
           extensions: extensions ?? undefined,
+          move: move ?? undefined,
         });
       }),
     );

@@ -123,11 +123,24 @@ describe('what an event posts', () => {
     for (const to of ['lost', 'there']) {
       for (let count = 0; count < 2; count += 1) posts.push(to, Buffer.alloc(20_000), to === 'lost');
     }
-    expect(await posts.flush()).toEqual([
-      { connectionId: 'lost', outcome: 'gone', isLoss: true, packets: 2 },
-    ]);
+    const failed = await posts.flush();
+    expect(failed).toMatchObject([{ connectionId: 'lost', outcome: 'gone', isLoss: true, packets: 2 }]);
+    expect(failed[0]?.missing).toHaveLength(2);
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'lost')).toHaveLength(1);
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'there')).toHaveLength(2);
+  });
+
+  it('goes on to the connection that a session has moved to, with what was missing first', async () => {
+    const poster = new FakePoster(({ connectionId }) => (connectionId === 'old' ? 'gone' : 'sent'));
+    const posts = gatheredFor(poster);
+    posts.push('old', Buffer.from('first'), true);
+    const [failed] = await posts.flush();
+    if (failed === undefined) throw new Error('a post to a connection that is gone succeeded');
+    posts.follow(failed, 'new');
+    posts.push('old', Buffer.from('second'), true);
+    await posts.flush();
+    const arrived = poster.posts.filter(({ connectionId }) => connectionId === 'new');
+    expect(arrived.map(({ bytes }) => String(bytes))).toEqual(['firstsecond']);
   });
 
   it('is empty after a flush: packets that come meanwhile wait for the next', async () => {

@@ -38,6 +38,8 @@ export function environmentWhere(
   const links: LinkStore = {
     load: (connectionId) => memory.load(connectionId),
     save: (connectionId, state) => memory.save(connectionId, state),
+    move: (from, to) => memory.move(from, to),
+    adopt: (connectionId, state) => memory.adopt(connectionId, state),
     end: async (connectionId) => {
       await beforeEnd(connectionId);
       done.push(`end ${connectionId}`);

@@ -148,12 +148,17 @@ export class Records {
     });
   }
 
-  /** The connection has another identity, or another expiry of it. */
-  async renew(session: SessionRef, attachment: Attachment): Promise<void> {
-    await this.#table.update(recordKey(session), 'SET y = :new, ca = :attachment', {
+  /**
+   * The connection has another identity, or another expiry of it; or the session has moved `from` another connection.
+   * What was sent on that one has arrived, so the entries stay as they are. Where no record has been written, the
+   * publisher that writes the first one looks at the session item afterwards.
+   */
+  async renew(session: SessionRef, attachment: Attachment, from = attachment.connectionId): Promise<void> {
+    await this.#table.update(recordKey(session), 'SET y = :new, ca = :attachment, c = :to', {
       condition: 'c = :connection',
       values: {
-        ':connection': text(attachment.connectionId),
+        ':connection': text(from),
+        ':to': text(attachment.connectionId),
         ':new': text(this.#table.settings.randomId()),
         ':attachment': attachmentFields(attachment),
       },

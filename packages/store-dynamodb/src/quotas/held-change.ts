@@ -31,6 +31,19 @@ export function changesOfOpen(request: OpenSession, opened: OpenedSession): Held
   ];
 }
 
+/** A connection has begun in the place of another. */
+export function changesOfMove(
+  from: ConnectionId,
+  to: ConnectionId,
+  identity: Identity,
+  clientId: string,
+): HeldChange[] {
+  return [
+    { of: 'connections', id: to, by: 1, identity, clientId },
+    endOfConnection(from, identity, clientId),
+  ];
+}
+
 export function endOfConnection(id: ConnectionId, identity: Identity, clientId: string): HeldChange {
   return { of: 'connections', id, by: -1, identity, clientId };
 }

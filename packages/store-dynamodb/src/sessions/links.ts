@@ -12,8 +12,11 @@ const TOMBSTONE_SECONDS = 60 * 60;
 
 /*
  * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
- * client identifier once it was; `e` nonce of the process that ended it, `ea` when.
+ * client identifier once it was; `e` nonce of the process that ended it, `ea` when; `mv` the connection that its session
+ * has moved to.
  */
+
+const NOT_ENDED = 'attribute_not_exists(e)';
 
 /** Where each network connection stands: one item, replaced whole. */
 export class DynamoLinks implements LinkStore {
@@ -40,37 +43,66 @@ export class DynamoLinks implements LinkStore {
    *     save: fails, so the handler undoes what CONNECT began: no ghost
    */
   async save(connectionId: ConnectionId, state: LinkState): Promise<boolean> {
-    const notEnded = 'attribute_not_exists(e)';
-    const item: Item = {
+    const { ok } = await this.#table.put(this.#itemOf(connectionId, state), { condition: NOT_ENDED });
+    return ok;
+  }
+
+  async adopt(connectionId: ConnectionId, state: LinkState): Promise<boolean> {
+    const isNotConnected = 'attribute_not_exists(n)';
+    const condition = `${NOT_ENDED} AND ${isNotConnected}`;
+    const { ok, old } = await this.#table.put(this.#itemOf(connectionId, state), { condition });
+    return ok || (old !== undefined && old.e === undefined);
+  }
+
+  /** The state stays until the tombstone goes: a handler that repeats the move of one that has died finds it. */
+  async move(from: ConnectionId, to: ConnectionId): Promise<LinkState | undefined> {
+    const isConnected = 'attribute_exists(n)';
+    const { ok, old } = await this.#table.update(
+      linkKey(from),
+      'SET e = :end, ea = :now, mv = :to, v = :v, t = :t',
+      {
+        condition: `(${isConnected} AND ${NOT_ENDED}) OR mv = :to`,
+        values: { ...this.#endValues(), ':to': text(to) },
+        returnsOld: true,
+      },
+    );
+    return ok ? storedState(old) : undefined;
+  }
+
+  async end(connectionId: ConnectionId): Promise<LinkState | undefined> {
+    const values = this.#endValues();
+    const { ok, old } = await this.#table.update(
+      linkKey(connectionId),
+      // The state stays until the tombstone goes: a repeated end, after its answer was lost, finds it again.
+      'SET e = :end, ea = :now, v = :v, t = :t',
+      {
+        condition: NOT_ENDED,
+        values,
+        returnsOld: true,
+      },
+    );
+    if (ok || textOf(old, 'e') === values[':end'].S) return storedState(old);
+    return old?.mv === undefined ? undefined : stateOf(old);
+  }
+
+  #itemOf(connectionId: ConnectionId, state: LinkState): Item {
+    return {
       ...marshalled(linkKey(connectionId)),
       ...beginningOf(state, this.#table.settings.clock.now()),
       v: number(VERSION),
       t: number(this.#table.nowSeconds() + LINK_SECONDS_MAX),
       d: text(toJson(withPlainSession(state))),
     };
-    const { ok } = await this.#table.put(item, { condition: notEnded });
-    return ok;
   }
 
-  async end(connectionId: ConnectionId): Promise<LinkState | undefined> {
-    const notEnded = 'attribute_not_exists(e)';
-    const nonce = this.#table.settings.randomId();
-    const { ok, old } = await this.#table.update(
-      linkKey(connectionId),
-      // The state stays until the tombstone goes: a repeated end, after its answer was lost, finds it again.
-      'SET e = :end, ea = :now, v = :v, t = :t',
-      {
-        condition: notEnded,
-        values: {
-          ':end': text(nonce),
-          ':now': number(this.#table.settings.clock.now()),
-          ':v': number(VERSION),
-          ':t': number(this.#table.nowSeconds() + TOMBSTONE_SECONDS),
-        },
-        returnsOld: true,
-      },
-    );
-    return ok || textOf(old, 'e') === nonce ? storedState(old) : undefined;
+  #endValues() {
+    const { clock, randomId } = this.#table.settings;
+    return {
+      ':end': text(randomId()),
+      ':now': number(clock.now()),
+      ':v': number(VERSION),
+      ':t': number(this.#table.nowSeconds() + TOMBSTONE_SECONDS),
+    };
   }
 }
 
@@ -82,7 +114,10 @@ function beginningOf(state: LinkState, nowMs: number): Item {
 }
 
 function stateOf(item: Item | undefined): LinkState | undefined {
-  return item?.e === undefined ? storedState(item) : { phase: 'closed' };
+  if (item?.e === undefined) return storedState(item);
+  const to = textOf(item, 'mv');
+  const state = storedState(item);
+  return { phase: 'closed', ...(to !== undefined && state !== undefined && { moved: { to, state } }) };
 }
 
 function storedState(item: Item | undefined): LinkState | undefined {

@@ -75,6 +75,17 @@ export class SessionList {
     return overflow.ok || overflow.isRetry;
   }
 
+  /** The session has moved to another connection, which may live longer. */
+  async moved(session: SessionRef): Promise<void> {
+    const ttl = this.#ttlSeconds(session);
+    if (ttl === undefined) return;
+    const isThere = 'attribute_exists(p)';
+    await this.#table.update(listKey(session), 'SET t = :ttl', {
+      condition: isThere,
+      values: { ':ttl': number(ttl) },
+    });
+  }
+
   async items(session: SessionRef): Promise<Item[]> {
     const p = ownedPartition(session);
     return await this.#table.queryAll({ p, from: OWNED.list, to: endOf(OWNED.overflow) });

@@ -5,13 +5,20 @@ import type {
   Identity,
   OpenedSession,
   OpenSession,
+  SessionMove,
   SessionRecord,
   SessionRef,
   SessionStore,
 } from '@apus/broker';
 import { TTL_SLACK_SECONDS } from '../limits.ts';
 import type { Records } from '../queue/records.ts';
-import { changesOfOpen, endOfConnection, endOfSession, type HeldChange } from '../quotas/held-change.ts';
+import {
+  changesOfMove,
+  changesOfOpen,
+  endOfConnection,
+  endOfSession,
+  type HeldChange,
+} from '../quotas/held-change.ts';
 import { sessionItemKey } from '../table/keys.ts';
 import type { SampledCount } from '../table/sampled-count.ts';
 import type { Table } from '../table/table.ts';
@@ -90,23 +97,33 @@ export class DynamoSessions implements SessionStore {
     session: SessionRef,
     attachment: Attachment,
     identity: Identity,
+    move?: SessionMove,
   ): Promise<SessionRef | undefined> {
+    const { tenant, clientId, incarnation } = session;
+    const { connectionId } = attachment;
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
-    const { ok } = await this.#table.update(
-      sessionItemKey(session.tenant, session.clientId),
-      'SET r = :settled',
+    const { ok, old } = await this.#table.update(
+      sessionItemKey(tenant, clientId),
+      `SET r = :settled${move === undefined ? '' : ', c = :to, l = :to, a = :now'}`,
       {
         condition: `${isThisIncarnation} AND ${isOwner}`,
         values: {
-          ':incarnation': text(session.incarnation),
-          ':connection': text(attachment.connectionId),
+          ':incarnation': text(incarnation),
+          ':connection': text(move?.from ?? connectionId),
           ':settled': text(settledJson({ attachment, identity })),
+          ...(move !== undefined && { ':to': text(connectionId), ':now': number(move.nowMs) }),
         },
+        returnsOld: true,
       },
     );
-    if (!ok) return undefined;
-    if (!attachment.keepsNothing) await this.#records.renew(session, attachment);
+    const isMovedAlready = textOf(old, 'i') === incarnation && textOf(old, 'c') === connectionId;
+    if (!ok && !(move !== undefined && isMovedAlready)) return undefined;
+    // Such a session has a record if it was sent messages of QoS 2, or of a shared subscription.
+    const hasRecord = !attachment.keepsNothing || (await this.#records.find(session)) !== undefined;
+    if (hasRecord) await this.#records.renew(session, attachment, move?.from);
+    if (ok && move !== undefined)
+      await this.#tell(...changesOfMove(move.from, connectionId, identity, clientId));
     return new SessionSnapshot(session, attachment);
   }
 

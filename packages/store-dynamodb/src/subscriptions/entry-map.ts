@@ -1,7 +1,10 @@
+import type { ConnectionId } from '@apus/broker';
 import type { Key } from '../table/keys.ts';
 import type { Table, Written } from '../table/table.ts';
 import { number, numberOf, text, VERSION } from '../table/values.ts';
-import { ENTRY, endedEntriesOf } from './subscriber-entry.ts';
+import { carried, ENTRY, endedEntriesOf } from './subscriber-entry.ts';
+
+const CARRIES_FROM = 'contains(#entry, :from)';
 
 /** The subscribers in the head of a filter: an attribute for each, and their number. */
 export class EntryMap {
@@ -40,12 +43,17 @@ export class EntryMap {
     return await this.add(key, incarnation, entry, maximum);
   }
 
-  async replace(key: Key, incarnation: string, entry: string): Promise<Written> {
+  /** @param from the connection that the entry has to carry. @default any, or none */
+  async replace(key: Key, incarnation: string, entry: string, from?: ConnectionId): Promise<Written> {
     const isThere = 'attribute_exists(#entry)';
     return await this.#table.update(key, 'SET #entry = :entry, v = :v', {
-      condition: isThere,
+      condition: from === undefined ? isThere : CARRIES_FROM,
       names: { '#entry': ENTRY + incarnation },
-      values: { ':entry': text(entry), ':v': number(VERSION) },
+      values: {
+        ':entry': text(entry),
+        ':v': number(VERSION),
+        ...(from !== undefined && { ':from': carried(from) }),
+      },
     });
   }
 

@@ -1,4 +1,4 @@
-import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import type { ConnectionId, FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
 import { CLOCK_SKEW_MS } from '../limits.ts';
 import { headKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -10,8 +10,8 @@ import { packEntry } from './subscriber-entry.ts';
 /** Filters that are known to be wide, which they stay: asking their heads again would cost a write. */
 const WIDE_REMEMBERED_MAX = 10_000;
 
-/** Filters of an ended session that are written at the same time. */
-const REMOVED_AT_ONCE = 25;
+/** Filters of a session that ends or moves, written at the same time. */
+const WRITTEN_AT_ONCE = 25;
 
 /**
  * Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item.
@@ -64,9 +64,34 @@ export class Placement {
     return (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) || isRetry;
   }
 
+  /**
+   * The session has moved from another connection. Only entries that carry that one change: a handler that is late cannot
+   * bring a connection back that the session has left.
+   */
+  async moved(
+    session: SessionRef,
+    from: ConnectionId,
+    subscriptions: readonly Subscription[],
+  ): Promise<void> {
+    for (let start = 0; start < subscriptions.length; start += WRITTEN_AT_ONCE) {
+      const some = subscriptions.slice(start, start + WRITTEN_AT_ONCE);
+      await Promise.all(some.map((subscription) => this.#moved(session, from, subscription)));
+    }
+  }
+
+  async #moved(session: SessionRef, from: ConnectionId, subscription: Subscription): Promise<void> {
+    const { tenant, incarnation } = session;
+    const { topicFilter, shareGroup } = subscription;
+    const entry = packEntry(session, subscription, this.#endsAtSeconds());
+    if (shareGroup !== undefined) return await this.#groups.moved(session, subscription, entry, from);
+    const { ok, old } = await this.#entries.replace(headKey(tenant, topicFilter), incarnation, entry, from);
+    const shards = ok ? 0 : shardsOf(old);
+    if (shards > 0) await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry, from);
+  }
+
   async removeAll(session: SessionRef, filters: readonly FilterName[]): Promise<void> {
-    for (let start = 0; start < filters.length; start += REMOVED_AT_ONCE) {
-      const some = filters.slice(start, start + REMOVED_AT_ONCE);
+    for (let start = 0; start < filters.length; start += WRITTEN_AT_ONCE) {
+      const some = filters.slice(start, start + WRITTEN_AT_ONCE);
       await Promise.all(some.map((filter) => this.remove(session, filter)));
     }
   }

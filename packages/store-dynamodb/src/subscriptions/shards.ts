@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { ConnectionId } from '@apus/broker';
 import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
 import { headKey, type ShardName, shardPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
-import { type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
+import { carried, type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
 
 /** A part of a shard, in the order of its keys. */
 export interface ShardRange {
@@ -91,19 +92,28 @@ export class Shards {
     return await this.#growFull(tenant, topicFilter, shards, shard);
   }
 
+  /** @param from the connection that the entry has to carry. @default any, or none */
   async replace(
     tenant: string,
     topicFilter: string,
     shards: number,
     incarnation: string,
     entry: string,
+    from?: ConnectionId,
   ): Promise<boolean> {
+    const { endsAtSeconds } = unpackEntry(incarnation, entry);
     for (const shard of candidateShards(incarnation, shards)) {
       const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
       const isThere = 'attribute_exists(p)';
-      const written = await this.#table.update(key, 'SET d = :entry', {
-        condition: isThere,
-        values: { ':entry': text(entry) },
+      const carriesFrom = 'contains(d, :from)';
+      const update = endsAtSeconds === undefined ? 'SET d = :entry' : 'SET d = :entry, t = :ttl';
+      const written = await this.#table.update(key, update, {
+        condition: from === undefined ? isThere : carriesFrom,
+        values: {
+          ':entry': text(entry),
+          ...(from !== undefined && { ':from': carried(from) }),
+          ...(endsAtSeconds !== undefined && { ':ttl': number(endsAtSeconds + TTL_SLACK_SECONDS) }),
+        },
       });
       if (written.ok) return true;
     }

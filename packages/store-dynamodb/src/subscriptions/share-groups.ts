@@ -1,4 +1,4 @@
-import type { FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
+import type { ConnectionId, FilterName, SessionRef, SubscribeOutcome, Subscription } from '@apus/broker';
 import { DECISIONS_MAX } from '../limits.ts';
 import { ContentionError } from '../table/errors.ts';
 import { groupKey } from '../table/keys.ts';
@@ -56,6 +56,11 @@ export class ShareGroups {
       mark = markOf(old);
     }
     throw new ContentionError('the share group', DECISIONS_MAX);
+  }
+
+  /** The member's session has moved from another connection. */
+  async moved(session: SessionRef, filter: FilterName, entry: string, from: ConnectionId): Promise<void> {
+    await this.#entries.replace(groupKey(session.tenant, filter), session.incarnation, entry, from);
   }
 
   async remove(session: SessionRef, filter: FilterName): Promise<Written> {

@@ -1,6 +1,13 @@
-import { type Attachment, PACKET_SIZE_UNLIMITED, type SessionRef, type Subscription } from '@apus/broker';
+import {
+  type Attachment,
+  type ConnectionId,
+  PACKET_SIZE_UNLIMITED,
+  type SessionRef,
+  type Subscription,
+} from '@apus/broker';
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
-import type { Item } from '../table/values.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Item, text } from '../table/values.ts';
 
 /**
  * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit.
@@ -95,6 +102,11 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
           },
     endsAtSeconds: endsAt === undefined || endsAt === 0 ? undefined : endsAt,
   };
+}
+
+/** The part of an entry's text that says which connection it carries. */
+export function carried(connectionId: ConnectionId): AttributeValue {
+  return text(JSON.stringify(connectionId));
 }
 
 /** Undefined where the connection ends before its identity does, or the identity never does. */

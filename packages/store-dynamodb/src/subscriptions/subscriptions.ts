@@ -1,4 +1,5 @@
 import type {
+  ConnectionId,
   FilterName,
   MatchedFilter,
   SessionRef,
@@ -113,6 +114,17 @@ export class DynamoSubscriptions implements SubscriptionStore {
 
   async members(tenant: string, filter: FilterName): Promise<readonly Subscriber[]> {
     return await this.#parts.matcher.members(tenant, filter);
+  }
+
+  async moved(
+    session: SessionRef,
+    from: ConnectionId,
+    subscriptions: readonly Subscription[],
+  ): Promise<void> {
+    if (subscriptions.length === 0) return;
+    this.#changes();
+    await this.#parts.list.moved(session);
+    await this.#parts.placement.moved(session, from, subscriptions);
   }
 
   async list(session: SessionRef): Promise<readonly Subscription[]> {

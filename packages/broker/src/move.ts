@@ -1,0 +1,71 @@
+import { ReasonCode, Violation } from '@apus/mqtt';
+import { withHost } from './authorize.ts';
+import type { Context } from './context.ts';
+import { banViolation } from './expel.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Connection, Link } from './link.ts';
+import type { Identity } from './ports/index.ts';
+import { credentialOf, endForbidden, renewalRefusal } from './renew.ts';
+import type { ConnectionId } from './session.ts';
+
+/**
+ * The connection that takes the place of `before` when its client goes on over `link` [SEC-MOVE-1]. A `Violation` where
+ * that may not be. It changes nothing.
+ */
+export function connectionAfterMove(
+  context: Context,
+  link: Link,
+  before: Connection,
+): Connection | Violation {
+  const { session, identity: shownBefore } = before;
+  const { attachment } = session;
+  if (attachment === undefined)
+    return new Violation(ReasonCode.NotAuthorized, 'the session has no connection');
+  const shown = link.peer.identity;
+  if (shown === undefined && shownBefore.expiresAtMs !== undefined)
+    return new Violation(ReasonCode.NotAuthorized, 'the new connection shows no token');
+  const identity =
+    shown === undefined ? shownBefore : withHost(context, sameAddress(shown, shownBefore), link.peer);
+  const refusal = renewalRefusal(before, identity) ?? banViolation(context, link, identity, session.clientId);
+  if (refusal !== undefined) return refusal;
+  const { expiresAtMs: _, holder: __, ...lasting } = attachment;
+  const moved = { ...lasting, connectionId: link.id, ...credentialOf(context, link, identity) };
+  return {
+    ...before,
+    session: { ...session, attachment: moved },
+    identity,
+    connectedAtMs: context.ports.clock.now(),
+  };
+}
+
+/** What an identity holds is counted at the address where its connection began. */
+function sameAddress(identity: Identity, { address }: Identity): Identity {
+  return address === undefined ? identity : { ...identity, address };
+}
+
+/**
+ * The session, its will and its subscriptions belong to the connection of `link` from now on. Subscriptions that the
+ * identity may not have any more end. False when another connection has taken the session over.
+ */
+export function* takeSession(
+  context: Context,
+  link: Link,
+  from: ConnectionId,
+  mayHaveOtherRules: boolean,
+): Flow<boolean> {
+  const { ports } = context;
+  if (link.state.phase !== 'connected') return false;
+  const { session, identity } = link.state.connection;
+  const { attachment } = session;
+  if (attachment === undefined) return false;
+  const move = { from, nowMs: ports.clock.now() };
+  const moved = yield* waitFor(ports.sessions.renew(session, attachment, identity, move));
+  if (moved === undefined) return false;
+  const isAllAllowed = !mayHaveOtherRules || ports.authorizer.allowsEverything === true;
+  if (isAllAllowed && !attachment.keepsNothing) return true;
+  const kept = isAllAllowed
+    ? yield* waitFor(ports.subscriptions.list(moved))
+    : yield* endForbidden(context, moved, identity);
+  if (attachment.keepsNothing) yield* waitFor(ports.subscriptions.moved(moved, from, kept));
+  return true;
+}

@@ -1,0 +1,129 @@
+import { connect as connectInTextFrames, createTransport, type TransportEvent } from '@apus/client';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import type { CloudWorldOptions } from './options.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+/** A machine that is busy may take its time; in virtual time it takes none. */
+const TIMEOUT_MS = 300_000;
+
+/** A week where there is time for it, and a day in between. */
+const DAYS = process.env.CI === undefined ? 1 : 7;
+
+/** Moves of a connection of two hours on a day, at least: each comes before 96 % of them have passed. */
+const MOVES_A_DAY = 12;
+
+/** Events that a program notices of its client, but for messages. */
+const EVENTS = ['connect', 'reconnect', 'close', 'disconnect', 'offline', 'error', 'end'] as const;
+
+/** A program with stock mqtt.js, through the transport. */
+class Program {
+  readonly mqtt: mqtt.MqttClient;
+  readonly received: string[] = [];
+  readonly noticed: string[] = [];
+  readonly events: TransportEvent[] = [];
+  readonly #statistics: { readonly connections: number };
+
+  constructor(name: string, options: mqtt.IClientOptions = {}) {
+    const transport = createTransport({
+      WebSocket: world.emulator.WebSocket,
+      page: {},
+      onEvent: (event) => this.events.push(event),
+    });
+    this.#statistics = transport.statistics;
+    this.mqtt = connectInTextFrames(
+      mqtt,
+      world.url,
+      { protocolVersion: 5, clientId: name, ...options },
+      transport,
+    );
+    this.mqtt.on('message', (topic, payload) => this.received.push(`${topic} ${payload.toString()}`));
+    for (const name of EVENTS) this.mqtt.on(name, () => this.noticed.push(name));
+    programs.push(this);
+  }
+
+  get connections(): number {
+    return this.#statistics.connections;
+  }
+
+  told(type: TransportEvent['type']): number {
+    return this.events.filter((event) => event.type === type).length;
+  }
+
+  of(topic: string): string[] {
+    return this.received.flatMap((each) =>
+      each.startsWith(`${topic} `) ? [each.slice(topic.length + 1)] : [],
+    );
+  }
+}
+
+let time: VirtualTime;
+let world: InProcessWorld;
+const programs: Program[] = [];
+
+beforeEach(() => {
+  time = new VirtualTime(7);
+});
+afterEach(async () => {
+  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
+  await time.advance(1_000);
+  world.stop();
+  time.restore();
+  expect(world.failures).toEqual([]);
+});
+
+async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
+  world = await time.during(startCloudInProcess({ seed: 7, ...options }));
+}
+
+const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+
+/** Connected and subscribed, with nothing noticed yet. */
+async function subscribed(program: Program, filters: Record<string, { qos: 0 | 1 | 2 }>): Promise<Program> {
+  await seconds(1);
+  program.mqtt.subscribe(filters);
+  await seconds(5);
+  expect(program.noticed).toEqual(['connect']);
+  program.noticed.length = 0;
+  return program;
+}
+
+const ALL = { q0: { qos: 0 }, q1: { qos: 1 }, q2: { qos: 2 } } as const;
+const TOPICS = ['q0', 'q1', 'q2'] as const;
+
+describe('a connection that is never cut', () => {
+  it(
+    'days pass, and programs notice nothing but messages: none lost, doubled or out of order',
+    async () => {
+      await start();
+      const readers = [
+        await subscribed(new Program('ephemeral'), ALL),
+        await subscribed(new Program('ephemeral-3', { protocolVersion: 4 }), ALL),
+        await subscribed(
+          new Program('persistent', { clean: false, properties: { sessionExpiryInterval: 86_400 } }),
+          ALL,
+        ),
+        await subscribed(new Program('persistent-3', { protocolVersion: 4, clean: false }), ALL),
+      ];
+      const publisher = new Program('publisher');
+      await seconds(1);
+      const sent: string[] = [];
+      for (let second = 0; second < DAYS * 86_400; second += 240) {
+        sent.push(String(second));
+        for (const [qos, topic] of TOPICS.entries())
+          publisher.mqtt.publish(topic, String(second), { qos: qos as 0 | 1 | 2 });
+        await seconds(240);
+      }
+      for (const reader of readers) {
+        for (const topic of TOPICS) expect(reader.of(topic)).toEqual(sent);
+        expect(reader.noticed).toEqual([]);
+        expect(reader.told('moved')).toBeGreaterThanOrEqual(DAYS * MOVES_A_DAY);
+        expect(reader.connections).toBe(1 + reader.told('moved'));
+      }
+      expect(publisher.noticed).toEqual(['connect']);
+      expect(publisher.told('moved')).toBeGreaterThanOrEqual(DAYS * MOVES_A_DAY);
+    },
+    TIMEOUT_MS,
+  );
+});
