@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { MessageFields } from '../../src/engine/log/message.ts';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
 import type { MessageProperties } from '../../src/engine/types.ts';
@@ -7,6 +7,7 @@ import {
   correlationBytes,
   correlationTextOf,
   draftOf,
+  jsonProblem,
   payloadBytes,
   propertyCount,
   requestOf,
@@ -44,6 +45,24 @@ describe('the bytes of a payload', () => {
     const bytes = payloadBytes(text, format);
     expect(bytes && [...bytes]).toEqual(expected);
   });
+
+  test('of a large text are read once, also where a small text is asked for between', () => {
+    const encode = vi.spyOn(TextEncoder.prototype, 'encode');
+    onTestFinished(() => encode.mockRestore());
+    const large = 'x'.repeat(1_048_576);
+    for (const text of [large, '', large, 'small', large]) {
+      expect(payloadBytes(text, 'text')).toHaveLength(text.length);
+    }
+    expect(encode.mock.calls.filter(([text]) => text === large)).toHaveLength(1);
+  });
+});
+
+test('the JSON of a large text is parsed once, also where a small text is asked about between', () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  const large = `"${'y'.repeat(1_048_576)}"`;
+  for (const text of [large, '{}', large]) expect(jsonProblem(text)).toBeUndefined();
+  expect(parse.mock.calls.filter(([text]) => text === large)).toHaveLength(1);
 });
 
 test('an error of a draft is told by its field', () => {

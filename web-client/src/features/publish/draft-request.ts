@@ -28,16 +28,23 @@ export function requestOf(draft: Draft, protocolVersion: number): PublishRequest
   return { topic, payload, qos, retain, properties: sent };
 }
 
-/** The last bytes that were asked for: a panel that is drawn anew has the same payload nearly always. */
+/**
+ * The result of reading a text is kept from this length on. A shorter text is read anew each time, and so does not
+ * displace a large one: a drawing of the panel that React interrupts may still have the text before a paste.
+ */
+const KEPT_CHARACTERS_MIN = 16_384;
+
+/** The large text that was read last, and its bytes: a panel that is drawn anew has the same payload nearly always. */
 let read: { readonly text: string; readonly format: PayloadFormat; readonly bytes: Uint8Array | undefined } =
   {
     text: '',
     format: 'text',
-    bytes: new Uint8Array(),
+    bytes: undefined,
   };
 
 /** The bytes that the text in the editor stands for; undefined where it stands for none. */
 export function payloadBytes(text: string, format: PayloadFormat): Uint8Array | undefined {
+  if (text.length < KEPT_CHARACTERS_MIN) return bytesOf(text, format);
   if (read.text !== text || read.format !== format) read = { text, format, bytes: bytesOf(text, format) };
   return read.bytes;
 }
@@ -61,11 +68,12 @@ export function converted(
   return shown.format === 'hex' ? 'noText' : { payload: shown.payload, format: wanted };
 }
 
-/** The last text that was asked about: several parts of the panel ask about the same, at every change. */
+/** The large text that was asked about last: several parts of the panel ask about the same, at every change. */
 let asked: { readonly text: string; readonly problem: string | undefined } = { text: '', problem: undefined };
 
 /** The error of the JSON; undefined if there is none, and for an empty text. */
 export function jsonProblem(text: string): string | undefined {
+  if (text.length < KEPT_CHARACTERS_MIN) return parseProblem(text);
   if (asked.text !== text) asked = { text, problem: parseProblem(text) };
   return asked.problem;
 }
