@@ -73,9 +73,6 @@ export function functionsOf(environment: Environment, services: Services, option
     tokens: options.tokens,
     handshakes: options.handshakes,
     ...(options.limits !== undefined && { limits: options.limits }),
-    ...(options.gatewayLimits?.connectionDurationMs !== undefined && {
-      connectionSeconds: options.gatewayLimits.connectionDurationMs / 1_000,
-    }),
     ...(options.quotas !== undefined && { quotas: options.quotas }),
     stores: {
       ...services.stores,
@@ -86,6 +83,8 @@ export function functionsOf(environment: Environment, services: Services, option
       ...(options.shardSubscribers !== undefined && { shardSubscribers: options.shardSubscribers }),
     },
   });
+  if (options.connectionSeconds !== undefined)
+    Object.defineProperty(cloud.environment, 'connectionSeconds', { get: options.connectionSeconds });
   options.alterations?.cloud?.(cloud);
   const { stores, liveness } = cloud;
   return {

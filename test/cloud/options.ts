@@ -38,6 +38,8 @@ export interface CloudWorldOptions {
   readonly quotas?: QuotaScopes;
   /** Of the gateway. @default AWS's */
   readonly gatewayLimits?: EmulatorOptions['limits'];
+  /** The age of a connection at which a client is told that it will be cut. @default the gateway's */
+  readonly connectionSeconds?: () => number;
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

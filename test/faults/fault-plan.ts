@@ -111,6 +111,8 @@ export interface FaultPlanOptions {
  */
 export class FaultPlan {
   isActive = false;
+  /** Faults have struck, and strike no more. */
+  isOver = false;
   readonly struck: string[] = [];
   readonly #options: FaultPlanOptions;
   readonly #occasions = new Map<FaultKind, number>();

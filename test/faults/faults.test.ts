@@ -41,7 +41,9 @@ describe('a deployment while everything goes wrong', () => {
     'connections are cut at the age of two hours, among them one that owes a will, and their sessions go on',
     async () => {
       const { counts } = await historyOf(AGED_SEED);
-      expect(counts.agedConnections).toBeGreaterThan(SIZE.publishers + SIZE.subscribers);
+      // Those whose transport knows of no extensions. All others have moved before.
+      expect(counts.agedConnections).toBeGreaterThanOrEqual(SIZE.subscribers);
+      expect(counts.moves).toBeGreaterThanOrEqual(SIZE.publishers + SIZE.members - 1);
       expect(counts.wills).toBeGreaterThan(0);
     },
     TIMEOUT_MS,

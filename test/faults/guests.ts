@@ -101,6 +101,8 @@ export class Guests {
           clientId: name,
           sessionExpirySeconds: mayReturn ? SESSION_SECONDS : 0,
           isSingle: true,
+          // It is to be cut, and does not move before.
+          offersNothing: how === 'age',
           will: (connection) => {
             wills.begun(payloadOf(connection), qos);
             return {

@@ -5,6 +5,7 @@ import { seededRandom } from './draws.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { DEFAULT_SIZE, type History, type HistoryOptions, play } from './play.ts';
 import type { Patience, StageWorld } from './stage.ts';
+import { isAged } from './steps.ts';
 import type { Trace } from './trace.ts';
 import { traceFrame } from './trace-world.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -19,6 +20,13 @@ const WORKER_SECONDS = 12;
  * poisonous job. Twenty-five in a row would be one.
  */
 const WORKER_ATTEMPTS_MAX = 25;
+
+/**
+ * Until faults strike no more, clients are told that the gateway cuts connections at this age, and move: after most of it, and
+ * the life of a handler. Then, and in an aged history, they are told the truth.
+ */
+const CONNECTION_SECONDS = 1;
+const CONNECTION_SECONDS_MAX = 7_200;
 
 /** Unnoticed ends wait for the sweep. */
 const PATIENCE: Patience = { quietMsMax: 60 * 60_000, aftermathMs: 60_000, lookEveryMs: 5_000 };
@@ -46,13 +54,21 @@ export async function warmUp(): Promise<void> {
 async function startWorld(
   plan: FaultPlan,
   trace: Trace,
-  { seed, alterations, store, inlineSubscribersMax = INLINE_SUBSCRIBERS_MAX }: HistoryOptions,
+  {
+    seed,
+    size = DEFAULT_SIZE,
+    alterations,
+    store,
+    inlineSubscribersMax = INLINE_SUBSCRIBERS_MAX,
+  }: HistoryOptions,
 ): Promise<StageWorld> {
   return await startCloudInProcess({
     seed,
     faults: plan.gateway,
     dynamoFaults: { ...plan.store, ...store },
     inlineSubscribersMax,
+    connectionSeconds: () =>
+      plan.isOver || isAged(seed, size) ? CONNECTION_SECONDS_MAX : CONNECTION_SECONDS,
     workerSeconds: WORKER_SECONDS,
     workerLimits: { attemptsMax: WORKER_ATTEMPTS_MAX },
     random: seededRandom(seed),

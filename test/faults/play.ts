@@ -82,6 +82,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
   await time.advance(activeMs(seed, size));
   plan.isActive = false;
+  plan.isOver = true;
   await settle(time, stage, patience);
   // While they are connected: nothing is promised to a guest whose connection is over.
   problems.push(...(await problemsOf(stage)));
@@ -120,7 +121,7 @@ async function problemsOf({ world, books, guests }: Stage): Promise<Problem[]> {
   ];
 }
 
-function countsOf({ books, world, guests }: Stage, { struck }: FaultPlan): Record<string, number> {
+function countsOf({ books, world, guests, cast }: Stage, { struck }: FaultPlan): Record<string, number> {
   const { events } = world.emulator.counters.snapshot();
   return {
     ...books.ledger.counts,
@@ -128,6 +129,7 @@ function countsOf({ books, world, guests }: Stage, { struck }: FaultPlan): Recor
     probes: guests.owedProbes,
     /** Which the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
+    moves: [...cast.all, ...guests.clients].reduce((sum, { moves }) => sum + moves, 0),
     faults: struck.length,
   };
 }

@@ -37,8 +37,8 @@ export interface SimClientEvents {
 
 type Socket = InstanceType<InProcessEmulator['WebSocket']>;
 
-/** Reconnects are quick: what is looked for happens while clients are there. */
-const RECONNECT_RANDOM = 0.05;
+/** At most. Reconnects are quick: what is looked for happens while clients are there. */
+const RANDOM_MAX = 0.1;
 
 /** mqtt.js over Apus's transport, as an application has it, and all that happens to a device and its network. */
 export class SimClient {
@@ -46,6 +46,8 @@ export class SimClient {
   readonly mqtt: mqtt.MqttClient;
   /** Connections that were begun. */
   connections = 0;
+  /** Moves of its session to another connection. */
+  moves = 0;
   readonly #emulator: InProcessEmulator;
   readonly #events: SimClientEvents;
   readonly #options: SimClientOptions;
@@ -56,7 +58,8 @@ export class SimClient {
   };
   /** What was sent under a packet identifier last. */
   readonly #sent = new Map<number, { readonly topic: string; readonly payload: string }>();
-  #socket: Socket | undefined;
+  /** Those that are open: the first is the connection, the second one that it moves to. */
+  readonly #sockets = new Set<Socket>();
   #isAnswered = false;
   readonly #unacknowledged = new Set<number>();
 
@@ -72,7 +75,8 @@ export class SimClient {
 
   /** Which the gateway gave the present connection. */
   get connectionId(): string | undefined {
-    return this.#socket?.connectionId;
+    const [socket] = this.#sockets;
+    return socket?.connectionId;
   }
 
   get hasUnsent(): boolean {
@@ -152,19 +156,25 @@ export class SimClient {
     };
     return connectInTextFrames(mqtt, this.#emulator.url, options, {
       WebSocket: this.#webSocketClass(),
-      random: () => RECONNECT_RANDOM,
+      random: () => RANDOM_MAX * Math.random(),
       page: {},
+      onEvent: ({ type }) => {
+        if (type !== 'moved') return;
+        this.moves += 1;
+        this.#trace.add(`${this.name}: has moved`, [this.name]);
+      },
     });
   }
 
   /** The emulator's, so that the network can be reached, and a close after DISCONNECT's reply be seen. */
   #webSocketClass(): InProcessEmulator['WebSocket'] {
     const opened = (socket: Socket): void => {
-      this.#socket = socket;
-      this.#isAnswered = false;
+      this.#sockets.add(socket);
+      socket.addEventListener('close', () => this.#sockets.delete(socket));
     };
     const closing = (socket: Socket): void => {
-      if (socket === this.#socket) this.#isAnswered = true;
+      const [first] = this.#sockets;
+      if (socket === first) this.#isAnswered = true;
     };
     const { offersNothing = false } = this.#options;
     const hear = (text: unknown): void => {

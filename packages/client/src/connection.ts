@@ -75,6 +75,7 @@ export class Connection implements SocketEnd {
       fail: (error) => this.#fail(error),
       mayMove: (move) => this.#mover.plan(move),
       move: () => this.#mover.begin(),
+      leaving: () => this.#mover.leave(),
     });
     this.#mover = new Mover({
       settings,

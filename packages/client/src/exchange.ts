@@ -35,6 +35,8 @@ export interface ExchangePorts {
   readonly fail: (error: TransportError) => void;
   /** The server lets the session move to another connection. */
   readonly mayMove: (move: string) => void;
+  /** The library has written DISCONNECT. */
+  readonly leaving: () => void;
   /** A new token is to be shown on another connection. False: the session cannot move. */
   readonly move: () => boolean;
   readonly report: (event: TransportEvent) => void;
@@ -173,7 +175,7 @@ export class Exchange {
         break;
       case PacketType.DISCONNECT:
         this.isLeaving = true;
-        this.#outbound.goOn();
+        this.#ports.leaving();
         break;
       case PacketType.PUBACK:
         if (!this.#facts.dropsPuback) break;

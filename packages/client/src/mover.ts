@@ -109,6 +109,13 @@ export class Mover {
     return true;
   }
 
+  /** The program ends the connection: it moves no more, but for a move that the server may have made. */
+  leave(): void {
+    if (this.#sent > 0) return;
+    this.stop();
+    this.#ports.outbound.goOn();
+  }
+
   stop(): void {
     this.#alarm.clear();
     this.#ticket = undefined;

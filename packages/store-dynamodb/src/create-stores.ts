@@ -123,11 +123,12 @@ function partsOf(table: Table) {
 function storesOver(table: Table, parts: Parts, event: EventCache): BrokerStores {
   const { records, sessionCount, retainedSize, retainedHoldings } = parts;
   const ownedItems = new OwnedItems(() => table.settings.clock.now());
+  const queues = new DynamoQueues(table, records, new Bodies(table, 'queued'), ownedItems, event);
   return {
-    sessions: new DynamoSessions(table, sessionCount, records),
+    sessions: new DynamoSessions(table, sessionCount, records, queues),
     subscriptions: new DynamoSubscriptions(table, { ...parts, event, ownedItems }),
     retained: new DynamoRetained(table, new Bodies(table, 'retained'), retainedSize, retainedHoldings, event),
-    queues: new DynamoQueues(table, records, new Bodies(table, 'queued'), ownedItems, event),
+    queues,
     received: new DynamoReceived(table, ownedItems),
     links: new DynamoLinks(table, event),
   };

@@ -364,15 +364,20 @@ export class RecordOffer implements Offered {
   }
 
   /**
-   * The first record of a session is written from its session item. Its client may have disconnected meanwhile, when
-   * there was no record yet to update. False: the session is over.
+   * The first record of a session is written from its session item. Its client may have disconnected or moved meanwhile,
+   * when there was no record yet to update. If no CONNECT has resumed the session since it began, one of another
+   * connection has moved there. False: the session is over.
    */
   async #isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
     const { records } = this.#parts;
     const present = await records.present(session);
     if (present === undefined || attachment === undefined) return false;
-    if (connectionOf(present) !== attachment.connectionId)
-      await records.lost(session, attachment.connectionId);
+    const { connectionId } = attachment;
+    if (connectionOf(present) === connectionId) return true;
+    const isFirstOpening = present instanceof SessionSnapshot && present.opening?.isNew === true;
+    if (isFirstOpening && present.attachment !== undefined)
+      await records.renew(session, present.attachment, connectionId);
+    else await records.lost(session, connectionId);
     return true;
   }
 
@@ -380,7 +385,9 @@ export class RecordOffer implements Offered {
   async #object(session: SessionRef, held: HeldRecord): Promise<boolean> {
     if (held.nonce !== undefined) return await this.#parts.records.object(session);
     const { record } = decide(held.record, { type: 'object' });
-    return (await this.#parts.records.write(session, held, { ...held, record })).ok;
+    const { ok } = await this.#parts.records.write(session, held, { ...held, record });
+    if (ok) await this.#isStill(session, held);
+    return ok;
   }
 }
 

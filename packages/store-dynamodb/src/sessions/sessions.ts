@@ -31,14 +31,22 @@ import { Wills } from './wills.ts';
 /** The sessions of all tenants are counted together, as the port does. */
 const ALL_TENANTS = '';
 
+/** What an event has gathered and not written yet. */
+interface Gathered {
+  commit(): Promise<void>;
+}
+
 /** Sessions and who owns them: one item each, one conditional write for each decision. */
 export class DynamoSessions implements SessionStore {
   readonly #table: Table;
   readonly #count: SampledCount;
   readonly #records: Records;
   readonly #wills: Wills;
+  readonly #acknowledgements: Gathered;
 
-  constructor(table: Table, count: SampledCount, records: Records) {
+  /** @param acknowledgements those of the event, which the record takes from its connection alone */
+  constructor(table: Table, count: SampledCount, records: Records, acknowledgements: Gathered) {
+    this.#acknowledgements = acknowledgements;
     this.#table = table;
     this.#records = records;
     this.#count = count;
@@ -68,6 +76,8 @@ export class DynamoSessions implements SessionStore {
   async detach(request: DetachSession): Promise<SessionRecord | undefined> {
     const { session, connectionId, expirySeconds, will } = request;
     const { tenant, clientId, incarnation } = session;
+    // Of a frame that ends with DISCONNECT.
+    await this.#acknowledgements.commit();
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
     const changes = detachedFields(request);

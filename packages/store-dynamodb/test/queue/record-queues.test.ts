@@ -1,5 +1,6 @@
 import type { Queued } from '@apus/broker';
 import { expect, it } from 'vitest';
+import { attachmentOf } from '../../../broker/contract/support.ts';
 import {
   deliveryTo,
   detach,
@@ -11,7 +12,7 @@ import {
   ROOMY,
   unique,
 } from '../support/client.ts';
-import { isRecordWrite } from '../support/hooks.ts';
+import { isRecordWrite, once } from '../support/hooks.ts';
 import { FakeClock, failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 
 const idsOf = (page: readonly Queued[]) =>
@@ -45,6 +46,53 @@ await withService((service) => {
     expect(isDue).toBe(false);
     expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(2)]);
   });
+
+  it.each([
+    ['the first record of a session', 0],
+    ['a later record', 1],
+  ])('%s names the connection that the session moves to while it is written', async (_what, earlier) => {
+    const tenant = unique('tenant');
+    const other = service.make();
+    const { session } = await open(other, tenant, 'c');
+    for (let number = 0; number < earlier; number += 1)
+      await other.queues.offer(messageOf(10 + number), [deliveryTo({ ...session })], ROOMY);
+    const attachment = attachmentOf('c:2');
+    const move = { from: 'c:1', nowMs: NOW_MS };
+    const identity = { tenant, name: 'somebody' };
+    const hooks = once(isRecordWrite, async () => {
+      expect(await other.sessions.renew(session, attachment, identity, move)).toBeDefined();
+    });
+    const known = (await other.sessions.get(tenant, 'c'))?.session ?? session;
+    const delivery = deliveryTo(known);
+    await service.make({ hooks }).queues.offer(messageOf(1), [delivery], ROOMY);
+    expect(delivery.packetId).toBeGreaterThan(0);
+    const { queues } = other.forEvent({ connectionId: 'c:2' });
+    const moved = { ...session, attachment };
+    expect(await queues.complete(moved, delivery.packetId, 'puback')).toBe('done');
+  });
+
+  it.each(['puback', 'pubrec'] as const)(
+    'a %s in the frame that brings DISCONNECT counts',
+    async (packet) => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      const delivery = deliveryTo({ ...session }, { qos: packet === 'pubrec' ? 2 : 1 });
+      await stores.queues.offer(messageOf(1, { qos: 2 }), [delivery], ROOMY);
+      const frame = stores.forEvent({ connectionId: 'c:1', looksAtEnd: true });
+      const { packetId } = delivery;
+      const outcome =
+        packet === 'pubrec'
+          ? await frame.queues.release({ ...session }, packetId)
+          : await frame.queues.complete({ ...session }, packetId, packet);
+      expect(outcome).toBe('done');
+      await detach(frame, { ...session }, 'c:1');
+      await frame.commit();
+      const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+      const page = await stores.queues.next(back, PAGE, NOW_MS);
+      expect(page).toEqual(packet === 'pubrec' ? [{ type: 'pubrel', packetId }] : []);
+    },
+  );
 
   it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {
     const stores = service.make();
