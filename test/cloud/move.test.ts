@@ -1,6 +1,7 @@
 import { connect as connectInTextFrames, createTransport, type TransportEvent } from '@apus/client';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
 import { VirtualTime } from '../faults/virtual-time.ts';
 import type { CloudWorldOptions } from './options.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
@@ -126,4 +127,62 @@ describe('a connection that is never cut', () => {
     },
     TIMEOUT_MS,
   );
+
+  it(
+    'messages come one after another while publisher and subscribers move, and each arrives once, in order',
+    async () => {
+      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2 });
+      await playDensely(47);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'so they do while frames are handled late, and the store is slow, throttles and loses answers',
+    async () => {
+      const rates = { ...NO_FAULTS, 'late-invocation': 0.05, 'store-slow': 0.02, 'store-answer-lost': 0.02 };
+      const plan = new FaultPlan({ seed: 7, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
+      await start({
+        connectionSeconds: () => 1,
+        inlineSubscribersMax: 2,
+        faults: plan.gateway,
+        dynamoFaults: plan.store,
+      });
+      await playDensely(100, () => {
+        plan.isActive = true;
+      });
+    },
+    TIMEOUT_MS,
+  );
 });
+
+const NO_FAULTS = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Rates;
+
+/** Half of the readers stand in a shard, which workers serve. */
+async function playDensely(everyMs: number, begin = () => {}): Promise<void> {
+  const readers: Program[] = [];
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const isPersistent = name === 'b' || name === 'd';
+    const session = isPersistent ? { clean: false, properties: { sessionExpiryInterval: 86_400 } } : {};
+    readers.push(await subscribed(new Program(name, session), ALL));
+  }
+  const publisher = new Program('publisher');
+  await seconds(1);
+  begin();
+  const sent: string[] = [];
+  for (let count = 0; count * everyMs < DENSE_MS; count += 1) {
+    sent.push(String(count));
+    for (const [qos, topic] of TOPICS.entries())
+      publisher.mqtt.publish(topic, String(count), { qos: qos as 0 | 1 | 2 });
+    await time.advance(everyMs);
+  }
+  await seconds(60);
+  for (const program of [...readers, publisher]) {
+    expect(program.told('moved')).toBeGreaterThan(2);
+    expect(program.noticed.filter((event) => event !== 'connect')).toEqual([]);
+  }
+  for (const reader of readers) for (const topic of TOPICS) expect(reader.of(topic)).toEqual(sent);
+}
+
+/** Some moves of each client. */
+const DENSE_MS = 25_000;

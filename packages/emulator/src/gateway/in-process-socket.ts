@@ -2,6 +2,7 @@ import type { ClientSocket } from './connection.ts';
 
 const CONNECTING = 0;
 const OPEN = 1;
+const CLOSING = 2;
 const CLOSED = 3;
 
 /** How a connection ended without a close frame. */
@@ -38,7 +39,11 @@ export class InProcessSocket {
         return state();
       },
       send,
-      close: end,
+      // Texts that were sent before arrive before.
+      close: (code, reason) => {
+        if (this.readyState === OPEN) this.readyState = CLOSING;
+        this.#soon(() => end(code, reason));
+      },
       terminate: () => end(ABNORMAL, ''),
       pause: () => {
         this.#isPaused = true;
@@ -81,7 +86,8 @@ export class InProcessSocket {
   }
 
   #say(text: string): void {
-    if (this.readyState === OPEN && !this.#isPaused) this.#emit('message', { data: text });
+    const isOpen = this.readyState === OPEN || this.readyState === CLOSING;
+    if (isOpen && !this.#isPaused) this.#emit('message', { data: text });
   }
 
   #end(code: number, reason: string): void {

@@ -5,6 +5,12 @@ import type { Entry, QueueRecord } from './types.ts';
 /** Entries of a record: each takes some 28 bytes of an item that every write is billed for. */
 export const ENTRIES_MAX = 1_024;
 
+/**
+ * Entries that one write adds: each of QoS 2 is written with a deduplication record of its own, and a transaction has a
+ * hundred items.
+ */
+export const ENTRIES_AT_ONCE_MAX = 99;
+
 /** Up to this size a record costs one write unit; with what would make it larger a publisher appends. */
 export const RECORD_BYTES_MAX = 1_024;
 

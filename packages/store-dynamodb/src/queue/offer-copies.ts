@@ -1,4 +1,5 @@
 import {
+  ENTRIES_AT_ONCE_MAX,
   ENTRIES_MAX,
   FIRST_BATCH_BYTES_MAX,
   namesDequeued,
@@ -58,7 +59,8 @@ function wait(copies: readonly Copy[], isOneInLog: boolean): Effect[] {
 function countThatFits(record: QueueRecord, offer: Offer, copies: readonly Copy[]): number {
   if (!mayGoDirectly(record, offer)) return 0;
   const places = record.receiveMaximum - placesTaken(record);
-  let count = Math.max(0, Math.min(copies.length, places, ENTRIES_MAX - record.entries.length));
+  const room = Math.min(places, ENTRIES_MAX - record.entries.length, ENTRIES_AT_ONCE_MAX);
+  let count = Math.max(0, Math.min(copies.length, room));
   while (count > 0 && !hasBytesFor(record, copies.slice(0, count))) count -= 1;
   return count;
 }

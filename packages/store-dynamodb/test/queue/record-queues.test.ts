@@ -94,6 +94,21 @@ await withService((service) => {
     },
   );
 
+  it('as many messages of QoS 2 as a window holds may come in one frame', async () => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c', { attachment: { receiveMaximum: 200 } });
+    const offers = Array.from({ length: 120 }, (_, number) => ({
+      message: messageOf(number, { qos: 2 }),
+      deliveries: [deliveryTo({ ...session }, { qos: 2, copy: '0' })],
+    }));
+    const offered = await stores.queues.offerAll(offers, ROOMY);
+    await offered.append();
+    const sent = offers.filter(({ deliveries: [delivery] }) => (delivery?.packetId ?? 0) > 0);
+    expect(sent.length).toBeGreaterThan(0);
+    expect(sent.length + (await stores.queues.length(session))).toBe(120);
+  });
+
   it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {
     const stores = service.make();
     const tenant = unique('tenant');
