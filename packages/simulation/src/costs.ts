@@ -7,7 +7,7 @@ const SECONDS_PER_MONTH = 30 * 24 * 3_600;
 const POLLS_PER_MAPPING_MONTH = 650_000;
 
 /** The usage of a run, in billed units. */
-export function usageOfRun({ tally, parts }: Run, connectionMinutes: number): Usage {
+export function usageOfRun({ tally, parts }: Pick<Run, 'tally' | 'parts'>, connectionMinutes: number): Usage {
   return scaleUsage(
     {
       gatewayMessagesIn: tally.framesIn,

@@ -1,11 +1,19 @@
 import type { Model, StoreUse } from './model.ts';
 
+/** API Gateway bills a message for each 32 KB begun. */
+const BILLED_BYTES = 32_768;
+
 /** The work of a frame besides its calls on the store. */
 export interface FrameWork {
   readonly use: StoreUse;
   readonly replyBytes: number;
-  /** `handshake`: `$connect`, which is no message. `loss`: `$disconnect`, which is not throttled. @default 'message' */
-  readonly kind?: 'message' | 'handshake' | 'loss';
+  /**
+   * `handshake`: `$connect`, which is no message. `loss`: `$disconnect`, which is not throttled. `acknowledgement`: a
+   * message that has no reply.
+   *
+   * @default 'message'
+   */
+  readonly kind?: 'message' | 'acknowledgement' | 'handshake' | 'loss';
   /** Posts, jobs: calls `then` when the reply may be given, and says whether it may. */
   readonly work?: (then: (isDone: boolean) => void) => void;
   /** The reply has reached the client; or nothing will. */
@@ -33,7 +41,7 @@ export class Frames {
       return;
     }
     this.#model.count((tally) => {
-      if (kind === 'message') tally.framesIn += 1;
+      if (kind === 'message' || kind === 'acknowledgement') tally.framesIn += 1;
     });
     loop.after(this.#hopMs(), () => this.#start(frame));
   }
@@ -67,7 +75,7 @@ export class Frames {
       tally.billedMs += Math.ceil(loop.nowMs - startedAtMs);
       if (!isDone) tally.framesFailed += 1;
       else if ((frame.kind ?? 'message') === 'message') {
-        tally.replies += 1;
+        tally.replies += Math.max(1, Math.ceil(frame.replyBytes / BILLED_BYTES));
         tally.bytesOut += frame.replyBytes;
       }
     });

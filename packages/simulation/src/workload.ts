@@ -1,3 +1,5 @@
+import { type FieldsOf, numbersFrom, SimulationError } from './fields.ts';
+
 /** The clients' workload. Every number has a default but `connections`. */
 export interface SimulatedWorkload {
   readonly connections: number;
@@ -23,17 +25,9 @@ export interface SimulatedWorkload {
   readonly seed: number;
 }
 
-interface Field {
-  readonly help: string;
-  readonly least: number;
-  readonly most: number;
-  readonly preset?: number;
-  readonly isWhole?: boolean;
-}
-
 const BILLION = 1_000_000_000;
 
-export const WORKLOAD_FIELDS: { readonly [K in keyof SimulatedWorkload]: Field } = {
+export const WORKLOAD_FIELDS: FieldsOf<SimulatedWorkload> = {
   connections: { help: 'Clients that are connected.', least: 1, most: BILLION, isWhole: true },
   messagesPerSecond: {
     help: 'Messages that all publishers together publish in a second.',
@@ -99,47 +93,20 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof SimulatedWorkload]: Field }
   },
 };
 
-/** A workload that cannot be simulated; the message says which field and what it may be. */
-export class SimulationError extends Error {
-  override readonly name = 'SimulationError';
-}
-
-const NAMES = Object.keys(WORKLOAD_FIELDS) as readonly (keyof SimulatedWorkload)[];
-
 /**
  * Fills the defaults in.
  *
  * @throws {SimulationError} for a field that is unknown, missing or out of its range
  */
 export function workloadFrom(given: unknown): SimulatedWorkload {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new SimulationError('A workload is an object, as {"connections": 1000, "messagesPerSecond": 100}');
+  const read = numbersFrom(WORKLOAD_FIELDS, given, '{"connections": 1000, "messagesPerSecond": 100}');
+  if (read.connections === undefined) {
+    throw new SimulationError('A workload needs the number of its connections');
   }
-  const fields: Readonly<Record<string, unknown>> = { ...given };
-  for (const name of Object.keys(fields)) {
-    if (!Object.hasOwn(WORKLOAD_FIELDS, name)) {
-      throw new SimulationError(`"${name}" is no field of a workload. There are ${NAMES.join(', ')}`);
-    }
-  }
-  const read = Object.fromEntries(NAMES.map((name) => [name, fieldFrom(name, fields[name])]));
-  const publishers = read.publishers ?? Math.max(1, Math.floor((read.connections ?? 1) / 2));
+  const publishers = read.publishers ?? Math.max(1, Math.floor(read.connections / 2));
   const workload = { ...read, publishers, topics: read.topics ?? publishers } as SimulatedWorkload;
   if (workload.messagesPerSecond > 0 === workload.messagesOnce > 0) {
     throw new SimulationError('A workload needs "messagesPerSecond" or "messagesOnce", and not both');
   }
   return workload;
-}
-
-function fieldFrom(name: keyof SimulatedWorkload, value: unknown): number | undefined {
-  const { least, most, preset, isWhole = false } = WORKLOAD_FIELDS[name];
-  if (value === undefined || value === null) {
-    if (name === 'connections') throw new SimulationError('A workload needs the number of its connections');
-    return preset;
-  }
-  const isFit = typeof value === 'number' && value >= least && value <= most;
-  if (isFit && (!isWhole || Number.isInteger(value))) return value;
-  const kind = isWhole ? 'a whole number' : 'a number';
-  throw new SimulationError(
-    `"${name}" is ${kind} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}, not ${JSON.stringify(value)}`,
-  );
 }
