@@ -4,7 +4,7 @@ import type { Quotas } from '../quotas.ts';
 import type { ServiceTimes } from '../service-times.ts';
 import { workloadFrom } from '../workload.ts';
 import { bufferCapacity, MessagesAway, packetBytesOf } from './messages-away.ts';
-import type { ReconnectRule } from './reconnect-waits.ts';
+import { laterWaitsOf, type ReconnectRule } from './reconnect-waits.ts';
 import { ReturningClient } from './returning-client.ts';
 import { KEPT_LOSS_USE, LOSS_USE, MARK_LOST_USE } from './uses.ts';
 import type { FleetWorkload } from './workload.ts';
@@ -43,7 +43,7 @@ export class Fleet {
   handshakesRefused = 0;
 
   constructor(workload: FleetWorkload, { way, firstWaitSeconds, quotas, times }: FleetOptions) {
-    const { clients, messageEverySeconds, resumeSeconds, reconnectSecondsMax, seed } = workload;
+    const { clients, messageEverySeconds, resumeSeconds, seed } = workload;
     const traffic = {
       connections: clients,
       messagesPerSecond: clients / messageEverySeconds,
@@ -53,7 +53,7 @@ export class Fleet {
     this.model = new Model(workloadFrom(traffic), quotas, times, 0);
     this.frames = new Frames(this.model);
     this.way = way;
-    this.rule = { firstWaitSeconds, secondsMax: reconnectSecondsMax };
+    this.rule = { ...laterWaitsOf(workload), firstWaitSeconds };
     this.resumeMs = resumeSeconds * 1_000;
     this.capacity = bufferCapacity(workload);
     this.packetBytes = packetBytesOf(workload);

@@ -3,7 +3,7 @@ import type { Quotas } from '../quotas.ts';
 import { Random } from '../random.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import { RETURN_SECONDS_MAX } from './fleet.ts';
-import { reconnectWaitMs } from './reconnect-waits.ts';
+import { laterWaitsOf, reconnectWaitMs } from './reconnect-waits.ts';
 import type { FleetWorkload } from './workload.ts';
 
 /** A session moves after this share of its connection's life, at random between the two (packages/client/src/limits.ts). */
@@ -40,7 +40,7 @@ export function plannedMoves(workload: FleetWorkload, quotas: Quotas): PlannedHa
 
 /** No session moves: the gateway cuts each connection at the same age, and its client reconnects. */
 export function cutsForAge(workload: FleetWorkload, quotas: Quotas): PlannedHandshakes {
-  const rule = { firstWaitSeconds: 0, secondsMax: workload.reconnectSecondsMax };
+  const rule = { ...laterWaitsOf(workload), firstWaitSeconds: 0 };
   return handshakesOf(workload, quotas, {
     ageMs: () => workload.connectionSeconds * 1_000,
     againMs: (refused, random) => reconnectWaitMs(refused + 1, rule, () => random.next()),

@@ -1,9 +1,18 @@
+import type { FleetWorkload } from './workload.ts';
+
 /** The rule of waits before reconnects. */
 export interface ReconnectRule {
   /** Before the first try a random time up to this. The clients of today have 0. */
   readonly firstWaitSeconds: number;
+  /** Before the nth try a random time up to 2ⁿ seconds, and up to this at least. The clients of today have 0. */
+  readonly laterWaitSeconds: number;
   /** The longest wait before a later try. */
   readonly secondsMax: number;
+}
+
+/** The rule of a workload's later tries. */
+export function laterWaitsOf({ laterWaitSeconds, reconnectSecondsMax }: FleetWorkload) {
+  return { laterWaitSeconds, secondsMax: reconnectSecondsMax };
 }
 
 /** mqtt.js takes 0 for "never". */
@@ -17,7 +26,7 @@ const SECONDS_MIN = 1;
  */
 export function reconnectWaitMs(attempt: number, rule: ReconnectRule, random: () => number): number {
   if (attempt === 1) return firstWaitMs(rule, random);
-  const maxSeconds = Math.min(rule.secondsMax, 2 ** attempt);
+  const maxSeconds = Math.min(rule.secondsMax, Math.max(rule.laterWaitSeconds, 2 ** attempt));
   return Math.round((SECONDS_MIN + random() * (maxSeconds - SECONDS_MIN)) * 1_000);
 }
 

@@ -12,6 +12,8 @@ export interface FleetWorkload {
   readonly bufferMessages: number;
   /** A wait before the first try that is compared with none: a random time up to this. */
   readonly firstWaitSeconds: number;
+  /** Before the nth try a client waits a random time up to 2ⁿ seconds, and up to this at least. */
+  readonly laterWaitSeconds: number;
   /** The longest wait before a later try. */
   readonly reconnectSecondsMax: number;
   /** The age at which the gateway cuts a connection. */
@@ -54,6 +56,12 @@ export const FLEET_FIELDS: FieldsOf<FleetWorkload> = {
     least: 0,
     most: 3_600,
     preset: 60,
+  },
+  laterWaitSeconds: {
+    help: 'Before the nth try a client waits a random time up to 2ⁿ seconds, and up to this at least.',
+    least: 0,
+    most: 3_600,
+    preset: 0,
   },
   reconnectSecondsMax: {
     help: 'The longest wait before a later try (packages/client/src/limits.ts).',
