@@ -56,6 +56,8 @@ function* received(
   if (isFailure(reasonCode)) return yield* completed(context, link, connection, 'pubrec', packetId);
   const outcome = yield* waitFor(context.ports.queues.release(connection.session, packetId));
   if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace('pubrec', packetId));
+  // To a PUBREL the client would complete the message, and take the next PUBLISH for another one.
+  if (outcome === 'ended') return;
   reply(link, connection, answer('pubrel', packetId, outcome === 'done'));
 }
 

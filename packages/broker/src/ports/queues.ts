@@ -17,9 +17,9 @@ export type CompletingPacket = 'puback' | 'pubrec' | 'pubcomp';
 /**
  * The outcome of an acknowledgement. 'unknown': the packet id is not in use. 'out-of-place': the exchange of this
  * message does not have the packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing was
- * changed.
+ * changed. 'ended': the connection has lost its session, so the message will be sent again; said of PUBREC alone.
  */
-export type Acknowledged = 'done' | 'unknown' | 'out-of-place';
+export type Acknowledged = 'done' | 'unknown' | 'out-of-place' | 'ended';
 
 /** A message for some sessions, all at QoS 1 or 2. */
 export interface Offer {

@@ -36,8 +36,17 @@ export class RecordAcknowledgements {
     });
   }
 
+  /**
+   * PUBREC, which is answered. On a connection that the session has lost, its message will be sent again: to a PUBREL that
+   * says that there is none the client would complete the message, and take the next one for another.
+   */
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
-    return await this.#change(session, (record) => acknowledged(record, { packet: 'pubrec', packetId }));
+    const outcome = await this.#change(session, (record) =>
+      acknowledged(record, { packet: 'pubrec', packetId }),
+    );
+    if (outcome !== 'unknown') return outcome;
+    const held = this.heldFor(session) ?? (await this.#records.find(session));
+    return held !== undefined && isOther(held, session) ? 'ended' : outcome;
   }
 
   /** The session's record with what the frame has acknowledged. Undefined: nothing of it. */

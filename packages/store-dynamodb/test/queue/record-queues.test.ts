@@ -94,6 +94,19 @@ await withService((service) => {
     },
   );
 
+  it('a PUBREC on a connection that the session has lost is not answered: the message comes again', async () => {
+    const stores = service.make();
+    const tenant = unique('tenant');
+    const { session } = await open(stores, tenant, 'c');
+    const delivery = deliveryTo({ ...session }, { qos: 2 });
+    await stores.queues.offer(messageOf(1, { qos: 2 }), [delivery], ROOMY);
+    await detach(stores, session, 'c:1');
+    const frame = stores.forEvent({ connectionId: 'c:1', looksAtEnd: true });
+    expect(await frame.queues.release({ ...session }, delivery.packetId)).toBe('ended');
+    const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+    expect(await stores.queues.next(back, PAGE, NOW_MS)).toMatchObject([{ type: 'publish' }]);
+  });
+
   it('as many messages of QoS 2 as a window holds may come in one frame', async () => {
     const stores = service.make();
     const tenant = unique('tenant');
