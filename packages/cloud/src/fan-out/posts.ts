@@ -77,7 +77,10 @@ export class FanOutPosts {
   /** From then on nothing is sent; posts under way still have time to end. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
+  /** Those whose session has moved stand here twice: also by the connection to which it has. */
   readonly #retried = new Map<ConnectionId, Retry>();
+  /** As long as it is not known whether the session of a connection that is gone has moved. */
+  readonly #redirecting = new Set<Promise<boolean>>();
   /** Gone, or to be closed: nothing may come to them out of order. Each with the connection that it had moved to. */
   readonly #ended = new Map<ConnectionId, ConnectionId>();
 
@@ -103,6 +106,8 @@ export class FanOutPosts {
     const waiting = posts.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
     await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
+    // The next slice may name the connection that a session has moved to. Its frames join those that follow there.
+    while (this.#redirecting.size > 0) await Promise.all(this.#redirecting);
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.finishRetries();
   }
 
@@ -210,8 +215,8 @@ export class FanOutPosts {
    *     ends, and is forgotten
    */
   #end(delivery: Delivery): void {
-    const { connectionId } = delivery;
-    if (this.#retried.get(connectionId)?.delivery === delivery) this.#retried.delete(connectionId);
+    for (const connectionId of [delivery.connectionId, delivery.to])
+      if (this.#retried.get(connectionId)?.delivery === delivery) this.#retried.delete(connectionId);
   }
 
   async #retry(delivery: Delivery, refusedBy: Exclude<PostOutcome, 'sent'>): Promise<void> {
@@ -277,10 +282,18 @@ export class FanOutPosts {
 
   /** True where the session of a connection that is gone has moved to another one. */
   async #follows(delivery: Delivery): Promise<boolean> {
+    const redirected = this.#redirect(delivery);
+    this.#redirecting.add(redirected);
+    return redirected.finally(() => this.#redirecting.delete(redirected));
+  }
+
+  async #redirect(delivery: Delivery): Promise<boolean> {
     const to = await this.#options.movedTo(delivery.to).catch(() => undefined);
     if (to === undefined) return false;
+    const retry = this.#retried.get(delivery.connectionId);
     delivery.to = to;
     delivery.tries = 0;
+    if (retry !== undefined) this.#retried.set(to, retry);
     return true;
   }
 
@@ -323,7 +336,7 @@ export class FanOutPosts {
     const left = leftOf(delivery);
     const isLoss = mustArrive(delivery);
     if (outcome === 'gone' || isLoss) {
-      this.#ended.set(connectionId, to);
+      this.#ended.set(connectionId, to).set(to, to);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
       // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
       const onUnclosed = outcome === 'gone' ? [] : onUnfinished;

@@ -26,7 +26,10 @@ function slice(...connectionIds: readonly string[]): Map<string, PacketSequence>
 }
 
 /** Posts that the test answers. */
-function posting(hasTime: () => boolean = () => true) {
+function posting(
+  hasTime: () => boolean = () => true,
+  movedTo: (connectionId: string) => Promise<string | undefined> = async () => undefined,
+) {
   const asked: Post[] = [];
   const sent: string[] = [];
   const clock = { nowMs: 0, now: () => clock.nowMs };
@@ -46,7 +49,7 @@ function posting(hasTime: () => boolean = () => true) {
     },
   };
   const { environment, done } = environmentWhere('sent');
-  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, movedTo: async () => undefined };
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, movedTo };
   const lost = new LostConnections(environment, hasTime);
   const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), DEADLINE_MS, lost);
   /** Answers what has been asked and not been answered. */
@@ -56,6 +59,53 @@ function posting(hasTime: () => boolean = () => true) {
   };
   return { posts, asked, sent, done, answer, clock, gets };
 }
+
+describe('a frame for a connection whose session has moved', () => {
+  it('comes to the new one before those of the next slice, which name it', async () => {
+    let find: (to: string) => void = () => {};
+    const moved = new Promise<string>((resolve) => {
+      find = resolve;
+    });
+    const { posts, asked, sent, answer } = posting(
+      () => true,
+      () => moved,
+    );
+    let isPosted = false;
+    const first = posts
+      .post(slice('old'), () => {})
+      .then(() => {
+        isPosted = true;
+      });
+    await answer('gone');
+    expect(isPosted).toBe(false);
+    find('new');
+    await first;
+    const second = posts.post(slice('new'), () => {});
+    await idle();
+    expect(asked).toHaveLength(1);
+    await answer('throttled');
+    expect(asked).toHaveLength(1);
+    await answer('sent');
+    await answer('sent');
+    await Promise.all([second, posts.finishAll()]);
+    expect(sent).toEqual(['new', 'new']);
+  });
+
+  it('is not sent where the new one is to be closed', async () => {
+    const { posts, asked, done, answer } = posting(
+      () => true,
+      async () => 'new',
+    );
+    const first = posts.post(slice('old'), () => {});
+    await answer('gone');
+    await answer('too-large');
+    await first;
+    await posts.post(slice('new'), () => {});
+    expect(asked).toEqual([]);
+    await posts.finishAll();
+    expect(done.filter((each) => each.includes('delete'))).toEqual(['delete new']);
+  });
+});
 
 describe('a frame for a connection to which another one is tried again', () => {
   it('leaves behind that one, or by itself, also when it comes in the turn in which that one was taken', async () => {
