@@ -49,6 +49,8 @@ function connected(client: MqttClient): Promise<void> {
 async function open(clock?: ManualClock): Promise<{ client: MqttClient; settled: () => Promise<void> }> {
   const transport = createTransport(
     clock && {
+      // It moves in the middle between the earliest and the latest moment.
+      random: () => 0.5,
       timers: {
         now: () => clock.now(),
         setTimeout: (callback, milliseconds) => clock.setTimer(milliseconds, callback),

@@ -7,7 +7,7 @@ import type { Workload } from './workload.ts';
 export function assumptionsOf(workload: Workload, rates: Rates): readonly string[] {
   return [
     `List prices of ${PRICE_BOOK_REGION}, read in ${PRICE_BOOK_DATE}, without free tiers, discounts and taxes; a month of ${workload.days} days.`,
-    `Each client connects ${shown(workload.connectsPerDay)} times a day; API Gateway ends a connection after two hours.`,
+    `Each client connects ${times(workload.connectsPerDay)} a day and moves ${times(workload.movesPerDay)} to another connection; API Gateway ends a connection after two hours.`,
     'Clients use the Apus transport: one frame in flight, a ping only after nine minutes without a frame that is answered, no PUBACK where nothing is kept.',
     packingSentence(workload, rates),
     `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
@@ -39,6 +39,10 @@ function standingSentences({ secrets, alarms, dashboards }: Workload): readonly 
   return [
     "A deployment's secret, alarms, metrics and dashboard are left out: less than $10 a month, most of it free of charge in an account without others (docs/deploy.md).",
   ];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${shown(count)} times`;
 }
 
 function shown(value: number): string {

@@ -23,6 +23,10 @@ export interface Budgets {
   readonly exactlyOnceDraw: Units;
   readonly acknowledgeFrame: Units;
   readonly acknowledge: Units;
+  /** Of a session that ends with its connection, without its filters. */
+  readonly move: Units;
+  readonly moveFilter: Units;
+  readonly movePersistent: Units;
   readonly disconnect: Units;
   readonly disconnectFilter: Units;
 }
@@ -42,6 +46,9 @@ export const DESIGN_BUDGETS: Budgets = {
   exactlyOnceDraw: { reads: 0, writes: 0 },
   acknowledgeFrame: { reads: 0, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
+  move: { reads: 4, writes: 4 },
+  moveFilter: { reads: 0, writes: 1 },
+  movePersistent: { reads: 4, writes: 4 },
   disconnect: { reads: 1, writes: 2 },
   disconnectFilter: { reads: 1, writes: 1 },
 };
@@ -61,6 +68,9 @@ export const MEASURED_BUDGETS: Budgets = {
   exactlyOnceDraw: { reads: 0.38, writes: 1.04 },
   acknowledgeFrame: { reads: 2, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
+  move: { reads: 6, writes: 4 },
+  moveFilter: { reads: 0, writes: 1 },
+  movePersistent: { reads: 4, writes: 4 },
   disconnect: { reads: 4, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
 };

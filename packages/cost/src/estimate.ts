@@ -103,6 +103,7 @@ function floorOfWorkload(workload: Workload, rates: Rates): Floor {
   const kept = qos === 2 ? 1 : qos === 1 ? persistentShare : 0;
   return floorOf({
     connects: rates.connects,
+    moves: rates.moves,
     subscribes: subscribeFrames(workload, rates.connects),
     publishes,
     publishAnswers: qos === 0 ? 0 : publishes,

@@ -58,6 +58,7 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   subscribe: 'subscribing',
   disconnect: 'disconnecting',
   heartbeat: 'the heartbeats of idle clients',
+  move: 'moving sessions before the gateway ends their connections',
   publish: 'publishing',
   deliver: 'delivering',
   'fan-out': 'the workers of wide filters',

@@ -8,6 +8,8 @@ import { addUsage, type Usage, usage } from './usage.ts';
 export interface UnavoidableFrames {
   /** CONNECT; its CONNACK is one more. */
   readonly connects: number;
+  /** Before the gateway ends a connection; each is answered. */
+  readonly moves: number;
   /** Frames with a SUBSCRIBE; each is answered. */
   readonly subscribes: number;
   /** Frames from clients with a PUBLISH or, at QoS 2, a PUBREL. */
@@ -30,10 +32,10 @@ export interface Floor {
 }
 
 export function floorOf(frames: UnavoidableFrames): Floor {
-  const { connects, subscribes, publishes, publishAnswers, deliveries, deliveryAnswers } = frames;
+  const { connects, moves, subscribes, publishes, publishAnswers, deliveries, deliveryAnswers } = frames;
   const exchanges = usage({
-    gatewayMessagesIn: connects + subscribes + publishes + deliveryAnswers,
-    gatewayMessagesOut: connects + subscribes + publishAnswers + deliveries,
+    gatewayMessagesIn: connects + moves + subscribes + publishes + deliveryAnswers,
+    gatewayMessagesOut: connects + moves + subscribes + publishAnswers + deliveries,
   });
   const minutes = usage({ connectionMinutes: frames.connectionMinutes });
   const framesUsd = billOf(exchanges).usd;

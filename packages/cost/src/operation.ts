@@ -8,6 +8,7 @@ export type OperationName =
   | 'subscribe'
   | 'disconnect'
   | 'heartbeat'
+  | 'move'
   | 'publish'
   | 'deliver'
   | 'fan-out'

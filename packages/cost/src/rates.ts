@@ -20,6 +20,7 @@ export interface Rates {
   readonly onlineHours: number;
   readonly connectionMinutes: number;
   readonly connects: number;
+  readonly moves: number;
   readonly publishes: number;
   readonly deliveries: number;
   /** A PUBLISH, in MQTT bytes. */
@@ -46,6 +47,7 @@ export function ratesOf(workload: Workload): Rates {
     onlineHours,
     connectionMinutes: onlineHours * 60,
     connects: clients * workload.connectsPerDay * days,
+    moves: clients * workload.movesPerDay * days,
     publishes,
     deliveries: publishes * fanOut,
     packetBytes,

@@ -8,8 +8,10 @@ import type { Workload } from './workload.ts';
 const CONNACK_BYTES = 40;
 const SUBACK_BYTES = 8;
 const SHORT_REPLY_BYTES = 3;
+/** A ticket is no MQTT: a connection id and 128 bits, in about as many characters as this many bytes have. */
+const TICKET_BYTES = 36;
 
-/** Being there: connecting, subscribing, proving that one is alive, leaving. */
+/** Being there: connecting, subscribing, proving that one is alive, moving to another connection, leaving. */
 export function sessionOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
   const online = usage({ connectionMinutes: rates.connectionMinutes });
   return [
@@ -17,6 +19,7 @@ export function sessionOperations(workload: Workload, rates: Rates, budgets: Bud
     connect(workload, rates, budgets),
     subscribe(workload, rates, budgets),
     heartbeat(workload, rates),
+    move(workload, rates, budgets),
     disconnect(workload, rates, budgets),
   ];
 }
@@ -64,10 +67,24 @@ function heartbeat(workload: Workload, { pings }: Rates): Operation {
   };
 }
 
-/**
- * Every connection ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before; the gateway
- * cuts a client that is always on every two hours.
- */
+/** `$connect` of the new connection, the frame with the ticket, and `$disconnect` of the old one. */
+function move(workload: Workload, { moves }: Rates, budgets: Budgets): Operation {
+  const { frameMs, persistentShare, subscriptions } = workload;
+  const ephemeral = moves * (1 - persistentShare);
+  return {
+    name: 'move',
+    count: moves,
+    usage: addUsage(
+      invocations(2 * moves, frameMs, workload),
+      exchanges(moves, workload, { answerBytes: TICKET_BYTES }),
+      units(ephemeral, budgets.move),
+      units(ephemeral * subscriptions, budgets.moveFilter),
+      units(moves - ephemeral, budgets.movePersistent),
+    ),
+  };
+}
+
+/** Every connection ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before. */
 function disconnect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
   const { clients, days, hours, persistentShare, subscriptions } = workload;
   const goodbyes = hours < 24 ? Math.min(connects, clients * days) : 0;

@@ -4,6 +4,7 @@ export interface Workload {
   readonly hours: number;
   readonly days: number;
   readonly connectsPerDay: number;
+  readonly movesPerDay: number;
   readonly subscriptions: number;
   readonly publishesPerHour: number;
   readonly publisherShare: number;
@@ -49,8 +50,13 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
   hours: { help: 'Hours a day that each of them is connected.', least: 0, most: 24, preset: 24 },
   days: { help: 'Days of the month.', least: 1, most: 31, preset: 30 },
   connectsPerDay: {
-    help: 'CONNECTs of each client a day. Default: one for each two hours begun, when the gateway ends a connection.',
+    help: 'CONNECTs of each client a day. Default: 1; with --moves-per-day 0 one for each two hours begun.',
     least: 1,
+    most: 86_400,
+  },
+  movesPerDay: {
+    help: 'Moves of each client a day, before the gateway ends a connection at two hours. Default: one in 103 minutes.',
+    least: 0,
     most: 86_400,
   },
   subscriptions: { help: 'Topic filters of each client.', least: 0, most: 10_000, preset: 1 },
@@ -119,6 +125,9 @@ const NAMES = Object.keys(WORKLOAD_FIELDS) as readonly (keyof Workload)[];
 /** API Gateway ends a connection at this age. */
 const CONNECTION_HOURS_MAX = 2;
 
+/** The transport moves at a random moment between 75 and 96 hundredths of that (docs/text-frames.md, section 12). */
+const MOVE_HOURS = (CONNECTION_HOURS_MAX * (0.75 + 0.96)) / 2;
+
 /**
  * Fills the defaults in.
  *
@@ -135,10 +144,10 @@ export function workloadFrom(given: unknown): Workload {
   }
   const read = Object.fromEntries(NAMES.map((name) => [name, fieldFrom(name, fields[name])]));
   const { hours } = read as { hours: number };
-  return {
-    ...read,
-    connectsPerDay: read.connectsPerDay ?? Math.max(1, Math.ceil(hours / CONNECTION_HOURS_MAX)),
-  } as Workload;
+  const cuts = read.movesPerDay === 0 ? Math.ceil(hours / CONNECTION_HOURS_MAX) : 0;
+  const connectsPerDay = read.connectsPerDay ?? Math.max(1, cuts);
+  const movesPerDay = read.movesPerDay ?? connectsPerDay * Math.floor(hours / connectsPerDay / MOVE_HOURS);
+  return { ...read, connectsPerDay, movesPerDay } as Workload;
 }
 
 function fieldFrom(name: keyof Workload, value: unknown): number | undefined {

@@ -24,10 +24,37 @@ describe('an estimate, by hand', () => {
     expect(usage.connectionMinutes).toBe(14_400_000);
     expect(traffic.publishes).toBe(14_400_000);
     expect(traffic.deliveries).toBe(144_000_000);
-    // 4 connections a day, each a CONNECT and a SUBSCRIBE; one goodbye a day; no ping, since who publishes is alive.
-    const connects = 1_000 * 4 * 30;
-    expect(usage.gatewayMessagesIn).toBe(14_400_000 + 2 * connects + 30_000);
-    expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + 2 * connects + 30_000);
+    // One connection a day, a CONNECT and a SUBSCRIBE, and four moves; one goodbye a day; no ping, since who publishes is alive.
+    const connects = 1_000 * 30;
+    const moves = 4 * connects;
+    expect(usage.gatewayMessagesIn).toBe(14_400_000 + 2 * connects + moves + 30_000);
+    expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + 2 * connects + moves + 30_000);
+  });
+
+  it('without moves a client connects anew for each two hours begun', () => {
+    const { workload, operations } = estimate({ clients: 1, hours: 7, movesPerDay: 0 });
+    expect(workload.connectsPerDay).toBe(4);
+    expect(operations.map(({ name }) => name)).not.toContain('move');
+  });
+
+  it('a client that connects often enough does not move', () => {
+    expect(estimate({ clients: 1, hours: 8, connectsPerDay: 5 }).workload.movesPerDay).toBe(0);
+    expect(estimate({ clients: 1, hours: 8, connectsPerDay: 4 }).workload.movesPerDay).toBe(4);
+  });
+
+  it('a move is three invocations, two frames, and a write for each filter', () => {
+    const given = { clients: 1, days: 1, movesPerDay: 1 };
+    expect(operation({ ...given, subscriptions: 10 }, 'move').usage).toMatchObject({
+      gatewayMessagesIn: 1,
+      gatewayMessagesOut: 1,
+      lambdaRequests: 3,
+      dynamodbReadUnits: 6,
+      dynamodbWriteUnits: 14,
+    });
+    expect(operation({ ...given, subscriptions: 10, persistentShare: 1 }, 'move').usage).toMatchObject({
+      dynamodbReadUnits: 4,
+      dynamodbWriteUnits: 4,
+    });
   });
 
   it('with half a filter a client, half of the clients subscribe', () => {
@@ -138,8 +165,8 @@ describe('an estimate, by hand', () => {
   it('the floor is frames and minutes: a message in, its answer, a message out', () => {
     const { floor } = estimate({ ...QUIET, clients: 1, publishesPerHour: 100, qos: 1, subscriptions: 0 });
     expect(floor.usage).toMatchObject({
-      gatewayMessagesIn: 72_000 + 360,
-      gatewayMessagesOut: 2 * 72_000 + 360,
+      gatewayMessagesIn: 72_000 + 30 + 420,
+      gatewayMessagesOut: 2 * 72_000 + 30 + 420,
       lambdaRequests: 0,
     });
     expect(floor.usd).toBeCloseTo(billOf(floor.usage).usd, 12);

@@ -77,6 +77,7 @@ const workloads = fc.record({
   clients: fc.integer({ min: 1, max: 100_000 }),
   hours: fc.double({ min: 0.5, max: 24, noNaN: true }),
   connectsPerDay: fc.integer({ min: 1, max: 50 }),
+  movesPerDay: fc.integer({ min: 0, max: 50 }),
   subscriptions: fc.integer({ min: 0, max: 20 }),
   publishesPerHour: fc.double({ min: 0, max: 100_000, noNaN: true }),
   publisherShare: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -103,17 +104,21 @@ describe('an estimate', () => {
     );
   });
 
-  it.each(['clients', 'publishesPerHour', 'fanOut', 'subscriptions', 'connectsPerDay'] as const)(
-    'does not fall when %s grows',
-    (name) => {
-      fc.assert(
-        fc.property(workloads, fc.integer({ min: 1, max: 1_000 }), (workload, more) => {
-          const grown = { ...workload, [name]: workload[name] + more };
-          expect(usdOf(grown)).toBeGreaterThanOrEqual(usdOf(workload) * (1 - 1e-9));
-        }),
-      );
-    },
-  );
+  it.each([
+    'clients',
+    'publishesPerHour',
+    'fanOut',
+    'subscriptions',
+    'connectsPerDay',
+    'movesPerDay',
+  ] as const)('does not fall when %s grows', (name) => {
+    fc.assert(
+      fc.property(workloads, fc.integer({ min: 1, max: 1_000 }), (workload, more) => {
+        const grown = { ...workload, [name]: workload[name] + more };
+        expect(usdOf(grown)).toBeGreaterThanOrEqual(usdOf(workload) * (1 - 1e-9));
+      }),
+    );
+  });
 
   it('does not fall with a higher QoS', () => {
     // A publication that is answered proves the connection, and saves its publisher a heartbeat: those are left out.

@@ -211,12 +211,13 @@ describe('an idle client, a month', () => {
   );
   const traffic = { ...NO_TRAFFIC, connectionMinutes: 43_200 };
 
-  it('0.0258: minutes 0.0108, 4,800 pings 0.0114, 360 reconnects 0.0037', () => {
+  it('0.0253: minutes 0.0108, 4,800 pings 0.0114, 30 connections 0.0003, 420 moves 0.0028', () => {
     const { usd } = billOf({ ...idle.usage, dataTransferOutBytes: 0 });
     const pings = 4_800 * (2 + INVOCATION);
-    const reconnects = 360 * (4 + 4 * INVOCATION + 4 * 0.125 + 7 * 0.625);
-    expect(usd).toBeCloseTo(0.0108 + (pings + reconnects) / MILLION, 10);
-    expect(usd).toBeCloseTo(0.0258, 3);
+    const connections = 30 * (4 + 4 * INVOCATION + 4 * 0.125 + 7 * 0.625);
+    const moves = 420 * (2 + 3 * INVOCATION + 4 * 0.125 + 5 * 0.625);
+    expect(usd).toBeCloseTo(0.0108 + (pings + connections + moves) / MILLION, 10);
+    expect(usd).toBeCloseTo(0.0253, 4);
   });
 
   it('0.0035 at IoT Core, 0.086 at EMQX Serverless, 0.043 at Ably', () => {

@@ -32,6 +32,8 @@ describe('what `apus cost` estimates with is what the table of docs/costs.md say
     ['CONNECT, clean', BUDGETS.connect],
     ['CONNECT, persistent, session continues', BUDGETS.connectPersistent],
     ['SUBSCRIBE, narrow filter', sum(BUDGETS.subscribeFrame, BUDGETS.subscribeFilter)],
+    ['Move, clean, one filter', sum(BUDGETS.move, BUDGETS.moveFilter)],
+    ['Move, persistent, one filter', BUDGETS.movePersistent],
     ['DISCONNECT, clean, one filter', sum(BUDGETS.disconnect, BUDGETS.disconnectFilter)],
     ['PUBLISH QoS 0 to 1', PUBLISH],
     ['PUBLISH QoS 1 to 1', PUBLISH],

@@ -92,11 +92,17 @@ export class DirectWorld implements World {
     const requestContext = this.#context(connectionId);
     const headers = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1.1, mqtt-text-v1' };
     await this.#invoke(() => this.#functions.routes.connect({ requestContext, headers }));
-    const frame = (marker: string, packets: readonly Fields[]) => this.#frame(connectionId, marker, packets);
+    const frame = (marker: string, packets: readonly Fields[]) =>
+      this.#frame(connectionId, bodyOf(marker, packets));
     return {
       exchange: async (...packets) => replyOf(await frame('.', packets)),
       tell: (...packets) => {
         this.#told = frame(',', packets);
+      },
+      move: async (ticket) => {
+        const reply = replyOf(await this.#frame(connectionId, `~${ticket}`));
+        await this.#disconnected(connectionOf(ticket));
+        return reply;
       },
       nextPush: async () => {
         if (pushes.size === 0) await this.settle();
@@ -184,9 +190,7 @@ export class DirectWorld implements World {
     };
   }
 
-  async #frame(connectionId: string, marker: string, packets: readonly Fields[]): Promise<string> {
-    const offer = packets[0]?.cmd === 'connect' ? OFFER : '';
-    const body = `${offer}${marker}${encodePackets(packets).toString('base64')}`;
+  async #frame(connectionId: string, body: string): Promise<string> {
     this.#tally.messagesIn += Math.max(1, Math.ceil(body.length / BILLED_MESSAGE_BYTES));
     const requestContext = this.#context(connectionId);
     const { routes } = this.#functions;
@@ -274,4 +278,14 @@ function replyOf(text: string): Reply {
   const frame = readServerFrame(text);
   if (frame.kind !== 'reply') throw new Error(`expected a reply, not ${text.slice(0, 100)}`);
   return { ...frame, packets: decodePackets(frame.bytes) };
+}
+
+function bodyOf(marker: string, packets: readonly Fields[]): string {
+  const offer = packets[0]?.cmd === 'connect' ? OFFER : '';
+  return `${offer}${marker}${encodePackets(packets).toString('base64')}`;
+}
+
+/** The connection that a ticket names. */
+function connectionOf(ticket: string): string {
+  return ticket.slice(0, ticket.lastIndexOf('.'));
 }

@@ -160,6 +160,13 @@ function benchClient(client: TextClient, sent: { frames: number; closes: number 
       sent.frames += 1;
       client.send(packets, ',');
     },
+    move(ticket) {
+      sent.frames += 1;
+      // The server cuts the connection that the session leaves.
+      sent.closes += 1;
+      client.sendText(`~${ticket}`);
+      return client.replies.next();
+    },
     nextPush: () => client.pushes.next(),
     close() {
       sent.closes += 1;

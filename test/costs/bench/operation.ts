@@ -1,3 +1,4 @@
+import type { Reply } from '../../support/text-client.ts';
 import type { BenchClient, World } from './world.ts';
 
 /** Frames that no MQTT transport over API Gateway can do without, by direction. */
@@ -31,9 +32,22 @@ export async function connected(
   world: World,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<BenchClient> {
+  return (await connectedWith(world, connectPacket(fields))).client;
+}
+
+/** The same, with the ticket that CONNACK's reply brings (docs/text-frames.md, section 12). */
+export async function connectedWith(
+  world: World,
+  packet: Readonly<Record<string, unknown>>,
+): Promise<{ readonly client: BenchClient; readonly ticket: string }> {
   const client = await world.open();
-  await client.exchange(connectPacket(fields));
-  return client;
+  return { client, ticket: ticketOf(await client.exchange(packet)) };
+}
+
+export function ticketOf({ move = '' }: Reply): string {
+  const [ticket = ''] = move.split(',');
+  if (ticket === '' || ticket.startsWith('!')) throw new Error(`expected a ticket, "${move}" came`);
+  return ticket;
 }
 
 /** Client ids of one length: items do not change their size with the order of a run. */

@@ -2,11 +2,13 @@ import { publish, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,
   connected,
+  connectedWith,
   connectPacket,
   DISCONNECT,
   nextClientId,
   PAYLOAD,
   persistentPacket,
+  ticketOf,
 } from './operation.ts';
 import { publishOne } from './publish-operations.ts';
 import type { BenchClient, World } from './world.ts';
@@ -141,6 +143,40 @@ export const RENEWAL: BenchOperation = {
     };
   },
 };
+
+/** `$connect` of the new connection and `$disconnect` of the old one are parts of it. */
+function moveOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
+  return {
+    name,
+    deliveries: NO_DELIVERY,
+    floor: EXCHANGE,
+    async prepare(world, topic) {
+      const clientId = nextClientId();
+      const packet = isPersistent ? persistentPacket(clientId, true) : connectPacket({ clientId });
+      const { client, ticket } = await connectedWith(world, packet);
+      const topics = Array.from(
+        { length: filters },
+        (_, index) => `${topic}-${String(index).padStart(3, '0')}`,
+      );
+      const [one] = subscribe(topic, { qos: 1 }).subscriptions as readonly object[];
+      await client.exchange({
+        ...subscribe(topic),
+        subscriptions: topics.map((each) => ({ ...one, topic: each })),
+      });
+      return async () => {
+        const next = await world.open();
+        ticketOf(await next.move(ticket));
+      };
+    },
+  };
+}
+
+export const MOVES: readonly BenchOperation[] = [
+  moveOf('Move, clean, one filter', 1, false),
+  moveOf('Move, clean, 10 filters', 10, false),
+  moveOf('Move, clean, 100 filters', 100, false),
+  moveOf('Move, persistent, one filter', 1, true),
+];
 
 /** `$disconnect` is a part of it, as of every end of a connection. */
 export const DISCONNECT_CLEAN: BenchOperation = {

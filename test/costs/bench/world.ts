@@ -1,7 +1,7 @@
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
-export const OFFER = '(nudge)';
+export const OFFER = '(nudge,move)';
 
 /** What was counted, in the units that are billed. */
 export interface Counted {
@@ -25,6 +25,8 @@ export interface BenchClient {
   exchange(...packets: Fields[]): Promise<Reply>;
   /** One frame that wants none. */
   tell(...packets: Fields[]): void;
+  /** The first frame of a connection to which the session of that ticket's moves. */
+  move(ticket: string): Promise<Reply>;
   nextPush(): Promise<Push>;
   /** Closes the WebSocket, as the transport does after DISCONNECT's reply. */
   close(): void;

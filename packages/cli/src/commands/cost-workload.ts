@@ -12,6 +12,7 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'hours',
   'days',
   'connectsPerDay',
+  'movesPerDay',
   'subscriptions',
   'publishesPerHour',
   'publisherShare',
