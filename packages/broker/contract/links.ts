@@ -72,9 +72,9 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       const id = unique('connection');
       await links.save(id, STATE);
       expect(await links.end(id)).toEqual(STATE);
-      expect(await links.load(id)).toEqual({ phase: 'closed' });
+      expect(await links.load(id)).toEqual({ phase: 'closed', before: STATE });
       expect(await links.save(id, STATE)).toBe(false);
-      expect(await links.load(id)).toEqual({ phase: 'closed' });
+      expect(await links.load(id)).toEqual({ phase: 'closed', before: STATE });
     });
 
     it('tells what stood there to the first that ends it', async () => {
@@ -90,7 +90,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       const [from, to] = [unique('connection'), unique('connection')];
       await links.save(from, STATE);
       expect(await links.move(from, to)).toEqual(STATE);
-      const closed = { phase: 'closed', moved: { to, state: STATE } };
+      const closed = { phase: 'closed', before: STATE, movedTo: to };
       expect(await links.load(from)).toEqual(closed);
       expect(await links.save(from, STATE)).toBe(false);
       expect(await links.end(from)).toEqual(closed);
@@ -104,7 +104,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       await links.move(from, to);
       expect(await links.move(from, to)).toEqual(STATE);
       expect(await links.move(from, unique('connection'))).toBeUndefined();
-      expect(await links.load(from)).toMatchObject({ moved: { to } });
+      expect(await links.load(from)).toMatchObject({ movedTo: to });
     });
 
     it('does not move when it has ended, or was never connected', async () => {
@@ -113,7 +113,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       await links.save(ended, STATE);
       await links.end(ended);
       expect(await links.move(ended, to)).toBeUndefined();
-      expect(await links.load(ended)).toEqual({ phase: 'closed' });
+      expect(await links.load(ended)).toEqual({ phase: 'closed', before: STATE });
       expect(await links.move(unknown, to)).toBeUndefined();
     });
 

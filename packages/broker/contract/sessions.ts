@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sessionEndContract } from './session-end.ts';
 import { sessionOpenContract } from './session-open.ts';
 import { sessionOwnerContract } from './session-owner.ts';
+import { sessionResumeContract } from './session-resume.ts';
 import { sessionWillContract } from './session-will.ts';
 import { Client, type ContractOptions, type MakeStores } from './support.ts';
 
@@ -15,6 +16,7 @@ export function sessionStoreContract(
     sessionOpenContract(makeStores);
     sessionOwnerContract(makeStores);
     sessionEndContract(makeStores);
+    sessionResumeContract(makeStores);
     sessionWillContract(makeStores);
 
     // A store that samples its numbers answers this one when it gets around to it.

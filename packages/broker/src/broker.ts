@@ -7,6 +7,7 @@ import type { Loss } from './loss.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
 import type { Identity, MatchedFilter, Publisher, Routed, SessionRecord, Timer } from './ports/index.ts';
+import type { LostConnection } from './resume.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
@@ -78,6 +79,12 @@ export interface Broker {
    * @param mayHaveOtherRules subscriptions that the identity may not have any more end
    */
   takeSession(link: Link, from: ConnectionId, mayHaveOtherRules: boolean): Awaitable<boolean>;
+  /**
+   * Lets a client that has lost its connection go on over `link`, whose state has the connection of
+   * `connectionAfterMove`, and sends what waits and what was inflight. False when the session is over, has another
+   * connection, or its will has been published.
+   */
+  resumeSession(link: Link, lost: LostConnection, mayHaveOtherRules: boolean): Awaitable<boolean>;
   /** The link is ready again: sends the messages that wait for its session. */
   drain(link: Link): Awaitable<void>;
   /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */

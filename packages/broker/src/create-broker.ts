@@ -19,6 +19,7 @@ import { type Identity, type Ports, Unavailable } from './ports/index.ts';
 import { publish } from './publish.ts';
 import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
+import { resumeSession } from './resume.ts';
 import { ring } from './ring.ts';
 import { serve } from './serve.ts';
 import { ShareRotation } from './share.ts';
@@ -60,6 +61,8 @@ export function createBroker(
       run(expel(context, tenant, clientId, expulsion, isMeant)),
     discardEnded: (session) => run(discardState(context, session)),
     connectionAfterMove: (link, before) => connectionAfterMove(context, link, before),
+    resumeSession: (link, lost, mayHaveOtherRules) =>
+      run(resumeSession(context, link, lost, mayHaveOtherRules)),
     takeSession: (link, from, mayHaveOtherRules) => run(takeSession(context, link, from, mayHaveOtherRules)),
     drain: (link) => run(drainLink(context, link)),
     recheck: (session, identity) => run(recheck(context, session, identity)),

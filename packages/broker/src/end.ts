@@ -79,7 +79,7 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
   link.state = { phase: 'closed' };
   if (state.phase !== 'connected') return;
   const { connection } = state;
-  const { connectedAtMs, expirySeconds } = connection;
+  const { connectedAtMs, expirySeconds, resumeSeconds } = connection;
   context.ports.log.debug('connection-lost', {
     connectionId: link.id,
     clientId: connection.session.clientId,
@@ -87,7 +87,7 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
   });
   const atMs = loss.atMs ?? context.ports.clock.now();
   const will = graceOf(context.options, connectedAtMs, atMs, loss);
-  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, will });
+  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, resumeSeconds, will });
 }
 
 /**
@@ -113,7 +113,7 @@ export function* lostUnnoticed(
   return yield* leave(context, departure, { atMs, expirySeconds, will });
 }
 
-function departureOf({ id }: Link, connection: Connection): Departure {
+export function departureOf({ id }: Pick<Link, 'id'>, connection: Connection): Departure {
   const { session, connectedAtMs, willDelaySeconds } = connection;
   return { session, connectionId: id, connectedAtMs, willDelaySeconds };
 }

@@ -20,6 +20,8 @@ export interface Departure {
 export interface Ending {
   readonly atMs: number;
   readonly expirySeconds: number;
+  /** The client was lost, and may resume the session without a CONNECT. @default 0 */
+  readonly resumeSeconds?: number | undefined;
   /** The client has withdrawn its will, or how long that waits at least. */
   readonly will: 'discarded' | Grace;
 }
@@ -31,9 +33,12 @@ export interface Ending {
 export function* leave(context: Context, departure: Departure, ending: Ending): Flow<boolean> {
   const { sessions } = context.ports;
   const { session, connectionId } = departure;
-  const { expirySeconds, atMs } = ending;
+  const { expirySeconds, resumeSeconds = 0, atMs } = ending;
   const will = willOf(departure, ending);
-  const record = yield* waitFor(sessions.detach({ session, connectionId, expirySeconds, nowMs: atMs, will }));
+  const resumableUntilMs = resumeSeconds > expirySeconds ? atMs + resumeSeconds * 1000 : undefined;
+  const record = yield* waitFor(
+    sessions.detach({ session, connectionId, expirySeconds, resumableUntilMs, nowMs: atMs, will }),
+  );
   if (record === undefined) {
     // The loss of this very connection may have been noticed first: its will still waits for the goodbye.
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
@@ -79,10 +84,11 @@ function* endOrArmExpiry(context: Context, connectionId: ConnectionId, record: S
 }
 
 /**
- * When the session ends if its client stays away: not before its will is due, which may have a grace of its own.
- * Undefined while it is connected, and if it never ends.
+ * When the session ends if its client stays away: not before its will is due, which may have a grace of its own, nor
+ * while the client may resume it. Undefined while it is connected, and if it never ends.
  */
-export function sessionEndsAtMs({ detachedAtMs, expirySeconds, willDue }: SessionRecord): number | undefined {
+export function sessionEndsAtMs(record: SessionRecord): number | undefined {
+  const { detachedAtMs, expirySeconds, willDue, resumableUntilMs = 0 } = record;
   if (detachedAtMs === undefined || expirySeconds === NEVER_EXPIRES) return undefined;
-  return Math.max(detachedAtMs + expirySeconds * 1000, willDue?.atMs ?? 0);
+  return Math.max(detachedAtMs + expirySeconds * 1000, willDue?.atMs ?? 0, resumableUntilMs);
 }

@@ -22,6 +22,8 @@ export interface Connection {
   readonly isResumed: boolean;
   /** The Will Delay Interval of the will that CONNECT brought, 0 where it has none; undefined: it brought no will. */
   readonly willDelaySeconds: number | undefined;
+  /** How long after a loss the session waits for its client, where it would end before. @default 0 */
+  readonly resumeSeconds?: number;
 }
 
 /** The peer, for the log, which counts by these names. */
@@ -67,8 +69,10 @@ export type LinkState =
     }
   | {
       readonly phase: 'closed';
-      /** The connection that its session has moved to, and the state that it had. @default it has ended */
-      readonly moved?: { readonly to: ConnectionId; readonly state: LinkState };
+      /** The state that it had. Absent once the store has forgotten it. */
+      readonly before?: LinkState;
+      /** The connection that its session has moved to. @default it has ended */
+      readonly movedTo?: ConnectionId;
     };
 
 /** One network connection, as a door shows it to the broker. */

@@ -6,7 +6,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import type { Identity } from './ports/index.ts';
 import { credentialOf, endForbidden, renewalRefusal } from './renew.ts';
-import type { ConnectionId } from './session.ts';
+import type { ConnectionId, SessionRef } from './session.ts';
 
 /**
  * The connection that takes the place of `before` when its client goes on over `link` [SEC-MOVE-1]. A `Violation` where
@@ -61,11 +61,24 @@ export function* takeSession(
   const move = { from, nowMs: ports.clock.now() };
   const moved = yield* waitFor(ports.sessions.renew(session, attachment, identity, move));
   if (moved === undefined) return false;
-  const isAllAllowed = !mayHaveOtherRules || ports.authorizer.allowsEverything === true;
-  if (isAllAllowed && !attachment.keepsNothing) return true;
-  const kept = isAllAllowed
-    ? yield* waitFor(ports.subscriptions.list(moved))
-    : yield* endForbidden(context, moved, identity);
-  if (attachment.keepsNothing) yield* waitFor(ports.subscriptions.moved(moved, from, kept));
+  yield* moveSubscriptions(context, moved, identity, from, mayHaveOtherRules);
   return true;
+}
+
+/** Subscriptions that carry the connection `from` carry the session's present one. Those that are not allowed any more end. */
+export function* moveSubscriptions(
+  context: Context,
+  session: SessionRef,
+  identity: Identity,
+  from: ConnectionId,
+  mayHaveOtherRules: boolean,
+): Flow<void> {
+  const { ports } = context;
+  const keepsNothing = session.attachment?.keepsNothing === true;
+  const isAllAllowed = !mayHaveOtherRules || ports.authorizer.allowsEverything === true;
+  if (isAllAllowed && !keepsNothing) return;
+  const kept = isAllAllowed
+    ? yield* waitFor(ports.subscriptions.list(session))
+    : yield* endForbidden(context, session, identity);
+  if (keepsNothing) yield* waitFor(ports.subscriptions.moved(session, from, kept));
 }

@@ -65,6 +65,8 @@ export interface Environment {
   readonly defaultTenant: string;
   /** The gateway cuts a connection at this age. */
   readonly connectionSeconds: number;
+  /** How long after a loss a client may go on with its session. 0: not at all. */
+  readonly resumeSeconds: number;
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;
 }

@@ -10,6 +10,9 @@ export const LOSS_GRACE_SECONDS = 5;
 /** API Gateway cuts every connection at this age. */
 export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
 
+/** A client that has lost its connection may go on with its session so long. */
+export const RESUME_SECONDS = 60;
+
 /**
  * The will of a connection that was cut at that age waits so long: its client comes back at once, unless it is one of
  * many that share the new connections a second of the account.

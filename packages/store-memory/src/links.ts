@@ -1,15 +1,21 @@
 import type { Clock, ConnectionId, LinkState, LinkStore } from '@apus/broker';
 
-/** Longer than any packet of an ended connection may still be on its way to a handler. */
-const TOMBSTONE_MS = 60_000;
+/** Longer than any packet of an ended connection may still be on its way to a handler, or its client may resume. */
+const TOMBSTONE_MS = 5 * 60_000;
 
 interface Tombstone {
   readonly endedAtMs: number;
-  readonly moved: { readonly to: ConnectionId; readonly state: LinkState } | undefined;
+  /** Undefined where none was saved. */
+  readonly before: LinkState | undefined;
+  readonly movedTo: ConnectionId | undefined;
 }
 
-function closedBy({ moved }: Tombstone): LinkState {
-  return { phase: 'closed', ...(moved !== undefined && { moved: structuredClone(moved) }) };
+function closedBy({ before, movedTo }: Tombstone): LinkState {
+  return {
+    phase: 'closed',
+    ...(before !== undefined && { before: structuredClone(before) }),
+    ...(movedTo !== undefined && { movedTo }),
+  };
 }
 
 /** Link states in memory, copied in and out as a store elsewhere would. */
@@ -38,14 +44,14 @@ export class MemoryLinks implements LinkStore {
 
   end(connectionId: ConnectionId): LinkState | undefined {
     const tombstone = this.#tombstones.get(connectionId);
-    if (tombstone !== undefined) return tombstone.moved && closedBy(tombstone);
+    if (tombstone !== undefined) return tombstone.movedTo === undefined ? undefined : closedBy(tombstone);
     return this.#bury(connectionId, undefined);
   }
 
   move(from: ConnectionId, to: ConnectionId): LinkState | undefined {
     const tombstone = this.#tombstones.get(from);
     if (tombstone === undefined) return this.#bury(from, to);
-    return tombstone.moved?.to === to ? structuredClone(tombstone.moved.state) : undefined;
+    return tombstone.movedTo === to ? structuredClone(tombstone.before) : undefined;
   }
 
   adopt(connectionId: ConnectionId, state: LinkState): boolean {
@@ -56,8 +62,8 @@ export class MemoryLinks implements LinkStore {
   #bury(connectionId: ConnectionId, to: ConnectionId | undefined): LinkState | undefined {
     const state = this.#states.get(connectionId);
     this.#states.delete(connectionId);
-    const moved = to === undefined || state === undefined ? undefined : { to, state };
-    this.#tombstones.set(connectionId, { endedAtMs: this.#clock.now(), moved });
+    const movedTo = state === undefined ? undefined : to;
+    this.#tombstones.set(connectionId, { endedAtMs: this.#clock.now(), before: state, movedTo });
     this.#forgetOldTombstones();
     return state;
   }

@@ -41,6 +41,7 @@ export interface SessionState {
   will: HeldWill | undefined;
   attachedAtMs: number;
   detachedAtMs: number | undefined;
+  resumableUntilMs: number | undefined;
   lastConnectionId: ConnectionId;
   /** Removed, or discarded for a newer incarnation. It takes no connection and no subscription any more. */
   hasEnded: boolean;
@@ -80,6 +81,7 @@ export class MemorySession implements SessionRef {
       will: undefined,
       attachedAtMs: 0,
       detachedAtMs: undefined,
+      resumableUntilMs: undefined,
       lastConnectionId: '',
       hasEnded: false,
       queue: undefined,
@@ -111,6 +113,7 @@ export class MemorySession implements SessionRef {
       will: will?.will,
       willDue: will?.due,
       detachedAtMs,
+      resumableUntilMs: this.state.resumableUntilMs,
     };
   }
 }

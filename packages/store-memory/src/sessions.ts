@@ -39,6 +39,7 @@ export class MemorySessions implements SessionStore {
   open(request: OpenSession): OpenedSession | 'owned-by-another' {
     const { tenant, clientId, nowMs } = request;
     const found = this.#byKey.get(sessionKey(tenant, clientId));
+    if (request.resumes !== undefined) return this.#resume(found, request);
     if (found === undefined)
       return { session: this.#begin(request), present: false, previous: undefined, owedWillOf: undefined };
     const previous = found.record();
@@ -56,12 +57,29 @@ export class MemorySessions implements SessionStore {
     return { session: this.#begin(request), present, previous, owedWillOf };
   }
 
+  #resume(found: MemorySession | undefined, request: OpenSession): OpenedSession | 'owned-by-another' {
+    const { resumes, nowMs } = request;
+    const isThat =
+      found !== undefined &&
+      found.incarnation === resumes?.incarnation &&
+      found.state.lastConnectionId === resumes.from &&
+      found.attachment === undefined &&
+      isSameOwner(found.state.identity, request.identity);
+    if (!isThat) return 'owned-by-another';
+    const { resumableUntilMs = 0 } = found.state;
+    if (!outlivesConnection(found, nowMs) && resumableUntilMs <= nowMs) return 'owned-by-another';
+    const previous = found.record();
+    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, true));
+    this.#attach(found, request);
+    return { session: found, present: true, previous, owedWillOf };
+  }
+
   get(tenant: string, clientId: string): SessionRecord | undefined {
     return this.#byKey.get(sessionKey(tenant, clientId))?.record();
   }
 
   detach(request: DetachSession): SessionRecord | undefined {
-    const { connectionId, expirySeconds, nowMs, will } = request;
+    const { connectionId, expirySeconds, resumableUntilMs, nowMs, will } = request;
     const session = this.live(request.session);
     if (session === undefined || session.attachment?.connectionId !== connectionId) return undefined;
     const { state } = session;
@@ -69,6 +87,7 @@ export class MemorySessions implements SessionStore {
     this.#setConnected(session, false);
     state.expirySeconds = expirySeconds;
     state.detachedAtMs = nowMs;
+    state.resumableUntilMs = resumableUntilMs;
     if (will === 'discarded') this.#setWill(session, undefined);
     else if (state.will !== undefined) state.will.due = will;
     return session.record();
@@ -193,6 +212,7 @@ export class MemorySessions implements SessionStore {
     this.#setWill(session, will && { will, identity, connectionId, due: undefined, messageId: undefined });
     state.attachedAtMs = nowMs;
     state.detachedAtMs = undefined;
+    state.resumableUntilMs = undefined;
   }
 
   /** Puts a will that is owed where it stays although its session goes on, or ends. Answers whose it is. */

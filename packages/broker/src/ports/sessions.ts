@@ -27,6 +27,8 @@ export interface SessionRecord {
   readonly willDue: WillDue | undefined;
   /** When the connection ended, in ms since the epoch; undefined while it is there. */
   readonly detachedAtMs: number | undefined;
+  /** See `DetachSession`. */
+  readonly resumableUntilMs?: number | undefined;
 }
 
 /** When the will that a connection has left is published. */
@@ -49,6 +51,11 @@ export interface OpenSession {
   readonly bindingRank: BindingRank;
   readonly will: Will | undefined;
   readonly nowMs: number;
+  /**
+   * No CONNECT: the client goes on with this incarnation, whose last connection was that one, or the answer is
+   * 'owned-by-another'. @default a CONNECT
+   */
+  readonly resumes?: { readonly incarnation: string; readonly from: ConnectionId } | undefined;
   /**
    * Decides on a will that stands where the session is opened: whether it is to be published now, or withdrawn by the
    * client's return. `present`: the session continues. Part of the one decision that `open` is: it may be asked more
@@ -80,6 +87,11 @@ export interface DetachSession {
   readonly expirySeconds: number;
   /** When the connection ended, in ms since the epoch. */
   readonly nowMs: number;
+  /**
+   * Set where the client may resume a session that has expired: no CONNECT finds it, but `OpenSession.resumes`. In ms
+   * since the epoch.
+   */
+  readonly resumableUntilMs?: number | undefined;
   /** What happens to the will that the connection brought. Undefined: it brought none. */
   readonly will: WillDue | 'discarded' | undefined;
 }

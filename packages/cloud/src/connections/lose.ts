@@ -35,7 +35,7 @@ export async function endFailed(
 
 /** The connection on which the session of one that is closed goes on. */
 export function movedTo(state: LinkState | undefined): ConnectionId | undefined {
-  return state?.phase === 'closed' ? state.moved?.to : undefined;
+  return state?.phase === 'closed' ? state.movedTo : undefined;
 }
 
 /** Ends a connection, and those that its session has moved to meanwhile. Answers the last, and what stood there. */

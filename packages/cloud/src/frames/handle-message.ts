@@ -17,8 +17,9 @@ import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
 import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { handleMove } from './handle-move.ts';
-import { type ClientFrame, formatPush, movableWith, parseClientFrame } from './text-frame.ts';
-import { hashOf, newTicket, ticketText } from './tickets.ts';
+import { handleResume } from './handle-resume.ts';
+import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
+import { hashOf, movableWith, newTicket, readTicket } from './tickets.ts';
 import { topicNamesOf } from './topic-names.ts';
 
 /** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
@@ -135,7 +136,11 @@ async function handleFrame(
     await broker.receive(link, frame);
     return await endLink(handled);
   }
-  if (frame.ticket !== undefined) return await handleMove(handled, frame.ticket);
+  if (frame.ticket !== undefined) {
+    const ticket = readTicket(frame.ticket);
+    if (frame.isResume === true) return await handleResume(handled, frame, ticket);
+    return await handleMove(handled, ticket);
+  }
   if (frame.offered !== undefined && link.state.phase !== 'new') {
     const reason = 'extensions are offered in the first frame alone';
     await broker.receive(link, new Violation(ReasonCode.MalformedPacket, reason));
@@ -152,7 +157,7 @@ async function handleFrame(
   return await answerFrame(handled, frame, taken, move);
 }
 
-/** CONNACK's reply brings the ticket with which the client may move its session. Its hash is saved with the state. */
+/** CONNACK's reply brings the ticket with which the client may move or resume its session. Its hash is saved with the state. */
 function giveTicket({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {
   const { state } = link;
   if (state.phase === 'authenticating' && link.offered.length > 0)
@@ -160,8 +165,10 @@ function giveTicket({ environment, link }: HandledFrame, loaded: LinkState): str
   if (state.phase !== 'connected' || loaded.phase === 'connected') return undefined;
   if (!link.offered.includes('move')) return undefined;
   const ticket = newTicket(link.id);
-  link.state = { ...state, ticket: hashOf(ticket) };
-  return movableWith(ticketText(ticket), environment.connectionSeconds);
+  const resumeSeconds = link.offered.includes('resume') ? environment.resumeSeconds : undefined;
+  const connection = { ...state.connection, ...(resumeSeconds !== undefined && { resumeSeconds }) };
+  link.state = { ...state, connection, ticket: hashOf(ticket) };
+  return movableWith(environment, ticket, resumeSeconds);
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */

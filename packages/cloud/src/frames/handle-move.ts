@@ -3,12 +3,12 @@ import { Violation } from '@apus/mqtt';
 import { tellLost } from '../connections/lose.ts';
 import type { ProxyResult } from '../events/gateway.ts';
 import { DONE, endLink, type HandledFrame } from './answer-frame.ts';
-import { formatReply, type MoveRefusal, movableWith, refusedAs } from './text-frame.ts';
-import { hashOf, isTicketOf, nextTicket, readTicket, type Ticket, ticketText } from './tickets.ts';
+import { formatReply, type MoveRefusal, refusedAs } from './text-frame.ts';
+import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket } from './tickets.ts';
 
-const NO_BYTES = new Uint8Array();
+export const NO_BYTES = new Uint8Array();
 
-type Connected = Extract<LinkState, { phase: 'connected' }>;
+export type Connected = Extract<LinkState, { phase: 'connected' }>;
 
 /**
  * Moves a session to this connection, N, from O, the one that the ticket names (docs/text-frames.md, section 12):
@@ -22,10 +22,9 @@ type Connected = Extract<LinkState, { phase: 'connected' }>;
  * At any moment one socket takes posts, so messages keep their order. The client repeats its frame where no reply comes,
  * and each step can be repeated. A client that is gone meanwhile leaves a session that is lost with N.
  */
-export async function handleMove(handled: HandledFrame, text: string): Promise<ProxyResult> {
+export async function handleMove(handled: HandledFrame, ticket: Ticket | undefined): Promise<ProxyResult> {
   const { environment, outbox, link } = handled;
   const { links, broker, poster } = outbox;
-  const ticket = readTicket(text);
   const before = ticket && (await stateToMove(handled, ticket));
   if (ticket === undefined || before === undefined) return refuse(handled, 'unknown');
   if (hasMoreToSend(before)) return refuse(handled, 'later');
@@ -50,11 +49,10 @@ export async function handleMove(handled: HandledFrame, text: string): Promise<P
   // A $disconnect that came before the session was this connection's has found nothing to end.
   if ((await links.load(link.id))?.phase === 'closed') return await lose(handled, link.id, link.state);
   environment.log.debug('moved', { connectionId: link.id, from, clientId: connection.session.clientId });
-  const { connectionSeconds } = environment;
   const body = formatReply({
     bytes: NO_BYTES,
     more: outbox.stores?.isMoreWaiting === true,
-    move: movableWith(ticketText(next), connectionSeconds),
+    move: movableWith(environment, next, connection.resumeSeconds),
   });
   return { statusCode: 200, body };
 }
@@ -62,8 +60,8 @@ export async function handleMove(handled: HandledFrame, text: string): Promise<P
 /** The state of the connection that the ticket names. Undefined where it cannot move here. */
 async function stateToMove({ outbox, link }: HandledFrame, ticket: Ticket): Promise<Connected | undefined> {
   const found = await outbox.links.load(ticket.connectionId);
-  const isHere = found?.phase === 'closed' && found.moved?.to === link.id;
-  const state = isHere ? found.moved?.state : found;
+  const isHere = found?.phase === 'closed' && found.movedTo === link.id;
+  const state = isHere ? found.before : found;
   if (state?.phase !== 'connected' || !isTicketOf(state.ticket, ticket)) return undefined;
   // A connection of its own does not take another's session.
   return isHere || link.state.phase === 'new' ? state : undefined;
@@ -74,7 +72,7 @@ function hasMoreToSend({ isDraining, replays, reauthentication }: Connected): bo
   return isDraining || replays.length > 0 || reauthentication !== undefined;
 }
 
-function refuse(
+export function refuse(
   { environment, link }: HandledFrame,
   why: MoveRefusal,
   reason = 'the ticket is not that of a connection',
@@ -84,7 +82,7 @@ function refuse(
 }
 
 /** The client is gone from both connections. */
-async function lose(
+export async function lose(
   { outbox, link }: HandledFrame,
   connectionId: ConnectionId,
   state: LinkState,

@@ -13,7 +13,7 @@ import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
 import { type Meter, NO_METER } from '../metrics/meter.ts';
-import { CONNECTION_SECONDS_MAX } from '../options.ts';
+import { CONNECTION_SECONDS_MAX, RESUME_SECONDS } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { handleConnect } from './handle-connect.ts';
@@ -42,6 +42,8 @@ export interface HandlerOptions {
   readonly maximumPacketSize?: number;
   /** The gateway cuts a connection at this age. @default two hours */
   readonly connectionSeconds?: number | undefined;
+  /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
+  readonly resumeSeconds?: number | undefined;
   /** The queue of the workers that serve wide filters. */
   readonly fanOut?: FanOutQueue;
   /** @default any number of frames */
@@ -83,6 +85,7 @@ export function createEnvironment(options: HandlerOptions): Environment {
     maximumPacketSize = CLIENT_PACKET_BYTES_MAX,
     defaultTenant = DEFAULT_TENANT,
     connectionSeconds = CONNECTION_SECONDS_MAX,
+    resumeSeconds = RESUME_SECONDS,
   } = options;
-  return { ...options, meter, maximumPacketSize, defaultTenant, connectionSeconds };
+  return { ...options, meter, maximumPacketSize, defaultTenant, connectionSeconds, resumeSeconds };
 }

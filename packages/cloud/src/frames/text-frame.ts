@@ -22,7 +22,7 @@ export const PACKED_BYTES_MAX = 24_558;
  * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
  * (docs/text-frames.md, section 10).
  */
-export const EXTENSIONS = ['nudge', 'move'] as const;
+export const EXTENSIONS = ['nudge', 'move', 'resume'] as const;
 
 export type Extension = (typeof EXTENSIONS)[number];
 
@@ -42,12 +42,14 @@ export interface ClientFrame {
   readonly offered: readonly Extension[] | undefined;
   /** The session of the connection that this ticket names is to move to this connection. @default none is */
   readonly ticket?: string | undefined;
+  /** The client has lost that connection, instead of leaving it. */
+  readonly isResume?: boolean;
 }
 
 /** Characters of a ticket: a connection's id, and a secret. */
 const TICKET_CHARACTERS_MAX = 128;
 
-const MOVE_FRAME = new RegExp(`^~([A-Za-z0-9_=.-]{1,${TICKET_CHARACTERS_MAX}})$`);
+const MOVE_FRAME = new RegExp(`^~(!?)([A-Za-z0-9_=.-]{1,${TICKET_CHARACTERS_MAX}})$`);
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -57,9 +59,11 @@ const CLIENT_FRAME = new RegExp(
 
 /** Reads a frame; returns a violation for a malformed one. */
 export function parseClientFrame(text: string): ClientFrame | Violation {
-  const ticket = MOVE_FRAME.exec(text)?.[1];
-  if (ticket !== undefined)
-    return { bytes: NO_BYTES, replyWanted: true, clock: undefined, offered: undefined, ticket };
+  const [, lost, ticket] = MOVE_FRAME.exec(text) ?? [];
+  if (ticket !== undefined) {
+    const isResume = lost !== '';
+    return { bytes: NO_BYTES, replyWanted: true, clock: undefined, offered: undefined, ticket, isResume };
+  }
   const [, offer, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
   if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
   const bytes = Buffer.from(base64, 'base64');
@@ -93,11 +97,6 @@ export interface Reply {
   readonly extensions?: readonly Extension[] | undefined;
   /** What it says of moving the session: `movableWith`, or `refusedAs`. @default nothing */
   readonly move?: string | undefined;
-}
-
-/** The session can be moved with this ticket. The gateway cuts the connection at that age. */
-export function movableWith(ticket: string, connectionSeconds: number): string {
-  return `${ticket},${connectionSeconds}`;
 }
 
 /** Why a session is not moved. The connection that it has stays as it is. */

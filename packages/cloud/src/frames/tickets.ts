@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ConnectionId } from '@apus/broker';
+import type { Environment } from '../environment.ts';
 
 /** 128 bits. */
 const SECRET_BYTES = 16;
@@ -24,6 +25,19 @@ export function newTicket(connectionId: ConnectionId): Ticket {
 export function nextTicket({ secret }: Ticket, connectionId: ConnectionId): Ticket {
   const hmac = createHmac('sha256', secret).update(connectionId).digest();
   return { connectionId, secret: hmac.subarray(0, SECRET_BYTES) };
+}
+
+/**
+ * What a reply says of moving: the ticket, the age at which the gateway cuts the connection, and, for a client that has
+ * offered to resume, how long after a loss it may.
+ */
+export function movableWith(
+  { connectionSeconds }: Pick<Environment, 'connectionSeconds'>,
+  ticket: Ticket,
+  resumeSeconds: number | undefined,
+): string {
+  const lasts = resumeSeconds === undefined ? '' : `,${resumeSeconds}`;
+  return `${ticketText(ticket)},${connectionSeconds}${lasts}`;
 }
 
 export function ticketText({ connectionId, secret }: Ticket): string {

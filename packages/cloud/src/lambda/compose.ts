@@ -54,6 +54,8 @@ export interface CloudOptions {
   readonly allowedOrigins?: AllowedOrigins | undefined;
   /** The gateway cuts a connection at this age. @default two hours */
   readonly connectionSeconds?: number;
+  /** @default 60 */
+  readonly resumeSeconds?: number;
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;
@@ -151,6 +153,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     handshakes,
     connectDeadline,
     connectionSeconds: options.connectionSeconds,
+    resumeSeconds: options.resumeSeconds,
     frameQuota: shared && messages && new SharedFrameQuota(shared, messages),
     allowedOrigins,
     bans: stores.bans,

@@ -115,9 +115,13 @@ function beginningOf(state: LinkState, nowMs: number): Item {
 
 function stateOf(item: Item | undefined): LinkState | undefined {
   if (item?.e === undefined) return storedState(item);
-  const to = textOf(item, 'mv');
-  const state = storedState(item);
-  return { phase: 'closed', ...(to !== undefined && state !== undefined && { moved: { to, state } }) };
+  const movedTo = textOf(item, 'mv');
+  const before = storedState(item);
+  return {
+    phase: 'closed',
+    ...(before !== undefined && { before }),
+    ...(movedTo !== undefined && { movedTo }),
+  };
 }
 
 function storedState(item: Item | undefined): LinkState | undefined {

@@ -22,9 +22,12 @@ import { SessionSnapshot } from './session-ref.ts';
 
 /**
  * `clean`: a new incarnation in any case; `begin`: one where no session continues; `replace`: one in the place
- * of a session that is not the caller's, and yields; `continue`: none.
+ * of a session that is not the caller's, and yields; `continue`: none; `resume`: none, without a CONNECT.
  */
-type Mode = 'clean' | 'begin' | 'replace' | 'continue';
+type Mode = 'clean' | 'begin' | 'replace' | 'continue' | 'resume';
+
+/** The session goes on as the incarnation that it is. */
+const isSame = (mode: Mode): boolean => mode === 'continue' || mode === 'resume';
 
 /** A will that was seen where the session is opened, and what becomes of it. */
 interface SeenWill {
@@ -72,13 +75,12 @@ export async function openSession(
   request: OpenSession,
 ): Promise<OpenedSession | 'owned-by-another'> {
   const nonce = table.settings.randomId();
-  const mode = request.cleanStart ? 'clean' : request.expirySeconds > 0 ? 'continue' : 'begin';
+  const mode = firstModeOf(request);
   let guess: Guess = { mode, will: undefined };
   for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
     const { ok, old, incarnation } = await writeAnswered(table, request, guess, nonce);
     const owed = guess.will?.isOwed === true ? guess.will.connectionId : undefined;
-    if (ok)
-      return opened(request, guess.mode === 'continue' ? textOf(old, 'i') : incarnation, owed, old, 'now');
+    if (ok) return opened(request, isSame(guess.mode) ? textOf(old, 'i') : incarnation, owed, old, 'now');
     if (old !== undefined && textOf(old, 'o') === nonce) {
       const first = opened(request, textOf(old, 'i'), textOf(old, 'po') || undefined, old, 'before');
       return withWill(first, request, guess.will);
@@ -88,6 +90,12 @@ export async function openSession(
     guess = next;
   }
   throw new ContentionError('the session', DECISIONS_MAX);
+}
+
+function firstModeOf({ resumes, cleanStart, expirySeconds }: OpenSession): Mode {
+  if (resumes !== undefined) return 'resume';
+  if (cleanStart) return 'clean';
+  return expirySeconds > 0 ? 'continue' : 'begin';
 }
 
 /**
@@ -108,18 +116,31 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned
   const previous = recordOf(item, request.tenant, request.clientId);
   // A will that has been begun is finished; so is any will in an item that is kept for its wills.
   const isOwed =
-    item.wm !== undefined || previous === undefined || request.isWillOwed(previous, mode === 'continue');
+    item.wm !== undefined || previous === undefined || request.isWillOwed(previous, isSame(mode));
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
 }
 
 function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by-another' {
   const continues = (numberOf(item, 'u') ?? 0) > request.nowMs;
   const isOwn = textOf(item, 'y') === request.identity.name;
+  if (request.resumes !== undefined) return isResumable(request, item) ? 'resume' : 'owned-by-another';
   const isHeld = continues || item?.c !== undefined;
   if (!isOwn && isHeld && (numberOf(item, 'yr') ?? 0) >= request.bindingRank) return 'owned-by-another';
   if (request.cleanStart) return 'clean';
   if (!continues) return 'begin';
   return isOwn ? 'continue' : 'replace';
+}
+
+/** Its last connection was the one that is to be resumed, and has ended, not long ago. */
+function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | undefined): boolean {
+  const untilMs = Math.max(numberOf(item, 'u') ?? 0, numberOf(item, 'rs') ?? 0);
+  return (
+    textOf(item, 'i') === resumes?.incarnation &&
+    textOf(item, 'l') === resumes?.from &&
+    textOf(item, 'y') === identity.name &&
+    item?.c === undefined &&
+    untilMs > nowMs
+  );
 }
 
 /** Repeats the write until an answer comes, each time under another incarnation. */
@@ -148,7 +169,8 @@ async function write(
   nonce: string,
   incarnation: string,
 ) {
-  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs } = request;
+  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs, resumes } =
+    request;
   const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
   const isOwn = 'y = :owner';
   const isNotOwn = '(attribute_not_exists(y) OR y <> :owner)';
@@ -162,12 +184,20 @@ async function write(
     begin: [isNotMine, hasEnded, isMineToTake],
     replace: [isNotMine, isNotOwn, isMineToTake],
     continue: [isNotMine, continues, isOwn],
+    resume: [
+      isNotMine,
+      '(u > :now OR rs > :now)',
+      isOwn,
+      'i = :incarnation',
+      'l = :from',
+      'attribute_not_exists(c)',
+    ],
   }[mode];
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
   const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
   const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
-  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr`, {
+  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs`, {
     condition: [...conditions, ...settled.conditions].join(' AND '),
     ...(settled.names !== undefined && { names: settled.names }),
     values: {
@@ -188,7 +218,8 @@ async function write(
       ...settled.values,
       ...(name !== undefined && { ':name': name }),
       ':now': number(nowMs),
-      ...(mode !== 'continue' && { ':incarnation': text(incarnation) }),
+      ...(mode !== 'continue' && { ':incarnation': text(resumes?.incarnation ?? incarnation) }),
+      ...(resumes !== undefined && { ':from': text(resumes.from) }),
     },
     returnsOld: true,
     once: true,
@@ -220,7 +251,7 @@ function assignments(mode: Mode): string[] {
     'v = :version',
     'ep = if_not_exists(ep, :zero) + :one',
   ];
-  return [...before, ...after, ...(mode === 'continue' ? [] : ['i = :incarnation'])];
+  return [...before, ...after, ...(isSame(mode) ? [] : ['i = :incarnation'])];
 }
 
 /** The part of the write that is about the will that stands there. */

@@ -18,7 +18,7 @@ import { type Opening, SessionSnapshot } from './session-ref.ts';
 /*
  * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
  * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
- * identity, `y` the owner's name and `yr` how firmly the client identifier is bound to it (both absent: stored before sessions
+ * identity, `rs` until when a session that has expired may be resumed, `y` the owner's name and `yr` how firmly the client identifier is bound to it (both absent: stored before sessions
  * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `n` tenant and client identifier
  * where the key could not hold them whole, `ep` how often it was opened, which fences a CONNECT that is late.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
@@ -151,6 +151,7 @@ export function recordOf(
     will,
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
+    resumableUntilMs: when === 'now' ? numberOf(item, 'rs') : undefined,
   };
 }
 
@@ -159,7 +160,7 @@ export function sessionEndsAtMs(item: Item): number | undefined {
   const detachedAtMs = numberOf(item, 'z') ?? 0;
   const expirySeconds = numberOf(item, 'x') ?? 0;
   if (detachedAtMs === 0 || expirySeconds === NEVER_EXPIRES) return undefined;
-  return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0);
+  return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0, numberOf(item, 'rs') ?? 0);
 }
 
 function willDueOf(item: Item): WillDue | undefined {

@@ -211,13 +211,14 @@ export class DynamoSessions implements SessionStore {
 }
 
 /** The fields that `detach` writes. */
-function detachedFields({ expirySeconds, nowMs, will }: DetachSession): Item {
+function detachedFields({ expirySeconds, resumableUntilMs, nowMs, will }: DetachSession): Item {
   const untilMs = continuesUntilMs(expirySeconds, nowMs);
   return {
     z: number(nowMs),
     x: number(expirySeconds),
     u: number(untilMs),
     ...(untilMs !== FOREVER_MS && { t: number(ttlSeconds(expirySeconds, nowMs)) }),
+    ...(resumableUntilMs !== undefined && { rs: number(resumableUntilMs) }),
     ...(will === 'discarded' && { w: text(NONE) }),
     ...(typeof will === 'object' && { wd: number(will.atMs), wr: number(will.isWithdrawnByReturn ? 1 : 0) }),
   };

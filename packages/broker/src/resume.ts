@@ -1,0 +1,97 @@
+import type { Context } from './context.ts';
+import { drain } from './drain.ts';
+import { tellDropped } from './drops.ts';
+import { departureOf } from './end.ts';
+import { type Flow, waitFor } from './flow.ts';
+import { leave } from './leave.ts';
+import type { Connection, Link } from './link.ts';
+import { graceOf } from './loss.ts';
+import { moveSubscriptions } from './move.ts';
+import type { SessionRecord } from './ports/index.ts';
+import type { ConnectionId, SessionRef } from './session.ts';
+import { isWillOwedTo, publishWillOrRemind } from './will.ts';
+
+/** The connection that a client has lost, and what it was. */
+export interface LostConnection {
+  readonly id: ConnectionId;
+  readonly connection: Connection;
+}
+
+/**
+ * A client that has lost its connection goes on with its session over `link`, without a CONNECT [SEC-MOVE-1]. What waits
+ * and what was inflight is sent, as after CONNACK. False where the session is over or has another connection, and where its will has been
+ * published, since others take the client for gone.
+ */
+export function* resumeSession(
+  context: Context,
+  link: Link,
+  lost: LostConnection,
+  mayHaveOtherRules: boolean,
+): Flow<boolean> {
+  if (link.state.phase !== 'connected') return false;
+  const { connection } = link.state;
+  const record = yield* recordAfter(context, lost, connection.session);
+  if (record === undefined) return false;
+  const session = yield* attach(context, link, connection, lost, record);
+  if (session === undefined) return false;
+  const resumed = { ...connection, session, isResumed: true };
+  link.state = { ...link.state, connection: resumed };
+  yield* moveSubscriptions(context, session, connection.identity, lost.id, mayHaveOtherRules);
+  yield* tellDropped(context, session, true);
+  yield* drain(context, link, resumed);
+  return true;
+}
+
+/** The session as the loss has left it. The server may hear of the loss from the client first. */
+function* recordAfter(
+  context: Context,
+  { id, connection }: LostConnection,
+  { tenant, clientId, incarnation }: SessionRef,
+): Flow<SessionRecord | undefined> {
+  const { sessions, clock } = context.ports;
+  const record = yield* waitFor(sessions.get(tenant, clientId));
+  if (record?.session.incarnation !== incarnation) return undefined;
+  if (record.attachment?.connectionId !== id) return record;
+  const { connectedAtMs, expirySeconds, resumeSeconds } = connection;
+  const atMs = clock.now();
+  const will = graceOf(context.options, connectedAtMs, atMs, {});
+  yield* leave(context, departureOf({ id }, connection), { atMs, expirySeconds, resumeSeconds, will });
+  return yield* waitFor(sessions.get(tenant, clientId));
+}
+
+function* attach(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  { id: from }: LostConnection,
+  { session: { incarnation }, will, bindingRank }: SessionRecord,
+): Flow<SessionRef | undefined> {
+  const { sessions, timers, clock } = context.ports;
+  const { session, identity, expirySeconds, willDelaySeconds } = connection;
+  const { tenant, clientId, attachment } = session;
+  const isWillPublished = willDelaySeconds !== undefined && will === undefined;
+  if (attachment === undefined || isWillPublished) return undefined;
+  const nowMs = clock.now();
+  const opened = yield* waitFor(
+    sessions.open({
+      tenant,
+      clientId,
+      cleanStart: false,
+      expirySeconds,
+      attachment,
+      identity,
+      bindingRank,
+      will,
+      nowMs,
+      resumes: { incarnation, from },
+      isWillOwed: (previous, present) => isWillOwedTo(context, identity, previous, present),
+    }),
+  );
+  if (opened === 'owned-by-another') return undefined;
+  yield* waitFor(timers.cancel({ kind: 'will', session, connectionId: from }));
+  yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId: from }));
+  if (opened.owedWillOf === undefined) return opened.session;
+  yield* leave(context, departureOf(link, connection), { atMs: nowMs, expirySeconds, will: 'discarded' });
+  yield* publishWillOrRemind(context, opened.session, opened.owedWillOf);
+  return undefined;
+}

@@ -1,0 +1,87 @@
+import type { ConnectionId, LinkStore } from '@apus/broker';
+import { Violation } from '@apus/mqtt';
+import type { ProxyResult } from '../events/gateway.ts';
+import { answerFrame, type HandledFrame } from './answer-frame.ts';
+import { type Connected, lose, refuse } from './handle-move.ts';
+import type { ClientFrame } from './text-frame.ts';
+import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket } from './tickets.ts';
+
+/** Moves whose reply the client did not get: its session has gone further than its ticket says. */
+const HOPS_MAX = 4;
+
+/** A connection that a client has lost. */
+interface Lost {
+  readonly ticket: Ticket;
+  readonly state: Connected;
+  /** The server knows. */
+  readonly hasEnded: boolean;
+}
+
+/**
+ * A client that has lost connection O goes on with its session over this connection, N (docs/text-frames.md, section 12):
+ *
+ *     1. O is over, if the server has not noticed: its session waits for its client.
+ *     2. The session: it belongs to N, and its will is withdrawn. What was inflight is sent again, as after CONNECT.
+ *     3. Its subscriptions carry N.
+ *     4. N's item: the state that O had.
+ *     5. The reply, with what waits. The frame is not repeated: its client may have been sent that.
+ *
+ * Unlike with a move, no post follows the session to N: what was posted to O may have arrived or not.
+ */
+export async function handleResume(
+  handled: HandledFrame,
+  frame: ClientFrame,
+  shown: Ticket | undefined,
+): Promise<ProxyResult> {
+  const { environment, outbox, link } = handled;
+  const { links, broker, poster } = outbox;
+  const fresh = link.state;
+  const lost = shown && (await findLost(links, shown));
+  if (lost === undefined || fresh.phase !== 'new') return refuse(handled, 'unknown');
+  const { ticket, state: before, hasEnded } = lost;
+  const { resumeSeconds = 0 } = before.connection;
+  if (resumeSeconds === 0) return refuse(handled, 'unknown');
+  const { connectionId: from } = ticket;
+  const next = nextTicket(ticket, link.id);
+  const connection = broker.connectionAfterMove(link, before.connection);
+  if (connection instanceof Violation) return refuse(handled, 'refused', connection.reason);
+  if (!hasEnded) {
+    await links.end(from);
+    await poster.delete(from);
+  }
+  const { replays } = before;
+  link.state = { phase: 'connected', connection, isDraining: false, replays, ticket: hashOf(next) };
+  const mayHaveOtherRules = link.peer.identity !== undefined;
+  const isResumed = await broker.resumeSession(
+    link,
+    { id: from, connection: before.connection },
+    mayHaveOtherRules,
+  );
+  await outbox.commit();
+  if (!isResumed) {
+    link.state = fresh;
+    return refuse(handled, 'unknown', 'the session is over, or its will has been published');
+  }
+  if (!(await links.save(link.id, link.state))) return await lose(handled, link.id, link.state);
+  environment.log.debug('resumed', { connectionId: link.id, from, clientId: connection.session.clientId });
+  const move = movableWith(environment, next, resumeSeconds);
+  return await answerFrame(handled, frame, undefined, move);
+}
+
+/**
+ * The connection that a ticket names. Where the session has moved from there, and its client does not know, it is the
+ * one that it has moved to, if that has ended.
+ */
+async function findLost(links: LinkStore, shown: Ticket): Promise<Lost | undefined> {
+  let ticket = shown;
+  for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
+    const found = await links.load(ticket.connectionId);
+    const state = found?.phase === 'closed' ? found.before : found;
+    if (state?.phase !== 'connected' || !isTicketOf(state.ticket, ticket)) return undefined;
+    const hasEnded = found?.phase === 'closed';
+    const movedTo: ConnectionId | undefined = found?.phase === 'closed' ? found.movedTo : undefined;
+    if (movedTo === undefined) return hasEnded || hops === 0 ? { ticket, state, hasEnded } : undefined;
+    ticket = nextTicket(ticket, movedTo);
+  }
+  return undefined;
+}

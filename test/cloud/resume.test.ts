@@ -1,0 +1,302 @@
+import type { Identity, Refusal } from '@apus/broker';
+import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
+import { ManualClock } from '@apus/emulator';
+import { Handshakes, handshakeAuthenticator } from '@apus/identity';
+import { afterEach, expect, it } from 'vitest';
+import { connect, type Fields, payloads, publish, subscribe, TextClient } from '../support/text-client.ts';
+import type { CloudWorldOptions } from './options.ts';
+import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+const OFFER = '(nudge,move,resume)';
+
+let world: CloudWorld;
+
+afterEach(async () => {
+  await world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
+  world = await startCloud({ seed: 1, ...options });
+}
+
+interface Resumable {
+  readonly client: TextClient;
+  readonly ticket: string;
+}
+
+/** A client that may resume, and has subscribed to `news`. */
+async function resumable(fields: Fields = {}, qos = 1, url = world.url): Promise<Resumable> {
+  const client = await TextClient.open(url, 5, OFFER);
+  const reply = await client.exchange(connect(fields));
+  await client.exchange(subscribe('news', { qos }));
+  return { client, ticket: ticketOf(reply.move) };
+}
+
+function ticketOf(move: string | undefined): string {
+  const [ticket = '', cutAt, resumeSeconds] = (move ?? '').split(',');
+  expect([cutAt, resumeSeconds]).toEqual(['7200', '60']);
+  return ticket;
+}
+
+/** The network breaks, and the server has noticed. */
+async function lose({ client }: Resumable): Promise<void> {
+  await client.vanish();
+  await world.emulator.quiet();
+}
+
+/** What the server says to a client that resumes over this connection. */
+async function askedOn(client: TextClient, ticket: string): Promise<string | undefined> {
+  client.sendText(`~!${ticket}`);
+  return (await client.replies.next()).move;
+}
+
+/** Goes on over a new connection, and is sent what waits. */
+async function resume(ticket: string, url = world.url) {
+  const client = await TextClient.open(url);
+  client.sendText(`~!${ticket}`);
+  const { move, packets } = await client.replies.next();
+  return { client, ticket: ticketOf(move), packets };
+}
+
+async function publishNews(payload: string, qos = 1, url = world.url): Promise<void> {
+  const { client } = await TextClient.connect(url);
+  await client.exchange(publish('news', payload, { qos }));
+  if (qos === 2) await client.exchange({ cmd: 'pubrel', messageId: 1 });
+  client.close();
+}
+
+async function pushedTo(client: TextClient): Promise<string[]> {
+  return payloads((await client.pushes.next()).packets);
+}
+
+it.each([true, false])(
+  'goes on with a session that ends with its connection (noticed: %s)',
+  async (isNoticed) => {
+    await start();
+    const before = await resumable({ clientId: 'c' });
+    if (isNoticed) await lose(before);
+    const { client, ticket, packets } = await resume(before.ticket);
+    expect(packets).toEqual([]);
+    if (!isNoticed) expect(await before.client.expectClose()).toBe(1000);
+    await publishNews('after');
+    expect(await pushedTo(client)).toEqual(['after']);
+    expect(ticket).not.toBe(before.ticket);
+    await lose({ client, ticket });
+    const again = await resume(ticket);
+    await publishNews('again');
+    expect(await pushedTo(again.client)).toEqual(['again']);
+  },
+);
+
+it.each([1, 2])('is sent again what a lasting session has not acknowledged, at QoS %i', async (qos) => {
+  await start();
+  const properties = { sessionExpiryInterval: 3_600 };
+  const before = await resumable({ clientId: 'c', properties }, qos);
+  await publishNews('one', qos);
+  expect(await pushedTo(before.client)).toEqual(['one']);
+  await lose(before);
+  await publishNews('two', qos);
+  const { client, packets } = await resume(before.ticket);
+  expect(packets).toMatchObject([
+    { cmd: 'publish', dup: true },
+    { cmd: 'publish', dup: false },
+  ]);
+  expect(payloads(packets)).toEqual(['one', 'two']);
+  for (const { messageId } of packets) {
+    const [answer] = (await client.exchange({ cmd: qos === 1 ? 'puback' : 'pubrec', messageId })).packets;
+    if (qos === 1) expect(answer).toBeUndefined();
+    else expect(answer).toMatchObject({ cmd: 'pubrel', messageId });
+  }
+  await publishNews('three', qos);
+  expect(await pushedTo(client)).toEqual(['three']);
+});
+
+it('keeps messages of QoS 2 for a session that ends with its connection', async () => {
+  await start();
+  const before = await resumable({ clientId: 'c' }, 2);
+  await lose(before);
+  await publishNews('kept', 2);
+  expect(payloads((await resume(before.ticket)).packets)).toEqual(['kept']);
+});
+
+it.each([
+  ['a forged secret', (ticket: string) => `${ticket.slice(0, -4)}AAAA`],
+  ['a connection that never was', (ticket: string) => `AAAAAAAAAAAAAAA=.${ticket.split('.')[1]}`],
+])('refuses a ticket with %s [SEC-MOVE-1]', async (_what, forge) => {
+  await start();
+  const { client, ticket } = await resumable({ clientId: 'c' });
+  expect(await askedOn(await TextClient.open(world.url), forge(ticket))).toBe('!unknown');
+  await publishNews('unharmed');
+  expect(await pushedTo(client)).toEqual(['unharmed']);
+});
+
+it('refuses a ticket that has been used, and leaves the connection alone [SEC-MOVE-1]', async () => {
+  await start();
+  const { ticket } = await resumable({ clientId: 'c' });
+  const { client } = await resume(ticket);
+  expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
+  await publishNews('unharmed');
+  expect(await pushedTo(client)).toEqual(['unharmed']);
+});
+
+it('refuses a repeated frame: what came with the first reply would not come again', async () => {
+  await start();
+  const { ticket } = await resumable({ clientId: 'c' });
+  const { client } = await resume(ticket);
+  expect(await askedOn(client, ticket)).toBe('!unknown');
+  await publishNews('once');
+  expect(await pushedTo(client)).toEqual(['once']);
+});
+
+it('gives a session to one of two connections that ask at once', async () => {
+  await start();
+  const { ticket } = await resumable({ clientId: 'c' });
+  const both = [await TextClient.open(world.url), await TextClient.open(world.url)];
+  const answers = await Promise.all(both.map((each) => askedOn(each, ticket)));
+  expect(answers.filter((answer) => answer === '!unknown')).toHaveLength(1);
+  const winner = both[answers.findIndex((answer) => answer !== '!unknown')];
+  await publishNews('once');
+  expect(await pushedTo(winner as TextClient)).toEqual(['once']);
+});
+
+it('goes on where the session has moved to, when that connection is lost before its client knows', async () => {
+  await start();
+  const { ticket } = await resumable({ clientId: 'c' });
+  const moved = await TextClient.open(world.url);
+  moved.sendText(`~${ticket}`);
+  ticketOf((await moved.replies.next()).move);
+  // Not while that connection is there: the client knows then.
+  expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
+  await lose({ client: moved, ticket });
+  const { client } = await resume(ticket);
+  await publishNews('after');
+  expect(await pushedTo(client)).toEqual(['after']);
+});
+
+it('refuses a connection that has a session of its own', async () => {
+  await start();
+  const { ticket } = await resumable({ clientId: 'c' });
+  const other = await resumable({ clientId: 'other' });
+  expect(await askedOn(other.client, ticket)).toBe('!unknown');
+  await publishNews('unharmed');
+  expect(await pushedTo(other.client)).toEqual(['unharmed']);
+});
+
+it('refuses after another CONNECT, which finds no session that ended with its connection [MQTT-4.1.0-2]', async () => {
+  await start();
+  const before = await resumable({ clientId: 'c' });
+  await lose(before);
+  const successor = await TextClient.open(world.url);
+  const { packets } = await successor.exchange(connect({ clientId: 'c', clean: false }));
+  expect(packets).toMatchObject([{ cmd: 'connack', sessionPresent: false }]);
+  expect(await askedOn(await TextClient.open(world.url), before.ticket)).toBe('!unknown');
+  await publishNews('not subscribed');
+  await successor.expectNoPush();
+});
+
+it('refuses after DISCONNECT', async () => {
+  await start();
+  const { client, ticket } = await resumable({ clientId: 'c' });
+  await client.exchange({ cmd: 'disconnect', reasonCode: 0 });
+  client.close();
+  await world.emulator.quiet();
+  expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
+});
+
+it('gives a client that has not offered it no time, and ends its session with its connection', async () => {
+  await start();
+  const client = await TextClient.open(world.url, 5, '(move)');
+  const { move = '' } = await client.exchange(connect({ clientId: 'c' }));
+  const [ticket = '', ...seconds] = move.split(',');
+  expect(seconds).toEqual(['7200']);
+  await lose({ client, ticket });
+  expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
+});
+
+it('ends the session when nobody has come for a minute', async () => {
+  const clock = new ManualClock();
+  await start({ clock });
+  const client = await TextClient.open(world.url, 5, OFFER);
+  const ticket = ticketOf((await client.exchange(connect({ clientId: 'c' }))).move);
+  await lose({ client, ticket });
+  await clock.advance(59_000);
+  const second = await TextClient.open(world.url);
+  const next = ticketOf(await askedOn(second, ticket));
+  await lose({ client: second, ticket: next });
+  await clock.advance(61_000);
+  await world.emulator.quiet();
+  expect(await askedOn(await TextClient.open(world.url), next)).toBe('!unknown');
+});
+
+/** The grace of a lost connection, in which its DISCONNECT may still be committing, and some more for its timer. */
+const WILL_AFTER_SECONDS = 15;
+
+/** Each second's work is done before the next one begins. */
+async function letSecondsPass(clock: ManualClock, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    await clock.advance(1_000);
+    await world.emulator.quiet();
+  }
+}
+
+it.each([true, false])('withdraws the will when the client is back in time (it is: %s)', async (isInTime) => {
+  const clock = new ManualClock();
+  await start({ clock });
+  const watcher = await TextClient.open(world.url);
+  await watcher.exchange(connect());
+  const subscribed = watcher.exchange(subscribe('wills', { qos: 1 }));
+  await clock.advance(3_000);
+  await subscribed;
+  const will = { topic: 'wills', payload: Buffer.from('gone'), qos: 1, retain: false };
+  const client = await TextClient.open(world.url, 5, OFFER);
+  const ticket = ticketOf((await client.exchange(connect({ clientId: 'c', will }))).move);
+  await lose({ client, ticket });
+  if (!isInTime) {
+    await letSecondsPass(clock, WILL_AFTER_SECONDS);
+    expect(await pushedTo(watcher)).toEqual(['gone']);
+  }
+  const back = await TextClient.open(world.url);
+  const answer = await askedOn(back, ticket);
+  if (!isInTime) return expect(answer).toBe('!unknown');
+  const next = ticketOf(answer);
+  await letSecondsPass(clock, WILL_AFTER_SECONDS);
+  await watcher.expectNoPush();
+  await lose({ client: back, ticket: next });
+  await letSecondsPass(clock, WILL_AFTER_SECONDS);
+  expect(await pushedTo(watcher)).toEqual(['gone']);
+});
+
+/** Takes a token that is a name and the filters it may have. */
+const tokens = {
+  async verify(token: string): Promise<Identity | Refusal> {
+    const [name = '', filter = ''] = token.split(':');
+    const rules = rulesOfLists([filter], [filter]);
+    return { tenant: 'default', name, rules, expiresAtMs: Date.now() + 3_600_000 };
+  },
+};
+
+const withTokens: Partial<CloudWorldOptions> = {
+  tokens,
+  handshakes: new Handshakes({ chain: tokens, allowsPassword: true }),
+  authenticator: handshakeAuthenticator,
+  authorizer: rulesAuthorizer,
+};
+
+const urlOf = (token: string) => `${world.url}?token=${encodeURIComponent(token)}`;
+
+it('goes on for the same identity alone, with what its token allows now [SEC-MOVE-1]', async () => {
+  await start(withTokens);
+  const before = await resumable({ clientId: 'c' }, 1, urlOf('ada:#'));
+  await before.client.exchange(subscribe('own/c', { qos: 1 }));
+  for (const url of [urlOf('mallory:#'), world.url])
+    expect(await askedOn(await TextClient.open(url), before.ticket)).toBe('!refused');
+  await publishNews('unharmed', 1, urlOf('ada:#'));
+  expect(await pushedTo(before.client)).toEqual(['unharmed']);
+  await lose(before);
+  const { client } = await resume(before.ticket, urlOf('ada:own/#'));
+  await publishNews('no longer', 1, urlOf('ada:#'));
+  const { client: publisher } = await TextClient.connect(urlOf('ada:#'));
+  await publisher.exchange(publish('own/c', 'still', { qos: 1 }));
+  expect(await pushedTo(client)).toEqual(['still']);
+});
