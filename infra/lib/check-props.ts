@@ -6,6 +6,7 @@ import {
   parseQuotas,
   ruleFilterProblem,
 } from '@apus/broker';
+import { RESUME_SECONDS_MAX } from '@apus/cloud/lambda';
 import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
@@ -49,6 +50,7 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
     hint: QUOTA_HINT,
   });
   checkRange(scope, 'connectTimeoutSeconds', props.connectTimeoutSeconds, { least: 5, most: 600 });
+  checkRange(scope, 'resumeSeconds', props.resumeSeconds, { least: 0, most: RESUME_SECONDS_MAX });
   checkRange(scope, 'memorySizeMegabytes', props.memorySizeMegabytes, { least: 256, most: 10_240 });
   checkRange(scope, 'reservedConcurrency', props.reservedConcurrency, { least: 1, most: 100_000 });
   checkRange(scope, 'publishReservedConcurrency', props.publishReservedConcurrency, {

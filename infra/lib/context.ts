@@ -93,6 +93,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     }),
     quotas: quotasOf(settings),
     connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
+    resumeSeconds: settings.count('resumeSeconds'),
     alarms: definedOf({ email: alarmEmail }),
     dashboard: settings.switch('dashboard'),
     domain,

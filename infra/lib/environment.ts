@@ -22,6 +22,9 @@ export function sharedEnvironment(
     ...(props.allowedOrigins !== undefined && {
       [VARIABLES.allowedOrigins]: props.allowedOrigins.join(','),
     }),
+    ...(props.resumeSeconds !== undefined && {
+      [VARIABLES.resumeSeconds]: String(props.resumeSeconds),
+    }),
     ...(quotas !== undefined && { [VARIABLES.quotas]: JSON.stringify(quotas) }),
     ...(props.limits !== undefined && { [VARIABLES.limits]: JSON.stringify(props.limits) }),
   };

@@ -90,6 +90,14 @@ export interface ApusBrokerProps {
   readonly connectTimeoutSeconds?: number;
 
   /**
+   * Seconds that a client which has lost its connection may take to go on with its session, without a CONNECT: at most
+   * 240. Until then a session that ends with its connection keeps up to 32 messages, or 8 KB, for it. 0: not at all.
+   *
+   * @default 60
+   */
+  readonly resumeSeconds?: number;
+
+  /**
    * Quotas of one identity, of one tenant, and of all together, where they differ from the defaults
    * (`packages/broker/src/quotas.ts`; docs/fan-out.md, "What one identity may cause"). 0 lifts a quota.
    *

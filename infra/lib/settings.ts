@@ -148,6 +148,12 @@ export const SETTINGS = {
     help: 'From the handshake to CONNECT.',
     preset: '30',
   },
+  resumeSeconds: {
+    kind: 'count',
+    value: 'SECONDS',
+    help: 'A client that has lost its connection may go on with its session so long. 0: not at all.',
+    preset: '60',
+  },
   alarmEmail: { kind: 'text', value: 'ADDRESS', help: 'Who gets a mail from each alarm.' },
   dashboard: { kind: 'switch', help: 'A dashboard; an account has three for nothing.', preset: 'true' },
   domainName: { kind: 'text', value: 'HOST', help: 'A name of yours. Needs --certificate-arn as well.' },

@@ -10,13 +10,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 630,
-  disconnect: 560,
+  gateway: 635,
+  disconnect: 565,
   fanOut: 580,
-  timers: 560,
-  sweep: 565,
+  timers: 565,
+  sweep: 572,
   operator: 595,
-  publish: 590,
+  publish: 595,
   breaker: 400,
 };
 

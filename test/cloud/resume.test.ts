@@ -2,7 +2,7 @@ import type { Identity, Refusal } from '@apus/broker';
 import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
 import { ManualClock } from '@apus/emulator';
 import { Handshakes, handshakeAuthenticator } from '@apus/identity';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connect, type Fields, payloads, publish, subscribe, TextClient } from '../support/text-client.ts';
 import type { CloudWorldOptions } from './options.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
@@ -33,9 +33,10 @@ async function resumable(fields: Fields = {}, qos = 1, url = world.url): Promise
   return { client, ticket: ticketOf(reply.move) };
 }
 
-function ticketOf(move: string | undefined): string {
-  const [ticket = '', cutAt, resumeSeconds] = (move ?? '').split(',');
-  expect([cutAt, resumeSeconds]).toEqual(['7200', '60']);
+/** `missed`: what a reply to a resume may say besides. */
+function ticketOf(move: string | undefined, missed?: 'g'): string {
+  const [ticket = '', ...rest] = (move ?? '').split(',');
+  expect(rest).toEqual(['7200', '60', ...(missed === undefined ? [] : [missed])]);
   return ticket;
 }
 
@@ -56,7 +57,8 @@ async function resume(ticket: string, url = world.url) {
   const client = await TextClient.open(url);
   client.sendText(`~!${ticket}`);
   const { move, packets } = await client.replies.next();
-  return { client, ticket: ticketOf(move), packets };
+  const missed = move?.endsWith(',g') === true;
+  return { client, ticket: ticketOf(move, missed ? 'g' : undefined), packets, missed };
 }
 
 async function publishNews(payload: string, qos = 1, url = world.url): Promise<void> {
@@ -120,6 +122,45 @@ it('keeps messages of QoS 2 for a session that ends with its connection', async 
   expect(payloads((await resume(before.ticket)).packets)).toEqual(['kept']);
 });
 
+describe('messages that come for a session that ends with its connection, while its client is away', () => {
+  it.each([0, 1])('are in the reply to the client that resumes, in their order, at QoS %i', async (qos) => {
+    await start();
+    const before = await resumable({ clientId: 'c' });
+    await lose(before);
+    for (const payload of ['one', 'two', 'three']) await publishNews(payload, qos);
+    const { client, packets } = await resume(before.ticket);
+    expect(payloads(packets)).toEqual(['one', 'two', 'three']);
+    await publishNews('four', qos);
+    expect(await pushedTo(client)).toEqual(['four']);
+  });
+
+  it('are at most 32, and the reply says that more came', async () => {
+    await start();
+    const before = await resumable({ clientId: 'c' });
+    await lose(before);
+    for (let n = 1; n <= 33; n += 1) await publishNews(String(n));
+    const { client, packets, missed } = await resume(before.ticket);
+    expect(payloads(packets)).toEqual(Array.from({ length: 32 }, (_, index) => String(index + 1)));
+    expect(missed).toBe(true);
+    await publishNews('34');
+    expect(await pushedTo(client)).toEqual(['34']);
+  });
+
+  it('are said to be missing where workers send them', async () => {
+    await start({ inlineSubscribersMax: 1, shardSubscribers: 10 });
+    const others = [await resumable({ clientId: 'a' }), await resumable({ clientId: 'b' })];
+    const before = await resumable({ clientId: 'c' });
+    await lose(before);
+    await publishNews('to many');
+    for (const { client } of others) expect(await pushedTo(client)).toEqual(['to many']);
+    await world.emulator.quiet();
+    const { client, missed } = await resume(before.ticket);
+    expect(missed).toBe(true);
+    await publishNews('again');
+    expect(await pushedTo(client)).toEqual(['again']);
+  });
+});
+
 it.each([
   ['a forged secret', (ticket: string) => `${ticket.slice(0, -4)}AAAA`],
   ['a connection that never was', (ticket: string) => `AAAAAAAAAAAAAAA=.${ticket.split('.')[1]}`],
@@ -169,7 +210,9 @@ it('goes on where the session has moved to, when that connection is lost before 
   // Not while that connection is there: the client knows then.
   expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
   await lose({ client: moved, ticket });
-  const { client } = await resume(ticket);
+  const { client, missed } = await resume(ticket);
+  // What came on the connection that the client has never used is gone.
+  expect(missed).toBe(true);
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);
 });

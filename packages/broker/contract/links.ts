@@ -1,5 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { type Awaitable, type LinkState, type LinkStore, rulesOfLists } from '../src/index.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Awaitable,
+  type LinkState,
+  type LinkStore,
+  LOST_BYTES_MAX,
+  LOST_PACKETS_MAX,
+  rulesOfLists,
+} from '../src/index.ts';
 import { unique } from './support.ts';
 
 const STATE: Extract<LinkState, { phase: 'connected' }> = {
@@ -77,12 +84,86 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.load(id)).toEqual({ phase: 'closed', before: STATE });
     });
 
-    it('tells what stood there to the first that ends it', async () => {
+    it('tells what stood there to the first that ends it, and to others that it is closed', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       await links.save(id, STATE);
       await links.end(id);
-      expect(await links.end(id)).toBeUndefined();
+      expect(await links.end(id)).toEqual({ phase: 'closed', before: STATE });
+    });
+
+    describe('a client that has lost its connection', () => {
+      let links: LinkStore;
+      let lost: string;
+      let next: string;
+
+      beforeEach(async () => {
+        links = await makeLinks();
+        [lost, next] = [unique('connection'), unique('connection')];
+        await links.save(lost, STATE);
+        await links.end(lost);
+      });
+
+      const packet = (first: number, length = 2) => new Uint8Array(length).fill(first);
+
+      it('finds the packets that were kept for it, in their order, when it resumes', async () => {
+        expect(await links.keep(lost, [packet(1), packet(2)])).toBeUndefined();
+        expect(await links.keep(lost, [packet(3)])).toBeUndefined();
+        const kept = { packets: [packet(1), packet(2), packet(3)], hasMissed: false };
+        expect(await links.resume(lost, next)).toEqual(kept);
+        // Its answer may have been lost.
+        expect(await links.resume(lost, next)).toEqual(kept);
+      });
+
+      it('has nothing kept once it has resumed: a later sender is told where it is', async () => {
+        expect(await links.resume(lost, next)).toEqual({ packets: [], hasMissed: false });
+        const closed = { phase: 'closed', before: STATE, movedTo: next, isResumed: true };
+        expect(await links.keep(lost, [packet(1)])).toEqual(closed);
+        expect(await links.keep(lost, [])).toEqual(closed);
+        expect(await links.end(lost)).toEqual(closed);
+        expect(await links.resume(lost, next)).toEqual({ packets: [], hasMissed: false });
+      });
+
+      it('resumes over one connection only', async () => {
+        await links.resume(lost, next);
+        expect(await links.resume(lost, unique('connection'))).toBeUndefined();
+        expect(await links.load(lost)).toMatchObject({ movedTo: next });
+      });
+
+      it('is told that it has missed some, when more come than are kept', async () => {
+        for (let n = 0; n < LOST_PACKETS_MAX; n += 1) await links.keep(lost, [packet(n)]);
+        expect(await links.load(lost)).not.toHaveProperty('hasMissed');
+        await links.keep(lost, [packet(99)]);
+        expect(await links.load(lost)).toMatchObject({ hasMissed: true });
+        const kept = await links.resume(lost, next);
+        expect(kept?.packets).toHaveLength(LOST_PACKETS_MAX);
+        expect(kept?.hasMissed).toBe(true);
+      });
+
+      it.each([
+        ['at once', [LOST_BYTES_MAX + 1], 0],
+        ['together', [LOST_BYTES_MAX - 1, 2], 1],
+      ])('is told so when they have too many bytes %s', async (_when, lengths, fitting) => {
+        for (const length of lengths) await links.keep(lost, [packet(1, length)]);
+        const kept = await links.resume(lost, next);
+        expect(kept?.packets).toHaveLength(fitting);
+        expect(kept?.hasMissed).toBe(true);
+      });
+
+      it('is told so when a sender says that it keeps nothing', async () => {
+        await links.keep(lost, []);
+        expect(await links.resume(lost, next)).toEqual({ packets: [], hasMissed: true });
+      });
+    });
+
+    it('keeps nothing for a connection that is there, and resumes none', async () => {
+      const links = await makeLinks();
+      const id = unique('connection');
+      await links.save(id, STATE);
+      expect(await links.keep(id, [new Uint8Array(1)])).toEqual(STATE);
+      expect(await links.resume(id, unique('connection'))).toBeUndefined();
+      expect(await links.load(id)).toEqual(STATE);
+      expect(await links.resume(unique('connection'), id)).toBeUndefined();
     });
 
     it('that moves is closed, and says to each caller where it has gone and what stood there', async () => {

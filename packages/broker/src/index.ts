@@ -11,7 +11,14 @@ export { createBroker, createProcessState, type ProcessState } from './create-br
 export type { Sent, Stored } from './deliver.ts';
 export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './drops.ts';
 export { type Awaitable, type Flow, run, waitFor } from './flow.ts';
-export { type BrokerLimits, type BrokerOptions, DEFAULT_LIMITS, PACKET_SIZE_UNLIMITED } from './limits.ts';
+export {
+  type BrokerLimits,
+  type BrokerOptions,
+  DEFAULT_LIMITS,
+  LOST_BYTES_MAX,
+  LOST_PACKETS_MAX,
+  PACKET_SIZE_UNLIMITED,
+} from './limits.ts';
 export type * from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';

@@ -56,6 +56,10 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   clientIdLengthMax: 1024,
 };
 
+/** Packets that a lost connection keeps for its client at most, and their bytes: some seconds of a chat. */
+export const LOST_PACKETS_MAX = 32;
+export const LOST_BYTES_MAX = 8_192;
+
 /** Choices that are not limits. */
 export interface BrokerOptions {
   readonly limits: BrokerLimits;

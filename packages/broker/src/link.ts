@@ -73,6 +73,10 @@ export type LinkState =
       readonly before?: LinkState;
       /** The connection that its session has moved to. @default it has ended */
       readonly movedTo?: ConnectionId;
+      /** Its client had lost it before: what the session's queue holds was sent anew there. @default false */
+      readonly isResumed?: boolean;
+      /** More has come for its client since than is kept (`LinkStore.keep`). @default false */
+      readonly hasMissed?: boolean;
     };
 
 /** One network connection, as a door shows it to the broker. */

@@ -13,6 +13,9 @@ export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
 /** A client that has lost its connection may go on with its session so long. */
 export const RESUME_SECONDS = 60;
 
+/** The most that it may be given: a tombstone in memory, which keeps what comes meanwhile, stands for five minutes. */
+export const RESUME_SECONDS_MAX = 240;
+
 /**
  * The will of a connection that was cut at that age waits so long: its client comes back at once, unless it is one of
  * many that share the new connections a second of the account.

@@ -108,7 +108,13 @@ describe('what an event has caused', () => {
 /** Posts as a worker does. */
 function senderOf({ environment, poster }: Doings) {
   const clock = { now: () => 0 };
-  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, movedTo: async () => undefined };
+  const options = {
+    poster,
+    clock,
+    sleep: async () => {},
+    random: () => 0.5,
+    redirectionOf: async () => undefined,
+  };
   const lost = new LostConnections(environment, () => true);
   const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), 1_000, lost);
   return posts.sender(() => {});

@@ -1,4 +1,12 @@
-import type { Clock, ConnectionId, LinkState, LinkStore } from '@apus/broker';
+import {
+  type Clock,
+  type ConnectionId,
+  type KeptPackets,
+  type LinkState,
+  type LinkStore,
+  LOST_BYTES_MAX,
+  LOST_PACKETS_MAX,
+} from '@apus/broker';
 
 /** Longer than any packet of an ended connection may still be on its way to a handler, or its client may resume. */
 const TOMBSTONE_MS = 5 * 60_000;
@@ -7,14 +15,20 @@ interface Tombstone {
   readonly endedAtMs: number;
   /** Undefined where none was saved. */
   readonly before: LinkState | undefined;
-  readonly movedTo: ConnectionId | undefined;
+  movedTo: ConnectionId | undefined;
+  isResumed: boolean;
+  readonly packets: Uint8Array[];
+  bytes: number;
+  hasMissed: boolean;
 }
 
-function closedBy({ before, movedTo }: Tombstone): LinkState {
+function closedBy({ before, movedTo, isResumed, hasMissed }: Tombstone): LinkState {
   return {
     phase: 'closed',
     ...(before !== undefined && { before: structuredClone(before) }),
     ...(movedTo !== undefined && { movedTo }),
+    ...(isResumed && { isResumed }),
+    ...(hasMissed && { hasMissed }),
   };
 }
 
@@ -44,7 +58,7 @@ export class MemoryLinks implements LinkStore {
 
   end(connectionId: ConnectionId): LinkState | undefined {
     const tombstone = this.#tombstones.get(connectionId);
-    if (tombstone !== undefined) return tombstone.movedTo === undefined ? undefined : closedBy(tombstone);
+    if (tombstone !== undefined) return closedBy(tombstone);
     return this.#bury(connectionId, undefined);
   }
 
@@ -52,6 +66,28 @@ export class MemoryLinks implements LinkStore {
     const tombstone = this.#tombstones.get(from);
     if (tombstone === undefined) return this.#bury(from, to);
     return tombstone.movedTo === to ? structuredClone(tombstone.before) : undefined;
+  }
+
+  keep(connectionId: ConnectionId, packets: readonly Uint8Array[]): LinkState | undefined {
+    const tombstone = this.#tombstones.get(connectionId);
+    if (tombstone === undefined || tombstone.movedTo !== undefined) return this.load(connectionId);
+    const bytes = packets.reduce((sum, { length }) => sum + length, tombstone.bytes);
+    const hasRoom = bytes <= LOST_BYTES_MAX && tombstone.packets.length + packets.length <= LOST_PACKETS_MAX;
+    if (packets.length === 0 || !hasRoom) tombstone.hasMissed = true;
+    else {
+      tombstone.packets.push(...packets.map((packet) => packet.slice()));
+      tombstone.bytes = bytes;
+    }
+    return undefined;
+  }
+
+  resume(from: ConnectionId, to: ConnectionId): KeptPackets | undefined {
+    const tombstone = this.#tombstones.get(from);
+    if (tombstone?.before === undefined) return undefined;
+    if (tombstone.movedTo !== undefined && tombstone.movedTo !== to) return undefined;
+    tombstone.movedTo = to;
+    tombstone.isResumed = true;
+    return { packets: tombstone.packets, hasMissed: tombstone.hasMissed };
   }
 
   adopt(connectionId: ConnectionId, state: LinkState): boolean {
@@ -63,7 +99,15 @@ export class MemoryLinks implements LinkStore {
     const state = this.#states.get(connectionId);
     this.#states.delete(connectionId);
     const movedTo = state === undefined ? undefined : to;
-    this.#tombstones.set(connectionId, { endedAtMs: this.#clock.now(), before: state, movedTo });
+    this.#tombstones.set(connectionId, {
+      endedAtMs: this.#clock.now(),
+      before: state,
+      movedTo,
+      isResumed: false,
+      packets: [],
+      bytes: 0,
+      hasMissed: false,
+    });
     this.#forgetOldTombstones();
     return state;
   }

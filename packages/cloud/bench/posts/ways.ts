@@ -45,7 +45,7 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   return {
     deliver: async (load) => {
       const deadlineMs = Date.now() + 30_000;
-      const options = { poster, clock, sleep, random: Math.random, movedTo: async () => undefined };
+      const options = { poster, clock, sleep, random: Math.random, redirectionOf: async () => undefined };
       const lost = {
         add: fail,
         alsoMisses: () => {},

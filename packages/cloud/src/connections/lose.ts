@@ -14,7 +14,8 @@ const HOPS_MAX = 4;
 
 /**
  * Ends a connection whose post has failed. Where its session has moved to another connection, what is missing is posted
- * there; if it is unknown whether it arrived, that connection ends as well.
+ * there; if it is unknown whether it arrived, that connection ends as well. Where its client may resume its session, it
+ * is kept for it.
  */
 export async function endFailed(
   by: Ends & { readonly broker: Broker; readonly posts: GatheredPosts },
@@ -22,15 +23,41 @@ export async function endFailed(
 ): Promise<void> {
   let failed = failure;
   for (let hops = 0; hops < HOPS_MAX; hops += 1) {
-    const state = await close(by, failed);
-    const to = movedTo(state);
-    if (to === undefined) {
-      if (state !== undefined) await tellLost(by.broker, failed.connectionId, state, failed.outcome);
-      return;
-    }
-    if (failed.outcome === 'gone') return by.posts.follow(failed, to);
-    failed = { ...failed, connectionId: to };
+    let state = await close(by, failed);
+    if (state?.phase === 'connected') await tellLost(by.broker, failed.connectionId, state, failed.outcome);
+    if (failed.outcome === 'gone' && mayResume(state))
+      state = await by.links.keep(failed.connectionId, keepableOf(failed));
+    const next = redirectionOf(state);
+    if (next === undefined) return;
+    if (failed.outcome === 'gone') return by.posts.follow(failed, next);
+    failed = { ...failed, connectionId: next.to };
   }
+}
+
+/** Its client may come back to a session that keeps nothing for it, and has not done so. */
+export function mayResume(state: LinkState | undefined): boolean {
+  if (movedTo(state) !== undefined) return false;
+  const before = state?.phase === 'closed' ? state.before : state;
+  if (before?.phase !== 'connected') return false;
+  const { resumeSeconds = 0, session } = before.connection;
+  return resumeSeconds > 0 && session.attachment?.keepsNothing === true;
+}
+
+/** The session's queue has what it has given a packet identifier, and sends it anew. */
+function keepableOf({ missing = [] }: FailedPost): Uint8Array[] {
+  return missing.flatMap((frame) => frame.unkept.map(({ bytes }) => bytes));
+}
+
+/** Where posts to a connection that is gone go on to. */
+export interface Redirection {
+  readonly to: ConnectionId;
+  /** The session has gone on there after a loss: its queue sends anew what it has, and what it has not goes on alone. */
+  readonly unkeptAlone: boolean;
+}
+
+export function redirectionOf(state: LinkState | undefined): Redirection | undefined {
+  if (state?.phase !== 'closed' || state.movedTo === undefined) return undefined;
+  return { to: state.movedTo, unkeptAlone: state.isResumed === true };
 }
 
 /** The connection on which the session of one that is closed goes on. */

@@ -2,7 +2,7 @@ import type { ConnectionId, LinkState } from '@apus/broker';
 import type { Environment } from '../environment.ts';
 import { inOneEvent } from '../outbox.ts';
 import type { FailedPost } from '../posts/gathered-posts.ts';
-import { close, movedTo, tellLost } from './lose.ts';
+import { close, mayResume, movedTo, tellLost } from './lose.ts';
 
 /** Connections that are ended at the same time: each takes some reads and writes. */
 const PARALLEL_MAX = 8;
@@ -108,11 +108,13 @@ export class LostConnections {
     const { connectionId, outcome } = failed;
     try {
       const state = await this.#close(failed);
-      if (state === undefined) return;
       const to = movedTo(state);
       // It moved after its post was looked at: what is missing comes to a connection that begins anew.
       if (to !== undefined)
         return failed.isLoss ? this.add({ ...failed, connectionId: to, outcome: 'failed' }) : undefined;
+      // A worker keeps no messages for clients that are away: thousands may be.
+      if (mayResume(state) && !hasMissed(state)) await this.#environment.links.keep(connectionId, []);
+      if (state?.phase !== 'connected') return;
       await inOneEvent(this.#environment, ({ broker }) => tellLost(broker, connectionId, state, outcome));
     } catch (error) {
       // $disconnect or the sweep removes what the stores still hold of the connection.
@@ -137,6 +139,10 @@ export class LostConnections {
   #next(): FailedPost | undefined {
     return this.#hasTime() ? this.#waiting.shift() : undefined;
   }
+}
+
+function hasMissed(state: LinkState | undefined): boolean {
+  return state?.phase === 'closed' && state.hasMissed === true;
 }
 
 function newClosing(onUnclosed: readonly OnUnfinished[]): Closing {

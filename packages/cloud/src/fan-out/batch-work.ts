@@ -1,5 +1,5 @@
 import type { MatchedFilter } from '@apus/broker';
-import { movedTo } from '../connections/lose.ts';
+import { redirectionOf } from '../connections/lose.ts';
 import { LostConnections, type OnUnfinished } from '../connections/lost-connections.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import type { SqsBatchResponse, SqsRecord } from '../events/sqs.ts';
@@ -57,7 +57,7 @@ export class BatchWork {
     );
     const { links } = options.environment;
     this.#posts = new FanOutPosts(
-      { ...options, movedTo: async (connectionId) => movedTo(await links.load(connectionId)) },
+      { ...options, redirectionOf: async (connectionId) => redirectionOf(await links.load(connectionId)) },
       state.gateway,
       this.#counts,
       options.clock.now() + remainingMs - postsEndBeforeMs,

@@ -1,6 +1,7 @@
 import type { Clock, ConnectionId } from '@apus/broker';
+import type { Redirection } from '../connections/lose.ts';
 import type { LostConnections, OnUnfinished } from '../connections/lost-connections.ts';
-import type { Frame } from '../frames/frame.ts';
+import { Frame } from '../frames/frame.ts';
 import type { PacketSequence } from '../frames/packet-sequence.ts';
 import { PARALLEL_POSTS_MAX } from '../posts/direct-posts.ts';
 import type { Sender } from '../posts/gathered-posts.ts';
@@ -19,8 +20,8 @@ export interface FanOutPostsOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** The connection to which the session of one that is gone has moved. */
-  readonly movedTo: (connectionId: ConnectionId) => Promise<ConnectionId | undefined>;
+  /** Where the session of a connection that is gone has gone on. */
+  readonly redirectionOf: (connectionId: ConnectionId) => Promise<Redirection | undefined>;
   readonly postsPerSecond: number;
 }
 
@@ -288,12 +289,13 @@ export class FanOutPosts {
   }
 
   async #redirect(delivery: Delivery): Promise<boolean> {
-    const to = await this.#options.movedTo(delivery.to).catch(() => undefined);
-    if (to === undefined) return false;
+    const next = await this.#options.redirectionOf(delivery.to).catch(() => undefined);
+    if (next === undefined) return false;
     const retry = this.#retried.get(delivery.connectionId);
-    delivery.to = to;
+    delivery.to = next.to;
     delivery.tries = 0;
-    if (retry !== undefined) this.#retried.set(to, retry);
+    if (next.unkeptAlone) keepUnkept(delivery);
+    if (retry !== undefined) this.#retried.set(next.to, retry);
     return true;
   }
 
@@ -351,6 +353,13 @@ export class FanOutPosts {
   #countDropped(frames: readonly Frame[]): void {
     this.#counts.dropped += packetsIn(frames);
   }
+}
+
+/** What a queue has is sent anew by that. */
+function keepUnkept(delivery: Delivery): void {
+  const unkept = leftOf(delivery).map(({ unkept }) => unkept);
+  delivery.frames = unkept.filter(({ length }) => length > 0).map(Frame.of);
+  delivery.index = 0;
 }
 
 /** Frames that have not been sent. */

@@ -82,6 +82,11 @@ export class Frame {
     return this.#packets;
   }
 
+  /** Messages of it that stand in no queue. */
+  get unkept(): readonly OutgoingPacket[] {
+    return this.#packets.filter(({ bytes }) => isPublish(bytes) && !isKeptPublish(bytes));
+  }
+
   /** MQTT packets in it. */
   get packets(): number {
     return this.#packets.length;

@@ -9,6 +9,9 @@ import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket } from './tick
 /** Moves whose reply the client did not get: its session has gone further than its ticket says. */
 const HOPS_MAX = 4;
 
+/** Some messages may be missing: more came than is kept, or they went with a reply that the client did not get. */
+const GAP = ',g';
+
 /** A connection that a client has lost. */
 interface Lost {
   readonly ticket: Ticket;
@@ -23,10 +26,10 @@ interface Lost {
  *     1. O is over, if the server has not noticed: its session waits for its client.
  *     2. The session: it belongs to N, and its will is withdrawn. What was inflight is sent again, as after CONNECT.
  *     3. Its subscriptions carry N.
- *     4. N's item: the state that O had.
- *     5. The reply, with what waits. The frame is not repeated: its client may have been sent that.
- *
- * Unlike with a move, no post follows the session to N: what was posted to O may have arrived or not.
+ *     4. O's item: the session has gone on over N. Packets that were kept there go into the reply; a post that finds O gone
+ *        from now on goes to N, behind the reply, unless the session's queue has sent it anew.
+ *     5. N's item: the state that O had.
+ *     6. The reply, with what waits. The frame is not repeated: its client may have been sent that.
  */
 export async function handleResume(
   handled: HandledFrame,
@@ -57,14 +60,18 @@ export async function handleResume(
     { id: from, connection: before.connection },
     mayHaveOtherRules,
   );
-  await outbox.commit();
   if (!isResumed) {
+    await outbox.commit();
     link.state = fresh;
     return refuse(handled, 'unknown', 'the session is over, or its will has been published');
   }
+  const kept = await links.resume(from, link.id);
+  for (const packet of kept?.packets ?? []) outbox.reply.push(packet, true);
+  await outbox.commit();
   if (!(await links.save(link.id, link.state))) return await lose(handled, link.id, link.state);
   environment.log.debug('resumed', { connectionId: link.id, from, clientId: connection.session.clientId });
-  const move = movableWith(environment, next, resumeSeconds);
+  const hasMissed = kept?.hasMissed !== false || ticket !== shown;
+  const move = movableWith(environment, next, resumeSeconds) + (hasMissed ? GAP : '');
   return await answerFrame(handled, frame, undefined, move);
 }
 

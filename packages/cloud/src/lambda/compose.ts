@@ -54,8 +54,8 @@ export interface CloudOptions {
   readonly allowedOrigins?: AllowedOrigins | undefined;
   /** The gateway cuts a connection at this age. @default two hours */
   readonly connectionSeconds?: number;
-  /** @default 60 */
-  readonly resumeSeconds?: number;
+  /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
+  readonly resumeSeconds?: number | undefined;
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;

@@ -14,7 +14,15 @@ import { functionLog } from './function-log.ts';
 import { FunctionMetrics } from './function-metrics.ts';
 import { InvocationDeadline } from './invocation-deadline.ts';
 import { meteredLog } from './metered-log.ts';
-import { allowedOriginsOf, credentialsOf, limitsOf, quotasOf, required, type Variables } from './settings.ts';
+import {
+  allowedOriginsOf,
+  credentialsOf,
+  limitsOf,
+  quotasOf,
+  required,
+  resumeSecondsOf,
+  type Variables,
+} from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
 /** A call that takes longer is tried again: a handler has five seconds in all. */
@@ -81,6 +89,7 @@ export function createRuntime(
     handshakes: authentication.handshakes,
     tokens: authentication.tokens,
     allowedOrigins: allowedOriginsOf(variables),
+    resumeSeconds: resumeSecondsOf(variables),
     limits: limitsOf(variables),
     quotas: quotasOf(variables),
     meter: metrics,

@@ -8,6 +8,7 @@ import {
 import { isTenant } from '@apus/identity';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
+import { RESUME_SECONDS_MAX } from '../options.ts';
 import { VARIABLES } from './variables.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -35,6 +36,17 @@ export function numberOr<T>(variables: Variables, name: string, fallback: T): nu
   const number = Number(value);
   if (!(number > 0)) throw new Error(`the environment variable ${name} is ${value}: it has to be above 0`);
   return number;
+}
+
+/** Undefined where the variable is not set. */
+export function resumeSecondsOf(variables: Variables): number | undefined {
+  const value = variables[VARIABLES.resumeSeconds];
+  if (value === undefined || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= RESUME_SECONDS_MAX) return seconds;
+  throw new Error(
+    `the environment variable ${VARIABLES.resumeSeconds} is ${value}: it has to be from 0 to ${RESUME_SECONDS_MAX}`,
+  );
 }
 
 /** The quotas of the gateway door, with those of the deployment in their place. */

@@ -18,6 +18,8 @@ export const VARIABLES = {
   limits: 'APUS_LIMITS',
   /** Seconds from the handshake to CONNECT; then the connection is cut. */
   connectTimeoutSeconds: 'APUS_CONNECT_TIMEOUT_SECONDS',
+  /** Seconds that a client which has lost its connection may take to go on with its session. 0: it may not. */
+  resumeSeconds: 'APUS_RESUME_SECONDS',
   /** JSON of the quotas that differ from the defaults, by scope: `{"identity": {"framesPerSecondMax": 50}}`. */
   quotas: 'APUS_QUOTAS',
   /** Posts a second that one worker may make. */

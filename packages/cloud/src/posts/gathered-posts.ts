@@ -1,4 +1,5 @@
 import type { ConnectionId } from '@apus/broker';
+import type { Redirection } from '../connections/lose.ts';
 import type { Frame } from '../frames/frame.ts';
 import { PacketSequence } from '../frames/packet-sequence.ts';
 import type { PostOutcome } from './poster.ts';
@@ -54,11 +55,12 @@ export class GatheredPosts {
   }
 
   /** The session has moved: what has not arrived on its connection, and what is pushed later, goes to the other. */
-  follow({ connectionId, missing = [] }: FailedPost, to: ConnectionId): void {
+  follow({ connectionId, missing = [] }: FailedPost, { to, unkeptAlone }: Redirection): void {
     this.#lost.delete(connectionId);
     this.#moved.set(connectionId, to);
     for (const frame of missing)
-      for (const { bytes, mustArrive } of frame.outgoing) this.push(to, bytes, mustArrive);
+      for (const { bytes, mustArrive } of unkeptAlone ? frame.unkept : frame.outgoing)
+        this.push(to, bytes, mustArrive);
   }
 
   #presentOf(connectionId: ConnectionId): ConnectionId {

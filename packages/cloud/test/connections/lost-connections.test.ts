@@ -1,4 +1,4 @@
-import type { Link } from '@apus/broker';
+import type { Link, LinkState } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { LostConnections } from '../../src/connections/lost-connections.ts';
 import type { MakeBroker } from '../../src/index.ts';
@@ -91,7 +91,8 @@ describe('a lost connection for whose end a slice waits', () => {
       const made = environment.makeBroker(outbox, kind);
       return { ...made, broker: { ...made.broker, lost: tell } };
     };
-    const links = { ...environment.links, end: async () => ({ phase: 'closed' }) as const };
+    const connected = { phase: 'connected', connection: { session: {} } } as LinkState;
+    const links = { ...environment.links, end: async () => connected };
     const lost = new LostConnections({ ...environment, makeBroker, links }, () => true);
     for (const name of [...names, 'last']) lost.add(gone(name));
     await lost.done();

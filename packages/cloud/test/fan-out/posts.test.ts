@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Redirection } from '../../src/connections/lose.ts';
 import { LostConnections } from '../../src/connections/lost-connections.ts';
 import { noCounts } from '../../src/fan-out/metrics.ts';
-import { FanOutPosts, GatewayState } from '../../src/fan-out/posts.ts';
+import { FanOutPosts, type FanOutPostsOptions, GatewayState } from '../../src/fan-out/posts.ts';
 import type { Frame } from '../../src/frames/frame.ts';
 import { PacketSequence } from '../../src/frames/packet-sequence.ts';
 import { PARALLEL_POSTS_MAX } from '../../src/posts/direct-posts.ts';
@@ -28,7 +29,7 @@ function slice(...connectionIds: readonly string[]): Map<string, PacketSequence>
 /** Posts that the test answers. */
 function posting(
   hasTime: () => boolean = () => true,
-  movedTo: (connectionId: string) => Promise<string | undefined> = async () => undefined,
+  redirectionOf: FanOutPostsOptions['redirectionOf'] = async () => undefined,
 ) {
   const asked: Post[] = [];
   const sent: string[] = [];
@@ -49,7 +50,7 @@ function posting(
     },
   };
   const { environment, done } = environmentWhere('sent');
-  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, movedTo };
+  const options = { poster, clock, sleep: async () => {}, random: () => 0.5, redirectionOf };
   const lost = new LostConnections(environment, hasTime);
   const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), DEADLINE_MS, lost);
   /** Answers what has been asked and not been answered. */
@@ -60,10 +61,12 @@ function posting(
   return { posts, asked, sent, done, answer, clock, gets };
 }
 
+const TO_NEW: Redirection = { to: 'new', unkeptAlone: false };
+
 describe('a frame for a connection whose session has moved', () => {
   it('comes to the new one before those of the next slice, which name it', async () => {
-    let find: (to: string) => void = () => {};
-    const moved = new Promise<string>((resolve) => {
+    let find: (next: Redirection) => void = () => {};
+    const moved = new Promise<Redirection>((resolve) => {
       find = resolve;
     });
     const { posts, asked, sent, answer } = posting(
@@ -78,7 +81,7 @@ describe('a frame for a connection whose session has moved', () => {
       });
     await answer('gone');
     expect(isPosted).toBe(false);
-    find('new');
+    find(TO_NEW);
     await first;
     const second = posts.post(slice('new'), () => {});
     await idle();
@@ -94,7 +97,7 @@ describe('a frame for a connection whose session has moved', () => {
   it('is not sent where the new one is to be closed', async () => {
     const { posts, asked, done, answer } = posting(
       () => true,
-      async () => 'new',
+      async () => TO_NEW,
     );
     const first = posts.post(slice('old'), () => {});
     await answer('gone');

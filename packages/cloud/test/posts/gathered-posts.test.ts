@@ -136,7 +136,7 @@ describe('what an event posts', () => {
     posts.push('old', Buffer.from('first'), true);
     const [failed] = await posts.flush();
     if (failed === undefined) throw new Error('a post to a connection that is gone succeeded');
-    posts.follow(failed, 'new');
+    posts.follow(failed, { to: 'new', unkeptAlone: false });
     posts.push('old', Buffer.from('second'), true);
     await posts.flush();
     const arrived = poster.posts.filter(({ connectionId }) => connectionId === 'new');

@@ -40,6 +40,8 @@ export function environmentWhere(
     save: (connectionId, state) => memory.save(connectionId, state),
     move: (from, to) => memory.move(from, to),
     adopt: (connectionId, state) => memory.adopt(connectionId, state),
+    keep: (connectionId, packets) => memory.keep(connectionId, packets),
+    resume: (from, to) => memory.resume(from, to),
     end: async (connectionId) => {
       await beforeEnd(connectionId);
       done.push(`end ${connectionId}`);

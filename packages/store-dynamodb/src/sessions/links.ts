@@ -1,8 +1,15 @@
-import type { ConnectionId, LinkState, LinkStore } from '@apus/broker';
+import {
+  type ConnectionId,
+  type KeptPackets,
+  type LinkState,
+  type LinkStore,
+  LOST_BYTES_MAX,
+  LOST_PACKETS_MAX,
+} from '@apus/broker';
 import type { EventCache } from '../table/event-cache.ts';
 import { linkKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
-import { fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
+import { bytes, fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
 
 /** The gateway closes a connection at two hours; an item that is left after three is debris. */
 const LINK_SECONDS_MAX = 3 * 60 * 60;
@@ -13,10 +20,14 @@ const TOMBSTONE_SECONDS = 60 * 60;
 /*
  * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
  * client identifier once it was; `e` nonce of the process that ended it, `ea` when; `mv` the connection that its session
- * has moved to.
+ * has moved to, `rs` 1 where its client had lost it before; `kp` the packets that are kept for the client meanwhile, `kn`
+ * a nonce for each call that brought some, `kb` their bytes, `km` 1 when more came.
  */
 
 const NOT_ENDED = 'attribute_not_exists(e)';
+
+/** Its client has lost it, and has not come back. */
+const AWAITED = 'attribute_exists(e) AND attribute_not_exists(mv)';
 
 /** Where each network connection stands: one item, replaced whole. */
 export class DynamoLinks implements LinkStore {
@@ -82,7 +93,71 @@ export class DynamoLinks implements LinkStore {
       },
     );
     if (ok || textOf(old, 'e') === values[':end'].S) return storedState(old);
-    return old?.mv === undefined ? undefined : stateOf(old);
+    return stateOf(old);
+  }
+
+  /**
+   *     publisher                          handler of the resume
+   *     post: 410
+   *                                        resume: the tombstone names the new connection, and is read
+   *     keep: fails, and the packet follows
+   */
+  async keep(connectionId: ConnectionId, packets: readonly Uint8Array[]): Promise<LinkState | undefined> {
+    const length = packets.reduce((sum, packet) => sum + packet.length, 0);
+    const mayFit = packets.length > 0 && packets.length <= LOST_PACKETS_MAX && length <= LOST_BYTES_MAX;
+    const found = mayFit ? await this.#append(connectionId, packets, length) : 'full';
+    return found === 'full' ? await this.#noteMissed(connectionId) : found;
+  }
+
+  async #append(
+    connectionId: ConnectionId,
+    packets: readonly Uint8Array[],
+    length: number,
+  ): Promise<LinkState | 'full' | undefined> {
+    const nonce = this.#table.settings.randomId();
+    const isNew = '(attribute_not_exists(kn) OR NOT contains(kn, :nonce))';
+    const hasRoom = '(attribute_not_exists(kp) OR (size(kp) <= :packetsBefore AND kb <= :bytesBefore))';
+    const { ok, old } = await this.#table.update(
+      linkKey(connectionId),
+      'SET kp = list_append(if_not_exists(kp, :none), :packets) ADD kn :nonces, kb :bytes',
+      {
+        condition: [AWAITED, isNew, hasRoom].join(' AND '),
+        values: {
+          ':none': { L: [] },
+          ':packets': { L: packets.map(bytes) },
+          ':nonce': text(nonce),
+          ':nonces': { SS: [nonce] },
+          ':bytes': number(length),
+          ':packetsBefore': number(LOST_PACKETS_MAX - packets.length),
+          ':bytesBefore': number(LOST_BYTES_MAX - length),
+        },
+        returnsOld: true,
+      },
+    );
+    // The answer to the first attempt may have been lost.
+    if (ok || old?.kn?.SS?.includes(nonce) === true) return undefined;
+    if (old?.e === undefined || old.mv !== undefined) return stateOf(old);
+    return old.km === undefined ? 'full' : undefined;
+  }
+
+  async #noteMissed(connectionId: ConnectionId): Promise<LinkState | undefined> {
+    const { ok, old } = await this.#table.update(linkKey(connectionId), 'SET km = :one', {
+      condition: AWAITED,
+      values: { ':one': number(1) },
+      returnsOld: true,
+    });
+    return ok ? undefined : stateOf(old);
+  }
+
+  async resume(from: ConnectionId, to: ConnectionId): Promise<KeptPackets | undefined> {
+    const { ok, old } = await this.#table.update(linkKey(from), 'SET mv = :to, rs = :one', {
+      condition: 'attribute_exists(n) AND attribute_exists(e) AND (attribute_not_exists(mv) OR mv = :to)',
+      values: { ':to': text(to), ':one': number(1) },
+      returnsOld: true,
+    });
+    if (!ok) return undefined;
+    const packets = (old?.kp?.L ?? []).flatMap(({ B }) => B ?? []);
+    return { packets, hasMissed: old?.km !== undefined };
   }
 
   #itemOf(connectionId: ConnectionId, state: LinkState): Item {
@@ -121,6 +196,8 @@ function stateOf(item: Item | undefined): LinkState | undefined {
     phase: 'closed',
     ...(before !== undefined && { before }),
     ...(movedTo !== undefined && { movedTo }),
+    ...(item.rs !== undefined && { isResumed: true }),
+    ...(item.km !== undefined && { hasMissed: true }),
   };
 }
 
