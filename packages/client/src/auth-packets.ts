@@ -1,5 +1,6 @@
 import { bodyOf, byteAt, packetOf, varint } from './packet.ts';
-import { changeProperties, PropertyId, stringProperty } from './properties.ts';
+import { changeProperties, stringProperty } from './properties.ts';
+import * as PropertyId from './property-id.ts';
 
 /** The Authentication Method of tokens (11). Of the two names that servers know, the one for tokens of any issuer. */
 const METHOD = stringProperty(PropertyId.AUTHENTICATION_METHOD, 'CUSTOM-JWT');
@@ -15,8 +16,8 @@ export function addMethod(connect: Uint8Array, index: number): Uint8Array {
 
 /** CONNACK without what answers the method: the library has not asked for any. */
 export function removeMethod(connack: Uint8Array): Uint8Array {
-  const { AUTHENTICATION_METHOD, AUTHENTICATION_DATA } = PropertyId;
-  return changeProperties(connack, bodyOf(connack) + 2, [AUTHENTICATION_METHOD, AUTHENTICATION_DATA], []);
+  const dropped = [PropertyId.AUTHENTICATION_METHOD, PropertyId.AUTHENTICATION_DATA];
+  return changeProperties(connack, bodyOf(connack) + 2, dropped, []);
 }
 
 /** AUTH that shows a new token (MQTT 5.0, 4.12.1). */

@@ -6,6 +6,8 @@ import {
   CLOSING_MS,
   GIVEN_UP,
   HELD_BYTES_MAX,
+  HOPELESS,
+  IN_ORDER,
   STABLE_MS,
   SUBPROTOCOL,
   SUBPROTOCOL_WITH_OFFER,
@@ -17,6 +19,7 @@ import type { Settings, TransportEvent } from './options.ts';
 import type { Memory } from './outbound.ts';
 import type { SplitPacket } from './packet-splitter.ts';
 import { watchPage } from './page.ts';
+import type { Reply } from './parted-reply.ts';
 import { SocketFaces } from './socket-faces.ts';
 import type { Statistics } from './statistics.ts';
 import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
@@ -34,6 +37,8 @@ export interface ConnectionPorts {
   readonly refused: (packet: SplitPacket) => TransportError | undefined;
   /** The connection has lived long enough to be called a good one. */
   readonly stable: () => void;
+  /** A connection begins. Answers how long to wait before the next, in milliseconds. */
+  readonly begin: () => number;
 }
 
 /** One WebSocket to the gateway and the socket that mqtt.js sees instead of it. */
@@ -52,6 +57,8 @@ export class Connection implements SocketEnd {
   #sent: ((error?: Error) => void)[] = [];
   #heardAt = 0;
   #socketError: unknown;
+  /** The close code of the connection that was lost last. */
+  #lostBy = 0;
   readyState: number = ReadyState.CONNECTING;
 
   constructor(ports: ConnectionPorts) {
@@ -84,6 +91,9 @@ export class Connection implements SocketEnd {
       outbound: this.#exchange.outbound,
       open: (opens) => this.#newSocket(opens),
       moved: (...moved) => this.#moved(...moved),
+      resumed: (...resumed) => this.#resumed(...resumed),
+      retryMs: ports.begin,
+      giveUp: () => this.#end(this.#lostBy, '', true),
       fail: (error) => this.#fail(error),
     });
     this.socket = mqttSocket(this.#faces, this);
@@ -187,9 +197,36 @@ export class Connection implements SocketEnd {
     this.#exchange.outbound.goOn(more);
   }
 
-  #lost(code: number, reason: string): void {
+  #resumed(reply: Reply, frames: readonly string[], hasGap: boolean, webSocket: GatewaySocket): void {
+    const { report } = this.#ports;
+    this.#webSocket = webSocket;
+    const published = this.#exchange.resumed(reply, this.#token);
+    for (const frame of frames) this.#received(frame);
+    this.#stableAlarm.set(STABLE_MS, this.#ports.stable);
+    report({ type: 'resumed' });
+    const { qosOfGap } = this.#exchange;
+    // A session that is kept has kept no QoS 0.
+    const qos = hasGap || qosOfGap === 0 ? qosOfGap : undefined;
+    if (qos !== undefined || published > 0) report({ type: 'gap', qos, published });
+  }
+
+  /** The connection is lost. True: its session goes on over another, or is given up later. */
+  #resumes(code: number, why: string, webSocket?: GatewaySocket): boolean {
+    const mayResume = this.readyState === ReadyState.OPEN && !this.#exchange.isLeaving;
+    if (!mayResume || HOPELESS.includes(code) || this.#mover.isResuming) return false;
+    if (!this.#mover.resume(IN_ORDER.includes(code))) return false;
+    this.#lostBy = code;
     this.#webSocket = undefined;
-    if (this.#isClosed()) return;
+    this.#socketError = undefined;
+    this.#stableAlarm.clear();
+    abandon(webSocket, GIVEN_UP, '');
+    this.#ports.report({ type: 'resuming', code, why });
+    return true;
+  }
+
+  #lost(code: number, reason: string): void {
+    if (this.#isClosed() || this.#resumes(code, closeAdvice(code), this.#webSocket)) return;
+    this.#webSocket = undefined;
     if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
     this.#end(code, reason, true);
   }
@@ -204,7 +241,10 @@ export class Connection implements SocketEnd {
     const { settings } = this.#ports;
     if (this.readyState === ReadyState.CONNECTING) this.readyState = ReadyState.OPEN;
     this.#heardAt = settings.timers.now();
-    const probe = (): void => this.#exchange.probe();
+    const probe = (): void => {
+      if (this.#mover.isResuming) this.#mover.hurry();
+      else this.#exchange.probe();
+    };
     this.#unwatch = watchPage(settings.page, probe, () => {
       if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
     });
@@ -248,6 +288,9 @@ export class Connection implements SocketEnd {
 
   #fail(error: TransportError): void {
     if (this.#isClosed()) return;
+    const { code, message } = error;
+    const isOfNetwork = code === 'no-reply' || code === 'gateway-error';
+    if (isOfNetwork && this.#resumes(GIVEN_UP, message, this.#webSocket)) return;
     this.#ports.report({ type: 'error', error });
     this.#end(GIVEN_UP, error.code, true);
   }
@@ -262,7 +305,7 @@ export class Connection implements SocketEnd {
     this.#closingAlarm.clear();
     this.#stableAlarm.clear();
     this.#unwatch();
-    this.#abandonSocket(code, reason);
+    abandon(this.#webSocket, code, reason);
     report({ type: 'closed', code, reason, advice: closeAdvice(code), packetsUnsent });
     settings.timers.defer(() => {
       for (const sent of this.#sent.splice(0)) sent(new Error('The socket is closed'));
@@ -270,14 +313,13 @@ export class Connection implements SocketEnd {
     });
   }
 
-  /** A closing handshake would only keep timers running: no code waits for its end. */
-  #abandonSocket(code: number, reason: string): void {
-    const webSocket = this.#webSocket;
-    if (webSocket?.terminate === undefined) webSocket?.close(code, reason);
-    else webSocket.terminate();
-  }
-
   #isClosed(): boolean {
     return this.readyState === ReadyState.CLOSED;
   }
+}
+
+/** A closing handshake would only keep timers running: no code waits for its end. */
+function abandon(webSocket: GatewaySocket | undefined, code: number, reason: string): void {
+  if (webSocket?.terminate === undefined) webSocket?.close(code, reason);
+  else webSocket.terminate();
 }

@@ -4,16 +4,18 @@ import { gatewayError, type TransportError, tokenExpired, tooMuchWaiting, unread
 import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
-import { FRAME_BYTES_MAX } from './limits.ts';
+import { FRAME_BYTES_MAX, KEPT_PACKET_ID_MAX } from './limits.ts';
 import type { Settings, TransportEvent } from './options.ts';
 import { type Memory, Outbound } from './outbound.ts';
 import { frameHas } from './outgoing-queue.ts';
-import { concat, PacketType, PINGREQ, PINGRESP, splitPackets, typeOf } from './packet.ts';
+import { byteAt, concat, PINGREQ, PINGRESP, packetIdOf, qosOf, splitPackets, typeOf } from './packet.ts';
 import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
-import { PartedReply, type WholeReply } from './parted-reply.ts';
+import * as PacketType from './packet-type.ts';
+import { PartedReply, type Reply, type WholeReply } from './parted-reply.ts';
 import { Renewal } from './renewal.ts';
 import { SessionFacts } from './session-facts.ts';
 import { countReceived, type Statistics } from './statistics.ts';
+import { Unconfirmed } from './unconfirmed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -37,8 +39,8 @@ export interface ExchangePorts {
   readonly mayMove: (move: string) => void;
   /** The library has written DISCONNECT. */
   readonly leaving: () => void;
-  /** A new token is to be shown on another connection. False: the session cannot move. */
-  readonly move: () => boolean;
+  /** A new token is to be shown on another connection, if the session can move. */
+  readonly move: () => void;
   readonly report: (event: TransportEvent) => void;
 }
 
@@ -47,16 +49,15 @@ export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #splitter = new PacketSplitter();
   readonly #facts = new SessionFacts();
-  readonly #holdBack = new HoldBack();
-  readonly #parted = new PartedReply();
+  readonly #holdBack = new HoldBack<Bytes>();
+  #parted = new PartedReply();
+  readonly #unconfirmed = new Unconfirmed();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
   readonly #outbound: Outbound;
   readonly #renewal: Renewal;
   #isConnected = false;
   #isOver = false;
-  /** A new token waits for the next connection: this one ends when nothing is under way. */
-  #endsWhenIdle = false;
   /** The library has written DISCONNECT: a close that follows is a flush. */
   isLeaving = false;
 
@@ -69,8 +70,27 @@ export class Exchange {
     this.#renewal = new Renewal({ ...ports, show: (token) => this.#show(token) });
   }
 
-  get outbound(): Pick<Outbound, 'confirm' | 'rest' | 'goOn'> {
+  get outbound(): Pick<Outbound, 'confirm' | 'rest' | 'goOn' | 'stop'> {
     return this.#outbound;
+  }
+
+  /** Messages up to this QoS are not sent again after a loss. */
+  get qosOfGap(): 0 | 1 {
+    return this.#facts.dropsPuback ? 1 : 0;
+  }
+
+  /**
+   * The session goes on over another connection after a loss, with this reply. Answers the QoS 0 messages whose fate is
+   * unknown.
+   */
+  resumed(reply: Reply, token: string | undefined): number {
+    this.moved(token);
+    this.#handOverHeld(!this.#facts.isEphemeral);
+    this.#parted = new PartedReply();
+    const unknown = this.#outbound.resumed();
+    this.#parted.setReply(reply);
+    this.#replyWhenWhole();
+    return unknown;
   }
 
   /** The session goes on over another connection, which was opened with this token. */
@@ -124,7 +144,7 @@ export class Exchange {
         this.#outbound.nudge();
         break;
       case 'unreadable':
-        this.#ports.fail(unreadable(frame.why));
+        this.#misread(frame.why);
         break;
       case 'error':
         this.#ports.fail(gatewayError(frame.text));
@@ -133,7 +153,7 @@ export class Exchange {
         this.#push(frame.bytes);
         break;
       case 'part':
-        if (!this.#outbound.isWaiting) this.#ports.fail(unreadable('a part of a reply to nothing'));
+        if (!this.#outbound.isWaiting) this.#misread('a part of no reply');
         else if (this.#parted.addPart(frame.bytes)) this.#replyWhenWhole();
         else this.#ports.fail(tooMuchWaiting());
         break;
@@ -141,7 +161,7 @@ export class Exchange {
         // To a repeated frame of a move.
         if (frame.move !== undefined && this.#isConnected) break;
         if (this.#parted.setReply(frame)) this.#replyWhenWhole();
-        else this.#ports.fail(unreadable('a reply before the one before is whole'));
+        else this.#misread('a second reply');
         break;
     }
   }
@@ -155,7 +175,8 @@ export class Exchange {
 
   /** The connection has ended. `handOver`: the library still listens. */
   stop(handOver: boolean): void {
-    if (handOver && this.#isConnected && !this.#isOver) this.#handOverHeld();
+    if (handOver && this.#isConnected && !this.#isOver)
+      this.#handOverHeld(this.#outbound.hasMore && !this.#facts.isEphemeral);
     this.#isOver = true;
     this.#heartbeatAlarm.clear();
     this.#renewal.stop();
@@ -178,6 +199,7 @@ export class Exchange {
         this.#ports.leaving();
         break;
       case PacketType.PUBACK:
+        this.#unconfirmed.acknowledge(packetIdOf(packet));
         if (!this.#facts.dropsPuback) break;
         statistics.pubacksDropped += 1;
         return;
@@ -198,15 +220,10 @@ export class Exchange {
       this.#outbound.add(reAuthenticate(token));
       return true;
     }
+    // For the next connection: at once where the session can move, or when the old token has ended.
     this.#ports.memory.token = token;
-    if (this.#ports.move()) return false;
-    this.#endsWhenIdle = true;
-    this.#endWhenIdle();
+    this.#ports.move();
     return false;
-  }
-
-  #endWhenIdle(): void {
-    if (this.#endsWhenIdle && this.#outbound.isIdle && this.#mayPass()) this.#finish();
   }
 
   #look(): void {
@@ -220,14 +237,14 @@ export class Exchange {
     const packets = splitPackets(bytes);
     // A CONNACK outside a reply is a server that refuses; everything else waits for the one in the reply.
     const isConnack = packets?.some((packet) => typeOf(packet) === PacketType.CONNACK);
-    if (packets === undefined) this.#ports.fail(unreadable('a push that is not whole packets'));
+    if (packets === undefined) this.#misread('half a packet');
     else if (isConnack || this.#mayPass()) this.#take(bytes, packets);
     else if (!this.#holdBack.hold(bytes)) this.#ports.fail(tooMuchWaiting());
   }
 
   #replyWhenWhole(): void {
     const whole = this.#parted.take();
-    if (whole === 'too-many') this.#ports.fail(unreadable('more parts than the reply has'));
+    if (whole === 'too-many') this.#misread('too many parts');
     else if (whole !== undefined) this.#reply(whole);
   }
 
@@ -236,9 +253,7 @@ export class Exchange {
     const isEmpty = packets.every((each) => each?.length === 0);
     const frame = packets.includes(undefined) ? undefined : this.#outbound.answered({ ...reply, isEmpty });
     if (frame === undefined) {
-      this.#ports.fail(
-        unreadable('a reply that is not whole packets, or that answers nothing or more than was sent'),
-      );
+      this.#misread('half a packet, or a reply to no frame');
       return;
     }
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
@@ -248,7 +263,6 @@ export class Exchange {
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
     if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
-    this.#endWhenIdle();
   }
 
   /** Whether pushes may be handed over now (4). */
@@ -280,7 +294,7 @@ export class Exchange {
   #forLibrary(packet: Uint8Array): Uint8Array | undefined {
     const type = typeOf(packet);
     // The library's own PINGREQ was answered long ago: this answer is ours.
-    if (type === PacketType.PINGRESP) return undefined;
+    if (type === PacketType.PINGRESP || this.#isKnown(packet)) return undefined;
     if (!this.#facts.hasMethod) return packet;
     if (type === PacketType.CONNACK) {
       return this.#ports.memory.isUnrenewable ? undefined : removeMethod(packet);
@@ -288,6 +302,18 @@ export class Exchange {
     if (type !== PacketType.AUTH) return packet;
     if (isSuccess(packet)) this.#renewal.taken();
     return undefined;
+  }
+
+  /** The library has this message already, on a connection that was lost: it is acknowledged once more at most. */
+  #isKnown(packet: Uint8Array): boolean {
+    if (typeOf(packet) !== PacketType.PUBLISH || qosOf(packet) !== 1) return false;
+    const packetId = packetIdOf(packet);
+    if (packetId > KEPT_PACKET_ID_MAX) return false;
+    const isAcknowledged = this.#unconfirmed.get(packetId);
+    const isRepeat = (byteAt(packet, 0) & 8) !== 0 && isAcknowledged !== undefined;
+    if (!isRepeat) this.#unconfirmed.deliver(packetId);
+    else if (isAcknowledged) this.#outbound.add(Uint8Array.of(0x40, 2, packetId >> 8, packetId & 255));
+    return isRepeat;
   }
 
   #connack(packet: Uint8Array): boolean {
@@ -311,8 +337,7 @@ export class Exchange {
   /**
    * Packets that wait when the connection ends would be lost, unless the session keeps them and its older messages too.
    */
-  #handOverHeld(): void {
-    const keepsOlder = this.#outbound.hasMore && !this.#facts.isEphemeral;
+  #handOverHeld(keepsOlder: boolean): void {
     for (const push of this.#holdBack.release()) {
       const packets = splitPackets(push) ?? [];
       const wanted = keepsOlder
@@ -320,6 +345,10 @@ export class Exchange {
         : packets;
       if (wanted.length > 0) this.#ports.deliver(concat(wanted));
     }
+  }
+
+  #misread(why: string): void {
+    this.#ports.fail(unreadable(why));
   }
 
   #finish(): void {

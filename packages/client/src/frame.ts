@@ -15,7 +15,10 @@ export type ServerFrame =
       readonly parts: number;
       /** Extensions that the server takes, with commas (10). `undefined`: the frame had no offer, or met an old server. */
       readonly extensions: string | undefined;
-      /** A ticket, and the seconds after which the connection is cut; or `!` and why the session is not moved (12). */
+      /**
+       * A ticket, the seconds after which the connection is cut, and those for which a lost one may be resumed; or `!` and
+       * why the session is not moved (12, 13).
+       */
       readonly move: string | undefined;
       /** More is waiting: fetch it. */
       readonly more: boolean;
@@ -33,7 +36,7 @@ export type ServerFrame =
 
 /** Header, then the body. The header of a push is empty, so a header without `:` or `;` matches as that. */
 const REPLY =
-  /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!([0-9]{1,4}))?(?:\*([1-9][0-9]?))?(?:~([\w=.-]+,[0-9]{1,6}|![a-z]+))?([:;])/;
+  /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!(\d{1,4}))?(?:\*([1-9]\d?))?(?:~([\w=.-]+,\d{1,6}(?:,\d{1,4}(?:,g)?)?|![a-z]+))?([:;])/;
 const PART = '&';
 const NUDGE = '?';
 
@@ -48,7 +51,7 @@ export function decodeServerFrame(text: string): ServerFrame {
   if (bytes === undefined || (isPart && bytes.length === 0)) {
     return {
       kind: 'unreadable',
-      why: `neither a header nor base64 (RFC 4648, padded): "${text.slice(0, 40)}"`,
+      why: `neither a header nor base64: "${text.slice(0, 40)}"`,
     };
   }
   if (header === null) return { kind: isPart ? 'part' : 'push', bytes };

@@ -7,7 +7,7 @@ export const SUBPROTOCOL = 'mqtt-text-v1';
 export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
-export const OFFER = '(nudge,move)';
+export const OFFER = '(nudge,move,resume)';
 
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
@@ -51,6 +51,13 @@ export const MOVE_AGAIN_MS = 60_000;
 
 /** The frame that asks for the move is repeated after these; then the connection is given up (12). */
 export const MOVE_REPEATS_MS: readonly number[] = [1_500, 1_500, 5_000];
+export const MOVE_REPLY_MS = 8_000;
+
+/** A message under a higher packet identifier is kept nowhere, and does not come again (13). */
+export const KEPT_PACKET_ID_MAX = 0x7fff;
+
+/** QoS 1 messages whose acknowledgement the server may not have: if it sends them again, the library has them (13). */
+export const UNCONFIRMED_MAX = 1_000;
 
 /** A token is renewed when this part of its remaining life has passed, at a random moment between the two (11). */
 export const RENEW_FROM = 0.75;
@@ -81,3 +88,9 @@ export const GIVEN_UP = 4_000;
 
 /** How a WebSocket closes without a closing handshake (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1_006;
+
+/** The gateway has closed, after everything that it was to send: idle or old, and restarting. */
+export const IN_ORDER: readonly number[] = [1_001, 1_012];
+
+/** Another connection would be closed for the same reason: a binary frame, and one that is too large. */
+export const HOPELESS: readonly number[] = [1_003, 1_009];

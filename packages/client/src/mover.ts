@@ -1,14 +1,14 @@
 import { Alarm } from './environment.ts';
 import { messageOf, noReply, type TransportError, tooMuchWaiting } from './errors.ts';
 import { decodeServerFrame } from './frame.ts';
+import { HoldBack } from './hold-back.ts';
 import {
   ABNORMAL,
   HANDLER_LIFE_MS,
-  HELD_BYTES_MAX,
-  HELD_PUSHES_MAX,
   MOVE_AGAIN_MS,
   MOVE_FROM,
   MOVE_REPEATS_MS,
+  MOVE_REPLY_MS,
   MOVE_UNTIL,
   MOVE_WITHIN_MS,
 } from './limits.ts';
@@ -21,27 +21,41 @@ import type { GatewaySocket } from './web-socket.ts';
 export interface MoverPorts {
   readonly settings: Settings;
   readonly statistics: Statistics;
-  readonly outbound: Pick<Outbound, 'confirm' | 'rest' | 'goOn'>;
+  readonly outbound: Pick<Outbound, 'confirm' | 'rest' | 'goOn' | 'stop'>;
   /** Opens a second socket, whose events come here until the session has moved. */
   readonly open: (opens: (socket: GatewaySocket) => void) => Promise<void>;
   /** The session goes on over that socket. */
   readonly moved: (frames: readonly string[], more: boolean, socket: GatewaySocket) => void;
+  /** The same after a loss, with the reply that brings what waits. `hasGap`: some of it may be missing. */
+  readonly resumed: (reply: Reply, frames: readonly string[], hasGap: boolean, socket: GatewaySocket) => void;
+  /** A connection begins. Answers how long to wait before the next, in milliseconds. */
+  readonly retryMs: () => number;
+  /** The session cannot be resumed. */
+  readonly giveUp: () => void;
   readonly report: (event: TransportEvent) => void;
   readonly fail: (error: TransportError) => void;
 }
 
 /**
  * Moves the session to a second socket before the gateway cuts the first (12). The server cuts that one itself: what it
- * has brought until its end comes before all that the second one brings.
+ * has brought until its end comes before all that the second one brings. When a connection is lost, it resumes the session
+ * over another (13).
  */
 export class Mover {
   readonly #ports: MoverPorts;
   readonly #alarm: Alarm;
   #ticket: string | undefined;
+  /** How long a lost connection may be resumed. 0 or NaN: it may not. */
+  #resumeMs = 0;
+  /** Until when this one, which is lost, may be. 0: it is not lost. */
+  #resumesUntil = 0;
+  #wasInOrder = false;
+  #waitMs = 0;
+  /** For the next try to resume. */
+  #isWaiting = false;
   #socket: GatewaySocket | undefined;
   /** Frames that have come on it. */
-  #held: string[] = [];
-  #heldCharacters = 0;
+  #held = new HoldBack<string>();
   #sent = 0;
   #reply: Reply | undefined;
   #hasOldClosed = false;
@@ -53,20 +67,45 @@ export class Mover {
 
   /** The server has said how, and when the connection would be cut. */
   plan(move = ''): void {
-    const [ticket, connectionSeconds] = move.split(',');
+    const [ticket, connectionSeconds, resumeSeconds] = move.split(',');
     const share = MOVE_FROM + (MOVE_UNTIL - MOVE_FROM) * this.#ports.settings.random();
     this.#ticket = ticket;
+    this.#resumeMs = Number(resumeSeconds) * 1_000;
     this.#alarm.set(Number(connectionSeconds) * 1_000 * share, () => this.begin());
   }
 
-  /** Ahead of the plan where a new token waits. False: the session cannot be moved. */
-  begin(): boolean {
-    if (this.#ticket === undefined) return false;
-    if (this.#socket !== undefined) return true;
+  /** Ahead of the plan where a new token waits. */
+  begin(): void {
+    if (this.#ticket === undefined || this.#socket !== undefined || this.isResuming) return;
     // Every handler of a frame that is not answered has ended when the socket opens.
     this.#ports.outbound.confirm();
     this.#alarm.set(HANDLER_LIFE_MS, () => void this.#open());
+  }
+
+  get isResuming(): boolean {
+    return this.#resumesUntil > 0;
+  }
+
+  /**
+   * The connection is lost (13). False: the session cannot go on.
+   *
+   * @param inOrder everything that was sent before has come
+   */
+  resume(inOrder: boolean): boolean {
+    const { outbound, settings } = this.#ports;
+    if (this.#ticket === undefined || !(this.#resumeMs > 0)) return false;
+    this.#wasInOrder = inOrder && this.#sent === 0;
+    this.#socket?.close(1000);
+    this.#reset();
+    this.#resumesUntil = settings.timers.now() + this.#resumeMs;
+    outbound.stop();
+    void this.#open();
     return true;
+  }
+
+  /** The network is back: the next try is now. */
+  hurry(): void {
+    if (this.#isWaiting) void this.#open();
   }
 
   isOf(socket: GatewaySocket): boolean {
@@ -74,7 +113,8 @@ export class Mover {
   }
 
   opened(): void {
-    this.#ports.outbound.rest(() => this.#send());
+    if (this.isResuming) this.#ask(`~!${this.#ticket}`);
+    else this.#ports.outbound.rest(() => this.#repeat());
   }
 
   received(text: string): void {
@@ -82,22 +122,21 @@ export class Mover {
     if (frame.kind === 'reply' && frame.move !== undefined) {
       countReceived(this.#ports.statistics, text);
       this.#reply = frame;
-      if (frame.move.startsWith('!')) this.#putOff(frame.move, frame.move === '!later');
-      else this.#goOn();
+      if (!frame.move.startsWith('!')) this.#goOn();
+      else if (this.isResuming) this.#ports.giveUp();
+      else this.#putOff(frame.move, frame.move === '!later');
       return;
     }
-    // The gateway's own errors: the frame is repeated.
-    if (frame.kind === 'error') return;
-    this.#held.push(text);
-    this.#heldCharacters += text.length;
-    if (this.#held.length > HELD_PUSHES_MAX || this.#heldCharacters > HELD_BYTES_MAX)
-      this.#ports.fail(tooMuchWaiting());
+    if (frame.kind !== 'error') {
+      if (!this.#held.hold(text)) this.#ports.fail(tooMuchWaiting());
+    } else if (this.isResuming) this.#failed('');
+    // The frame of a move is repeated.
   }
 
   /** The second socket has closed. False: the session may be there already. */
   closed(code: number): boolean {
-    if (this.#sent > 0) return false;
-    this.#putOff(`closed ${code}`);
+    if (!this.isResuming && this.#sent > 0) return false;
+    this.#failed(`closed ${code}`);
     return true;
   }
 
@@ -111,32 +150,55 @@ export class Mover {
 
   /** The program ends the connection: it moves no more, but for a move that the server may have made. */
   leave(): void {
+    if (this.isResuming) {
+      this.#resumesUntil = 1;
+      if (this.#isWaiting) this.#ports.giveUp();
+      return;
+    }
     if (this.#sent > 0) return;
     this.stop();
     this.#ports.outbound.goOn();
   }
 
   stop(): void {
-    this.#alarm.clear();
     this.#ticket = undefined;
     this.#socket?.close(1000);
-    this.#socket = undefined;
+    this.#reset();
   }
 
   async #open(): Promise<void> {
-    this.#alarm.set(MOVE_WITHIN_MS, () => this.#putOff('busy'));
+    const { settings, retryMs, giveUp, open } = this.#ports;
+    this.#isWaiting = false;
+    if (this.isResuming) this.#waitMs = retryMs();
+    this.#alarm.set(this.isResuming ? settings.replyTimeoutMs : MOVE_WITHIN_MS, () => {
+      // Without a socket the program still waits for its token.
+      if (this.isResuming && this.#socket === undefined) giveUp();
+      else this.#failed('busy');
+    });
     try {
-      await this.#ports.open((socket) => {
+      await open((socket) => {
         this.#socket = socket;
       });
     } catch (cause) {
-      this.#putOff(messageOf(cause));
+      this.#failed(messageOf(cause));
     }
   }
 
-  #send(): void {
-    if (this.#sent > 0) return;
-    this.#repeat();
+  #failed(why: string): void {
+    if (this.isResuming) this.#tryAgain();
+    else this.#putOff(why);
+  }
+
+  /** Later, as long as the session may be there. */
+  #tryAgain(): void {
+    this.#socket?.close(1000);
+    this.#drop();
+    if (this.#ports.settings.timers.now() + this.#waitMs > this.#resumesUntil) {
+      this.#ports.giveUp();
+      return;
+    }
+    this.#isWaiting = true;
+    this.#alarm.set(this.#waitMs, () => void this.#open());
   }
 
   #repeat(): void {
@@ -144,21 +206,31 @@ export class Mover {
     const waitMs = MOVE_REPEATS_MS[this.#sent];
     if (waitMs === undefined) {
       // The server has not answered, or cannot cut the first socket.
-      this.#ports.fail(noReply(MOVE_REPEATS_MS.reduce((sum, each) => sum + each, 0)));
+      this.#ports.fail(noReply(MOVE_REPLY_MS));
       return;
     }
+    this.#ask(text);
+    this.#alarm.set(waitMs, () => this.#repeat());
+  }
+
+  #ask(text: string): void {
     this.#sent += 1;
     countSent(this.#ports.statistics, text, 0);
     this.#socket?.send(text);
-    this.#alarm.set(waitMs, () => this.#repeat());
   }
 
   #goOn(): void {
     const socket = this.#socket;
     const reply = this.#reply;
-    if (reply === undefined || socket === undefined || !this.#hasOldClosed) return;
-    const held = this.#held;
+    if (reply === undefined || socket === undefined || !(this.#hasOldClosed || this.isResuming)) return;
+    const held = this.#held.release();
+    const hasGap = !this.#wasInOrder || reply.move?.endsWith(',g') === true;
+    const { isResuming } = this;
     this.#reset();
+    if (isResuming) {
+      this.#ports.resumed(reply, held, hasGap, socket);
+      return;
+    }
     this.plan(reply.move);
     this.#ports.moved(held, reply.more, socket);
     this.#ports.report({ type: 'moved' });
@@ -174,10 +246,16 @@ export class Mover {
   }
 
   #reset(): void {
+    this.#drop();
+    this.#resumesUntil = 0;
+    this.#isWaiting = false;
+  }
+
+  /** The second socket is none any more. */
+  #drop(): void {
     this.#alarm.clear();
     this.#socket = undefined;
-    this.#held = [];
-    this.#heldCharacters = 0;
+    this.#held.release();
     this.#sent = 0;
     this.#reply = undefined;
     this.#hasOldClosed = false;

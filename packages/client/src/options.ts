@@ -12,6 +12,15 @@ export type TransportEvent =
   | { readonly type: 'moved' }
   /** It does not yet, and stays on the connection that it has; `why` is for a log. */
   | { readonly type: 'not-moved'; readonly why: string }
+  /** The connection is lost: the session is to go on over another. The program notices nothing; `why` is for a log. */
+  | { readonly type: 'resuming'; readonly code: number; readonly why: string }
+  /** The session has gone on over another connection after a loss. */
+  | { readonly type: 'resumed' }
+  /**
+   * After a loss messages may be missing: such as have come for the program, up to this QoS (undefined: none), and QoS 0
+   * messages of its own, so many.
+   */
+  | { readonly type: 'gap'; readonly qos: 0 | 1 | undefined; readonly published: number }
   /** The server has taken a new token, and the connection goes on with it. */
   | { readonly type: 'renewed' }
   /** There is no new token yet; the connection goes on as long as the old one is valid. */

@@ -4,8 +4,9 @@ import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX, OFFER } from './limits.ts';
 import type { Settings } from './options.ts';
-import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue } from './outgoing-queue.ts';
-import { PacketType } from './packet.ts';
+import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue, repeated } from './outgoing-queue.ts';
+import { qosOf, typeOf } from './packet.ts';
+import * as PacketType from './packet-type.ts';
 import { RarePublishes } from './rare-publishes.ts';
 import { countSent, type Statistics } from './statistics.ts';
 
@@ -40,12 +41,15 @@ export interface Receipt {
   readonly isEmpty: boolean;
 }
 
+const NOTHING: OutgoingFrame = { packets: [] };
+
 /** Decides which frame may leave: one is in flight, and a few may go out of turn (3). */
 export class Outbound {
   readonly queue = new OutgoingQueue();
   readonly #ports: OutboundPorts;
   readonly #timers: Timers;
   readonly #rare = new RarePublishes();
+  readonly #alarms: Alarm[] = [];
   readonly #replyAlarm: Alarm;
   readonly #acknowledgeAlarm: Alarm;
   readonly #fetchAlarm: Alarm;
@@ -66,17 +70,24 @@ export class Outbound {
   #isNudged = false;
   #isPaused = false;
   #emptyFetches = 0;
+  /** 1 where a publish that went out of turn may be handled yet as the connection ends. */
+  #quiet = 0;
   #notTaken = 0;
 
   constructor(ports: OutboundPorts) {
-    const { timers } = ports.settings;
     this.#ports = ports;
-    this.#timers = timers;
-    this.#replyAlarm = new Alarm(timers);
-    this.#acknowledgeAlarm = new Alarm(timers);
-    this.#fetchAlarm = new Alarm(timers);
-    this.#holdAlarm = new Alarm(timers);
-    this.#quietAlarm = new Alarm(timers);
+    this.#timers = ports.settings.timers;
+    this.#replyAlarm = this.#newAlarm();
+    this.#acknowledgeAlarm = this.#newAlarm();
+    this.#fetchAlarm = this.#newAlarm();
+    this.#holdAlarm = this.#newAlarm();
+    this.#quietAlarm = this.#newAlarm();
+  }
+
+  #newAlarm(): Alarm {
+    const alarm = new Alarm(this.#timers);
+    this.#alarms.push(alarm);
+    return alarm;
   }
 
   get isWaiting(): boolean {
@@ -86,11 +97,6 @@ export class Outbound {
   /** The last reply said that more is waiting. */
   get hasMore(): boolean {
     return this.#more;
-  }
-
-  /** Nothing is under way or waits, and the server has nothing more to give. */
-  get isIdle(): boolean {
-    return !this.isWaiting && !this.#more && this.queue.packetCount === 0;
   }
 
   isOutstanding(type: number): boolean {
@@ -122,6 +128,24 @@ export class Outbound {
     this.#more = more;
     this.#acknowledge();
     this.#schedule();
+  }
+
+  /**
+   * The session goes on over a new connection, after a loss: what was under way is sent again, and the reply that brings
+   * what waits is outstanding. Answers the QoS 0 messages whose fate is unknown.
+   */
+  resumed(): number {
+    const lost = this.#outstanding ?? NOTHING;
+    const again = repeated(lost);
+    this.queue.forgetAcknowledgements();
+    this.queue.giveBack(again);
+    this.#outstanding = NOTHING;
+    this.#isOpen = true;
+    this.#isNudged = false;
+    this.goOn(false);
+    this.connected();
+    const unknown = lost.packets.filter((packet) => typeOf(packet) === PacketType.PUBLISH && !qosOf(packet));
+    return unknown.length + this.#quiet;
   }
 
   /** CONNACK came: from now on packets wait for the handlers of an earlier connection. */
@@ -182,18 +206,12 @@ export class Outbound {
     const { memory } = this.#ports;
     const lost = this.#outstanding;
     // The publish that went out of turn, or the one whose reply is missing, may be handled yet.
+    this.#quiet = Number(this.#quietAlarm.isSet);
     if (this.#quietAlarm.isSet) memory.holdPublish = true;
     if (lost !== undefined && frameHas(lost, PacketType.PUBLISH, PacketType.PUBREL))
       memory.holdPublish = true;
     this.#isOpen = false;
-    const alarms = [
-      this.#replyAlarm,
-      this.#acknowledgeAlarm,
-      this.#fetchAlarm,
-      this.#holdAlarm,
-      this.#quietAlarm,
-    ];
-    for (const alarm of alarms) alarm.clear();
+    for (const alarm of this.#alarms) alarm.clear();
   }
 
   /** A while later, so that everything the library writes in one go leaves in one frame. */

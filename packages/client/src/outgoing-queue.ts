@@ -1,5 +1,8 @@
 import { FRAME_BYTES_MAX } from './limits.ts';
-import { PacketType, qosOf, typeOf } from './packet.ts';
+import { byteAt, qosOf, typeOf } from './packet.ts';
+import * as PacketType from './packet-type.ts';
+
+const AGAIN: readonly number[] = [PacketType.PUBREL, PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE];
 
 /** The packets that leave in one frame. None: a fetch. */
 export interface OutgoingFrame {
@@ -36,6 +39,13 @@ export class OutgoingQueue {
   giveBack(packets: readonly Uint8Array[]): void {
     this.#packets.unshift(...packets);
     this.#bytes += byteLength(packets);
+  }
+
+  /** The server sends again what they answer. */
+  forgetAcknowledgements(): void {
+    this.#acknowledgements = [];
+    this.#packets = this.#packets.filter((packet) => typeOf(packet) !== PacketType.PUBREC);
+    this.#bytes = byteLength(this.#packets);
   }
 
   /**
@@ -77,7 +87,7 @@ export class OutgoingQueue {
       room -= packet.length;
       return room < 0;
     });
-    const taken = this.#acknowledgements.splice(0, fitting === -1 ? Number.POSITIVE_INFINITY : fitting);
+    const taken = this.#acknowledgements.splice(0, fitting < 0 ? this.#acknowledgements.length : fitting);
     this.#bytes -= byteLength(taken);
     return taken;
   }
@@ -107,6 +117,17 @@ export function isLoneQos0({ packets }: OutgoingFrame): boolean {
     typeOf(packet) === PacketType.PUBLISH &&
     qosOf(packet) === 0
   );
+}
+
+/** Of a frame of unknown fate, the packets that are sent again on a connection that resumes the session (13). */
+export function repeated({ packets }: OutgoingFrame): readonly Uint8Array[] {
+  return packets.filter((packet) => {
+    const type = typeOf(packet);
+    if (type !== PacketType.PUBLISH) return AGAIN.includes(type);
+    // DUP [MQTT-3.3.1-1]
+    packet[0] = byteAt(packet, 0) | 8;
+    return qosOf(packet) > 0;
+  });
 }
 
 export function frameHas({ packets }: OutgoingFrame, ...types: number[]): boolean {

@@ -1,19 +1,6 @@
-/** The parts of an MQTT packet that a transport reads: its end and its type. */
+import * as PacketType from './packet-type.ts';
 
-export const PacketType = {
-  CONNECT: 1,
-  CONNACK: 2,
-  PUBLISH: 3,
-  PUBACK: 4,
-  PUBREL: 6,
-  PUBCOMP: 7,
-  SUBSCRIBE: 8,
-  UNSUBSCRIBE: 10,
-  PINGREQ: 12,
-  PINGRESP: 13,
-  DISCONNECT: 14,
-  AUTH: 15,
-} as const;
+/** The parts of an MQTT packet that a transport reads: its end and its type. */
 
 export const PINGREQ: Uint8Array = Uint8Array.of(0xc0, 0);
 export const PINGRESP: Uint8Array = Uint8Array.of(0xd0, 0);
@@ -28,6 +15,12 @@ export function uint16At(bytes: Uint8Array, index: number): number {
 
 export function typeOf(packet: Uint8Array): number {
   return byteAt(packet, 0) >> 4;
+}
+
+/** Behind the topic name of a PUBLISH above QoS 0; first in an acknowledgement. */
+export function packetIdOf(packet: Uint8Array): number {
+  const at = bodyOf(packet);
+  return uint16At(packet, typeOf(packet) === PacketType.PUBLISH ? at + 2 + uint16At(packet, at) : at);
 }
 
 export function qosOf(publish: Uint8Array): number {

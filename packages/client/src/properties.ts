@@ -1,22 +1,19 @@
 import { bodyOf, byteAt, concat, packetOf, uint16At, varint, varintAt } from './packet.ts';
 
-/** The properties of CONNECT, CONNACK and AUTH that a transport has to know, by their identifiers (MQTT 5.0, 2.2.2.2). */
-export const PropertyId = {
-  SESSION_EXPIRY_INTERVAL: 0x11,
-  SERVER_KEEP_ALIVE: 0x13,
-  AUTHENTICATION_METHOD: 0x15,
-  AUTHENTICATION_DATA: 0x16,
-  RECEIVE_MAXIMUM: 0x21,
-} as const;
-
-/** Identifiers by how their value is written; all that CONNECT, CONNACK and SUBSCRIBE may hold. */
-const BYTE = [0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2a];
-const TWO_BYTES = [0x13, 0x21, 0x22];
-const FOUR_BYTES = [0x11, 0x27];
+/**
+ * Identifiers by the bytes of their value: one, two, three and four; all numbers that CONNECT, CONNACK and SUBSCRIBE may
+ * hold.
+ */
+const WIDTHS: readonly (readonly number[])[] = [
+  [0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2a],
+  [0x13, 0x21, 0x22],
+  [],
+  [0x11, 0x27],
+];
 const STRING_PAIR = 0x26;
 
 interface Properties {
-  /** Of those that are numbers. */
+  /** By their identifiers; 0 for those that are no numbers. */
   readonly values: Map<number, number>;
   /** Each as it is written: its identifier, then its value. */
   readonly fields: readonly Uint8Array[];
@@ -33,20 +30,15 @@ export function propertiesAt(bytes: Uint8Array, index: number): Properties {
   for (let at = length.end; at < end; ) {
     const id = byteAt(bytes, at);
     const from = at;
+    const width = 1 + WIDTHS.findIndex((ids) => ids.includes(id));
     at += 1;
-    if (BYTE.includes(id)) {
-      values.set(id, byteAt(bytes, at));
-      at += 1;
-    } else if (TWO_BYTES.includes(id)) {
-      values.set(id, uint16At(bytes, at));
-      at += 2;
-    } else if (FOUR_BYTES.includes(id)) {
-      values.set(id, uint16At(bytes, at) * 65_536 + uint16At(bytes, at + 2));
-      at += 4;
-    } else {
-      at += 2 + uint16At(bytes, at);
-      if (id === STRING_PAIR) at += 2 + uint16At(bytes, at);
-    }
+    const number = bytes.subarray(at, at + width);
+    values.set(
+      id,
+      number.reduce((value, byte) => value * 256 + byte, 0),
+    );
+    at += width || 2 + uint16At(bytes, at);
+    if (id === STRING_PAIR) at += 2 + uint16At(bytes, at);
     fields.push(bytes.subarray(from, at));
   }
   return { values, fields, end };
@@ -56,10 +48,6 @@ export function propertiesAt(bytes: Uint8Array, index: number): Properties {
 export function stringProperty(id: number, value: string): Uint8Array {
   const bytes = new TextEncoder().encode(value);
   return concat([Uint8Array.of(id, bytes.length >> 8, bytes.length & 255), bytes]);
-}
-
-export function hasProperty({ fields }: Properties, id: number): boolean {
-  return fields.some((field) => byteAt(field, 0) === id);
 }
 
 /** The packet without some of its properties at `index`, by their identifiers, and with others. */

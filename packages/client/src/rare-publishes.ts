@@ -6,7 +6,7 @@ import { HANDLER_LIFE_MS, RARE_PUBLISHES } from './limits.ts';
  */
 export class RarePublishes {
   #inARow = 0;
-  #lastFrameAt = Number.NEGATIVE_INFINITY;
+  #lastFrameAt = 0;
 
   /** Counts a frame that is about to leave, and tells whether it may go without a reply. */
   next(isLoneQos0: boolean, now: number): boolean {

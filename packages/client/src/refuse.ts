@@ -1,7 +1,8 @@
 import { TransportError } from './errors.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
-import { bodyOf, PacketType, qosOf, typeOf, uint16At } from './packet.ts';
+import { packetIdOf, qosOf, typeOf } from './packet.ts';
 import type { SplitPacket } from './packet-splitter.ts';
+import * as PacketType from './packet-type.ts';
 
 /** As much of mqtt.js's client as is needed to tell it of errors. */
 export interface ErrorReceiver {
@@ -13,17 +14,17 @@ export interface ErrorReceiver {
 }
 
 const NAMES: Readonly<Record<number, string>> = {
-  [PacketType.CONNECT]: 'CONNECT (shorten the will or the properties)',
-  [PacketType.PUBLISH]: 'PUBLISH (send less at once)',
-  [PacketType.SUBSCRIBE]: "SUBSCRIBE (set mqtt.js's subscribeBatchSize)",
-  [PacketType.UNSUBSCRIBE]: 'UNSUBSCRIBE (send fewer filters at once)',
+  [PacketType.CONNECT]: 'CONNECT',
+  [PacketType.PUBLISH]: 'PUBLISH',
+  [PacketType.SUBSCRIBE]: 'SUBSCRIBE (set subscribeBatchSize)',
+  [PacketType.UNSUBSCRIBE]: 'UNSUBSCRIBE',
 };
 
 export function tooLarge({ bytes, size }: SplitPacket): TransportError {
   const name = NAMES[typeOf(bytes)] ?? `packet of type ${typeOf(bytes)}`;
   return new TransportError(
     'packet-too-large',
-    `Not sent: ${size} bytes of ${name}. A packet has at most ${FRAME_BYTES_MAX} bytes.`,
+    `Not sent: ${size} bytes of ${name}; at most ${FRAME_BYTES_MAX} go.`,
   );
 }
 
@@ -33,8 +34,9 @@ export function tooLarge({ bytes, size }: SplitPacket): TransportError {
  */
 export function tellRefused(client: ErrorReceiver, { bytes }: SplitPacket, error: Error): void {
   const id = packetIdOf(bytes);
-  const pending = id === undefined ? undefined : client.outgoing[id];
-  if (id === undefined || pending === undefined) {
+  const isQos0 = typeOf(bytes) === PacketType.PUBLISH && qosOf(bytes) === 0;
+  const pending = isQos0 ? undefined : client.outgoing[id];
+  if (pending === undefined) {
     client.emit('error', error);
     return;
   }
@@ -43,17 +45,4 @@ export function tellRefused(client: ErrorReceiver, { bytes }: SplitPacket, error
   client.removeOutgoingMessage(id);
   // mqtt.js says so for acknowledgements only, and its end() waits for it.
   if (client.disconnecting && Object.keys(client.outgoing).length === 0) client.emit('outgoingEmpty');
-}
-
-function packetIdOf(packet: Uint8Array): number | undefined {
-  const body = bodyOf(packet);
-  switch (typeOf(packet)) {
-    case PacketType.PUBLISH:
-      return qosOf(packet) === 0 ? undefined : uint16At(packet, body + 2 + uint16At(packet, body));
-    case PacketType.SUBSCRIBE:
-    case PacketType.UNSUBSCRIBE:
-      return uint16At(packet, body);
-    default:
-      return undefined;
-  }
 }

@@ -57,6 +57,7 @@ export class Renewal {
   /** The token of the handshake. */
   admit(token: string | undefined): void {
     this.#token = readToken(token ?? '', this.#now());
+    this.#shown = undefined;
   }
 
   /** Where the token never ends there is nothing to renew. */

@@ -1,6 +1,7 @@
 import { addMethod } from './auth-packets.ts';
 import { bodyOf, byteAt, uint16At } from './packet.ts';
-import { hasProperty, PropertyId, propertiesAt } from './properties.ts';
+import { propertiesAt } from './properties.ts';
+import * as PropertyId from './property-id.ts';
 
 const MQTT_5 = 5;
 const CLEAN = 0x02;
@@ -40,13 +41,12 @@ export class SessionFacts {
     packet[versionAt + 3] = heartbeatSeconds & 255;
     this.#isEphemeral = (byteAt(packet, versionAt + 1) & CLEAN) !== 0;
     if (!this.isFive) return packet;
-    const properties = propertiesAt(packet, versionAt + 4);
-    const { values } = properties;
+    const { values } = propertiesAt(packet, versionAt + 4);
     if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {
       this.#isEphemeral = false;
     }
     // A program with a method of its own authenticates by itself.
-    this.hasMethod = wantsMethod && !hasProperty(properties, PropertyId.AUTHENTICATION_METHOD);
+    this.hasMethod = wantsMethod && !values.has(PropertyId.AUTHENTICATION_METHOD);
     return this.hasMethod ? addMethod(packet, versionAt + 4) : packet;
   }
 

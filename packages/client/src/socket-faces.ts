@@ -11,12 +11,6 @@ interface Registration {
   readonly isOnce: boolean;
 }
 
-/** The events of a socket, for each of its two interfaces. */
-interface Telling {
-  readonly browser: () => object;
-  readonly node: () => readonly unknown[];
-}
-
 /**
  * The events of a WebSocket for two kinds of users. mqtt.js uses a browser's WebSocket through `addEventListener`,
  * and in Node.js what the package `ws` gives, as an event emitter and a stream. Which of them it takes is decided
@@ -53,7 +47,7 @@ export class SocketFaces {
   }
 
   open(): void {
-    this.#tell('open', { browser: () => ({ type: 'open' }), node: () => [] });
+    this.#tell('open', {});
   }
 
   /** Hands bytes over, or keeps them while the stream is paused. */
@@ -64,18 +58,15 @@ export class SocketFaces {
   }
 
   error(error: unknown): void {
-    this.#tell('error', { browser: () => ({ type: 'error', error }), node: () => [error] });
+    this.#tell('error', { error }, error);
   }
 
   close(code: number, reason: string): void {
     this.#pump(true);
     // `ws`'s stream waits for its TCP socket to have written everything.
-    this.#tell('finish', { browser: () => ({ type: 'finish' }), node: () => [] });
+    this.#tell('finish', {});
     const wasClean = code !== 1006;
-    this.#tell('close', {
-      browser: () => ({ type: 'close', code, reason, wasClean }),
-      node: () => [code, reason],
-    });
+    this.#tell('close', { code, reason, wasClean }, code, reason);
     this.#registrations.clear();
   }
 
@@ -84,19 +75,19 @@ export class SocketFaces {
       const bytes = this.#messages.shift();
       if (bytes === undefined) return;
       this.bytesWaiting -= bytes.length;
-      this.#tell('message', {
-        browser: () => ({ type: 'message', data: bytes.buffer }),
-        node: () => [bytes, true],
-      });
+      this.#tell('message', { data: bytes.buffer }, bytes, true);
     }
   }
 
-  #tell(type: EventName, { browser, node }: Telling): void {
+  /** A browser's listeners get an event with these fields, those of Node.js the arguments. */
+  #tell(type: EventName, fields: object, ...node: readonly unknown[]): void {
     for (const registration of this.#registrations.get(type) ?? []) {
       const { face, listener, isOnce } = registration;
       if (isOnce) this.remove(type, listener);
       try {
-        (listener as (...args: readonly unknown[]) => void)(...(face === 'browser' ? [browser()] : node()));
+        (listener as (...args: readonly unknown[]) => void)(
+          ...(face === 'browser' ? [{ type, ...fields }] : node),
+        );
       } catch (error) {
         // An application's handler may throw. That is its own affair, and not to keep the transport from going on.
         this.#timers.defer(() => {

@@ -2,7 +2,8 @@ import { Connection } from './connection.ts';
 import type { MqttSocket } from './mqtt-socket.ts';
 import { settingsFrom, type TransportEvent, type TransportOptions } from './options.ts';
 import type { Memory } from './outbound.ts';
-import { PacketType, typeOf } from './packet.ts';
+import { typeOf } from './packet.ts';
+import * as PacketType from './packet-type.ts';
 import { ReconnectPolicy } from './reconnect-policy.ts';
 import { type ErrorReceiver, tellRefused, tooLarge } from './refuse.ts';
 import { newStatistics, type Statistics } from './statistics.ts';
@@ -69,7 +70,12 @@ export function createTransport(options: TransportOptions = {}): Transport {
       const reconnectAfter = (milliseconds: number): void => {
         if (mqttOptions.reconnectPeriod !== 0) mqttOptions.reconnectPeriod = milliseconds;
       };
-      reconnectAfter(reconnects.begin());
+      const begin = (): number => {
+        const waitMs = reconnects.begin();
+        reconnectAfter(waitMs);
+        return waitMs;
+      };
+      begin();
       const connection = new Connection({
         url,
         webSocketOptions: mqttOptions.wsOptions,
@@ -87,6 +93,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
           });
           return undefined;
         },
+        begin,
         stable: () => reconnectAfter(reconnects.stable()),
       });
       void connection.open();

@@ -289,7 +289,7 @@ describe('closing (8)', () => {
     [1001, /two hours/],
     [1006, /network/],
     [1008, /throttled/],
-    [1009, /larger/],
+    [1009, /too large/],
   ])('close code %i is passed on, with words', async (code, advice) => {
     const harness = new Harness();
     await harness.connect();

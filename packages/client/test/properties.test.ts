@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { PropertyId, propertiesAt } from '../src/properties.ts';
+import { propertiesAt } from '../src/properties.ts';
+import * as PropertyId from '../src/property-id.ts';
 
 const string = (text: string): number[] => [0, text.length, ...Buffer.from(text)];
 

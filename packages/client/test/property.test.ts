@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../test/support/runs.ts';
-import { PacketType, qosOf, typeOf } from '../src/packet.ts';
+import { qosOf, typeOf } from '../src/packet.ts';
+import * as PacketType from '../src/packet-type.ts';
 import { Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
 
 /** What happens next between library, transport and gateway. */

@@ -17,7 +17,7 @@ describe('the offer of extensions (10)', () => {
     await harness.say(`(nudge):${harness.bytes([connack]).toString('base64')}`);
     await harness.write(publish('a'));
     expect(harness.sent).toEqual(['connect', 'a']);
-    expect(offers(harness)).toEqual([['nudge', 'move'], undefined]);
+    expect(offers(harness)).toEqual([['nudge', 'move', 'resume'], undefined]);
     expect(harness.topics).toEqual(['connack']);
   });
 
@@ -34,8 +34,8 @@ describe('the offer of extensions (10)', () => {
     await harness.open({}, 4, 'mqtt-text-v1.1');
     await harness.say('(nudge)!0:');
     expect(offers(harness)).toEqual([
-      ['nudge', 'move'],
-      ['nudge', 'move'],
+      ['nudge', 'move', 'resume'],
+      ['nudge', 'move', 'resume'],
     ]);
   });
 

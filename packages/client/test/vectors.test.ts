@@ -22,6 +22,7 @@ interface Vectors {
     readonly clock?: string;
     readonly offer?: readonly string[];
     readonly ticket?: string;
+    readonly isResume?: boolean;
   })[];
   readonly badClientFrames: readonly Pick<Vector, 'name' | 'text'>[];
   readonly serverFrames: readonly (Vector & {
@@ -51,7 +52,7 @@ const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empt
 describe('client frames', () => {
   test.each(vectors.clientFrames)(
     '$name: is read by a strict server',
-    ({ text, hex: bytes, replyWanted, clock, offer, ticket }) => {
+    ({ text, hex: bytes, replyWanted, clock, offer, ticket, isResume }) => {
       const frame = readClientFrame(text);
       expect(frame && { ...frame, packets: hex(frame.packets) }).toEqual({
         packets: bytes,
@@ -59,6 +60,7 @@ describe('client frames', () => {
         clock,
         offered: offer,
         ticket,
+        ...(ticket !== undefined && { isResume: isResume === true }),
       });
     },
   );

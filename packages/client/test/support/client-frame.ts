@@ -9,18 +9,27 @@ export interface ClientFrame {
   readonly offered: readonly string[] | undefined;
   /** The session that this ticket names is to move to this connection; `undefined`: no session is. */
   readonly ticket: string | undefined;
+  /** The client has lost that connection, instead of leaving it. */
+  readonly isResume?: boolean;
 }
 
-const MOVE_FRAME = /^~([A-Za-z0-9_=.-]{1,128})$/;
+const MOVE_FRAME = /^~(!?)([A-Za-z0-9_=.-]{1,128})$/;
 
 const CLIENT_FRAME =
   /^(?:\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,])?([A-Za-z0-9+/]*={0,2})$/;
 
 /** `undefined` for what a server may not accept. */
 export function readClientFrame(text: string): ClientFrame | undefined {
-  const ticket = MOVE_FRAME.exec(text)?.[1];
+  const [, lost, ticket] = MOVE_FRAME.exec(text) ?? [];
   if (ticket !== undefined)
-    return { clock: undefined, replyWanted: true, packets: [], offered: undefined, ticket };
+    return {
+      clock: undefined,
+      replyWanted: true,
+      packets: [],
+      offered: undefined,
+      ticket,
+      isResume: lost !== '',
+    };
   const match = CLIENT_FRAME.exec(text);
   if (match === null || text.length > 32_768) return undefined;
   const [, names, clock, marker, base64 = ''] = match;

@@ -28,6 +28,7 @@ interface ClientVector extends Vector {
   readonly replyWanted: boolean;
   readonly offer?: readonly string[];
   readonly ticket?: string;
+  readonly isResume?: boolean;
 }
 
 interface ServerVector extends Vector {
@@ -59,13 +60,15 @@ const someBytes = fc.uint8Array({ maxLength: 300 });
 const someClock = fc.stringMatching(/^[0-9a-z]{13}$/);
 
 describe('a client frame of the test vectors', () => {
-  it.each(vectors.clientFrames)('is read: $name', ({ text, hex, replyWanted, clock, offer, ticket }) => {
+  it.each(vectors.clientFrames)('is read: $name', (vector) => {
+    const { text, hex, replyWanted, clock, offer, ticket, isResume = false } = vector;
     const frame = parsed(text);
     expect(frame.bytes.toString('hex')).toBe(hex);
     expect(frame.replyWanted).toBe(replyWanted);
     expect(frame.clock).toBe(clock);
     expect(frame.offered).toEqual(offer && EXTENSIONS.filter((name) => offer.includes(name)));
     expect(frame.ticket).toBe(ticket);
+    expect(frame.isResume === true).toBe(isResume);
   });
 
   it.each(vectors.badClientFrames)('is refused as malformed: $name', ({ text }) => {
