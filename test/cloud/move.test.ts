@@ -1,9 +1,9 @@
-import { connect as connectInTextFrames, createTransport, type TransportEvent } from '@apus/client';
-import * as mqtt from 'mqtt';
+import type { IClientOptions } from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
 import { VirtualTime } from '../faults/virtual-time.ts';
 import type { CloudWorldOptions } from './options.ts';
+import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
@@ -14,50 +14,6 @@ const DAYS = process.env.CI === undefined ? 1 : 7;
 
 /** Moves of a connection of two hours on a day, at least: each comes before 96 % of them have passed. */
 const MOVES_A_DAY = 12;
-
-/** Events that a program notices of its client, but for messages. */
-const EVENTS = ['connect', 'reconnect', 'close', 'disconnect', 'offline', 'error', 'end'] as const;
-
-/** A program with stock mqtt.js, through the transport. */
-class Program {
-  readonly mqtt: mqtt.MqttClient;
-  readonly received: string[] = [];
-  readonly noticed: string[] = [];
-  readonly events: TransportEvent[] = [];
-  readonly #statistics: { readonly connections: number };
-
-  constructor(name: string, options: mqtt.IClientOptions = {}) {
-    const transport = createTransport({
-      WebSocket: world.emulator.WebSocket,
-      page: {},
-      onEvent: (event) => this.events.push(event),
-    });
-    this.#statistics = transport.statistics;
-    this.mqtt = connectInTextFrames(
-      mqtt,
-      world.url,
-      { protocolVersion: 5, clientId: name, ...options },
-      transport,
-    );
-    this.mqtt.on('message', (topic, payload) => this.received.push(`${topic} ${payload.toString()}`));
-    for (const name of EVENTS) this.mqtt.on(name, () => this.noticed.push(name));
-    programs.push(this);
-  }
-
-  get connections(): number {
-    return this.#statistics.connections;
-  }
-
-  told(type: TransportEvent['type']): number {
-    return this.events.filter((event) => event.type === type).length;
-  }
-
-  of(topic: string): string[] {
-    return this.received.flatMap((each) =>
-      each.startsWith(`${topic} `) ? [each.slice(topic.length + 1)] : [],
-    );
-  }
-}
 
 let time: VirtualTime;
 let world: InProcessWorld;
@@ -76,6 +32,12 @@ afterEach(async () => {
 
 async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
   world = await time.during(startCloudInProcess({ seed: 7, ...options }));
+}
+
+function program(name: string, options: IClientOptions = {}): Program {
+  const made = new Program(world.emulator, name, options);
+  programs.push(made);
+  return made;
 }
 
 const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
@@ -99,15 +61,15 @@ describe('a connection that is never cut', () => {
     async () => {
       await start();
       const readers = [
-        await subscribed(new Program('ephemeral'), ALL),
-        await subscribed(new Program('ephemeral-3', { protocolVersion: 4 }), ALL),
+        await subscribed(program('ephemeral'), ALL),
+        await subscribed(program('ephemeral-3', { protocolVersion: 4 }), ALL),
         await subscribed(
-          new Program('persistent', { clean: false, properties: { sessionExpiryInterval: 86_400 } }),
+          program('persistent', { clean: false, properties: { sessionExpiryInterval: 86_400 } }),
           ALL,
         ),
-        await subscribed(new Program('persistent-3', { protocolVersion: 4, clean: false }), ALL),
+        await subscribed(program('persistent-3', { protocolVersion: 4, clean: false }), ALL),
       ];
-      const publisher = new Program('publisher');
+      const publisher = program('publisher');
       await seconds(1);
       const sent: string[] = [];
       for (let second = 0; second < DAYS * 86_400; second += 240) {
@@ -164,9 +126,9 @@ async function playDensely(everyMs: number, begin = () => {}): Promise<void> {
   for (const name of ['a', 'b', 'c', 'd']) {
     const isPersistent = name === 'b' || name === 'd';
     const session = isPersistent ? { clean: false, properties: { sessionExpiryInterval: 86_400 } } : {};
-    readers.push(await subscribed(new Program(name, session), ALL));
+    readers.push(await subscribed(program(name, session), ALL));
   }
-  const publisher = new Program('publisher');
+  const publisher = program('publisher');
   await seconds(1);
   begin();
   const sent: string[] = [];

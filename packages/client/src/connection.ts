@@ -30,6 +30,8 @@ const STALE_MS = 60_000;
 export interface ConnectionPorts {
   readonly url: string;
   readonly webSocketOptions: object | undefined;
+  /** Extensions, where the server reads an offer of them (10). */
+  readonly offer: string;
   readonly settings: Settings;
   readonly memory: Memory;
   readonly statistics: Statistics;
@@ -248,7 +250,7 @@ export class Connection implements SocketEnd {
     this.#unwatch = watchPage(settings.page, probe, () => {
       if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
     });
-    this.#exchange.start(mayOffer);
+    this.#exchange.start(mayOffer ? this.#ports.offer : '');
     this.#faces.open();
   }
 

@@ -43,7 +43,7 @@ export function gatewayError(text: string): TransportError {
 }
 
 const CLOSE_ADVICE: Readonly<Record<number, string>> = {
-  1000: 'closed in order',
+  1000: 'in order',
   1001: 'idle, or two hours old',
   1003: 'a binary frame was sent',
   1006: 'cut, or refused: check URL, token and network',
@@ -102,7 +102,7 @@ export function tooMuchWaiting(): TransportError {
 export function wrongSubprotocol(protocol: string): TransportError {
   return new TransportError(
     'wrong-subprotocol',
-    `The server chose the subprotocol "${protocol}": is the URL that of the gateway door?`,
+    `The server chose the subprotocol "${protocol}": is it the gateway door?`,
   );
 }
 

@@ -114,9 +114,9 @@ export class Exchange {
     this.#renewal.admit(token);
   }
 
-  /** The socket is open. `mayOffer`: the server reads an offer of extensions. */
-  start(mayOffer: boolean): void {
-    this.#outbound.start(mayOffer);
+  /** The socket is open. `offer`: the extensions that the server may use; empty: it knows of none. */
+  start(offer: string): void {
+    this.#outbound.start(offer);
   }
 
   pause(isPaused: boolean): void {

@@ -8,6 +8,8 @@ export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
 export const OFFER = '(nudge,move,resume)';
+/** Of a client that does not come back after a loss: its session need not wait for it. */
+export const OFFER_ONCE = '(nudge,move)';
 
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;

@@ -2,7 +2,7 @@ import { Alarm, type Timers } from './environment.ts';
 import { noReply, notTaken, type TransportError } from './errors.ts';
 import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX, OFFER } from './limits.ts';
+import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
 import type { Settings } from './options.ts';
 import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue, repeated } from './outgoing-queue.ts';
 import { qosOf, typeOf } from './packet.ts';
@@ -57,8 +57,8 @@ export class Outbound {
   /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
   readonly #quietAlarm: Alarm;
   #outstanding: OutgoingFrame | undefined;
-  /** The server reads what the frame with CONNECT offers (10). */
-  #mayOffer = false;
+  /** Of the frame with CONNECT (10). */
+  #offer = '';
   #isOpen = false;
   /** Every frame is answered, acknowledgements as well. */
   #confirms = false;
@@ -103,8 +103,8 @@ export class Outbound {
     return this.#outstanding !== undefined && frameHas(this.#outstanding, type);
   }
 
-  start(mayOffer: boolean): void {
-    this.#mayOffer = mayOffer;
+  start(offer: string): void {
+    this.#offer = offer;
     this.#isOpen = true;
     this.#schedule();
   }
@@ -282,7 +282,7 @@ export class Outbound {
   #write(frame: OutgoingFrame, replyWanted: boolean): void {
     if (!this.queue.hasAcknowledgements) this.#acknowledgeAlarm.clear();
     const { memory, statistics, sendText, drained } = this.#ports;
-    const offer = this.#mayOffer && frameHas(frame, PacketType.CONNECT) ? OFFER : '';
+    const offer = frameHas(frame, PacketType.CONNECT) ? this.#offer : '';
     const text = encodeClientFrame(frame.packets, replyWanted, memory.clock, offer);
     countSent(statistics, text, frame.packets.length);
     sendText(text);

@@ -24,7 +24,7 @@ export function tooLarge({ bytes, size }: SplitPacket): TransportError {
   const name = NAMES[typeOf(bytes)] ?? `packet of type ${typeOf(bytes)}`;
   return new TransportError(
     'packet-too-large',
-    `Not sent: ${size} bytes of ${name}; at most ${FRAME_BYTES_MAX} go.`,
+    `Not sent: ${size} bytes of ${name}; at most ${FRAME_BYTES_MAX}.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { Connection } from './connection.ts';
+import { OFFER, OFFER_ONCE } from './limits.ts';
 import type { MqttSocket } from './mqtt-socket.ts';
 import { settingsFrom, type TransportEvent, type TransportOptions } from './options.ts';
 import type { Memory } from './outbound.ts';
@@ -67,17 +68,16 @@ export function createTransport(options: TransportOptions = {}): Transport {
       client = mqttClient;
     },
     createWebsocket(url, _subprotocols, mqttOptions) {
-      const reconnectAfter = (milliseconds: number): void => {
-        if (mqttOptions.reconnectPeriod !== 0) mqttOptions.reconnectPeriod = milliseconds;
-      };
-      const begin = (): number => {
-        const waitMs = reconnects.begin();
-        reconnectAfter(waitMs);
+      const isSingle = mqttOptions.reconnectPeriod === 0;
+      const reconnectAfter = (waitMs: number): number => {
+        if (!isSingle) mqttOptions.reconnectPeriod = waitMs;
         return waitMs;
       };
+      const begin = (): number => reconnectAfter(reconnects.begin());
       begin();
       const connection = new Connection({
         url,
+        offer: isSingle ? OFFER_ONCE : OFFER,
         webSocketOptions: mqttOptions.wsOptions,
         settings,
         memory,
@@ -94,7 +94,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
           return undefined;
         },
         begin,
-        stable: () => reconnectAfter(reconnects.stable()),
+        stable: () => void reconnectAfter(reconnects.stable()),
       });
       void connection.open();
       return connection.socket;

@@ -21,6 +21,13 @@ describe('the offer of extensions (10)', () => {
     expect(harness.topics).toEqual(['connack']);
   });
 
+  test('does not say that a client resumes which is not to reconnect', async () => {
+    const harness = new Harness();
+    harness.options.reconnectPeriod = 0;
+    await harness.open({}, 4, 'mqtt-text-v1.1');
+    expect(offers(harness)).toEqual([['nudge', 'move']]);
+  });
+
   test('is not made to a server of mqtt-text-v1', async () => {
     const harness = new Harness();
     await harness.open({}, 4, 'mqtt-text-v1');

@@ -1,0 +1,223 @@
+import type { IClientOptions } from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import type { CloudWorldOptions } from './options.ts';
+import { Program } from './program.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+/** A machine that is busy may take its time; in virtual time it takes none. */
+const TIMEOUT_MS = 300_000;
+
+let time: VirtualTime;
+let world: InProcessWorld;
+const programs: Program[] = [];
+
+beforeEach(() => {
+  time = new VirtualTime(7);
+});
+afterEach(async () => {
+  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
+  await time.advance(1_000);
+  world.stop();
+  time.restore();
+  expect(world.failures).toEqual([]);
+});
+
+async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
+  world = await time.during(startCloudInProcess({ seed: 7, ...options }));
+}
+
+function program(name: string, options: IClientOptions = {}): Program {
+  const made = new Program(world.emulator, name, options);
+  programs.push(made);
+  return made;
+}
+
+const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+
+const TOPICS = ['q0', 'q1', 'q2'] as const;
+const ALL = { q0: { qos: 0 }, q1: { qos: 1 }, q2: { qos: 2 } } as const;
+const KEPT = { clean: false, properties: { sessionExpiryInterval: 86_400 } } as const;
+
+/** Connected and subscribed, with nothing noticed yet. */
+async function subscribed(name: string, options: IClientOptions = {}): Promise<Program> {
+  const reader = program(name, options);
+  await seconds(1);
+  reader.mqtt.subscribe(ALL);
+  await seconds(5);
+  expect(reader.noticed).toEqual(['connect']);
+  reader.noticed.length = 0;
+  return reader;
+}
+
+/** How a connection is lost, in turn. */
+const WAYS = [
+  ({ connectionId }: Program) => world.emulator.cutConnection(connectionId),
+  // A gateway that restarts, and one that says that two hours are over.
+  ({ connectionId }: Program) => world.emulator.closeConnection(connectionId, 1012, 'Service restart'),
+  ({ connectionId }: Program) => world.emulator.closeConnection(connectionId, 1001, 'Going away'),
+  // A phone that has changed networks: the gateway sends on into the old one.
+  ({ connectionId }: Program) => world.emulator.loseConnection(connectionId, true),
+] as const;
+
+const IN_ORDER = [WAYS[1], WAYS[2]] as const;
+
+/** Publishes 5 messages a second at each QoS, and breaks connections now and then. Answers what was published. */
+async function playFor(
+  playSeconds: number,
+  publisher: Program,
+  victims: readonly Program[],
+  ways: readonly ((victim: Program) => boolean)[],
+): Promise<string[]> {
+  const sent: string[] = [];
+  let broken = 0;
+  for (let count = 0; count < playSeconds * 5; count += 1) {
+    sent.push(String(count));
+    for (const [qos, topic] of TOPICS.entries())
+      publisher.mqtt.publish(topic, String(count), { qos: qos as 0 | 1 | 2 });
+    await time.advance(200);
+    if (count % 25 !== 24) continue;
+    for (const victim of victims) {
+      const way = ways[broken % ways.length];
+      broken += 1;
+      expect(way?.(victim)).toBe(true);
+    }
+  }
+  await seconds(90);
+  return sent;
+}
+
+const isInOrder = (numbers: readonly string[]): boolean =>
+  numbers.every((each, index) => index === 0 || Number(each) > Number(numbers[index - 1]));
+
+describe('a program whose connection is lost', () => {
+  it(
+    'notices nothing but messages: a session that is kept has every one at QoS 1 and 2, once and in order',
+    async () => {
+      await start();
+      const readers = [
+        await subscribed('kept', KEPT),
+        await subscribed('kept-3', { protocolVersion: 4, clean: false }),
+      ];
+      const publisher = program('publisher');
+      await seconds(1);
+      const sent = await playFor(40, publisher, readers, WAYS);
+      for (const reader of readers) {
+        expect(reader.of('q1')).toEqual(sent);
+        expect(reader.of('q2')).toEqual(sent);
+        expect(isInOrder(reader.of('q0'))).toBe(true);
+        expect(reader.noticed).toEqual([]);
+        expect(reader.told('resumed')).toBeGreaterThanOrEqual(8);
+        expect(reader.told('gap')).toBe(reader.told('resumed'));
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'notices nothing but messages: a session that ends with its connection misses none that it is not told of',
+    async () => {
+      await start();
+      const readers = [await subscribed('short'), await subscribed('short-3', { protocolVersion: 4 })];
+      const publisher = program('publisher');
+      await seconds(1);
+      const sent = await playFor(40, publisher, readers, WAYS);
+      for (const reader of readers) {
+        expect(reader.of('q2')).toEqual(sent);
+        for (const topic of ['q0', 'q1']) expect(isInOrder(reader.of(topic))).toBe(true);
+        expect(reader.noticed).toEqual([]);
+        expect(reader.told('resumed')).toBeGreaterThanOrEqual(8);
+        // Half of the connections were closed in order: nothing is missing then, and nothing is said.
+        expect(reader.told('gap')).toBe(reader.told('resumed') / 2);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'misses nothing at any QoS, in any session, where the gateway closes in order, as it does at its limit of time',
+    async () => {
+      await start();
+      const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
+      const publisher = program('publisher');
+      await seconds(1);
+      const sent = await playFor(30, publisher, readers, IN_ORDER);
+      for (const reader of readers) expect(reader.noticed).toEqual([]);
+      for (const topic of TOPICS) expect(readers[0]?.of(topic)).toEqual(sent);
+      expect(readers[0]?.told('gap')).toBe(0);
+      for (const topic of ['q1', 'q2']) expect(readers[1]?.of(topic)).toEqual(sent);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'loses none of its own at QoS 1 and 2, and doubles none at QoS 2',
+    async () => {
+      await start();
+      const reader = await subscribed('reader', KEPT);
+      const publisher = program('publisher');
+      await seconds(1);
+      const sent = await playFor(40, publisher, [publisher], WAYS);
+      expect(publisher.noticed).toEqual(['connect']);
+      expect(new Set(reader.of('q1'))).toEqual(new Set(sent));
+      expect(reader.of('q2')).toEqual(sent);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is cut at the gateway’s limit of age, three times, before it has moved, and the program notices nothing',
+    async () => {
+      await start({ gatewayLimits: { connectionDurationMs: 20_000 } });
+      const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
+      const publisher = program('publisher');
+      await seconds(1);
+      const sent = await playFor(70, publisher, [], []);
+      for (const reader of readers) {
+        expect(reader.noticed).toEqual([]);
+        expect(reader.told('resumed')).toBeGreaterThanOrEqual(3);
+      }
+      for (const reader of readers) {
+        // The publisher sends a message again whose PUBACK it has not got: at least once.
+        expect([...new Set(reader.of('q1'))]).toEqual(sent);
+        expect(reader.of('q2')).toEqual(sent);
+      }
+      // Messages of its own at QoS 0 whose frame was not answered: the publisher is told how many.
+      const unknown = publisher.events.reduce(
+        (sum, event) => sum + (event.type === 'gap' ? event.published : 0),
+        0,
+      );
+      expect(sent.length - (readers[0]?.of('q0').length ?? 0)).toBeLessThanOrEqual(unknown);
+      expect(publisher.noticed).toEqual(['connect']);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'comes back from half a minute without a network with what a session that is kept was sent, and says what else is lost',
+    async () => {
+      await start();
+      const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
+      const publisher = program('publisher');
+      await seconds(1);
+      for (const reader of readers) {
+        reader.isOffline = true;
+        world.emulator.cutConnection(reader.connectionId);
+      }
+      const sent: string[] = [];
+      for (let count = 0; count < 60; count += 1) {
+        sent.push(String(count));
+        publisher.mqtt.publish('q1', String(count), { qos: 1 });
+        await time.advance(500);
+      }
+      for (const reader of readers) reader.isOffline = false;
+      await seconds(90);
+      for (const reader of readers) expect(reader.noticed).toEqual([]);
+      expect(readers[1]?.of('q1')).toEqual(sent);
+      // The first of them: the rest is more than is kept.
+      expect(readers[0]?.of('q1')).toEqual(sent.slice(0, 32));
+      expect(readers[0]?.told('gap')).toBe(1);
+    },
+    TIMEOUT_MS,
+  );
+});
