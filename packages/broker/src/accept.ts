@@ -86,9 +86,24 @@ export function* accept(
 ): Flow<AcceptOutcome> {
   if (message.retain) {
     if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
+    yield* flush(context, message.topic);
     return yield* underWay(retainAndForward(context, tenant, message, options));
   }
   return yield* forward(context, tenant, message, options);
+}
+
+/**
+ * What an event holds of the topic leaves before a newer message of it is retained:
+ *
+ *     publisher's frame: 1, 2            subscriber
+ *     retains 1, matches it
+ *     retains 2
+ *                                        reads 2, retained
+ *     (were 1 to leave only now …)
+ *                                        … 1 would come behind 2
+ */
+function* flush({ ports: { outbox } }: Context, topic: string): Flow<void> {
+  if (outbox !== undefined) yield* waitFor(outbox.flush(topic));
 }
 
 function* retainAndForward(

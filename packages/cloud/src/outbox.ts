@@ -87,6 +87,10 @@ export class Outbox implements BrokerOutbox {
     this.#routed.push(routed);
   }
 
+  async flush(topic: string): Promise<void> {
+    if (this.#routed.some(({ message }) => message.topic === topic)) await this.commit();
+  }
+
   /** To be done when everything that has been gathered has left. */
   whenLeft(does: () => Awaitable<void>): void {
     this.#afterwards.push(does);

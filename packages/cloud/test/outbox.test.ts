@@ -60,6 +60,16 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['decide', 'post c', 'delete c', 'end c', 'append', 'post slow']);
   });
 
+  it('leaves before a newer message of its topic is retained', async () => {
+    const { environment, done } = offered('sent');
+    const outbox = new Outbox(environment);
+    outbox.add({ ...SOMETHING, message: { topic: 'state' } as Message });
+    await outbox.flush('another');
+    expect(done).toEqual([]);
+    await outbox.flush('state');
+    expect(done).toEqual(['decide', 'post c', 'append', 'post slow']);
+  });
+
   it('ends a connection of which it is unknown what it was sent, once, before anything is appended', async () => {
     const { environment, done } = offered('sent', undefined, 'unsure');
     const outbox = new Outbox(environment);

@@ -104,6 +104,7 @@ export class DirectWorld implements World {
         await this.#disconnected(connectionOf(ticket));
         return reply;
       },
+      resume: async (ticket) => replyOf(await this.#frame(connectionId, `~!${ticket}`)),
       nextPush: async () => {
         if (pushes.size === 0) await this.settle();
         return await pushes.next();

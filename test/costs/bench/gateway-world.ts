@@ -167,6 +167,11 @@ function benchClient(client: TextClient, sent: { frames: number; closes: number 
       client.sendText(`~${ticket}`);
       return client.replies.next();
     },
+    resume(ticket) {
+      sent.frames += 1;
+      client.sendText(`~!${ticket}`);
+      return client.replies.next();
+    },
     nextPush: () => client.pushes.next(),
     close() {
       sent.closes += 1;

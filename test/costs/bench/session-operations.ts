@@ -144,6 +144,25 @@ export const RENEWAL: BenchOperation = {
   },
 };
 
+/** A client that has subscribed, and the ticket of its connection. */
+async function movable(
+  world: World,
+  topic: string,
+  filters: number,
+  isPersistent: boolean,
+): Promise<{ readonly client: BenchClient; readonly ticket: string }> {
+  const clientId = nextClientId();
+  const packet = isPersistent ? persistentPacket(clientId, true) : connectPacket({ clientId });
+  const { client, ticket } = await connectedWith(world, packet);
+  const topics = Array.from({ length: filters }, (_, index) => `${topic}-${String(index).padStart(3, '0')}`);
+  const [one] = subscribe(topic, { qos: 1 }).subscriptions as readonly object[];
+  await client.exchange({
+    ...subscribe(topic),
+    subscriptions: topics.map((each) => ({ ...one, topic: each })),
+  });
+  return { client, ticket };
+}
+
 /** `$connect` of the new connection and `$disconnect` of the old one are parts of it. */
 function moveOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
   return {
@@ -151,18 +170,7 @@ function moveOf(name: string, filters: number, isPersistent: boolean): BenchOper
     deliveries: NO_DELIVERY,
     floor: EXCHANGE,
     async prepare(world, topic) {
-      const clientId = nextClientId();
-      const packet = isPersistent ? persistentPacket(clientId, true) : connectPacket({ clientId });
-      const { client, ticket } = await connectedWith(world, packet);
-      const topics = Array.from(
-        { length: filters },
-        (_, index) => `${topic}-${String(index).padStart(3, '0')}`,
-      );
-      const [one] = subscribe(topic, { qos: 1 }).subscriptions as readonly object[];
-      await client.exchange({
-        ...subscribe(topic),
-        subscriptions: topics.map((each) => ({ ...one, topic: each })),
-      });
+      const { ticket } = await movable(world, topic, filters, isPersistent);
       return async () => {
         const next = await world.open();
         ticketOf(await next.move(ticket));
@@ -170,6 +178,47 @@ function moveOf(name: string, filters: number, isPersistent: boolean): BenchOper
     },
   };
 }
+
+/** The loss is a part of it, with the timer that would have ended the session. */
+function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
+  return {
+    name,
+    deliveries: NO_DELIVERY,
+    floor: EXCHANGE,
+    async prepare(world, topic) {
+      const { client, ticket } = await movable(world, topic, filters, isPersistent);
+      return async () => {
+        await client.vanish();
+        await world.settle();
+        const next = await world.open();
+        ticketOf(await next.resume(ticket));
+      };
+    },
+  };
+}
+
+/** It is published while its only recipient is away, whose session ends with its connection. */
+export const KEPT_WHILE_AWAY: BenchOperation = {
+  name: 'QoS 1 to a client that has lost its connection, kept for it',
+  deliveries: 1,
+  floor: { in: 1, out: 1 },
+  async prepare(world, topic) {
+    const { client } = await movable(world, topic, 1, false);
+    const publisher = await connected(world);
+    await client.vanish();
+    await world.settle();
+    const message = publish(`${topic}-000`, PAYLOAD, { qos: 1 });
+    return async () => {
+      await publisher.exchange(message);
+    };
+  },
+};
+
+export const RESUMES: readonly BenchOperation[] = [
+  resumeOf('Resume, clean, one filter, with the loss', 1, false),
+  resumeOf('Resume, clean, 10 filters, with the loss', 10, false),
+  resumeOf('Resume, persistent, one filter, with the loss', 1, true),
+];
 
 export const MOVES: readonly BenchOperation[] = [
   moveOf('Move, clean, one filter', 1, false),

@@ -1,7 +1,7 @@
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
-export const OFFER = '(nudge,move)';
+export const OFFER = '(nudge,move,resume)';
 
 /** What was counted, in the units that are billed. */
 export interface Counted {
@@ -27,6 +27,8 @@ export interface BenchClient {
   tell(...packets: Fields[]): void;
   /** The first frame of a connection to which the session of that ticket's moves. */
   move(ticket: string): Promise<Reply>;
+  /** The first frame of a connection that resumes the session of that ticket's, which is lost. */
+  resume(ticket: string): Promise<Reply>;
   nextPush(): Promise<Push>;
   /** Closes the WebSocket, as the transport does after DISCONNECT's reply. */
   close(): void;

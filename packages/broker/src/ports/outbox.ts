@@ -16,6 +16,8 @@ export interface Routed {
  */
 export interface Outbox {
   add(routed: Routed): void;
+  /** Delivers what it holds, if a message of the topic is among that. */
+  flush(topic: string): Awaitable<void>;
   /** To be done when all that the event has caused has left, and not before. */
   whenLeft(does: () => Awaitable<void>): void;
 }

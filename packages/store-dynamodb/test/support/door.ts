@@ -145,6 +145,9 @@ export class Door {
     const afterwards: (() => Awaitable<void>)[] = [];
     const outbox: Outbox = {
       add: (each) => void routed.push(each),
+      flush: async (topic) => {
+        if (routed.some(({ message }) => message.topic === topic)) await commit();
+      },
       whenLeft: (each) => void afterwards.push(each),
     };
     const broker = createBroker({ ...this.#ports(stores), outbox }, OPTIONS, this.#state);
