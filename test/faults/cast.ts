@@ -1,5 +1,6 @@
 import { type Authenticator, rulesOfLists } from '@apus/broker';
 import type { InProcessEmulator } from '@apus/emulator';
+import type { GapLedger } from './gap-ledger.ts';
 import type { Audience, Ledger } from './ledger.ts';
 import { SimClient, type SimClientEvents, type SimClientOptions } from './sim-client.ts';
 import type { Size } from './steps.ts';
@@ -41,12 +42,16 @@ export interface Cast {
   readonly subscribers: readonly SimClient[];
   readonly members: readonly SimClient[];
   readonly watcher: SimClient;
+  /** Its session ends with its connection. */
+  readonly listener: SimClient;
   readonly all: readonly SimClient[];
 }
 
 export interface Books {
   readonly ledger: Ledger;
   readonly wills: WillLedger;
+  /** Of the listener. */
+  readonly gaps: GapLedger;
   readonly trace: Trace;
   /** Reports an error that no ledger covers. */
   readonly wrong: (what: string, about: string) => void;
@@ -84,7 +89,28 @@ export function castOf(emulator: InProcessEmulator, size: Size, books: Books): C
     make(name, { offersNothing: index === 0 }),
   );
   const watcher = make('watcher');
-  return { publishers, subscribers, members, watcher, all: [...publishers, ...subscribers, ...members] };
+  const listener = new SimClient(
+    emulator,
+    { clientId: 'listener', sessionExpirySeconds: 0 },
+    listenerEvents(books, () => void listener.subscribe('news/#', 1)),
+    books.trace,
+  );
+  const all = [...publishers, ...subscribers, ...members];
+  return { publishers, subscribers, members, watcher, listener, all };
+}
+
+/** It subscribes on each connection that it notices. */
+function listenerEvents({ gaps }: Books, subscribe: () => void): SimClientEvents {
+  return {
+    message: (topic, payload) => {
+      if (topic.startsWith('news/') && payload !== 'forged') gaps.heard(topic, Number(payload));
+    },
+    told: (what) => gaps.told(what),
+    connected: () => {
+      gaps.told('anew');
+      subscribe();
+    },
+  };
 }
 
 function eventsOf(name: string, { ledger, wills, wrong }: Books): SimClientEvents {

@@ -31,6 +31,7 @@ describe('a deployment while everything goes wrong', () => {
       if (history.problems.length > 0) expect.fail(reportOf(history));
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
+      expect(history.counts.resumes).toBeGreaterThan(0);
       // The one that comes when the faults have stopped, and others that came before and have not been cut since.
       expect(history.counts.probes).toBeGreaterThan(seed === AGED_SEED ? 0 : 1);
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GapLedger } from './gap-ledger.ts';
 import { Ledger } from './ledger.ts';
 import { ProbeLedger } from './probe-ledger.ts';
 import { WillLedger } from './will-ledger.ts';
@@ -134,5 +135,36 @@ describe('retained messages', () => {
     ledger.subscribed('t', 2);
     ledger.broken();
     expect(ledger.problems(sent)).toEqual([]);
+  });
+});
+
+describe('messages to a session that ends with its connection', () => {
+  type What = number | 'lost' | 'gap' | 'anew';
+  const problemsOf = (...what: readonly What[]) => {
+    const ledger = new GapLedger();
+    for (const each of what) {
+      if (typeof each === 'number') ledger.heard('t', each);
+      else ledger.told(each);
+    }
+    return whatOf(ledger.problems(() => [0, 1, 2, 3, 4]));
+  };
+
+  it('finds those that are missing without a word', () => {
+    expect(problemsOf(0, 1, 2, 3, 4)).toEqual([]);
+    expect(problemsOf(0, 3, 4)).toEqual(['gap: t 1, 2 never came, and nothing was said']);
+    expect(problemsOf(0, 'lost', 2)).toEqual(['gap: t 1 never came, and nothing was said']);
+    expect(problemsOf(0, 1, 'lost', 'gap', 2, 4)).toEqual(['gap: t 3 never came, and nothing was said']);
+    expect(problemsOf(0, 'anew', 1, 3, 4)).toEqual(['gap: t 2 never came, and nothing was said']);
+  });
+
+  it('takes a word for them: of a gap, before or behind what was kept, or of a new connection', () => {
+    expect(problemsOf(0, 'lost', 'gap', 2, 3)).toEqual([]);
+    expect(problemsOf(0, 'lost', 2, 'gap', 3)).toEqual([]);
+    expect(problemsOf(0, 'lost', 2, 4, 'gap')).toEqual([]);
+    expect(problemsOf(0, 'anew', 4)).toEqual([]);
+  });
+
+  it('takes one that comes late for none that is missing', () => {
+    expect(problemsOf(0, 3, 1, 2)).toEqual([]);
   });
 });

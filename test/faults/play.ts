@@ -2,6 +2,7 @@ import type { DynamoDbFaults } from '@apus/emulator';
 import type { Alterations } from '../cloud/options.ts';
 import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
 import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.ts';
+import { GapLedger } from './gap-ledger.ts';
 import { Guests } from './guests.ts';
 import { Ledger, type Problem } from './ledger.ts';
 import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
@@ -71,6 +72,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   const books: Books = {
     ledger: new Ledger(audienceOf(size)),
     wills: new WillLedger(),
+    gaps: new GapLedger(),
     trace,
     wrong: (what, about) => problems.push({ what, about }),
   };
@@ -87,7 +89,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   // While they are connected: nothing is promised to a guest whose connection is over.
   problems.push(...(await problemsOf(stage)));
   const counts = countsOf(stage, plan);
-  for (const client of [...cast.all, cast.watcher, ...guests.clients]) client.stop();
+  for (const client of [...cast.all, cast.watcher, cast.listener, ...guests.clients]) client.stop();
   await time.advance(1_000);
   await world.stop();
   const { struck } = plan;
@@ -116,6 +118,7 @@ async function problemsOf({ world, books, guests }: Stage): Promise<Problem[]> {
   return [
     ...books.ledger.problems,
     ...books.wills.problems,
+    ...books.gaps.problems((topic) => books.ledger.acknowledgedOf(topic)),
     ...guests.problems,
     ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),
   ];
@@ -130,6 +133,7 @@ function countsOf({ books, world, guests, cast }: Stage, { struck }: FaultPlan):
     /** Which the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
     moves: [...cast.all, ...guests.clients].reduce((sum, { moves }) => sum + moves, 0),
+    resumes: [...cast.all, cast.listener, ...guests.clients].reduce((sum, { resumes }) => sum + resumes, 0),
     faults: struck.length,
   };
 }

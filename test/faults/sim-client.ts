@@ -31,6 +31,8 @@ export interface SimClientEvents {
   readonly connected?: (connection: number, sessionPresent: boolean) => void;
   /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
   readonly ended?: (connection: number, isGoodbye: boolean) => void;
+  /** The connection was lost, and the session is to go on over another; or messages may be missing after that. */
+  readonly told?: (what: 'lost' | 'gap') => void;
   /** What the server must not do to this client. */
   readonly wronged?: (what: string) => void;
 }
@@ -48,6 +50,8 @@ export class SimClient {
   connections = 0;
   /** Moves of its session to another connection. */
   moves = 0;
+  /** Connections that were lost, and whose session went on over another. */
+  resumes = 0;
   readonly #emulator: InProcessEmulator;
   readonly #events: SimClientEvents;
   readonly #options: SimClientOptions;
@@ -159,9 +163,12 @@ export class SimClient {
       random: () => RANDOM_MAX * Math.random(),
       page: {},
       onEvent: ({ type }) => {
-        if (type !== 'moved') return;
-        this.moves += 1;
-        this.#trace.add(`${this.name}: has moved`, [this.name]);
+        if (type === 'resuming') this.#events.told?.('lost');
+        if (type === 'gap') this.#events.told?.('gap');
+        if (type === 'moved') this.moves += 1;
+        else if (type === 'resumed') this.resumes += 1;
+        else return;
+        this.#trace.add(`${this.name}: has ${type}`, [this.name]);
       },
     });
   }

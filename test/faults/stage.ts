@@ -71,6 +71,8 @@ export function perform(step: Step, { world, cast, guests, books, published }: S
       break;
     }
     case 'end': {
+      // Neither says goodbye nor hangs without knowing it.
+      if (step.how !== 'goodbye' && step.how !== 'unplug') cast.listener.end(step.how);
       const client = cast.all[step.client];
       if (client?.mqtt.connected !== true) break;
       // mqtt.js says goodbye only when nothing of its own is under way.

@@ -1,0 +1,63 @@
+import type { Problem } from './ledger.ts';
+
+type Entry =
+  | { readonly kind: 'message'; readonly topic: string; readonly number: number }
+  /** The connection was lost; it goes on silently, and says so then. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'gap' }
+  /** A new connection, which the program has noticed. */
+  | { readonly kind: 'anew' };
+
+/**
+ * What one client heard whose session ends with its connection, and what it was told of losses. Such a session may miss
+ * messages when a connection is lost: but never without a word.
+ */
+export class GapLedger {
+  readonly #entries: Entry[] = [];
+
+  heard(topic: string, number: number): void {
+    this.#entries.push({ kind: 'message', topic, number });
+  }
+
+  told(kind: Exclude<Entry['kind'], 'message'>): void {
+    this.#entries.push({ kind });
+  }
+
+  /** @param acknowledgedOf the numbers of a topic that the server owes to its subscribers */
+  problems(acknowledgedOf: (topic: string) => readonly number[]): Problem[] {
+    const topics = new Set(this.#entries.flatMap((entry) => (entry.kind === 'message' ? entry.topic : [])));
+    return [...topics].flatMap((topic) => this.#problemsOf(topic, acknowledgedOf(topic)));
+  }
+
+  #problemsOf(topic: string, acknowledged: readonly number[]): Problem[] {
+    const heard = this.#entries.flatMap((entry, at) =>
+      entry.kind === 'message' && entry.topic === topic ? [{ at, number: entry.number }] : [],
+    );
+    const all = new Set(heard.map(({ number }) => number));
+    return heard.slice(1).flatMap((next, index) => {
+      const before = heard[index];
+      if (before === undefined) return [];
+      const missing = acknowledged.filter((n) => n > before.number && n < next.number && !all.has(n));
+      if (missing.length === 0 || this.#isExcused(before.at, next.at)) return [];
+      return [
+        {
+          what: `gap: ${topic} ${missing.join(', ')} never came, and nothing was said`,
+          about: `${topic}=${missing[0]}`,
+        },
+      ];
+    });
+  }
+
+  /** A loss that was told of, or a new connection, lies between the two. */
+  #isExcused(from: number, to: number): boolean {
+    let lostAt: number | undefined;
+    for (const [at, { kind }] of this.#entries.entries()) {
+      if (kind === 'lost') lostAt ??= at;
+      if (kind === 'anew' && at > from && (lostAt ?? at) < to) return true;
+      if (kind === 'gap' && at > from && (lostAt ?? at) < to) return true;
+      // The word comes right behind what was sent again.
+      if (kind === 'gap' || kind === 'anew') lostAt = undefined;
+    }
+    return false;
+  }
+}
