@@ -1,13 +1,17 @@
 import type { Identity, Refusal } from '@apus/broker';
 import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
+import type { CloudOptions } from '@apus/cloud/lambda';
 import { ManualClock } from '@apus/emulator';
 import { Handshakes, handshakeAuthenticator } from '@apus/identity';
-import { afterEach, describe, expect, it } from 'vitest';
+import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { connect, type Fields, payloads, publish, subscribe, TextClient } from '../support/text-client.ts';
 import type { CloudWorldOptions } from './options.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
 
 const OFFER = '(nudge,move,resume)';
+
+type Sender = CloudOptions['dynamo'];
 
 let world: CloudWorld;
 
@@ -216,6 +220,45 @@ it('goes on where the session has moved to, when that connection is lost before 
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);
 });
+
+it('takes a subscription along that a move has left behind whose handler died', async () => {
+  let dies = true;
+  const carriesFrom = 'contains(#entry, :from)';
+  const whereMovesDie = (client: Sender): Sender => {
+    const send = async (command: { input: object }) => {
+      const { ConditionExpression: condition } = command.input as { ConditionExpression?: string };
+      if (dies && condition === carriesFrom) throw new Error('the handler dies');
+      return await (client.send as (each: typeof command) => Promise<unknown>)(command);
+    };
+    return { send: send as Sender['send'] };
+  };
+  await start({ alterations: { dynamo: whereMovesDie } });
+  const { ticket } = await resumable({ clientId: 'c' });
+  const moved = await TextClient.open(world.url);
+  moved.sendText(`~${ticket}`);
+  await expect.poll(() => world.failures.length).toBeGreaterThan(0);
+  world.failures.length = 0;
+  dies = false;
+  await lose({ client: moved, ticket });
+  expect(await subscribedConnection()).toBe(ticket.split('.')[0]);
+  const { client, ticket: next } = await resume(ticket);
+  // The item that says where to post instead is there for an hour only.
+  expect(await subscribedConnection()).toBe(next.split('.')[0]);
+  await publishNews('after');
+  expect(await pushedTo(client)).toEqual(['after']);
+});
+
+/** The connection that the one subscription to `news` carries. */
+async function subscribedConnection(): Promise<string | undefined> {
+  const client = new DynamoDBClient(world.dynamoDb.clientConfig());
+  onTestFinished(() => client.destroy());
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: 'apus' }));
+  const head = Items.find(({ p }) => p?.S?.startsWith('F\0') === true && p.S.endsWith('news'));
+  const [entry = ''] = Object.values(head ?? {}).flatMap(({ S = '' }) => (S.startsWith('[') ? S : []));
+  return (JSON.parse(entry) as unknown[]).find((each) => /^[\w-]+=$/.test(String(each))) as
+    | string
+    | undefined;
+}
 
 it('refuses a connection that has a session of its own', async () => {
   await start();

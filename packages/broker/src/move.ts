@@ -61,16 +61,26 @@ export function* takeSession(
   const move = { from, nowMs: ports.clock.now() };
   const moved = yield* waitFor(ports.sessions.renew(session, attachment, identity, move));
   if (moved === undefined) return false;
-  yield* moveSubscriptions(context, moved, identity, from, mayHaveOtherRules);
+  yield* moveSubscriptions(context, moved, identity, [from], mayHaveOtherRules);
   return true;
 }
 
-/** Subscriptions that carry the connection `from` carry the session's present one. Those that are not allowed any more end. */
+/**
+ * Subscriptions that carry a connection of `from` carry the session's present one. Those that are not allowed any more end.
+ *
+ * A move may have died before it had written all of them, or still be writing. The oldest connection comes first:
+ *
+ *     move of O to N                     resume of N over P, for a client that knows of O
+ *     filter a: from O to N
+ *     (slow)                             a and b: from O to P; b
+ *                                        a and b: from N to P; a
+ *     b: fails, it does not carry O
+ */
 export function* moveSubscriptions(
   context: Context,
   session: SessionRef,
   identity: Identity,
-  from: ConnectionId,
+  from: readonly ConnectionId[],
   mayHaveOtherRules: boolean,
 ): Flow<void> {
   const { ports } = context;
@@ -80,5 +90,6 @@ export function* moveSubscriptions(
   const kept = isAllAllowed
     ? yield* waitFor(ports.subscriptions.list(session))
     : yield* endForbidden(context, session, identity);
-  if (keepsNothing) yield* waitFor(ports.subscriptions.moved(session, from, kept));
+  if (!keepsNothing) return;
+  for (const each of from) yield* waitFor(ports.subscriptions.moved(session, each, kept));
 }

@@ -15,6 +15,8 @@ import { isWillOwedTo, publishWillOrRemind } from './will.ts';
 export interface LostConnection {
   readonly id: ConnectionId;
   readonly connection: Connection;
+  /** Those from which the session has moved there without its client's knowing, in their order. */
+  readonly earlier?: readonly ConnectionId[];
 }
 
 /**
@@ -36,7 +38,8 @@ export function* resumeSession(
   if (session === undefined) return false;
   const resumed = { ...connection, session, isResumed: true };
   link.state = { ...link.state, connection: resumed };
-  yield* moveSubscriptions(context, session, connection.identity, lost.id, mayHaveOtherRules);
+  const from = [...(lost.earlier ?? []), lost.id];
+  yield* moveSubscriptions(context, session, connection.identity, from, mayHaveOtherRules);
   yield* tellDropped(context, session, true);
   yield* drain(context, link, resumed);
   return true;

@@ -36,7 +36,11 @@ export async function endFailed(
 
 /** Its client may come back to a session that keeps nothing for it, and has not done so. */
 export function mayResume(state: LinkState | undefined): boolean {
-  if (movedTo(state) !== undefined) return false;
+  return movedTo(state) === undefined && isToldOfGaps(state);
+}
+
+/** A client that may resume a session which keeps nothing is told when messages may be missing. */
+export function isToldOfGaps(state: LinkState | undefined): boolean {
   const before = state?.phase === 'closed' ? state.before : state;
   if (before?.phase !== 'connected') return false;
   const { resumeSeconds = 0, session } = before.connection;

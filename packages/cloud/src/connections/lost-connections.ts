@@ -2,7 +2,7 @@ import type { ConnectionId, LinkState } from '@apus/broker';
 import type { Environment } from '../environment.ts';
 import { inOneEvent } from '../outbox.ts';
 import type { FailedPost } from '../posts/gathered-posts.ts';
-import { close, mayResume, movedTo, tellLost } from './lose.ts';
+import { close, isToldOfGaps, mayResume, movedTo, tellLost } from './lose.ts';
 
 /** Connections that are ended at the same time: each takes some reads and writes. */
 const PARALLEL_MAX = 8;
@@ -104,16 +104,25 @@ export class LostConnections {
     for (const { connectionId } of this.#waiting) this.#closing.get(connectionId)?.tell();
   }
 
+  /**
+   *     worker                             handler of a resume
+   *     post to O: 410
+   *     O has not gone on
+   *                                        O goes on over N; the reply says that nothing is missing
+   *     end O: the message would be missing, and its client not be told
+   *     ends N, and notes that something is missing: the client resumes once more, and is told
+   */
   async #tryToEnd(failed: FailedPost): Promise<void> {
     const { connectionId, outcome } = failed;
     try {
       const state = await this.#close(failed);
-      const to = movedTo(state);
-      // It moved after its post was looked at: what is missing comes to a connection that begins anew.
-      if (to !== undefined)
-        return failed.isLoss ? this.add({ ...failed, connectionId: to, outcome: 'failed' }) : undefined;
       // A worker keeps no messages for clients that are away: thousands may be.
-      if (mayResume(state) && !hasMissed(state)) await this.#environment.links.keep(connectionId, []);
+      const isNoted = mayResume(state) && !hasMissed(state);
+      const present = isNoted ? await this.#environment.links.keep(connectionId, []) : undefined;
+      const to = movedTo(present ?? state);
+      // What is missing comes to a connection that begins anew, or is said to be missing.
+      if (to !== undefined && (failed.isLoss || isToldOfGaps(state)))
+        this.add({ ...failed, connectionId: to, outcome: 'failed', isLoss: true });
       if (state?.phase !== 'connected') return;
       await inOneEvent(this.#environment, ({ broker }) => tellLost(broker, connectionId, state, outcome));
     } catch (error) {

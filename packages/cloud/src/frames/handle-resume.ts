@@ -16,6 +16,8 @@ const GAP = ',g';
 interface Lost {
   readonly ticket: Ticket;
   readonly state: Connected;
+  /** Those from which the session has moved there, in their order. */
+  readonly earlier: readonly ConnectionId[];
   /** The server knows. */
   readonly hasEnded: boolean;
 }
@@ -41,7 +43,7 @@ export async function handleResume(
   const fresh = link.state;
   const lost = shown && (await findLost(links, shown));
   if (lost === undefined || fresh.phase !== 'new') return refuse(handled, 'unknown');
-  const { ticket, state: before, hasEnded } = lost;
+  const { ticket, state: before, earlier, hasEnded } = lost;
   const { resumeSeconds = 0 } = before.connection;
   if (resumeSeconds === 0) return refuse(handled, 'unknown');
   const { connectionId: from } = ticket;
@@ -57,7 +59,7 @@ export async function handleResume(
   const mayHaveOtherRules = link.peer.identity !== undefined;
   const isResumed = await broker.resumeSession(
     link,
-    { id: from, connection: before.connection },
+    { id: from, connection: before.connection, earlier },
     mayHaveOtherRules,
   );
   if (!isResumed) {
@@ -81,13 +83,16 @@ export async function handleResume(
  */
 async function findLost(links: LinkStore, shown: Ticket): Promise<Lost | undefined> {
   let ticket = shown;
+  const earlier: ConnectionId[] = [];
   for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
     const found = await links.load(ticket.connectionId);
     const state = found?.phase === 'closed' ? found.before : found;
     if (state?.phase !== 'connected' || !isTicketOf(state.ticket, ticket)) return undefined;
     const hasEnded = found?.phase === 'closed';
     const movedTo: ConnectionId | undefined = found?.phase === 'closed' ? found.movedTo : undefined;
-    if (movedTo === undefined) return hasEnded || hops === 0 ? { ticket, state, hasEnded } : undefined;
+    if (movedTo === undefined)
+      return hasEnded || hops === 0 ? { ticket, state, earlier, hasEnded } : undefined;
+    earlier.push(ticket.connectionId);
     ticket = nextTicket(ticket, movedTo);
   }
   return undefined;

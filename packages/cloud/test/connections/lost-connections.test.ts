@@ -99,3 +99,44 @@ describe('a lost connection for whose end a slice waits', () => {
     expect(told.sort()).toEqual([...names, 'last'].sort());
   });
 });
+
+describe('a message for a session whose client has come back while its lost connection was being ended', () => {
+  const session = { attachment: { keepsNothing: true } };
+  const stateOf = (resumeSeconds: number | undefined) =>
+    ({ phase: 'connected', connection: { session, resumeSeconds } }) as LinkState;
+  const goneUnkept = { ...gone('old'), isLoss: false };
+
+  /** A worker has found the old connection gone, and its session goes on over the new one before `when`. */
+  async function miss(resumeSeconds: number | undefined, when: 'end' | 'keep') {
+    const { environment, done } = environmentWhere('gone');
+    const { links } = environment;
+    await links.save('old', stateOf(resumeSeconds));
+    await links.save('new', stateOf(resumeSeconds));
+    const comesBack = async () => {
+      await links.end('old');
+      await links.resume('old', 'new');
+    };
+    const keep = async (connectionId: string, packets: readonly Uint8Array[]) => {
+      if (when === 'keep' && connectionId === 'old') await comesBack();
+      return await links.keep(connectionId, packets);
+    };
+    if (when === 'end') await comesBack();
+    done.length = 0;
+    const lost = new LostConnections({ ...environment, links: { ...links, keep } }, () => true);
+    lost.add(goneUnkept);
+    await lost.done();
+    return { done, present: await links.load('new') };
+  }
+
+  it.each(['end', 'keep'] as const)('is said to be missing (before: %s)', async (when) => {
+    const { done, present } = await miss(60, when);
+    expect(done).toContain('delete new');
+    expect(present).toMatchObject({ phase: 'closed', hasMissed: true });
+  });
+
+  it('leaves a client alone that cannot be told', async () => {
+    const { done, present } = await miss(undefined, 'end');
+    expect(done).not.toContain('delete new');
+    expect(present).toMatchObject({ phase: 'connected' });
+  });
+});
