@@ -1,4 +1,5 @@
 import { connectionId, connectionOf, type Emit, type Model, replaced, shown } from './model.ts';
+import { NOT_MOVING } from './move-steps.ts';
 import {
   BEYOND_THE_MODEL,
   type Client,
@@ -18,9 +19,11 @@ export function clientSteps(model: Model, state: State, emit: Emit): void {
     connect(model, state, emit);
     return;
   }
-  leave(state, emit);
+  leave(model, state, emit);
   receiveReply(model, state, emit);
   receivePost(model, state, emit);
+  // What the client has to say waits until it has moved.
+  if (state.client.movesTo !== 0) return;
   sendFrame(state, emit);
   sendAcknowledgements(model, state, emit);
   sweep(model, state, emit);
@@ -56,14 +59,15 @@ const NEW_FRAME = {
   isMoreWaiting: false,
 } as const;
 
-function leave(state: State, emit: Emit): void {
+function leave(model: Model, state: State, emit: Emit): void {
   const { client, frames, reply, budgets, sockets } = state;
   const { connection } = client;
-  if (sockets[connection] === 'closed')
+  if (client.isGivenUp) emit(withoutConnection(state, 'closed'), () => 'client leaves both connections');
+  if (sockets[connection] === 'closed' && client.movesTo === 0)
     emit(withoutConnection(state, 'closed'), () => `client notices the end of connection ${connection}`);
   if (client.isFrameOut && frames[connection] === undefined && reply === undefined)
     emit(withoutConnection(state, 'closed'), () => `client gives its frame up, and leaves ${connection}`);
-  if (budgets.reconnects === 0) return;
+  if (budgets.reconnects === 0 || (model.config.moves > 0 && client.isGivenUp)) return;
   for (const socket of ['closed', 'half-open'] as const) {
     const left = withoutConnection(state, socket);
     const after = { ...left, budgets: { ...budgets, reconnects: budgets.reconnects - 1 } };
@@ -74,12 +78,16 @@ function leave(state: State, emit: Emit): void {
 /** QoS 2 ids that await their PUBREL are the client's session's; all else was the connection's. */
 function withoutConnection(state: State, socket: 'closed' | 'half-open'): State {
   const { client, sockets } = state;
-  const { connection, unreleased } = client;
+  const { connection, unreleased, movesTo } = client;
   const isClosedAlready = sockets[connection] === 'closed';
+  const left = isClosedAlready ? sockets : replaced(sockets, connection, socket);
   return {
     ...state,
     client: {
       ...client,
+      ...NOT_MOVING,
+      connection: Math.max(connection, movesTo),
+      isGivenUp: false,
       status: 'away',
       isFrameOut: false,
       isMoreWaiting: false,
@@ -91,8 +99,9 @@ function withoutConnection(state: State, socket: 'closed' | 'half-open'): State 
       unacknowledged: 0,
       messages: client.messages.map((message, packetId) => ((unreleased >> packetId) & 1 ? message : 0)),
     },
-    sockets: isClosedAlready ? sockets : replaced(sockets, connection, socket),
+    sockets: movesTo === 0 ? left : replaced(left, movesTo, 'closed'),
     posts: [],
+    nextPosts: [],
     reply: undefined,
   };
 }

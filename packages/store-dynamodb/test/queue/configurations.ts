@@ -45,6 +45,11 @@ export const SMALL: readonly NamedConfiguration[] = [
     earlyRedeliveries: 1,
     reconnects: 1,
   }),
+  named('a client that moves', { publishers: ['1|1', ''], moves: 1 }),
+  named('a client that moves, and a publisher of QoS 2', { publishers: ['2|1', ''], moves: 1 }),
+  named('a client that moves while handlers die', { publishers: ['1', ''], moves: 1, crashes: 1 }),
+  named('a client that moves, and a job', { publishers: ['', ''], worker: '1', moves: 1 }),
+  named('a client that moves, and leaves', { publishers: ['1', ''], moves: 1, reconnects: 1 }),
 ];
 
 /** Each takes minutes: `APUS_RECORD_MODEL=large`. */
@@ -67,5 +72,16 @@ export const LARGE: readonly NamedConfiguration[] = [
     earlyRedeliveries: 1,
     crashes: 1,
     reconnects: 1,
+  }),
+  named('two publishers, and a client that moves', { publishers: ['1|1', '2'], receiveMaximum: 2, moves: 1 }),
+  named('a publisher and a job, and a client that moves', { publishers: ['1', ''], worker: '1', moves: 1 }),
+  named('QoS 2 for a client that moves while handlers die', {
+    publishers: ['2|1', ''],
+    moves: 1,
+    crashes: 1,
+  }),
+  named('a client that moves and leaves while handlers die', {
+    publishers: ['1|1', ''],
+    ...{ moves: 1, crashes: 1, reconnects: 1 },
   }),
 ];

@@ -27,6 +27,7 @@ const PUBLISH_STEPS = [
   'lose',
   'finish',
 ];
+const MOVE_STEPS = ['end', 'cut', 'session', 'record', 'reply'];
 const MODES = ['direct', 'backlog', 'closing'];
 const PHASES = ['unsent', 'sent', 'pubrel-due', 'pubrel-sent'];
 const BODIES = ['inline', 'reference', 'log', 'none'];
@@ -68,6 +69,12 @@ export class Encoder {
       this.#packets(reply.page);
     }
     this.#packets(state.posts);
+    this.#packets(state.nextPosts);
+    for (const move of state.moves)
+      this.#add(move === undefined ? -1 : MOVE_STEPS.indexOf(move.step) * 64 + move.from * 8 + move.to);
+    this.#add(...state.movedTo);
+    this.#add(budgets.moves, client.movesTo, client.movesSent);
+    this.#add((client.hasMoveReply ? 1 : 0) + (client.hasOldClosed ? 2 : 0) + (client.isGivenUp ? 4 : 0));
     for (const socket of state.sockets) this.#add(SOCKETS.indexOf(socket));
     this.#add(budgets.crashes, budgets.reconnects, budgets.postsOfUnknownFate, budgets.lostAnswers);
     this.#add(budgets.lostReplies, budgets.earlyRedeliveries);

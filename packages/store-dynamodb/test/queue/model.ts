@@ -2,6 +2,7 @@ import type { LogPage, QueueRecord } from '../../src/queue/types.ts';
 import { ackSteps } from './ack-steps.ts';
 import { clientSteps } from './client-steps.ts';
 import { frameSteps } from './frame-steps.ts';
+import { moveSteps, NOT_MOVING } from './move-steps.ts';
 import { publishSteps } from './publish-steps.ts';
 import {
   BEYOND_THE_MODEL,
@@ -76,6 +77,8 @@ export class Model {
         unacknowledged: 0,
         unreleased: 0,
         messages: [],
+        ...NOT_MOVING,
+        isGivenUp: false,
       },
       frames: Array.from({ length: CONNECTIONS_END }, () => undefined),
       acks: [undefined, undefined],
@@ -88,6 +91,9 @@ export class Model {
       isJobDone: config.worker === '',
       reply: undefined,
       posts: [],
+      nextPosts: [],
+      moves: [undefined, undefined],
+      movedTo: Array.from({ length: CONNECTIONS_END }, () => 0),
       sockets: ['none', 'open', 'none', 'none', 'none', 'none', 'none'],
       tombstones: 0,
       owner: 1,
@@ -98,6 +104,7 @@ export class Model {
         lostAnswers: config.lostAnswers,
         lostReplies: config.lostReplies,
         earlyRedeliveries: config.earlyRedeliveries,
+        moves: config.moves,
       },
       sweeps: 0,
       acknowledged: 0,
@@ -113,6 +120,7 @@ export class Model {
       next.push({ state: successor, label, kind });
     };
     clientSteps(this, state, emit);
+    if (this.config.moves > 0) moveSteps(this, state, emit);
     for (let connection = 1; connection < CONNECTIONS_END; connection += 1)
       frameSteps(this, state, connection, emit);
     for (let place = 0; place < state.acks.length; place += 1) ackSteps(this, state, place, emit);
@@ -156,12 +164,13 @@ export class Model {
   /** No process has a step left, and the client has nothing to say. */
   isQuiet(state: State): boolean {
     const { client, sockets } = state;
-    const isIdle = [...state.frames, ...state.acks, ...state.publishHandlers].every(
+    const isIdle = [...state.frames, ...state.acks, ...state.publishHandlers, ...state.moves].every(
       (each) => each === undefined,
     );
     const isAllPublished = state.isJobDone && state.publishers.every(({ status }) => status === 'done');
     const isClientIdle =
       client.status === 'connected' &&
+      client.movesTo === 0 &&
       !client.isFrameOut &&
       (client.pubacks | client.pubrecs | client.pubcomps) === 0;
     const isNothingUnderWay = state.posts.length === 0 && state.reply === undefined;
@@ -213,6 +222,7 @@ export function timeFor(state: State): number {
     return (
       state.publishHandlers.some((handler) => handler !== undefined && (handler.batch & bit) !== 0) ||
       state.posts.some(isUnderWay) ||
+      state.nextPosts.some(isUnderWay) ||
       state.client.held.some(isUnderWay)
     );
   });
@@ -237,6 +247,11 @@ function crashes(state: State, emit: Emit): void {
     if (handler === undefined) return;
     const acks = replaced(state.acks, place, undefined);
     emit({ ...state, budgets, acks }, () => 'CRASH of the handler of a frame out of turn', 'fault');
+  });
+  state.moves.forEach((handler, place) => {
+    if (handler === undefined) return;
+    const moves = replaced(state.moves, place, undefined);
+    emit({ ...state, budgets, moves }, () => `CRASH of the move to ${handler.to}`, 'fault');
   });
   state.publishHandlers.forEach((handler, place) => {
     if (handler === undefined) return;
@@ -313,7 +328,10 @@ export function withRecord(state: State, record: QueueRecord): State {
 
 /** A post to a connection. It reaches the client where its socket is open. */
 export function withPosts(state: State, connection: number, packets: readonly Packet[]): State {
-  if (state.sockets[connection] !== 'open' || state.client.connection !== connection) return state;
+  if (state.sockets[connection] !== 'open') return state;
+  if (state.client.movesTo === connection && connection !== 0)
+    return { ...state, nextPosts: [...state.nextPosts, ...packets] };
+  if (state.client.connection !== connection) return state;
   const posts = [...state.posts, ...packets];
   return posts.length > POSTS_END ? { ...state, violation: BEYOND_THE_MODEL } : { ...state, posts };
 }

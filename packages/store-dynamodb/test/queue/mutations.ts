@@ -215,6 +215,26 @@ export const MUTATIONS: readonly Mutation[] = [
     finds: ORDER,
     config: { publishers: ['22', '1'], receiveMaximum: 2, crashes: 1 },
   },
+  {
+    name: 'a move that rewinds, as CONNECT does',
+    ...{ caller: 'move-rewinds', finds: /second PUBLISH/, config: { publishers: ['1', ''], moves: 1 } },
+  },
+  {
+    name: 'a post that does not follow a move',
+    ...{
+      caller: 'move-without-following',
+      finds: WAITS,
+      config: { publishers: ['1', ''], moves: 1 },
+    },
+  },
+  {
+    name: 'a client that does not hold what the second connection brings',
+    ...{
+      caller: 'move-without-hold',
+      finds: ORDER,
+      config: { publishers: ['1|1', ''], receiveMaximum: 2, moves: 1 },
+    },
+  },
 ];
 
 const ENTRY_POINT = fileURLToPath(new URL('../../src/queue/session-record.ts', import.meta.url));

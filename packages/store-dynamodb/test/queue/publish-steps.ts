@@ -282,8 +282,12 @@ function object(step: Step) {
 function nudge(step: Step) {
   const { state, handler } = step;
   const { connection } = handler;
-  if (state.sockets[connection] === 'closed')
+  if (state.sockets[connection] === 'closed') {
+    const movedTo = movedFrom(step, connection);
+    if (movedTo !== 0)
+      return go(step, { connection: movedTo }, () => `nudges ${connection}: 410, it moved to ${movedTo}`);
     return go(step, { step: 'lose' }, () => `nudges ${connection}: 410`);
+  }
   const nudged = withPosts(state, connection, [{ type: 'nudge', packetId: 0, message: 0 }]);
   const next = handler.todo === 0 ? 'finish' : 'append';
   go(step, { step: next }, () => `nudges ${connection}`, nudged);
@@ -294,11 +298,20 @@ function post(step: Step) {
   const { postTo, todo, post: packets } = handler;
   const next = { step: todo === 0 ? 'finish' : 'append', post: [], postTo: 0 } as const;
   const socket = state.sockets[postTo];
-  if (socket === 'closed' || socket === 'none')
+  if (socket === 'closed' || socket === 'none') {
+    const movedTo = movedFrom(step, postTo);
+    if (movedTo !== 0)
+      return go(step, { postTo: movedTo }, () => `posts to ${postTo}: 410, it moved to ${movedTo}`);
     return go(step, { ...next, step: 'lose', connection: postTo }, () => `posts to ${postTo}: 410`);
+  }
   const posted = withPosts(state, postTo, packets);
   go(step, next, () => `posts to ${postTo}: ${shown(packets)}`, posted);
   postOfUnknownFate(step, posted);
+}
+
+/** The connection that a session has moved to from one that is gone. 0: it has not. */
+function movedFrom({ model, state }: Step, connection: number): number {
+  return model.without('move-without-following') ? 0 : (state.movedTo[connection] ?? 0);
 }
 
 /** It is never repeated: the connection ends, and its client is sent again what it does not have. */
@@ -328,6 +341,9 @@ function end(step: Step) {
       ? state.sockets
       : replaced(state.sockets, connection, 'closed' as const);
   const after = { ...state, sockets, tombstones: state.tombstones | (1 << connection) };
+  const movedTo = state.movedTo[connection] ?? 0;
+  if (movedTo !== 0)
+    return go(step, { connection: movedTo }, () => `ends ${connection}: it moved to ${movedTo}`, after);
   go(step, { step: 'lose' }, () => `ends connection ${connection}`, after);
 }
 

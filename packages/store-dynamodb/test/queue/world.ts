@@ -31,6 +31,8 @@ export interface Configuration {
   readonly logItemsRead?: number;
   /** The client holds pushes back while more waits. */
   readonly isHolding: boolean;
+  /** How often the client asks to be moved to a second connection. */
+  readonly moves: number;
   /** Connections until the sweep cuts one. */
   readonly connections: number;
 }
@@ -48,6 +50,7 @@ export const QUIET: Configuration = {
   lostReplies: 0,
   framesOutOfTurn: 1,
   isHolding: false,
+  moves: 0,
   connections: 4,
 };
 
@@ -62,7 +65,10 @@ export type CallerMutation =
   | 'look-before-appending'
   | 'dequeue-out-of-turn'
   | 'post-again-when-unknown'
-  | 'post-again-when-repeated';
+  | 'post-again-when-repeated'
+  | 'move-rewinds'
+  | 'move-without-following'
+  | 'move-without-hold';
 
 /** One message on its way: a QoS 1 PUBLISH that is sent again is another one. */
 export interface Instance {
@@ -100,6 +106,20 @@ export interface Client {
   readonly unreleased: number;
   /** The message that came last under each id. */
   readonly messages: readonly number[];
+  /** The second connection, while it moves. 0: it does not. */
+  readonly movesTo: number;
+  readonly movesSent: number;
+  readonly hasMoveReply: boolean;
+  readonly hasOldClosed: boolean;
+  /** It waits no more for the reply. */
+  readonly isGivenUp: boolean;
+}
+
+/** The handler of a move. */
+export interface MoveHandler {
+  readonly step: 'end' | 'cut' | 'session' | 'record' | 'reply';
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The handler of CONNECT or of a frame that wants a reply. */
@@ -186,6 +206,7 @@ export interface Budgets {
   readonly lostAnswers: number;
   readonly lostReplies: number;
   readonly earlyRedeliveries: number;
+  readonly moves: number;
 }
 
 export type Socket = 'none' | 'open' | 'half-open' | 'closed';
@@ -205,6 +226,11 @@ export interface State {
   readonly reply: Reply | undefined;
   /** Posts on their way to the client's connection, in their order. */
   readonly posts: readonly Packet[];
+  /** The same to the second connection, which the client holds. */
+  readonly nextPosts: readonly Packet[];
+  readonly moves: readonly (MoveHandler | undefined)[];
+  /** By connection that has ended: where its session has moved. 0: nowhere. */
+  readonly movedTo: readonly number[];
   readonly sockets: readonly Socket[];
   /** Connections, as bits, whose end is written. */
   readonly tombstones: number;
