@@ -71,9 +71,11 @@ export const LARGE: readonly NamedConfiguration[] = [
     crashes: 1,
   }),
   named('a move while publishers and a worker go on', { moves: true, publishers: ['022', '20'], crashes: 1 }),
-  named('a resume while publishers and a worker go on', { publishers: ['02', '20'], losses: 1 }),
+  named('a resume while a publisher and a worker go on', {
+    ...{ publishers: ['02', '0'], losses: 1, lossKinds: ['close-frame'] },
+  }),
   named('a resume whose client does not wait, beside publishers', {
-    ...{ publishers: ['00', '2'], losses: 1, isImpatient: true },
+    ...{ publishers: ['00', ''], losses: 1, isImpatient: true },
   }),
   named('a loss while a session of two filters moves', {
     moves: true,
@@ -82,8 +84,15 @@ export const LARGE: readonly NamedConfiguration[] = [
     lossKinds: ['cut'],
     hasDisconnects: false,
   }),
-  named('two losses', { publishers: ['00', '2'], losses: 2 }),
+  named('two losses', { publishers: ['0', ''], losses: 2, hasDisconnects: false }),
   named('a loss while a session moves and a handler dies, beside a worker', {
-    ...{ moves: true, publishers: ['02', '0'], losses: 1, crashes: 1 },
+    ...{
+      moves: true,
+      publishers: ['2', ''],
+      losses: 1,
+      crashes: 1,
+      lossKinds: ['cut'],
+      hasDisconnects: false,
+    },
   }),
 ];
