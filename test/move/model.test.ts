@@ -16,13 +16,13 @@ const IS_TRACED = process.env.APUS_MOVE_TRACES === '1';
 vi.setConfig({ testTimeout: 600_000 });
 
 describe('every state of a session that moves or is resumed keeps its promises', () => {
-  it.each(SMALL)('$name', ({ name, config }) => {
+  it.each(titled(SMALL))('%s', (name, { config }) => {
     expectNothing(name, explore(new MovingSession(config), SMALL_STATES_MAX));
   });
 
-  it.runIf(IS_LARGE).each(LARGE)(
-    '$name',
-    ({ name, config }) => {
+  it.runIf(IS_LARGE).each(titled(LARGE))(
+    '%s',
+    (name, { config }) => {
       expectNothing(name, explore(new MovingSession(config), LARGE_STATES_MAX));
     },
     LARGE_TIMEOUT_MS,
@@ -30,7 +30,7 @@ describe('every state of a session that moves or is resumed keeps its promises',
 });
 
 describe('the exploration of moves finds what is missing, and nothing where it is not', () => {
-  it.each(MUTATIONS)('$name', ({ name, mutation, finds, config }) => {
+  it.each(titled(MUTATIONS))('%s', (name, { mutation, finds, config }) => {
     const broken = explore(new MovingSession({ ...QUIET, ...config }, mutation), SMALL_STATES_MAX);
     expect(broken.violation ?? 'nothing').toMatch(finds);
     const control = explore(new MovingSession({ ...QUIET, ...config }), broken.states);
@@ -38,6 +38,10 @@ describe('the exploration of moves finds what is missing, and nothing where it i
     if (IS_TRACED) process.stdout.write(readable(name, broken));
   });
 });
+
+function titled<T extends { readonly name: string }>(all: readonly T[]): [string, T][] {
+  return all.map((each) => [each.name, each]);
+}
 
 function expectNothing(name: string, found: Exploration) {
   if (found.violation !== undefined) expect.fail(readable(name, found));
