@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { tellDropped } from './drops.ts';
 import { departureOf } from './end.ts';
-import { type Flow, waitFor } from './flow.ts';
+import { type Awaitable, type Flow, waitFor } from './flow.ts';
 import { leave } from './leave.ts';
 import type { Connection, Link } from './link.ts';
 import { graceOf } from './loss.ts';
@@ -17,6 +17,11 @@ export interface LostConnection {
   readonly connection: Connection;
   /** Those from which the session has moved there without its client's knowing, in their order. */
   readonly earlier?: readonly ConnectionId[];
+  /**
+   * Called when the session is the new connection's, before its subscriptions are: what is posted to them goes there from
+   * then on, behind what came before.
+   */
+  readonly goesOn: () => Awaitable<void>;
 }
 
 /**
@@ -38,6 +43,7 @@ export function* resumeSession(
   if (session === undefined) return false;
   const resumed = { ...connection, session, isResumed: true };
   link.state = { ...link.state, connection: resumed };
+  yield* waitFor(lost.goesOn());
   const from = [...(lost.earlier ?? []), lost.id];
   yield* moveSubscriptions(context, session, connection.identity, from, mayHaveOtherRules);
   yield* tellDropped(context, session, true);

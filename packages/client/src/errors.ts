@@ -46,9 +46,9 @@ const CLOSE_ADVICE: Readonly<Record<number, string>> = {
   1000: 'in order',
   1001: 'idle, or two hours old',
   1003: 'a binary frame was sent',
-  1006: 'cut, or refused: check URL, token and network',
+  1006: 'cut or refused: check URL, token, network',
   1008: 'throttled: send less',
-  1009: 'a frame was too large',
+  1009: 'too large a frame',
   1011: 'the gateway failed',
   1012: 'the gateway restarts',
 };
@@ -93,10 +93,7 @@ export function unreadable(why: string): TransportError {
 }
 
 export function tooMuchWaiting(): TransportError {
-  return new TransportError(
-    'too-much-waiting',
-    'Over 1,000 messages or 4 MiB wait for a reply: subscribe to less.',
-  );
+  return new TransportError('too-much-waiting', 'Over 1,000 messages or 4 MiB wait for a reply.');
 }
 
 export function wrongSubprotocol(protocol: string): TransportError {

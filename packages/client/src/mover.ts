@@ -124,6 +124,8 @@ export class Mover {
       this.#reply = frame;
       if (!frame.move.startsWith('!')) this.#goOn();
       else if (this.isResuming) this.#ports.giveUp();
+      // The first socket closed by itself before the server moved the session.
+      else if (this.#hasOldClosed) this.#ports.fail(noReply(0));
       else this.#putOff(frame.move, frame.move === '!later');
       return;
     }

@@ -323,6 +323,22 @@ describe('a message that comes again because its acknowledgement was lost (13)',
 });
 
 describe('a move that comes to nothing as a connection is lost (13)', () => {
+  test('is resumed where the first connection has closed, and the server refuses the move', async () => {
+    const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
+    await harness.clock.advance(348_000);
+    const [old] = harness.sockets;
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    old?.end(1001);
+    await harness.say('~!unknown:');
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.lastText).toBe('~!a.T1');
+    await resumed(harness);
+    expect(harness.closes).toEqual([]);
+    expect(gaps(harness)).toHaveLength(1);
+  });
+
   test('is resumed: the library notices nothing', async () => {
     // Half way between 75 and 96 % of this, and 5 s after that, the second connection is opened.
     const harness = await resumable(EPHEMERAL, '~a.T1,400,60');

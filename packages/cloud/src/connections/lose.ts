@@ -93,7 +93,11 @@ export async function close(
     if (!isLoss) return undefined;
     await poster.delete(connectionId);
   }
-  return await links.end(connectionId);
+  const state = await links.end(connectionId);
+  // Whether a connection that is there can answer 410 is not documented. Its client has missed something: let it notice.
+  if (outcome === 'gone' && mayResume(state) && state?.phase === 'connected')
+    await poster.delete(connectionId);
+  return state;
 }
 
 /** Tells the broker that a connection is lost. */

@@ -1,4 +1,4 @@
-import type { ConnectionId, LinkStore } from '@apus/broker';
+import type { ConnectionId, KeptPackets, LinkStore } from '@apus/broker';
 import { Violation } from '@apus/mqtt';
 import type { ProxyResult } from '../events/gateway.ts';
 import { answerFrame, type HandledFrame } from './answer-frame.ts';
@@ -27,9 +27,9 @@ interface Lost {
  *
  *     1. O is over, if the server has not noticed: its session waits for its client.
  *     2. The session: it belongs to N, and its will is withdrawn. What was inflight is sent again, as after CONNECT.
- *     3. Its subscriptions carry N.
- *     4. O's item: the session has gone on over N. Packets that were kept there go into the reply; a post that finds O gone
+ *     3. O's item: the session has gone on over N. Packets that were kept there go into the reply; a post that finds O gone
  *        from now on goes to N, behind the reply, unless the session's queue has sent it anew.
+ *     4. Its subscriptions carry N.
  *     5. N's item: the state that O had.
  *     6. The reply, with what waits. The frame is not repeated: its client may have been sent that.
  */
@@ -57,22 +57,21 @@ export async function handleResume(
   const { replays } = before;
   link.state = { phase: 'connected', connection, isDraining: false, replays, ticket: hashOf(next) };
   const mayHaveOtherRules = link.peer.identity !== undefined;
-  const isResumed = await broker.resumeSession(
-    link,
-    { id: from, connection: before.connection, earlier },
-    mayHaveOtherRules,
-  );
+  let kept: KeptPackets | undefined;
+  const goesOn = async (): Promise<void> => {
+    kept = await links.resume(from, link.id);
+    for (const packet of kept?.packets ?? []) outbox.reply.push(packet, true);
+  };
+  const gone = { id: from, connection: before.connection, earlier, goesOn };
+  const isResumed = await broker.resumeSession(link, gone, mayHaveOtherRules);
+  await outbox.commit();
   if (!isResumed) {
-    await outbox.commit();
     link.state = fresh;
     return refuse(handled, 'unknown', 'the session is over, or its will has been published');
   }
-  const kept = await links.resume(from, link.id);
-  for (const packet of kept?.packets ?? []) outbox.reply.push(packet, true);
-  await outbox.commit();
   if (!(await links.save(link.id, link.state))) return await lose(handled, link.id, link.state);
   environment.log.debug('resumed', { connectionId: link.id, from, clientId: connection.session.clientId });
-  const hasMissed = kept?.hasMissed !== false || ticket !== shown;
+  const hasMissed = (kept as KeptPackets | undefined)?.hasMissed !== false || ticket !== shown;
   const move = movableWith(environment, next, resumeSeconds) + (hasMissed ? GAP : '');
   return await answerFrame(handled, frame, undefined, move);
 }
