@@ -32,6 +32,8 @@ export interface DoorOptions {
   allowedOrigins?: readonly string[];
   quotas?: GivenQuotaScopes;
   dataDirectory?: string;
+  /** Streams, as `startNode` takes them. */
+  streams?: readonly unknown[];
   tenantQueueBytesMax?: number;
   authenticationMethods?: readonly AuthenticationMethod[];
   /** Opens the HTTP API of our own door to callers that show it. */

@@ -7,6 +7,10 @@ import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
 import type { MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
+import type { Delivery } from './session.ts';
+import { append, liveReaders, streamOf } from './streams/append.ts';
+import type { StreamDeclaration } from './streams/declaration.ts';
+import { placedMessage } from './streams/position.ts';
 import { underWay } from './under-way.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
@@ -139,10 +143,11 @@ function* forward(
   options: AcceptOptions,
 ): Flow<AcceptOutcome> {
   const { publisher, isRepeat = false } = options;
+  const stream = streamOf(context, message.topic);
   // A retained message has its place already. A removal has none, and may be as long as any message.
   const isKept = message.retain && message.payload.length > 0;
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
-  if (matched.length === 0) return 'no-matching-subscribers';
+  if (matched.length === 0 && stream === undefined) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
@@ -150,10 +155,36 @@ function* forward(
     return 'tenant-queues-full';
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
+  if (stream !== undefined)
+    return yield* appendAndDeliver(context, tenant, stream, message, deliveries, options);
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
   yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
+}
+
+/**
+ * Nothing may refuse the message any more but its stream. It is numbered and sent to its subscribers in one turn, so that
+ * they get it in the order of its number; its publisher is answered when it is durable.
+ */
+function* appendAndDeliver(
+  context: Context,
+  tenant: string,
+  stream: StreamDeclaration,
+  message: Message,
+  deliveries: readonly Delivery[],
+  { isRepeat = false, isWill = false }: AcceptOptions,
+): Flow<AcceptOutcome> {
+  const appended = yield* append(context, tenant, stream, message, isWill);
+  if (appended === 'full') return 'memory-full';
+  const placed = placedMessage(appended.entry);
+  // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
+  if (!appended.isFound)
+    yield* underWay(deliver(context, placed, liveReaders(context, appended, deliveries)));
+  const plain = deliveries.filter(({ readers }) => readers === undefined);
+  yield* underWay(deliver(context, placed, isRepeat ? repeated(plain) : plain));
+  if (appended.written !== undefined) yield* waitFor(appended.written);
+  return 'delivered';
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Message } from './message.ts';
 import { replay } from './replay.ts';
 import { reply } from './reply.ts';
 import type { Delivery, Queued, QueuedPublish } from './session.ts';
+import { readOn } from './streams/read-on.ts';
 
 /** Messages dequeued from a queue at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
@@ -21,6 +22,7 @@ export function* drain(context: Context, link: Link, connection: Connection): Fl
   if (isQueueEmpty) yield* tellDropped(context, connection.session, true);
   setDraining(link, !isQueueEmpty);
   if (isQueueEmpty) yield* replay(context, link, connection);
+  if (link.readers !== undefined && link.readers.size > 0) yield* readOn(context, link, connection);
 }
 
 /** True when nothing is left that the window would let go; false when the link has no room for it. */

@@ -39,4 +39,21 @@ export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './rules-authoriz
 export * from './session.ts';
 export { belongsToAnother, isSameOwner } from './session-owner.ts';
 export { SparingLog } from './sparing-log.ts';
+export {
+  type GivenStream,
+  readStreams,
+  STREAM_DEFAULTS,
+  STREAMS_MAX,
+  type StreamDeclaration,
+  StreamDeclarations,
+} from './streams/declaration.ts';
+export {
+  formatPosition,
+  parsePosition,
+  placedMessage,
+  type StreamKind,
+  type StreamPosition,
+  StreamProperty,
+} from './streams/position.ts';
+export { ENDED_READER, StreamReader } from './streams/reader.ts';
 export { subscriptionWeight } from './subscription-weight.ts';

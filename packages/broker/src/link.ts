@@ -89,6 +89,8 @@ export interface Link {
   readonly takesNudges?: boolean;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
+  /** Subscriptions that read streams, by topic filter: in the door's memory; absent on a door that reads none. */
+  readonly readers?: Map<string, Subscription>;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
   roomBytes(): number;
   /**

@@ -79,6 +79,8 @@ function addMerged(
     qos: Math.max(earlier.qos, delivery.qos) as QoS,
     retain: earlier.retain || delivery.retain,
     subscriptionIdentifiers: joined(earlier.subscriptionIdentifiers, delivery.subscriptionIdentifiers),
+    // A plain subscription is served in any case.
+    readers: earlier.readers && delivery.readers && [...earlier.readers, ...delivery.readers],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
 import type { Message } from './message.ts';
+import type { StreamReader } from './streams/reader.ts';
 
 /** Packet ids that a queue gives are not above this; the others are for messages that are kept nowhere. */
 export const KEPT_PACKET_ID_MAX = 0x7fff;
@@ -55,6 +56,8 @@ export interface Subscription {
   readonly noLocal: boolean;
   readonly retainAsPublished: boolean;
   readonly subscriptionIdentifier: number | undefined;
+  /** Reads a stream, on one connection: it has no queue. @default a plain subscription */
+  readonly reader?: StreamReader | undefined;
 }
 
 export interface Subscriber {
@@ -78,6 +81,8 @@ export interface Delivery {
    * @default undefined: a copy of its own, which no other repeats
    */
   readonly copy?: string;
+  /** The readers of a stream that it is for, none of which has a queue. @default a plain subscription */
+  readonly readers?: readonly StreamReader[] | undefined;
   /**
    * 0 at QoS 0. Otherwise given by the queue: 0 while the message waits there, a Packet Identifier once it may
    * be sent.
@@ -95,7 +100,7 @@ export interface Delivery {
 
 /** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */
 export function deliveryOf(message: Message, { session, subscription }: Subscriber, copy: string): Delivery {
-  const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter } = subscription;
+  const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter, reader } = subscription;
   return {
     session,
     // The lower of the two [MQTT-3.8.4-8].
@@ -108,6 +113,7 @@ export function deliveryOf(message: Message, { session, subscription }: Subscrib
     copy,
     packetId: 0,
     dup: false,
+    ...(reader !== undefined && { readers: [reader] }),
   };
 }
 

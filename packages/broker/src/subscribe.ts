@@ -1,6 +1,9 @@
 import {
+  isFailure,
+  type ParsedFilter,
   parseShared,
   ReasonCode,
+  type SubackPacket,
   type SubscribePacket,
   type SubscriptionRequest,
   Violation,
@@ -13,8 +16,11 @@ import { subscriptionsMax } from './holding-quota.ts';
 import { type Connection, type Link, namesOf, type Replay } from './link.ts';
 import type { SubscribeOutcome } from './ports/index.ts';
 import { replay } from './replay.ts';
-import { reply } from './reply.ts';
+import { because, reply } from './reply.ts';
 import type { Subscription } from './session.ts';
+import { type Joining, join } from './streams/join.ts';
+import { readOn } from './streams/read-on.ts';
+import { joiningOf } from './streams/request.ts';
 import { underWay } from './under-way.ts';
 import { takeWrites } from './write-quota.ts';
 
@@ -22,6 +28,10 @@ import { takeWrites } from './write-quota.ts';
 interface Decision {
   readonly request: SubscriptionRequest;
   readonly granted: Subscription | number;
+  /** It reads a stream. */
+  readonly joining?: Joining;
+  /** Why it is refused, where the code does not tell. */
+  readonly reason?: string;
 }
 
 /**
@@ -36,34 +46,43 @@ export function* subscribe(
 ): Flow<void> {
   const decisions: Decision[] = [];
   for (const request of packet.subscriptions) {
-    const granted = yield* decide(context, connection, packet, request);
-    if (granted instanceof Violation) return yield* violate(context, link, granted);
-    decisions.push({ request, granted });
+    const decision = yield* decide(context, link, connection, packet, request);
+    if (decision instanceof Violation) return yield* violate(context, link, decision);
+    decisions.push(decision);
   }
   const outcomes = yield* store(context, connection, decisions);
   // One SUBACK for all filters [MQTT-3.8.4-5], with a reason code for each, in their order [MQTT-3.8.4-6] [MQTT-3.9.3-1].
   const reasonCodes = decisions.map(({ granted }) => reasonCodeOf(granted, outcomes));
-  reply(link, connection, { type: 'suback', packetId: packet.packetId, reasonCodes, properties: {} });
+  const properties = yield* joinStreams(context, link, connection, decisions, reasonCodes);
+  reply(link, connection, { type: 'suback', packetId: packet.packetId, reasonCodes, properties });
   startReplays(link, decisions, outcomes);
   // It has been answered: a second SUBACK that refuses would answer nothing.
   yield* underWay(replay(context, link, connection));
+  if (link.readers !== undefined && link.readers.size > 0) yield* underWay(readOn(context, link, connection));
 }
 
 function* decide(
   context: Context,
+  link: Link,
   connection: Connection,
   packet: SubscribePacket,
-  { topicFilter: requested, qos, noLocal, retainAsPublished }: SubscriptionRequest,
-): Flow<Subscription | number | Violation> {
-  const parsed = parseShared(requested);
-  if (parsed instanceof Violation) return parsed.reasonCode;
-  const { shareGroup, topicFilter } = parsed;
+  request: SubscriptionRequest,
+): Flow<Decision | Violation> {
+  const joining = joiningOf(context, link, connection, packet, request);
+  if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
+  const { noLocal, retainAsPublished } = request;
+  // A stream's history is its queue: at QoS 0 no message waits for an acknowledgement.
+  const qos = joining === undefined ? request.qos : 0;
+  const parsed = joining ?? parseShared(request.topicFilter);
+  if (parsed instanceof Violation) return { request, granted: parsed.reasonCode };
+  const { topicFilter } = parsed;
+  const shareGroup = joining === undefined ? (parsed as ParsedFilter).shareGroup : undefined;
   if (shareGroup !== undefined && noLocal) {
     // [MQTT-3.8.3-4]
     return new Violation(ReasonCode.ProtocolError, 'No Local may not be set on a shared subscription');
   }
   const invalid = validateTopicFilter(topicFilter, context.limits);
-  if (invalid !== undefined) return invalid.reasonCode;
+  if (invalid !== undefined) return { request, granted: invalid.reasonCode };
   const { identity, session } = connection;
   const { authorizer } = context.ports;
   const isAllowed = yield* waitFor(
@@ -71,11 +90,49 @@ function* decide(
   );
   if (!isAllowed) {
     context.ports.log.warn('subscribe-refused', { ...namesOf(connection), topicFilter });
-    return ReasonCode.NotAuthorized;
+    return { request, granted: ReasonCode.NotAuthorized };
   }
   const { subscriptionIdentifier } = packet.properties;
-  return { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+  const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+  if (joining === undefined) return { request, granted: plain };
+  return { request, granted: { ...plain, reader: joining.reader }, joining };
 }
+
+/**
+ * Lets the readers of streams begin, whose subscriptions are stored, and forgets those that plain subscriptions have
+ * replaced. Returns what SUBACK says of it.
+ */
+function* joinStreams(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  decisions: readonly Decision[],
+  reasonCodes: number[],
+): Flow<SubackPacket['properties']> {
+  const properties: SubackPacket['properties'] = {};
+  const isOne = decisions.length === 1;
+  for (const [index, { granted, joining, reason }] of decisions.entries()) {
+    if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
+    if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
+    if (granted.shareGroup === undefined) link.readers?.delete(granted.topicFilter);
+    if (joining === undefined) continue;
+    const said = yield* join(context, connection, joining);
+    if (typeof said === 'string') {
+      yield* waitFor(context.ports.subscriptions.remove(connection.session, [granted]));
+      reasonCodes[index] = ReasonCode.QuotaExceeded;
+      if (isOne) properties.reasonString = because(REFUSALS_OF_JOIN[said]).reasonString;
+    } else {
+      link.readers?.set(granted.topicFilter, granted);
+      if (isOne) properties.userProperties = said;
+    }
+  }
+  return properties;
+}
+
+const REFUSALS_OF_JOIN = {
+  full: 'the stream has as many topics as it may, or there is no memory for more',
+  'too-many': 'the filter matches too many topics of the stream to read their past: narrow it',
+} as const;
 
 function* store(
   context: Context,
@@ -107,12 +164,18 @@ function startReplays(
 ): void {
   if (link.state.phase !== 'connected') return;
   const started: Replay[] = [];
-  for (const { request, granted } of decisions) {
-    if (typeof granted === 'number') continue;
+  for (const { request, granted, joining } of decisions) {
+    if (typeof granted === 'number' || (joining !== undefined && isGivenPast(joining))) continue;
     if (wantsRetained(request, granted, outcomes.get(granted)))
       started.push({ subscription: granted, from: undefined });
   }
   if (started.length > 0) link.state = { ...link.state, replays: [...link.state.replays, ...started] };
+}
+
+/** History takes the place of retained messages. */
+function isGivenPast({ start, stream }: Joining): boolean {
+  const { positions, from } = start;
+  return positions.size > 0 || (from === undefined ? stream.snapshot : from.at !== 'latest');
 }
 
 /** Retain Handling [MQTT-3.3.1-9] [MQTT-3.3.1-10] [MQTT-3.3.1-11]; a shared subscription gets none (section 4.8.2). */

@@ -4,6 +4,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import type { FilterName } from './ports/index.ts';
 import { reply } from './reply.ts';
+import { parseStreamFilter } from './streams/names.ts';
 import { takeWrites } from './write-quota.ts';
 
 /**
@@ -21,6 +22,8 @@ export function* unsubscribe(
   yield* takeWrites(context, connection, names.length);
   const existed = yield* waitFor(context.ports.subscriptions.remove(connection.session, names));
   stopReplays(link, names);
+  for (const { topicFilter, shareGroup } of names)
+    if (shareGroup === undefined) link.readers?.delete(topicFilter);
   const answers = existed.values();
   // [MQTT-3.10.4-4] [MQTT-3.10.4-5] [MQTT-3.11.3-1]
   const reasonCodes = parsed.map((name) => {
@@ -31,6 +34,9 @@ export function* unsubscribe(
 }
 
 function nameOf(context: Context, requested: string): FilterName | number {
+  const ofStream = parseStreamFilter(requested, context.ports.streams);
+  if (ofStream instanceof Violation) return ofStream.reasonCode;
+  if (ofStream !== undefined) return { topicFilter: ofStream.topicFilter, shareGroup: undefined };
   const parsed = parseShared(requested);
   if (parsed instanceof Violation) return parsed.reasonCode;
   const invalid = validateTopicFilter(parsed.topicFilter, context.limits);

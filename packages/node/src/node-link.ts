@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Broker, ConnectionId, Link, LinkState, Log, Peer } from '@apus/broker';
+import type { Broker, ConnectionId, Link, LinkState, Log, Peer, Subscription } from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import { WebSocket } from 'ws';
 import { CloseCode } from './close-code.ts';
@@ -50,6 +50,7 @@ export class NodeLink implements Link, Reader, InboundHolder {
   readonly peer: Peer;
   state: LinkState = { phase: 'new' };
   readonly topicAliases = new Map<number, string>();
+  readonly readers: Map<string, Subscription> = new Map();
   readonly openedAtMs: number;
   readonly traffic: LinkTraffic = { receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentBytes: 0 };
   readonly #context: LinkContext;

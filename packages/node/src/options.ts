@@ -6,8 +6,11 @@ import {
   type BrokerOptions,
   DEFAULT_LIMITS,
   type GivenQuotaScopes,
+  type GivenStream,
   NODE_QUOTAS,
   type QuotaScopes,
+  readStreams,
+  type StreamDeclarations,
   withQuotas,
 } from '@apus/broker';
 import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/cloud';
@@ -43,6 +46,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly dataDirectory?: string | undefined;
   /** Quotas of one identity, of one tenant, and of all together. @default NODE_QUOTAS */
   readonly quotas?: GivenQuotaScopes | undefined;
+  /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
+  readonly streams?: readonly GivenStream[] | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
@@ -101,6 +106,7 @@ export interface ResolvedOptions {
   readonly pageDirectory: string | undefined;
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
+  readonly streams: StreamDeclarations | undefined;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
   readonly identity: IdentityConfiguration | undefined;
@@ -136,6 +142,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     pageDirectory: options.pageDirectory,
     dataDirectory: options.dataDirectory,
     broker,
+    streams: streamsOf(options),
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     quotas: withQuotas(NODE_QUOTAS, options.quotas),
     identity: options.identity,
@@ -152,6 +159,16 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     logSink: options.logSink ?? stderrSink,
     clock: options.clock ?? systemScheduler,
   };
+}
+
+/** @throws {StartError} */
+function streamsOf({ streams }: NodeOptions): StreamDeclarations | undefined {
+  if (streams === undefined || streams.length === 0) return undefined;
+  try {
+    return readStreams(streams, 'streams');
+  } catch (error) {
+    throw new StartError((error as Error).message, { cause: error });
+  }
 }
 
 const HOW_TO_ALLOW = '--allow-origin https://app.example';

@@ -82,7 +82,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     limits.tenantQueueBytesMax,
     resolved.quotas.identity.queuedBytesMax,
   );
-  const opened = await openStores(resolved.dataDirectory, clock, memory);
+  const opened = await openStores(resolved.dataDirectory, clock, memory, resolved.streams);
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
   const rateQuota = new RateQuota(resolved.quotas, clock);
@@ -133,6 +133,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     drops,
     clock,
     startedAtMs,
+    streams: resolved.streams,
     quotas: resolved.quotas,
     limits: { ...limits, ...resolved.broker.limits },
   });
@@ -213,6 +214,9 @@ async function composeBroker(
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
   const ports: SharedPorts = {
     ...opened.stores,
+    ...(options.streams !== undefined && {
+      streams: { declared: options.streams, store: opened.stores.streamStore },
+    }),
     memory,
     deliveryQuota: rateQuota,
     drops,

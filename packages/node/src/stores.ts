@@ -10,6 +10,8 @@ import {
   type SessionRef,
   type SessionStore,
   type Stores,
+  type StreamDeclarations,
+  type StreamStore,
   type Subscription,
   type SubscriptionStore,
   type Timer,
@@ -26,6 +28,7 @@ export interface LocalStores extends Stores {
     weight(session: SessionRef): number;
   };
   readonly retained: RetainedStore & { count(tenant: string): number };
+  readonly streamStore: StreamStore;
 }
 
 /** The broker's stores, with the work that a restart left to do. */
@@ -51,6 +54,7 @@ export async function openStores(
   directory: string | undefined,
   clock: Clock,
   memory: MemoryBudget,
+  streams: StreamDeclarations | undefined,
 ): Promise<OpenedStores> {
   if (directory === undefined) return inMemory(clock, memory);
   // The native library is loaded only where it is used.
@@ -60,7 +64,7 @@ export async function openStores(
     onFailure = resolve;
   });
   try {
-    const stores = await createDiskStores({ directory, clock, memory, onFailure });
+    const stores = await createDiskStores({ directory, clock, memory, streams, onFailure });
     const { banStore, dueTimers, lastMessageId } = stores;
     const bans = new BanList(clock, banStore.all());
     return { stores, bans, banStore, dueTimers, lastMessageId, failed, close: () => stores.close() };
@@ -74,8 +78,10 @@ export async function openStores(
 const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => {}, remove: () => {} };
 
 function inMemory(clock: Clock, memory: MemoryBudget): OpenedStores {
+  const stores = createMemoryStores(memory);
+  stores.streamStore.sinceMs = clock.now();
   return {
-    stores: createMemoryStores(memory),
+    stores,
     bans: new BanList(clock),
     banStore: NO_BAN_STORE,
     dueTimers: [],

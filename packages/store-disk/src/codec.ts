@@ -10,6 +10,7 @@ import type {
   Subscription,
   WillDue,
 } from '@apus/broker';
+import { ENDED_READER } from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
 import { Packr } from 'msgpackr';
 
@@ -65,6 +66,22 @@ export interface StoredRetained {
   readonly tenant: string;
   readonly message: Message;
   readonly holder: QuotaHolder | undefined;
+}
+
+/** A topic of a stream; its entries stand under keys of their own. */
+export interface StoredStreamTopic {
+  readonly tenant: string;
+  readonly topic: string;
+  readonly epoch: string;
+  /** Number of the newest message when this was written: it may be gone since. */
+  readonly last: number;
+  readonly completeSinceMs: number;
+}
+
+export interface StoredStreamEntry {
+  readonly message: Message;
+  readonly tsMs: number;
+  readonly key: string | undefined;
 }
 
 /** How one kind of record becomes bytes and back. */
@@ -179,16 +196,35 @@ export const owedWillCodec: Codec<StoredOwedWill> = codecOf(
   }),
 );
 
+export const streamTopicCodec: Codec<StoredStreamTopic> = codecOf(
+  ({ tenant, topic, epoch, last, completeSinceMs }) => tuple(tenant, topic, epoch, last, completeSinceMs),
+  (tenant, topic, epoch, last, completeSinceMs) => ({ tenant, topic, epoch, last, completeSinceMs }),
+);
+
+export const streamEntryCodec: Codec<StoredStreamEntry> = codecOf(
+  ({ message, tsMs, key }) => tuple(messageFields(message), tsMs, key),
+  (fields, tsMs, key) => ({ message: messageFrom(...fields), tsMs, key }),
+);
+
 export const subscriptionCodec: Codec<Subscription> = codecOf(
-  ({ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier }) =>
-    tuple(topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier),
-  (topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier) => ({
+  ({ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier, reader }) =>
+    tuple(
+      topicFilter,
+      shareGroup,
+      qos,
+      noLocal,
+      retainAsPublished,
+      subscriptionIdentifier,
+      reader !== undefined,
+    ),
+  (topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier, isReader) => ({
     topicFilter,
     shareGroup,
     qos,
     noLocal,
     retainAsPublished,
     subscriptionIdentifier,
+    ...(isReader && { reader: ENDED_READER }),
   }),
 );
 

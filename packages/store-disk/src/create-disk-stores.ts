@@ -1,4 +1,4 @@
-import type { Clock, MessageId, Stores } from '@apus/broker';
+import { type Clock, type MessageId, type Stores, StreamDeclarations } from '@apus/broker';
 import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
 import { DiskBans } from './bans.ts';
 import { Database } from './database.ts';
@@ -13,6 +13,7 @@ import { restore } from './restore.ts';
 import { DiskRetained } from './retained.ts';
 import { RetainedSweep } from './retained-sweep.ts';
 import { DiskSessions } from './sessions.ts';
+import { DiskStreams } from './streams.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
 import { Unsettled } from './unsettled.ts';
 import { Writer } from './writer.ts';
@@ -23,6 +24,8 @@ export interface DiskStoresOptions {
   readonly clock: Clock;
   /** The budget of the data in memory, which is all that is on the disk. @default no limit */
   readonly memory?: MemoryBudget | undefined;
+  /** Streams whose history is kept; that of others is removed. @default none */
+  readonly streams?: StreamDeclarations | undefined;
   /** How long no will is sent after the start, so that clients can return first. @default 30 */
   readonly willGraceSeconds?: number | undefined;
   /** Called once, when a write has failed. Every promise fails from then on: log it, and stop. @default nothing */
@@ -36,6 +39,7 @@ export interface DiskStores extends Stores {
   readonly subscriptions: DiskSubscriptions;
   readonly retained: DiskRetained;
   readonly banStore: DiskBans;
+  readonly streamStore: DiskStreams;
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
@@ -84,6 +88,7 @@ async function compose(
     clock,
     memory: budget = new MemoryBudget(),
     willGraceSeconds = WILL_GRACE_SECONDS,
+    streams: declared = new StreamDeclarations([]),
     onFailure = () => {},
   }: DiskStoresOptions,
   database: Database,
@@ -95,9 +100,13 @@ async function compose(
   const durables = new DurableSessions(memory, writer, unsettled);
   const context = { database, memory, durables, unsettled, writer, clock, willGraceSeconds };
   const restored = budget.restoring(() => restore(context));
+  const streamStore = budget.restoring(() =>
+    DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
+  );
   await writer.durable(undefined);
   const sweep = new RetainedSweep(database, memory.retained, writer, clock);
   const close = async (): Promise<void> => {
+    if (writer.isWorking) streamStore.close();
     await writer.close();
     await database.close();
     await lock.release();
@@ -110,6 +119,7 @@ async function compose(
     retained: new DiskRetained(memory.retained, sweep, writer),
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),
     banStore: DiskBans.open(database, writer),
+    streamStore,
     received: new DiskReceived(memory.received, durables, unsettled, writer),
     close: () => {
       closed ??= close();

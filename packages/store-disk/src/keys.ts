@@ -18,6 +18,9 @@ export const Kind = {
   Retained: 't',
   OwedWill: 'w',
   Ban: 'x',
+  StreamTopic: 'p',
+  StreamEntry: 'e',
+  StreamMark: 'm',
 } as const;
 
 export type Kind = (typeof Kind)[keyof typeof Kind];
@@ -69,6 +72,18 @@ export function retainedKey(tenant: string, topic: string): string {
 export function banKey({ as, who, tenant }: BanName): string {
   return Kind.Ban + digest(`${as}\0${tenant}\0${who}`);
 }
+
+export function streamTopicKey(topic: number): string {
+  return Kind.StreamTopic + hex(topic, NUMBER_DIGITS);
+}
+
+export function streamEntryKey(topic: number, number: number): string {
+  return Kind.StreamEntry + hex(topic, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
+}
+
+/** See `DiskStreams`. */
+export const STREAMS_CLOSED_KEY: string = `${Kind.StreamMark}c`;
+export const STREAMS_SINCE_KEY: string = `${Kind.StreamMark}s`;
 
 /** The session, or the shared message, that a key is about. */
 export function firstNumberOf(key: string): number {

@@ -62,6 +62,10 @@ export class Writer {
     return position <= this.#durableNumber;
   }
 
+  get isWorking(): boolean {
+    return this.#failure === undefined;
+  }
+
   /** @throws {DiskError} once a write has failed: before anything is changed for which there is no disk. */
   assertWorking(): void {
     if (this.#failure !== undefined) throw this.#failure;

@@ -5,6 +5,8 @@ import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
+import { StreamTopic } from './stream-topic.ts';
+import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 import { UnsettledCopies } from './unsettled-copies.ts';
 
@@ -20,7 +22,10 @@ export {
   MemoryReceived,
   MemoryRetained,
   MemorySessions,
+  MemoryStreams,
   MemorySubscriptions,
+  type StreamJournal,
+  StreamTopic,
 };
 
 /** The stores with the types of their answers, none of which is ever a promise. */
@@ -30,6 +35,7 @@ export interface MemoryStores extends Stores {
   readonly retained: MemoryRetained;
   readonly queues: MemoryQueues;
   readonly received: MemoryReceived;
+  readonly streamStore: MemoryStreams;
   /** Of all of them. */
   readonly memory: MemoryBudget;
 }
@@ -44,6 +50,7 @@ export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
     retained: new MemoryRetained(memory),
     queues: new MemoryQueues(sessions, unsettled, memory),
     received: new MemoryReceived(sessions, unsettled, memory),
+    streamStore: new MemoryStreams(memory),
     memory,
   };
 }

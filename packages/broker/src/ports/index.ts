@@ -11,6 +11,7 @@ import type { Outbox } from './outbox.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
 import type { SessionStore } from './sessions.ts';
+import type { Streams } from './streams.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 import type { Clock, Timers } from './timers.ts';
 
@@ -40,6 +41,8 @@ export interface Ports extends Stores {
   readonly holdingQuota?: HoldingQuota;
   /** Absent where the stores are elsewhere. */
   readonly memory?: Memory;
+  /** Absent where the owner has declared none. */
+  readonly streams?: Streams;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,6 +72,7 @@ export type * from './queues.ts';
 export type * from './retained.ts';
 export type * from './sessions.ts';
 export { NEVER_EXPIRES } from './sessions.ts';
+export type * from './streams.ts';
 export type * from './subscriptions.ts';
 export type * from './timers.ts';
 export { Unavailable } from './unavailable.ts';

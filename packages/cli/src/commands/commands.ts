@@ -10,6 +10,7 @@ import { passwd } from './passwd.ts';
 import { probe } from './probe.ts';
 import { pub } from './pub.ts';
 import { serve } from './serve.ts';
+import { stream } from './stream.ts';
 import { sub } from './sub.ts';
 import { token } from './token.ts';
 import { unban } from './unban.ts';
@@ -32,4 +33,5 @@ export const COMMANDS: readonly Command[] = [
   ban,
   unban,
   bans,
+  stream,
 ];

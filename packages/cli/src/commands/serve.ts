@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
 import { LOG_LEVELS } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
@@ -64,6 +65,10 @@ const BEHAVIOUR: Flags = {
     value: 'DIRECTORY',
     help: 'Keeps sessions, their queues and retained messages there, also over a crash. Without it they end with the process.',
   },
+  streams: {
+    value: 'FILE',
+    help: 'Topics whose messages are kept for clients that come later: a list of streams in JSON (docs/streams.md).',
+  },
   overlapping: {
     value: 'one|each',
     help: 'A message that matches several subscriptions of a client comes once, or once for each.',
@@ -122,6 +127,7 @@ function optionsFrom(values: Values): DoorsOptions {
     allowedOrigins: origins.length > 0 ? origins : undefined,
     trustedProxies: values.all('trusted-proxy'),
     dataDirectory: values.text('data'),
+    streams: streamsFrom(values.text('streams')),
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
@@ -156,6 +162,16 @@ function keyFrom(path: string | undefined): string | undefined {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new UsageError(`The file of the API's key cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function streamsFrom(path: string | undefined): readonly GivenStream[] | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const { streams } = JSON.parse(readFileSync(path, 'utf8')) as { readonly streams: unknown };
+    return readStreams(streams, 'streams').all;
+  } catch (error) {
+    throw new UsageError(`--streams ${path}: ${(error as Error).message}`);
   }
 }
 

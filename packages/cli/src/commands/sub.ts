@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseTopicFilter, Violation } from '@apus/mqtt';
 import type { IClientOptions, IClientSubscribeOptions, IPublishPacket, MqttClient } from 'mqtt';
-import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf } from './client-flags.ts';
+import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
@@ -21,6 +21,10 @@ const SUBSCRIPTION: Flags = {
     value: '0|1|2',
     help: 'Retained messages: 0 all, 1 of new subscriptions, 2 none (MQTT 5).',
     default: '0',
+  },
+  rewind: {
+    value: 'N|TIME',
+    help: 'First the last N messages of each topic, or those of the last 10s, 5m, 2h, 1d: of topics that a stream keeps (MQTT 5).',
   },
   keep: { help: 'Goes on with the session of an earlier run, and keeps it (needs --client-id).' },
 };
@@ -145,7 +149,19 @@ function subscriptionFrom(values: Values): IClientSubscribeOptions {
     nl: values.isSet('no-local'),
     rap: values.isSet('retain-as-published'),
     rh: Number(values.oneOf('retain-handling', ['0', '1', '2']) ?? '0'),
+    ...rewindFrom(values),
   };
+}
+
+function rewindFrom(values: Values): Pick<IClientSubscribeOptions, 'properties'> {
+  const rewind = values.text('rewind');
+  if (rewind === undefined) return {};
+  if (!/^[1-9]\d{0,8}[smhd]?$/.test(rewind))
+    throw new UsageError(
+      `--rewind takes a number of messages, or a time as 10s, 5m, 2h or 1d, not "${rewind}".`,
+    );
+  if (versionFrom(values) !== 5) throw new UsageError('--rewind needs MQTT 5, which has user properties.');
+  return { properties: { userProperties: { rewind } } };
 }
 
 function sessionFrom(values: Values): IClientOptions {

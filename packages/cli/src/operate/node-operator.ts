@@ -1,5 +1,12 @@
 import type { BanEntry } from '@apus/identity';
-import { type Banned, type BanRequest, type ClientLine, OperateError, type Operator } from './operator.ts';
+import {
+  type Banned,
+  type BanRequest,
+  type ClientLine,
+  OperateError,
+  type Operator,
+  type StreamLine,
+} from './operator.ts';
 
 /** Entries of a page: as many as the API gives. */
 const PAGE_LENGTH = 1_000;
@@ -53,6 +60,10 @@ export class NodeOperator implements Operator {
 
   bans(): AsyncIterable<BanEntry> {
     return this.#pages<BanEntry>('banned', {});
+  }
+
+  async streams(): Promise<readonly StreamLine[]> {
+    return ((await this.#call('GET', 'streams')).body as { readonly data: readonly StreamLine[] }).data;
   }
 
   async *#pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {

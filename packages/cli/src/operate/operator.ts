@@ -13,6 +13,17 @@ export interface ClientLine {
   readonly connectedAt: string | null;
 }
 
+/** A stream, as `GET /api/v5/streams` lists it. */
+export interface StreamLine {
+  readonly name: string;
+  readonly topic_filter: string;
+  readonly keep_seconds: number;
+  readonly messages_max: number;
+  readonly topics: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
 /** The result of a ban. */
 export interface Banned {
   readonly ban: BanEntry;

@@ -1,4 +1,4 @@
-import type { Broker, Clock, Connections, QuotaScopes } from '@apus/broker';
+import type { Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
 import type { BanKeeper } from '../ban-keeper.ts';
 import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
@@ -18,6 +18,8 @@ export interface ApiContext {
   readonly drops: DropMeter;
   readonly clock: Clock;
   readonly startedAtMs: number;
+  /** Undefined where the owner has declared none. */
+  readonly streams: StreamDeclarations | undefined;
   /** Quotas of identities, but for the exceptions of each. */
   readonly quotas: QuotaScopes;
   readonly limits: {

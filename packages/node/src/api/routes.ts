@@ -5,6 +5,7 @@ import { publishRoutes } from './publish.ts';
 import { retainedRoutes } from './retained.ts';
 import type { ApiRoute } from './router.ts';
 import { statsRoutes } from './stats.ts';
+import { streamRoutes } from './streams.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 
 /** Everything that `/api/v5` answers. */
@@ -15,6 +16,7 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...bannedRoutes(context),
     ...subscriptionRoutes(context),
     ...retainedRoutes(context),
+    ...streamRoutes(context),
     ...publishRoutes(context),
   ];
 }

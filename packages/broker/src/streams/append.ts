@@ -1,0 +1,55 @@
+import type { Context } from '../context.ts';
+import { type Flow, waitFor } from '../flow.ts';
+import type { Message } from '../message.ts';
+import type { StreamAppended } from '../ports/index.ts';
+import type { Delivery } from '../session.ts';
+import type { StreamDeclaration } from './declaration.ts';
+import { keyOf } from './position.ts';
+
+export function streamOf({ ports: { streams } }: Context, topic: string): StreamDeclaration | undefined {
+  return streams === undefined ? undefined : streams.declared.covering(topic);
+}
+
+export interface Placed extends StreamAppended {
+  /** It had been appended before, and its readers have it. */
+  readonly isFound: boolean;
+}
+
+/**
+ * Gives the message its place in the log of its topic. Whatever may refuse it has been asked before. A message that may
+ * have been accepted before, at QoS 2 or as a will, is looked for first: it has one place.
+ */
+export function* append(
+  context: Context,
+  tenant: string,
+  stream: StreamDeclaration,
+  message: Message,
+  isWill: boolean,
+): Flow<Placed | 'full'> {
+  const { streams, clock, log } = context.ports;
+  if (streams === undefined) throw new Error('there are no streams');
+  const { store } = streams;
+  if (message.qos === 2 || isWill) {
+    const found = yield* waitFor(store.findAppended(tenant, message.topic, message.id));
+    if (found !== undefined) return { ...found, isFound: true };
+  }
+  const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill };
+  const appended = yield* waitFor(store.append(tenant, stream, message, options));
+  if (appended === 'full') log.warn('stream-full', { stream: stream.name, topic: message.topic });
+  return appended === 'full' ? appended : { ...appended, isFound: false };
+}
+
+/** The deliveries to readers that leave now: one that is behind reads the message from history later. */
+export function liveReaders(
+  { ports: { connections } }: Context,
+  { entry }: StreamAppended,
+  deliveries: readonly Delivery[],
+): Delivery[] {
+  return deliveries.filter(({ readers, session }) => {
+    if (readers === undefined) return false;
+    // Each of them notes what it is not sent.
+    let isTaken = false;
+    for (const reader of readers) if (reader.takes(session, entry, connections)) isTaken = true;
+    return isTaken;
+  });
+}

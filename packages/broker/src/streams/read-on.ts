@@ -1,0 +1,121 @@
+import { ReasonCode } from '@apus/mqtt';
+import type { Context } from '../context.ts';
+import { handleFailures } from '../deliver.ts';
+import { disconnect } from '../end.ts';
+import { type Flow, waitFor } from '../flow.ts';
+import type { Connection, Link } from '../link.ts';
+import { isExpired } from '../message.ts';
+import type { StreamEntry } from '../ports/index.ts';
+import type { Delivery, Subscription } from '../session.ts';
+import { placedMessage, type StreamKind } from './position.ts';
+import type { Cursor, StreamReader } from './reader.ts';
+
+/** Messages read at a time; between pages the link is asked how much it takes. */
+const PAGE_LENGTH = 32;
+
+const OVERTAKEN = 'messages of a stream that this client has not read are not kept any more: subscribe again';
+
+/** Sends history to the connection's readers that are behind, as far as the link takes it. */
+export function* readOn(context: Context, link: Link, connection: Connection): Flow<void> {
+  for (const subscription of link.readers?.values() ?? []) {
+    const { reader } = subscription;
+    if (reader === undefined) continue;
+    if (reader.isLost) return yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
+    for (const [topic, cursor] of reader.behind) {
+      if (!(yield* readTopic(context, link, connection, subscription, reader, topic, cursor))) return;
+    }
+  }
+}
+
+/** False when the link takes no more. */
+function* readTopic(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  subscription: Subscription,
+  reader: StreamReader,
+  topic: string,
+  cursor: Cursor,
+): Flow<boolean> {
+  if (!(yield* mayRead(context, connection, topic))) {
+    reader.behind.delete(topic);
+    return true;
+  }
+  if (!(yield* sendValues(context, link, connection, subscription, cursor))) return false;
+  while (cursor.after < cursor.heldUpTo) {
+    const page = yield* readPage(context, link, connection, topic, cursor);
+    if (page === 'no-room') return false;
+    if (page === 'lost') {
+      yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
+      return false;
+    }
+    if (page.length === 0) break;
+    for (const entry of page) {
+      cursor.after = entry.number;
+      const kind = entry.number <= cursor.pastUpTo ? cursor.kind : undefined;
+      yield* send(context, connection, subscription, entry, kind);
+    }
+  }
+  // In the same turn as the comparison above: from here on new messages are live.
+  reader.behind.delete(topic);
+  return true;
+}
+
+/** The rules may have changed since it was behind. */
+function* mayRead({ ports }: Context, { identity, session }: Connection, topic: string): Flow<boolean> {
+  const terms = { qos: undefined, shareGroup: undefined };
+  return yield* waitFor(ports.authorizer.maySubscribe(identity, session.clientId, topic, terms));
+}
+
+function* sendValues(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  subscription: Subscription,
+  cursor: Cursor,
+): Flow<boolean> {
+  while (cursor.values !== undefined) {
+    if (link.roomBytes() <= 0) return false;
+    const entry = cursor.values.shift();
+    if (entry === undefined) cursor.values = undefined;
+    else yield* send(context, connection, subscription, entry, 'snapshot');
+  }
+  return true;
+}
+
+function* readPage(
+  context: Context,
+  link: Link,
+  { identity: { tenant } }: Connection,
+  topic: string,
+  { epoch, after }: Cursor,
+): Flow<readonly StreamEntry[] | 'lost' | 'no-room'> {
+  const { streams } = context.ports;
+  const bytes = link.roomBytes();
+  if (bytes <= 0 || streams === undefined) return 'no-room';
+  return yield* waitFor(streams.store.read(tenant, topic, epoch, after, { messages: PAGE_LENGTH, bytes }));
+}
+
+function* send(
+  context: Context,
+  { session }: Connection,
+  { noLocal, subscriptionIdentifier }: Subscription,
+  entry: StreamEntry,
+  kind: StreamKind | undefined,
+): Flow<void> {
+  const { connections, clock } = context.ports;
+  const message = placedMessage(entry, kind);
+  // [MQTT-3.8.3-3] [MQTT-3.3.2-5]
+  if ((noLocal && message.publisherKey === session.key) || isExpired(message, clock.now())) return;
+  const delivery: Delivery = {
+    session,
+    qos: 0,
+    retain: false,
+    subscriptionIdentifiers: subscriptionIdentifier === undefined ? undefined : [subscriptionIdentifier],
+    share: undefined,
+    packetId: 0,
+    dup: false,
+  };
+  const failures = yield* waitFor(connections.publish(message, [delivery]));
+  if (failures !== undefined) yield* handleFailures(context, message, failures);
+}

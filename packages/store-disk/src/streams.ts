@@ -1,0 +1,228 @@
+import type {
+  AppendOptions,
+  Awaitable,
+  Clock,
+  Message,
+  MessageId,
+  PageLimit,
+  StreamAppended,
+  StreamDeclaration,
+  StreamDeclarations,
+  StreamEntry,
+  StreamFigures,
+  StreamStore,
+  StreamTail,
+} from '@apus/broker';
+import type { MemoryStreams, StreamJournal, StreamTopic } from '@apus/store-memory';
+import { streamEntryCodec, streamTopicCodec } from './codec.ts';
+import type { Database } from './database.ts';
+import {
+  firstNumberOf,
+  Kind,
+  STREAMS_CLOSED_KEY,
+  STREAMS_SINCE_KEY,
+  secondNumberOf,
+  streamEntryKey,
+  streamTopicKey,
+} from './keys.ts';
+import type { Writer } from './writer.ts';
+
+/** Everything of a stream store that is on the disk. */
+export interface DiskStreamsContext {
+  readonly database: Database;
+  readonly writer: Writer;
+  readonly memory: MemoryStreams;
+  readonly clock: Clock;
+  /** Topics that no stream covers any more are removed. */
+  readonly declared: StreamDeclarations;
+}
+
+/**
+ * Logs of topics in memory and on the disk. A message is on the disk before its publisher is answered, and may be sent to
+ * subscribers before that. So a crash may take the end of a log that a subscriber has seen: the store notes that it was
+ * closed, and where it finds no such note, each topic begins another epoch.
+ */
+export class DiskStreams implements StreamStore, StreamJournal {
+  readonly #context: DiskStreamsContext;
+  readonly #numbers = new Map<StreamTopic, number>();
+  #lastNumber = 0;
+
+  private constructor(context: DiskStreamsContext) {
+    this.#context = context;
+  }
+
+  static open(context: DiskStreamsContext): DiskStreams {
+    const streams = new DiskStreams(context);
+    streams.#restore();
+    context.memory.journal = streams;
+    return streams;
+  }
+
+  /** To be called before the writer is closed: what is on the disk is all that there was. */
+  close(): void {
+    this.#context.writer.put(STREAMS_CLOSED_KEY, Buffer.from('1'));
+    this.#since();
+  }
+
+  append(
+    tenant: string,
+    stream: StreamDeclaration,
+    message: Message,
+    options: AppendOptions,
+  ): StreamAppended | 'full' {
+    const { memory, writer } = this.#context;
+    writer.assertWorking();
+    const appended = memory.append(tenant, stream, message, options);
+    if (appended === 'full') return appended;
+    return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.settled(undefined));
+  }
+
+  findAppended(tenant: string, topic: string, id: MessageId): StreamAppended | undefined {
+    const { memory, writer } = this.#context;
+    const found = memory.findAppended(tenant, topic, id);
+    return found && written(found, writer.durable(undefined));
+  }
+
+  tail(tenant: string, stream: StreamDeclaration, topic: string, nowMs: number): StreamTail | 'full' {
+    return this.#context.memory.tail(tenant, stream, topic, nowMs);
+  }
+
+  numberSince(tenant: string, topic: string, tsMs: number, nowMs: number): number {
+    return this.#context.memory.numberSince(tenant, topic, tsMs, nowMs);
+  }
+
+  read(
+    tenant: string,
+    topic: string,
+    epoch: string,
+    after: number,
+    limit: PageLimit,
+  ): readonly StreamEntry[] | 'lost' {
+    return this.#context.memory.read(tenant, topic, epoch, after, limit);
+  }
+
+  lastValues(tenant: string, topic: string, nowMs: number): readonly StreamEntry[] {
+    return this.#context.memory.lastValues(tenant, topic, nowMs);
+  }
+
+  topics(
+    tenant: string,
+    stream: StreamDeclaration,
+    topicFilter: string,
+    countMax: number,
+  ): readonly string[] | 'too-many' {
+    return this.#context.memory.topics(tenant, stream, topicFilter, countMax);
+  }
+
+  newEpoch(tenant: string, topic: string): Awaitable<string | undefined> {
+    return this.#context.writer.durable(this.#context.memory.newEpoch(tenant, topic));
+  }
+
+  figures(tenant: string, stream: StreamDeclaration): StreamFigures {
+    return this.#context.memory.figures(tenant, stream);
+  }
+
+  topic(topic: StreamTopic): void {
+    const { tenant, epoch, last, completeSinceMs } = topic;
+    const stored = { tenant, topic: topic.topic, epoch, last, completeSinceMs };
+    this.#context.writer.put(streamTopicKey(this.#numberOf(topic)), streamTopicCodec.encode(stored));
+  }
+
+  appended(topic: StreamTopic, entry: StreamEntry): void {
+    const key = streamEntryKey(this.#numberOf(topic), entry.number);
+    this.#context.writer.put(key, streamEntryCodec.encode(entry));
+  }
+
+  dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
+    const number = this.#numberOf(topic);
+    for (const entry of entries) this.#context.writer.remove(streamEntryKey(number, entry.number));
+    if (!isWhole) {
+      this.topic(topic);
+      return;
+    }
+    this.#context.writer.remove(streamTopicKey(number));
+    this.#numbers.delete(topic);
+    this.#since();
+  }
+
+  #since(): void {
+    const { memory, clock, writer } = this.#context;
+    memory.sinceMs ??= clock.now();
+    writer.put(STREAMS_SINCE_KEY, Buffer.from(String(memory.sinceMs)));
+  }
+
+  #numberOf(topic: StreamTopic): number {
+    const known = this.#numbers.get(topic);
+    if (known !== undefined) return known;
+    this.#lastNumber += 1;
+    this.#numbers.set(topic, this.#lastNumber);
+    return this.#lastNumber;
+  }
+
+  #restore(): void {
+    const { database, writer, memory } = this.#context;
+    const marks = new Map(database.scan(Kind.StreamMark));
+    const since = marks.get(STREAMS_SINCE_KEY);
+    if (since !== undefined) memory.sinceMs = Number(since.toString());
+    this.#since();
+    const topics = this.#restoreTopics();
+    this.#restoreEntries(topics);
+    const wasClosed = marks.has(STREAMS_CLOSED_KEY);
+    if (wasClosed) writer.remove(STREAMS_CLOSED_KEY);
+    else for (const { tenant, topic } of topics.values()) this.#endEpoch(tenant, topic);
+  }
+
+  #endEpoch(tenant: string, topic: string): void {
+    const { memory } = this.#context;
+    memory.journal = this;
+    memory.newEpoch(tenant, topic);
+  }
+
+  #restoreTopics(): ReadonlyMap<number, StreamTopic> {
+    const { database, writer, memory, declared, clock } = this.#context;
+    const topics = new Map<number, StreamTopic>();
+    for (const [key, bytes] of database.scan(Kind.StreamTopic)) {
+      const stored = readRecord(database, key, () => streamTopicCodec.decode(bytes));
+      const stream = declared.covering(stored.topic);
+      const number = firstNumberOf(key);
+      this.#lastNumber = Math.max(this.#lastNumber, number);
+      if (stream === undefined) {
+        writer.remove(key);
+        continue;
+      }
+      const topic = memory.restore(stream, stored, clock.now());
+      topics.set(number, topic);
+      this.#numbers.set(topic, number);
+    }
+    return topics;
+  }
+
+  #restoreEntries(topics: ReadonlyMap<number, StreamTopic>): void {
+    const { database, writer, memory } = this.#context;
+    for (const [key, bytes] of database.scan(Kind.StreamEntry)) {
+      const topic = topics.get(firstNumberOf(key));
+      if (topic === undefined) {
+        writer.remove(key);
+        continue;
+      }
+      const stored = readRecord(database, key, () => streamEntryCodec.decode(bytes));
+      memory.restoreEntry(topic, { ...stored, epoch: topic.epoch, number: secondNumberOf(key) });
+    }
+  }
+}
+
+function written(appended: StreamAppended, done: Awaitable<undefined>): StreamAppended {
+  if (done === undefined) return appended;
+  // Subscribers are sent the message first: a failure of the disk may come before somebody waits for it.
+  done.catch(() => {});
+  return { ...appended, written: done };
+}
+
+/** Every error while a record is read is due to its content. */
+function readRecord<T>(database: Database, key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw database.damage(`the record ${key}`, error);
+  }
+}

@@ -1,0 +1,209 @@
+import { messageBytes, type StreamDeclaration, type StreamEntry, type StreamTail } from '@apus/broker';
+
+/** Memory that an entry takes beside the bytes of its message; rounded up. */
+const ENTRY_BYTES = 1024;
+
+/** Memory that a topic takes beside its entries. */
+export const TOPIC_BYTES = 1024;
+
+/** History that is kept this much longer than it is handed out: a reader that has begun in time comes to its end. */
+const SLACK_MS = 60_000;
+
+/** The same in messages and bytes: so many times what is handed out. */
+const SLACK_FACTOR = 2;
+
+/** Messages that may stand behind one with a lower id. */
+const CROSSED_MAX = 100;
+
+interface Held {
+  readonly entry: StreamEntry;
+  /** Bytes of its message, and of all before it. */
+  readonly bytesUpTo: number;
+}
+
+/** What `StreamTopic` begins with. */
+export interface TopicState {
+  readonly tenant: string;
+  readonly topic: string;
+  readonly epoch: string;
+  readonly last: number;
+  readonly completeSinceMs: number;
+}
+
+/** The log of one topic in memory. */
+export class StreamTopic {
+  readonly tenant: string;
+  readonly topic: string;
+  readonly stream: StreamDeclaration;
+  epoch: string;
+  completeSinceMs: number;
+  /** When it was last used, in ms since the epoch. */
+  usedAtMs: number;
+  #last: number;
+  #held: Held[] = [];
+  #lastTsMs = 0;
+
+  constructor(stream: StreamDeclaration, state: TopicState, nowMs: number) {
+    this.stream = stream;
+    this.tenant = state.tenant;
+    this.topic = state.topic;
+    this.epoch = state.epoch;
+    this.completeSinceMs = state.completeSinceMs;
+    this.usedAtMs = nowMs;
+    this.#last = state.last;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  get length(): number {
+    return this.#held.length;
+  }
+
+  /** Memory of all its entries. */
+  get bytes(): number {
+    const first = this.#held[0];
+    const before = first === undefined ? 0 : first.bytesUpTo - bytesOf(first.entry);
+    return this.#bytesUpTo - before;
+  }
+
+  get #bytesUpTo(): number {
+    return this.#held.at(-1)?.bytesUpTo ?? 0;
+  }
+
+  /** Nothing of it is handed out any more, and no reader has come for as long. */
+  isOver(nowMs: number): boolean {
+    const keepMs = this.stream.keepSeconds * 1000 + SLACK_MS;
+    return Math.max(this.usedAtMs, this.#lastTsMs) + keepMs < nowMs;
+  }
+
+  append(message: StreamEntry['message'], key: string | undefined, nowMs: number): StreamEntry {
+    const tsMs = Math.max(nowMs, this.#lastTsMs);
+    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, message };
+    this.restore(entry);
+    return entry;
+  }
+
+  /** The next entry, as it was before. */
+  restore(entry: StreamEntry): void {
+    this.#held.push({ entry, bytesUpTo: this.#bytesUpTo + bytesOf(entry) });
+    this.#last = entry.number;
+    this.#lastTsMs = entry.tsMs;
+    this.usedAtMs = entry.tsMs;
+  }
+
+  tail(nowMs: number): StreamTail {
+    const { epoch, completeSinceMs } = this;
+    const first = this.#firstKept(nowMs);
+    const dropped = this.#held[first - 1]?.entry.tsMs;
+    return {
+      epoch,
+      last: this.#last,
+      firstKept: this.#held[first]?.entry.number ?? this.#last + 1,
+      completeSinceMs: dropped === undefined ? completeSinceMs : Math.max(completeSinceMs, dropped + 1),
+    };
+  }
+
+  numberSince(tsMs: number, nowMs: number): number {
+    const index = Math.max(
+      this.#firstKept(nowMs),
+      this.#indexOf(({ entry }) => entry.tsMs >= tsMs),
+    );
+    return this.#held[index]?.entry.number ?? this.#last + 1;
+  }
+
+  /** Those behind the number, lowest first. */
+  *after(number: number): Generator<StreamEntry> {
+    for (let index = this.#indexAfter(number); index < this.#held.length; index += 1) {
+      const held = this.#held[index];
+      if (held !== undefined) yield this.#current(held.entry);
+    }
+  }
+
+  /** Whether everything behind the number is there. */
+  reaches(number: number): boolean {
+    const first = this.#held[0]?.entry.number ?? this.#last + 1;
+    return number + 1 >= first && number <= this.#last;
+  }
+
+  lastValues(nowMs: number): StreamEntry[] {
+    const values = new Map<string, StreamEntry>();
+    for (let index = this.#held.length - 1; index >= this.#firstKept(nowMs); index -= 1) {
+      const entry = this.#held[index]?.entry;
+      if (entry !== undefined && !values.has(entry.key ?? ''))
+        values.set(entry.key ?? '', this.#current(entry));
+    }
+    // An empty payload takes a key out, as it does a retained message.
+    return [...values.values()].filter(({ message }) => message.payload.length > 0).reverse();
+  }
+
+  /** A message that was accepted with this id. Ids ascend as numbers do, but for those of calls that crossed. */
+  find(id: string): StreamEntry | undefined {
+    let older = 0;
+    for (let index = this.#held.length - 1; index >= 0 && older < CROSSED_MAX; index -= 1) {
+      const entry = this.#held[index]?.entry;
+      if (entry?.message.id === id) return this.#current(entry);
+      if (entry !== undefined && entry.message.id < id) older += 1;
+    }
+    return undefined;
+  }
+
+  /** Takes out what is handed out no more, with some slack, and returns it. */
+  trim(nowMs: number): readonly StreamEntry[] {
+    const { messagesMax, bytesMax, keepSeconds } = this.stream;
+    const oldest = this.#held[0];
+    if (oldest === undefined) return [];
+    const isTooOld = oldest.entry.tsMs < nowMs - keepSeconds * 1000 - SLACK_MS;
+    const isTooLong = this.#held.length > messagesMax * SLACK_FACTOR;
+    const isTooLarge = this.bytes > bytesMax * SLACK_FACTOR + this.#held.length * ENTRY_BYTES;
+    if (!isTooOld && !isTooLong && !isTooLarge) return [];
+    const dropped = this.#held.splice(0, this.#firstKept(nowMs));
+    const last = dropped.at(-1)?.entry.tsMs;
+    if (last !== undefined) this.completeSinceMs = Math.max(this.completeSinceMs, last + 1);
+    return dropped.map(({ entry }) => entry);
+  }
+
+  /** Index of the first entry that is handed out. */
+  #firstKept(nowMs: number): number {
+    const { messagesMax, bytesMax, keepSeconds } = this.stream;
+    const byCount = this.#held.length - messagesMax;
+    const sinceMs = nowMs - keepSeconds * 1000;
+    const byTime = this.#indexOf(({ entry }) => entry.tsMs >= sinceMs);
+    const total = this.#bytesUpTo;
+    const length = this.#held.length;
+    let bySize = 0;
+    if (this.bytes - length * ENTRY_BYTES > bytesMax)
+      bySize = this.#indexOf(({ entry, bytesUpTo }, index) => {
+        const bytes = total - bytesUpTo + bytesOf(entry) - (length - index) * ENTRY_BYTES;
+        return bytes <= bytesMax;
+      });
+    return Math.max(0, byCount, byTime, bySize);
+  }
+
+  #indexAfter(number: number): number {
+    return Math.max(0, number + 1 - (this.#held[0]?.entry.number ?? 0));
+  }
+
+  /** Of the first for which `isIt` holds; it then holds for all others. */
+  #indexOf(isIt: (held: Held, index: number) => boolean): number {
+    let low = 0;
+    let high = this.#held.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const held = this.#held[middle];
+      if (held !== undefined && isIt(held, middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Entries of an earlier epoch have their numbers in the present one. */
+  #current(entry: StreamEntry): StreamEntry {
+    return entry.epoch === this.epoch ? entry : { ...entry, epoch: this.epoch };
+  }
+}
+
+export function bytesOf({ message }: StreamEntry): number {
+  return messageBytes(message) + ENTRY_BYTES;
+}

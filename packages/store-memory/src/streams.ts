@@ -1,0 +1,228 @@
+import {
+  type AppendOptions,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  type StreamAppended,
+  type StreamDeclaration,
+  type StreamEntry,
+  type StreamFigures,
+  type StreamStore,
+  type StreamTail,
+} from '@apus/broker';
+import { matches } from '@apus/mqtt';
+import { MemoryBudget } from './memory-budget.ts';
+import { bytesOf, StreamTopic, TOPIC_BYTES, type TopicState } from './stream-topic.ts';
+
+/** Topics looked at for each message that is appended: those that are over leave at the pace at which others come. */
+const SWEEP_LENGTH = 2;
+
+/** Is told of all changes, for a store that keeps them. */
+export interface StreamJournal {
+  /** A topic has been opened, or has another epoch. */
+  topic(topic: StreamTopic): void;
+  appended(topic: StreamTopic, entry: StreamEntry): void;
+  /** These entries, or the whole topic, are kept no more. */
+  dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void;
+}
+
+/** Logs of topics in memory. Those of different streams never have a topic in common. */
+export class MemoryStreams implements StreamStore {
+  readonly #budget: MemoryBudget;
+  readonly #topics = new Map<string, StreamTopic>();
+  readonly #countOf = new Map<string, number>();
+  readonly #run: string;
+  #opened = 0;
+  #sweep: Iterator<StreamTopic> = [].values();
+  /** Of a topic that is opened it is not known what was published before. */
+  sinceMs: number | undefined;
+  journal: StreamJournal | undefined;
+
+  constructor(budget = new MemoryBudget()) {
+    this.#budget = budget;
+    this.#run = Math.floor(Math.random() * 36 ** 8).toString(36);
+  }
+
+  append(
+    tenant: string,
+    stream: StreamDeclaration,
+    message: Message,
+    { key, nowMs, isForced }: AppendOptions,
+  ): StreamAppended | 'full' {
+    if (this.#budget.isFull && !isForced) return 'full';
+    const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
+    if (topic === undefined) return 'full';
+    const entry = topic.append(message, key, nowMs);
+    this.#budget.change(bytesOf(entry));
+    this.journal?.appended(topic, entry);
+    this.#trim(topic, nowMs);
+    this.#sweepSome(nowMs);
+    return { entry };
+  }
+
+  findAppended(tenant: string, topic: string, id: string): StreamAppended | undefined {
+    const entry = this.#find(tenant, topic)?.find(id);
+    return entry && { entry };
+  }
+
+  tail(tenant: string, stream: StreamDeclaration, name: string, nowMs: number): StreamTail | 'full' {
+    const topic = this.#open(tenant, stream, name, nowMs, false);
+    if (topic === undefined) return 'full';
+    topic.usedAtMs = nowMs;
+    return topic.tail(nowMs);
+  }
+
+  numberSince(tenant: string, topic: string, tsMs: number, nowMs: number): number {
+    return this.#find(tenant, topic)?.numberSince(tsMs, nowMs) ?? 1;
+  }
+
+  read(
+    tenant: string,
+    name: string,
+    epoch: string,
+    after: number,
+    limit: PageLimit,
+  ): readonly StreamEntry[] | 'lost' {
+    const topic = this.#find(tenant, name);
+    if (topic === undefined || topic.epoch !== epoch || !topic.reaches(after)) return 'lost';
+    const page = new Page<StreamEntry>(limit);
+    for (const entry of topic.after(after)) {
+      const bytes = messageBytes(entry.message);
+      if (!page.hasRoom(bytes)) break;
+      page.add(entry, bytes);
+    }
+    return page.entries;
+  }
+
+  lastValues(tenant: string, topic: string, nowMs: number): readonly StreamEntry[] {
+    return this.#find(tenant, topic)?.lastValues(nowMs) ?? [];
+  }
+
+  topics(
+    tenant: string,
+    stream: StreamDeclaration,
+    topicFilter: string,
+    countMax: number,
+  ): readonly string[] | 'too-many' {
+    const names: string[] = [];
+    for (const topic of this.all(tenant, stream)) {
+      if (!matches(topicFilter, topic.topic)) continue;
+      if (names.length === countMax) return 'too-many';
+      names.push(topic.topic);
+    }
+    return names;
+  }
+
+  newEpoch(tenant: string, name: string): string | undefined {
+    const topic = this.#find(tenant, name);
+    if (topic === undefined) return undefined;
+    topic.epoch = this.#nextEpoch();
+    this.journal?.topic(topic);
+    return topic.epoch;
+  }
+
+  figures(tenant: string, stream: StreamDeclaration): StreamFigures {
+    let [topics, messages, bytes] = [0, 0, 0];
+    for (const topic of this.all(tenant, stream)) {
+      topics += 1;
+      messages += topic.length;
+      bytes += topic.bytes;
+    }
+    return { topics, messages, bytes };
+  }
+
+  *all(tenant: string, stream: StreamDeclaration): Generator<StreamTopic> {
+    for (const topic of this.#topics.values())
+      if (topic.tenant === tenant && topic.stream.name === stream.name) yield topic;
+  }
+
+  /** A topic as it was before: its entries follow. */
+  restore(stream: StreamDeclaration, state: TopicState, nowMs: number): StreamTopic {
+    return this.#add(stream, state, nowMs);
+  }
+
+  restoreEntry(topic: StreamTopic, entry: StreamEntry): void {
+    topic.restore(entry);
+    this.#budget.change(bytesOf(entry));
+  }
+
+  #find(tenant: string, topic: string): StreamTopic | undefined {
+    return this.#topics.get(`${tenant}\0${topic}`);
+  }
+
+  #open(
+    tenant: string,
+    stream: StreamDeclaration,
+    topic: string,
+    nowMs: number,
+    isForced: boolean,
+  ): StreamTopic | undefined {
+    const found = this.#find(tenant, topic);
+    if (found !== undefined) return found;
+    const count = this.#countOf.get(countKey(tenant, stream)) ?? 0;
+    if (!isForced && (count >= stream.topicsMax || this.#budget.isFull)) return undefined;
+    this.sinceMs ??= nowMs;
+    const completeSinceMs = this.sinceMs;
+    const opened = this.#add(
+      stream,
+      { tenant, topic, epoch: this.#nextEpoch(), last: 0, completeSinceMs },
+      nowMs,
+    );
+    this.journal?.topic(opened);
+    return opened;
+  }
+
+  #add(stream: StreamDeclaration, state: TopicState, nowMs: number): StreamTopic {
+    const topic = new StreamTopic(stream, state, nowMs);
+    this.#topics.set(`${state.tenant}\0${state.topic}`, topic);
+    this.#count(topic, 1);
+    this.#budget.change(TOPIC_BYTES + topic.topic.length);
+    return topic;
+  }
+
+  /** Never given before, in this process or another one. */
+  #nextEpoch(): string {
+    this.#opened += 1;
+    return `${this.#run}${this.#opened.toString(36).padStart(4, '0')}`;
+  }
+
+  #trim(topic: StreamTopic, nowMs: number): void {
+    const dropped = topic.trim(nowMs);
+    if (dropped.length > 0) this.#dropped(topic, dropped, false);
+  }
+
+  #dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
+    for (const entry of entries) this.#budget.change(-bytesOf(entry));
+    this.journal?.dropped(topic, entries, isWhole);
+  }
+
+  #sweepSome(nowMs: number): void {
+    for (let left = SWEEP_LENGTH; left > 0; left -= 1) {
+      const next = this.#sweep.next();
+      if (next.done) {
+        this.#sweep = this.#topics.values();
+        return;
+      }
+      if (next.value.isOver(nowMs)) this.#forget(next.value);
+      else this.#trim(next.value, nowMs);
+    }
+  }
+
+  #forget(topic: StreamTopic): void {
+    this.#topics.delete(`${topic.tenant}\0${topic.topic}`);
+    this.#count(topic, -1);
+    this.sinceMs = Math.max(this.sinceMs ?? 0, topic.usedAtMs + 1);
+    this.#budget.change(-(TOPIC_BYTES + topic.topic.length));
+    this.#dropped(topic, [...topic.after(0)], true);
+  }
+
+  #count({ tenant, stream }: StreamTopic, change: number): void {
+    const key = countKey(tenant, stream);
+    this.#countOf.set(key, (this.#countOf.get(key) ?? 0) + change);
+  }
+}
+
+function countKey(tenant: string, { name }: StreamDeclaration): string {
+  return `${tenant}\0${name}`;
+}
