@@ -5,5 +5,6 @@ export { receivedStoreContract } from './received.ts';
 export { retainedStoreContract } from './retained.ts';
 export { sessionStoreContract } from './sessions.ts';
 export { storesContract } from './stores.ts';
+export { streamStoreContract } from './streams.ts';
 export { subscriptionStoreContract } from './subscriptions.ts';
 export type { ContractOptions, MakeStores } from './support.ts';

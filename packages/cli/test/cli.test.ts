@@ -31,6 +31,7 @@ describe('the command line itself', () => {
     'ban',
     'unban',
     'bans',
+    'stream',
   ])('`apus %s --help` shows its flags', async (command) => {
     const { code, stdout } = await apus.run([command, '--help']);
     expect(code).toBe(0);
@@ -60,6 +61,10 @@ describe('the command line itself', () => {
     [['sub'], /needs a topic filter/],
     [['sub', '-t', 'a/#/b'], /#/],
     [['sub', '-t', 'a', '--keep'], /--client-id/],
+    [['sub', '-t', 'a', '--rewind', 'all'], /--rewind takes a number of messages/],
+    [['sub', '-t', 'a', '--rewind', '5', '--mqtt-version', '3.1.1'], /--rewind needs MQTT 5/],
+    [['serve', '--streams', '/nonexistent'], /--streams \/nonexistent: /],
+    [['stream'], /takes `list`/],
     [['sub', '-t', 'a', '-u', 'nowhere'], /--url takes a URL/],
     [['passwd', 'secret'], /asks for the password/],
     [['token'], /needs a name/],
@@ -126,6 +131,20 @@ describe('apus serve', () => {
     const node = await apus.serve(['--receive-maximum', '7', '--maximum-packet-size', '1000']);
     const { connack } = await RawClient.connect(node.url);
     expect(connack.properties).toMatchObject({ receiveMaximum: 7, maximumPacketSize: 1000 });
+  });
+
+  test('keeps the streams of its file: `apus sub --rewind` begins in the past, `apus stream list` lists them', async () => {
+    const streams = temporaryFile('streams.json', '{"streams": [{"name": "chat", "topicFilter": "chat/#"}]}');
+    const node = await apus.serve(['--streams', streams]);
+    for (const text of ['1', '2', '3'])
+      await apus.run(['pub', '-u', node.url, '-t', 'chat/a', '-m', text, '-q', '1']);
+    const sub = ['sub', '-u', node.url, '-c', '2', '--rewind', '2'];
+    expect((await apus.run([...sub, '-t', 'chat/a'])).stdout).toBe('2\n3\n');
+    const refused = await apus.run([...sub, '-t', 'elsewhere']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('was refused')]);
+    const page = new URL(node.url.replace(/^ws/, 'http'));
+    const listed = await apus.run(['stream', 'list', '--url', page.origin]);
+    expect(listed.stdout).toMatch(/^chat {2}chat\/# {2}3 messages of 1 topics/);
   });
 
   test('says in a sentence that its port is in use, exit code 1', async () => {

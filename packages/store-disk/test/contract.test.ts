@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storesContract } from '@apus/broker/contract';
+import { storesContract, streamStoreContract } from '@apus/broker/contract';
 import { createDiskStores } from '@apus/store-disk';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { NOW_MS } from '../../broker/contract/samples.ts';
+import { temporaryDirectory } from './support/directory.ts';
 
 // The walks wait for the disk some thousand times.
 vi.setConfig({ testTimeout: 240_000 });
@@ -21,3 +23,10 @@ afterAll(async () => {
 });
 
 storesContract('disk', () => opened);
+
+// Topics leave as others come: each test has a store of its own, and its time.
+streamStoreContract('disk', async () => {
+  const stores = await createDiskStores({ directory: temporaryDirectory(), clock: { now: () => NOW_MS } });
+  onTestFinished(() => stores.close());
+  return stores.streamStore;
+});

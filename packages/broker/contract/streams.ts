@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Awaitable,
+  type Message,
+  readStreams,
+  type StreamDeclaration,
+  type StreamEntry,
+  type StreamStore,
+  type StreamTail,
+} from '../src/index.ts';
+import { NOW_MS, numberedMessage } from './samples.ts';
+import { unique } from './support.ts';
+
+/** Everything, in one page. */
+const ALL = { messages: 1000, bytes: Number.POSITIVE_INFINITY };
+
+const KEEP_SECONDS = 60;
+
+const [STREAM] = readStreams(
+  [
+    {
+      name: 's',
+      topicFilter: 's/#',
+      messagesMax: 10,
+      keepSeconds: KEEP_SECONDS,
+      bytesMax: 100_000,
+      topicsMax: 20,
+    },
+  ],
+  'streams',
+).all as [StreamDeclaration];
+
+/** The contract of every `StreamStore`. Each test has a tenant of its own. */
+export function streamStoreContract(name: string, makeStore: () => Awaitable<StreamStore>): void {
+  describe(`${name}: StreamStore`, () => {
+    let tenant: string;
+    let store: StreamStore;
+
+    beforeEach(async () => {
+      tenant = unique('tenant');
+      store = await makeStore();
+    });
+
+    const append = async (topic: string, number: number, fields: Partial<Message> = {}, nowMs = NOW_MS) => {
+      const message = numberedMessage(number, { topic, ...fields });
+      const options = { key: undefined, nowMs, isForced: false };
+      const appended = await store.append(tenant, STREAM, message, options);
+      if (appended === 'full') throw new Error('full');
+      await appended.written;
+      return appended.entry;
+    };
+    const fill = async (topic: string, count: number, nowMs = NOW_MS) => {
+      for (let number = 1; number <= count; number += 1) await append(topic, number, {}, nowMs);
+    };
+    const tail = async (topic: string, nowMs = NOW_MS) =>
+      (await store.tail(tenant, STREAM, topic, nowMs)) as StreamTail;
+    const read = async (topic: string, after: number, limit = ALL) => {
+      const { epoch } = await tail(topic);
+      const page = await store.read(tenant, topic, epoch, after, limit);
+      return page === 'lost' ? page : numbersOf(page);
+    };
+
+    it('numbers the messages of each topic from 1, without a gap, in one epoch', async () => {
+      const [a1, b1, a2] = [await append('s/a', 1), await append('s/b', 2), await append('s/a', 3)];
+      expect([a1.number, b1.number, a2.number]).toEqual([1, 1, 2]);
+      expect(a1.epoch).toBe(a2.epoch);
+      expect(a1.epoch).toMatch(/^[0-9a-z]{1,32}$/);
+      expect(await tail('s/a')).toMatchObject({ epoch: a1.epoch, last: 2, firstKept: 1 });
+    });
+
+    it('gives back the whole message, its time and its key', async () => {
+      const message = numberedMessage(1, {
+        topic: 's/a',
+        qos: 2,
+        properties: { contentType: 'text', userProperties: [['k', 'v']] },
+        publisherKey: 'publisher',
+      });
+      await store.append(tenant, STREAM, message, { key: 'k', nowMs: NOW_MS, isForced: false });
+      const { epoch } = await tail('s/a');
+      const [entry] = (await store.read(tenant, 's/a', epoch, 0, ALL)) as StreamEntry[];
+      expect(entry).toMatchObject({ number: 1, tsMs: NOW_MS, key: 'k' });
+      const { payload, ...others } = (entry as StreamEntry).message;
+      const { payload: sent, ...expected } = message;
+      expect(others).toEqual(expected);
+      expect(Buffer.from(payload)).toEqual(sent);
+    });
+
+    it('has times that never go back, whatever the clock does', async () => {
+      await append('s/a', 1, {}, NOW_MS + 5);
+      expect((await append('s/a', 2, {}, NOW_MS)).tsMs).toBe(NOW_MS + 5);
+    });
+
+    it('opens a topic that is read first: its beginning is a position', async () => {
+      const { epoch, last, firstKept } = await tail('s/a');
+      expect([last, firstKept]).toEqual([0, 1]);
+      expect(await append('s/a', 1)).toMatchObject({ epoch, number: 1 });
+      expect(await read('s/a', 0)).toEqual([1]);
+    });
+
+    it('reads pages of at most so many messages and bytes, and at least one', async () => {
+      await fill('s/a', 5);
+      expect(await read('s/a', 0, { messages: 2, bytes: 1e6 })).toEqual([1, 2]);
+      expect(await read('s/a', 2, { messages: 2, bytes: 1 })).toEqual([3]);
+      expect(await read('s/a', 5)).toEqual([]);
+    });
+
+    it('hands out no more messages than the stream says', async () => {
+      await fill('s/a', 12);
+      expect(await tail('s/a')).toMatchObject({ last: 12, firstKept: 3 });
+    });
+
+    it('hands out no more bytes than the stream says, and at least the newest message that fits', async () => {
+      for (const number of [1, 2, 3]) await append('s/a', number, { payload: Buffer.alloc(40_000) });
+      expect(await tail('s/a')).toMatchObject({ last: 3, firstKept: 2 });
+    });
+
+    it('hands out no message for longer than the stream says', async () => {
+      await append('s/a', 1, {}, NOW_MS);
+      await append('s/a', 2, {}, NOW_MS + 1000);
+      const laterMs = NOW_MS + KEEP_SECONDS * 1000;
+      expect(await tail('s/a', laterMs)).toMatchObject({ firstKept: 1 });
+      expect(await tail('s/a', laterMs + 1)).toMatchObject({ firstKept: 2, last: 2 });
+      expect(await tail('s/a', laterMs + 1001)).toMatchObject({ firstKept: 3, last: 2 });
+    });
+
+    it('keeps more than it hands out for a reader that has begun, and says when it has lost it', async () => {
+      await fill('s/a', 15);
+      expect(await read('s/a', 1)).toHaveLength(14);
+      for (let number = 16; number <= 40; number += 1) await append('s/a', number);
+      expect(await read('s/a', 1)).toBe('lost');
+      const { firstKept } = await tail('s/a');
+      expect(await read('s/a', firstKept - 1)).toHaveLength(10);
+    });
+
+    it('knows since when a topic is complete', async () => {
+      await append('s/a', 1, {}, NOW_MS);
+      const complete = await tail('s/a', NOW_MS);
+      for (let number = 2; number <= 12; number += 1) await append('s/a', number, {}, NOW_MS + number);
+      const cut = await tail('s/a', NOW_MS + 12);
+      expect(cut.completeSinceMs).toBe(NOW_MS + 3);
+      expect(complete.completeSinceMs).toBeLessThan(cut.completeSinceMs);
+    });
+
+    it('finds the first message of a time', async () => {
+      for (const [number, afterMs] of [
+        [1, 0],
+        [2, 10],
+        [3, 10],
+        [4, 20],
+      ] as const)
+        await append('s/a', number, {}, NOW_MS + afterMs);
+      const since = async (afterMs: number) =>
+        await store.numberSince(tenant, 's/a', NOW_MS + afterMs, NOW_MS + 20);
+      expect([await since(-5), await since(1), await since(10), await since(20), await since(21)]).toEqual([
+        1, 2, 2, 4, 5,
+      ]);
+    });
+
+    it('finds a message that was appended before, by its id, and no other', async () => {
+      await fill('s/a', 3);
+      const found = await store.findAppended(tenant, 's/a', numberedMessage(2).id);
+      expect(found?.entry.number).toBe(2);
+      expect(await store.findAppended(tenant, 's/a', numberedMessage(4).id)).toBeUndefined();
+      expect(await store.findAppended(tenant, 's/b', numberedMessage(2).id)).toBeUndefined();
+    });
+
+    it('finds a message whose id is lower than that of the message before it', async () => {
+      await append('s/a', 6);
+      await append('s/a', 5);
+      expect((await store.findAppended(tenant, 's/a', numberedMessage(6).id))?.entry.number).toBe(1);
+    });
+
+    it('has the last value of each key, and none that an empty payload has taken out', async () => {
+      for (const [number, key, text] of [
+        [1, 'x', 'a'],
+        [2, 'y', 'b'],
+        [3, 'x', 'c'],
+        [4, 'z', 'd'],
+        [5, 'z', ''],
+      ] as const) {
+        const message = numberedMessage(number, { topic: 's/a', payload: Buffer.from(text) });
+        await store.append(tenant, STREAM, message, { key, nowMs: NOW_MS, isForced: false });
+      }
+      expect(numbersOf(await store.lastValues(tenant, 's/a', NOW_MS))).toEqual([2, 3]);
+      expect(await store.lastValues(tenant, 's/a', NOW_MS + 61_000)).toEqual([]);
+    });
+
+    it('lists the topics that a filter matches, up to a number', async () => {
+      for (const topic of ['s/a', 's/b', 's/b/c']) await append(topic, 1);
+      expect([...(await store.topics(tenant, STREAM, 's/+', 10))].sort()).toEqual(['s/a', 's/b']);
+      expect(await store.topics(tenant, STREAM, 's/#', 3)).toHaveLength(3);
+      expect(await store.topics(tenant, STREAM, 's/#', 2)).toBe('too-many');
+    });
+
+    it('has no more topics than the stream says, but for messages that cannot be refused', async () => {
+      for (let number = 1; number <= 20; number += 1) await append(`s/${number}`, number);
+      const options = { key: undefined, nowMs: NOW_MS, isForced: false };
+      const message = numberedMessage(21, { topic: 's/21' });
+      expect(await store.append(tenant, STREAM, message, options)).toBe('full');
+      expect(await store.tail(tenant, STREAM, 's/22', NOW_MS)).toBe('full');
+      expect(await store.append(tenant, STREAM, message, { ...options, isForced: true })).not.toBe('full');
+    });
+
+    it('forgets topics of which nothing is handed out any more: then they begin anew, in another epoch', async () => {
+      const before = await append('s/old', 1);
+      const laterMs = NOW_MS + KEEP_SECONDS * 1000 + 60_001;
+      for (let number = 1; number <= 5; number += 1) await append('s/new', number, {}, laterMs);
+      expect(await store.topics(tenant, STREAM, 's/#', 10)).toEqual(['s/new']);
+      const after = await tail('s/old', laterMs);
+      expect(after.last).toBe(0);
+      expect(after.epoch).not.toBe(before.epoch);
+    });
+
+    it('ends the continuity of a topic with another epoch: its messages and its count stay', async () => {
+      await fill('s/a', 3);
+      const before = await tail('s/a');
+      const epoch = await store.newEpoch(tenant, 's/a');
+      expect(await tail('s/a')).toMatchObject({ epoch, last: 3, firstKept: 1 });
+      expect(await store.read(tenant, 's/a', before.epoch, 0, ALL)).toBe('lost');
+      const entries = (await store.read(tenant, 's/a', epoch as string, 1, ALL)) as StreamEntry[];
+      expect(entries.map((entry) => [entry.epoch, entry.number])).toEqual([
+        [epoch, 2],
+        [epoch, 3],
+      ]);
+      expect(await store.newEpoch(tenant, 's/none')).toBeUndefined();
+    });
+
+    it('keeps tenants apart', async () => {
+      await append('s/a', 1);
+      const [mine, other] = [tenant, unique('tenant')];
+      tenant = other;
+      expect(await tail('s/a')).toMatchObject({ last: 0 });
+      tenant = mine;
+      expect(await store.figures(tenant, STREAM)).toMatchObject({ topics: 1, messages: 1 });
+    });
+  });
+}
+
+function numbersOf(entries: readonly StreamEntry[]): number[] {
+  return entries.map(({ number }) => number);
+}

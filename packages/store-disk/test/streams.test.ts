@@ -1,0 +1,92 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { readStreams, type StreamEntry, type StreamTail } from '@apus/broker';
+import { describe, expect, it } from 'vitest';
+import { numberedMessage } from '../../broker/contract/samples.ts';
+import { createDiskStores, type DiskStores } from '../src/index.ts';
+import { temporaryDirectory } from './support/directory.ts';
+
+const NOW_MS = 1_700_000_000_000;
+const clock = { now: () => NOW_MS };
+const streams = readStreams([{ name: 's', topicFilter: 's/#', messagesMax: 4, key: 'k' }], 'streams');
+const [stream] = streams.all as [(typeof streams.all)[number]];
+const ALL = { messages: 100, bytes: Number.POSITIVE_INFINITY };
+
+const open = (directory: string, declared = streams) =>
+  createDiskStores({ directory, clock, streams: declared });
+
+async function append({ streamStore }: DiskStores, number: number, topic = 's/a'): Promise<StreamEntry> {
+  const options = { key: `k${number}`, nowMs: NOW_MS, isForced: false };
+  const appended = streamStore.append('t', stream, numberedMessage(number, { topic }), options);
+  if (appended === 'full') throw new Error('full');
+  await appended.written;
+  return appended.entry;
+}
+
+const tailOf = ({ streamStore }: DiskStores) => streamStore.tail('t', stream, 's/a', NOW_MS) as StreamTail;
+
+function payloads({ streamStore }: DiskStores): string[] {
+  const { epoch, firstKept } = streamStore.tail('t', stream, 's/a', NOW_MS) as StreamTail;
+  const entries = streamStore.read('t', 's/a', epoch, firstKept - 1, ALL) as StreamEntry[];
+  return entries.map(({ number, key, message }) => `${number} ${key} ${Buffer.from(message.payload)}`);
+}
+
+describe('streams on the disk', () => {
+  it('go on where they were when the store is closed and opened again', async () => {
+    const directory = temporaryDirectory();
+    const before = await open(directory);
+    for (let number = 1; number <= 12; number += 1) await append(before, number);
+    const tail = tailOf(before);
+    await before.close();
+    const after = await open(directory);
+    expect(tailOf(after)).toEqual(tail);
+    expect(payloads(after)).toEqual(['9 k9 9', '10 k10 10', '11 k11 11', '12 k12 12']);
+    expect((await append(after, 13)).number).toBe(13);
+    await after.close();
+  });
+
+  it('have everything that was acknowledged after a crash, and another epoch', async () => {
+    const directory = temporaryDirectory();
+    const before = await open(directory);
+    await append(before, 1);
+    const { epoch } = await append(before, 2);
+    // What a crash would leave: the file as it is now.
+    const copy = temporaryDirectory();
+    cpSync(join(directory, 'apus.mdb'), join(copy, 'apus.mdb'));
+    await before.close();
+    const crashed = await open(copy);
+    expect(payloads(crashed)).toEqual(['1 k1 1', '2 k2 2']);
+    const tail = tailOf(crashed);
+    expect(tail.epoch).not.toBe(epoch);
+    expect(crashed.streamStore.read('t', 's/a', epoch, 1, ALL)).toBe('lost');
+    expect(await append(crashed, 3)).toMatchObject({ number: 3, epoch: tail.epoch });
+    await crashed.close();
+    // The new epoch is on the disk.
+    const again = await open(copy);
+    expect(tailOf(again).epoch).toBe(tail.epoch);
+    await again.close();
+  });
+
+  it('are removed when no stream covers their topics any more', async () => {
+    const directory = temporaryDirectory();
+    const before = await open(directory);
+    await append(before, 1);
+    await before.close();
+    const without = await open(directory, readStreams([{ name: 'x', topicFilter: 'x' }], 'streams'));
+    await without.close();
+    const after = await open(directory);
+    expect(tailOf(after).last).toBe(0);
+    await after.close();
+  });
+
+  it('begin anew in another epoch after their history has been removed', async () => {
+    const directory = temporaryDirectory();
+    const before = await open(directory);
+    const { epoch } = await append(before, 1);
+    await before.close();
+    await (await open(directory, readStreams([], 'streams'))).close();
+    const after = await open(directory);
+    expect((await append(after, 2)).epoch).not.toBe(epoch);
+    await after.close();
+  });
+});
