@@ -33,6 +33,14 @@ export class BinaryWire implements Wire {
     this.#socket.send(text);
   }
 
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   terminate(): void {
     this.#socket.terminate();
   }

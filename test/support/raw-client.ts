@@ -90,6 +90,15 @@ export class RawClient {
     this.#wire?.sendText(text);
   }
 
+  /** Reads nothing from the network until `resume`, as a client that is stuck. */
+  pause(): void {
+    this.#wire?.pause?.();
+  }
+
+  resume(): void {
+    this.#wire?.resume?.();
+  }
+
   /** The next packet, which must be of this type. */
   async expect(cmd: string): Promise<Received> {
     const packet = await this.next();

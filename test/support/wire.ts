@@ -6,6 +6,9 @@ export interface Wire {
   sendText(text: string): void;
   /** Cuts the TCP connection without DISCONNECT and without a close frame. */
   terminate(): void;
+  /** Reads nothing from the network until `resume`. Absent where a test cannot make it so. */
+  pause?(): void;
+  resume?(): void;
 }
 
 /** What a wire tells the client that uses it. */
