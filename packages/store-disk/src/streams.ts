@@ -60,6 +60,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
 
   /** To be called before the writer is closed: what is on the disk is all that there was. */
   close(): void {
+    if (!this.#isUsed) return;
     this.#context.writer.put(STREAMS_CLOSED_KEY, Buffer.from('1'));
     this.#since();
   }
@@ -145,6 +146,11 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.#since();
   }
 
+  /** A directory without streams has no marks either. */
+  get #isUsed(): boolean {
+    return this.#context.declared.all.length > 0;
+  }
+
   #since(): void {
     const { memory, clock, writer } = this.#context;
     memory.sinceMs ??= clock.now();
@@ -163,11 +169,13 @@ export class DiskStreams implements StreamStore, StreamJournal {
     const { database, writer, memory } = this.#context;
     const marks = new Map(database.scan(Kind.StreamMark));
     const since = marks.get(STREAMS_SINCE_KEY);
-    if (since !== undefined) memory.sinceMs = Number(since.toString());
-    this.#since();
+    if (since !== undefined && this.#isUsed) memory.sinceMs = Number(since.toString());
+    if (this.#isUsed) this.#since();
+    else for (const key of marks.keys()) writer.remove(key);
     const topics = this.#restoreTopics();
     this.#restoreEntries(topics);
     const wasClosed = marks.has(STREAMS_CLOSED_KEY);
+    if (!this.#isUsed) return;
     if (wasClosed) writer.remove(STREAMS_CLOSED_KEY);
     else for (const { tenant, topic } of topics.values()) this.#endEpoch(tenant, topic);
   }
