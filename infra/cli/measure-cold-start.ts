@@ -28,6 +28,7 @@ process.exit(0);
 /** The variables that the functions expect. They make no call before their first event. */
 const ENVIRONMENT = {
   APUS_TABLE_NAME: 'table',
+  APUS_SESSIONS_TABLE_NAME: 'sessions',
   APUS_FAN_OUT_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/fan-out.fifo',
   APUS_TIMER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/timers',
   APUS_DEAD_LETTER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/dead-letters',

@@ -22,12 +22,12 @@ import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 import { createFanOutQueue, createTimerQueue } from './queues.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
-import { StateTable } from './table.ts';
+import { StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
 
 /**
- * An MQTT broker: a WebSocket API, functions, a table, two queues, and what watches over them. Idle it costs about a
- * dollar a month (docs/deploy.md).
+ * An MQTT broker: a WebSocket API, functions, two tables, two queues, and what watches over them. docs/deploy.md
+ * says what it costs while no client uses it.
  *
  * @example
  * const broker = new ApusBroker(stack, 'Broker', { alarms: { email: 'ops@example.com' } });
@@ -37,8 +37,10 @@ import { tableMaximumOf } from './table-maximum.ts';
 export class ApusBroker extends Construct {
   /** The URL to which clients connect: `wss://…/mqtt`. */
   readonly url: string;
-  /** Sessions, subscriptions, queues and retained messages. */
+  /** Messages that wait or are retained, and subscriptions. */
   readonly table: Table;
+  /** Connections and sessions. */
+  readonly sessionsTable: Table;
   /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
@@ -109,6 +111,7 @@ export class ApusBroker extends Construct {
     this.domainTarget = stage.domainTarget;
     this.apiId = resources.api.api.apiId;
     this.table = resources.state.table;
+    this.sessionsTable = resources.state.sessionsTable;
     this.tokenSecret = verification.secret;
     this.publishKeys = this.#httpPublish?.keys;
     this.alarmTopic = operations.alarmTopic;
@@ -208,7 +211,7 @@ export class ApusBroker extends Construct {
 
   #createResources(props: ApusBrokerProps): Resources {
     const { encryptionKey } = props;
-    const state = new StateTable(this, {
+    const state = new StateTables(this, {
       ...props.table,
       maximum: tableMaximumOf(props),
       removalPolicy: removalPolicyOf(props),

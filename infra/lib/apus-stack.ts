@@ -15,6 +15,7 @@ export const STACK_TAG = { key: 'apus:stack', value: 'broker' } as const;
 export const OUTPUTS = {
   url: 'Url',
   tableName: 'TableName',
+  sessionsTableName: 'SessionsTableName',
   tokenSecretArn: 'TokenSecretArn',
   httpPublishUrl: 'HttpPublishUrl',
   publishKeysArn: 'PublishKeysArn',
@@ -38,7 +39,8 @@ export class ApusStack extends Stack {
     const brokerProps = typeof broker === 'function' ? broker(this) : broker;
     this.broker = new ApusBroker(this, 'Broker', brokerProps);
     this.#output(OUTPUTS.url, this.broker.url, 'What clients connect to');
-    this.#output(OUTPUTS.tableName, this.broker.table.tableName, 'Sessions and messages');
+    this.#output(OUTPUTS.tableName, this.broker.table.tableName, 'Messages and subscriptions');
+    this.#output(OUTPUTS.sessionsTableName, this.broker.sessionsTable.tableName, 'Connections and sessions');
     this.#output(
       OUTPUTS.tokenSecretArn,
       this.broker.tokenSecret?.secretArn,

@@ -5,7 +5,7 @@ import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
 import type { BrokerMetrics } from './metrics.ts';
 import type { QueuePair } from './queues.ts';
-import type { StateTable } from './table.ts';
+import type { StateTables } from './table.ts';
 
 /** The resources that alarms watch. */
 export interface Watched {
@@ -15,7 +15,7 @@ export interface Watched {
   readonly publish: BrokerFunction | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
-  readonly state: StateTable;
+  readonly state: StateTables;
 }
 
 const MINUTE = { period: Duration.minutes(1) };
@@ -79,7 +79,11 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
     {
       id: 'TableThrottles',
       description: 'DynamoDB refused writes: a partition is too busy, or the table is at its maximum.',
-      metric: state.table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
+      metric: state.metric(
+        (table) => table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
+        'throttles',
+        MINUTE,
+      ),
       threshold: 0,
       periods: 3,
     },

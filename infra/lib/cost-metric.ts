@@ -1,5 +1,6 @@
 import { type PriceName, priceOf } from '@apus/cost';
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Watched } from './broker-alarms.ts';
 import type { BrokerFunction } from './broker-function.ts';
@@ -29,8 +30,8 @@ export function dollarsPerHour(watched: Watched): MathExpression {
     open(metrics.connections({ period: PERIOD })),
     ...[functions.gateway, functions.disconnect, functions.fanOut].flatMap(ofFunction),
     ...(publish === undefined ? [] : ofFunction(publish)),
-    counted('reads', state.table.metricConsumedReadCapacityUnits({ period: PERIOD }), 'dynamodbReadUnit'),
-    counted('writes', state.table.metricConsumedWriteCapacityUnits({ period: PERIOD }), 'dynamodbWriteUnit'),
+    ...ofTable('messages', state.table),
+    ...ofTable('sessions', state.sessionsTable),
     counted(
       'jobs',
       fanOut.queue.metricNumberOfMessagesSent({ period: PERIOD }),
@@ -52,6 +53,13 @@ function counted(name: string, metric: IMetric, price: PriceName, times = 1): Te
     metrics: { [name]: metric },
     expression: `FILL(${name}, 0) * ${times * PERIODS_PER_HOUR} * ${unitPrice(price)}`,
   };
+}
+
+function ofTable(name: string, table: Table): readonly Term[] {
+  return [
+    counted(`${name}Reads`, table.metricConsumedReadCapacityUnits({ period: PERIOD }), 'dynamodbReadUnit'),
+    counted(`${name}Writes`, table.metricConsumedWriteCapacityUnits({ period: PERIOD }), 'dynamodbWriteUnit'),
+  ];
 }
 
 /** Connections are counted every ten minutes, and bill by the minute. */

@@ -1,8 +1,10 @@
 import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Watched } from './broker-alarms.ts';
 import { dollarsPerHour } from './cost-metric.ts';
+import type { StateTables } from './table.ts';
 
 const WIDTH = 8;
 const HEIGHT = 6;
@@ -18,7 +20,7 @@ export function createDashboard(scope: Construct, watched: Watched): Dashboard {
 
 function traffic({ metrics }: Watched): IWidget[] {
   return [
-    graph('Connections', [metrics.connections(), metrics.connects({ label: 'handshakes a minute' })]),
+    graph('Connections', [metrics.connections()]),
     graph('MQTT messages a minute', [
       metrics.messagesIn({ label: 'in' }),
       metrics.messagesOut({ label: 'out' }),
@@ -29,33 +31,25 @@ function traffic({ metrics }: Watched): IWidget[] {
 
 function fanOut({ metrics, fanOut: queue, timers, functions }: Watched): IWidget[] {
   return [
-    graph('Fan-out, ms', [
-      metrics.fanOutLatency({ statistic: Stats.percentile(50), label: 'p50' }),
-      metrics.fanOutLatency({ label: 'p99' }),
-    ]),
+    graph('Fan-out, ms', [metrics.fanOutLatency({ label: 'p99' })]),
     graph('Age of the oldest job, s', [
       queue.queue.metricApproximateAgeOfOldestMessage({ ...MINUTE, label: 'fan-out' }),
     ]),
     graph('A frame, ms', [
-      functions.gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(50), label: 'p50' }),
       functions.gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(99), label: 'p99' }),
     ]),
     graph('Waiting', [
       queue.queue.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'fan-out jobs' }),
       timers.queue.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'timers' }),
-      queue.deadLetters.metricApproximateNumberOfMessagesVisible({
-        ...MINUTE,
-        label: 'fan-out dead letters',
-      }),
-      timers.deadLetters.metricApproximateNumberOfMessagesVisible({ ...MINUTE, label: 'timer dead letters' }),
     ]),
   ];
 }
 
 function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
-  const { gateway, disconnect, fanOut: worker, timers, sweep } = functions;
+  const { gateway, disconnect, fanOut: worker, timers } = functions;
   const ofBackends = publish === undefined ? [] : [publish];
-  const each = [gateway, disconnect, worker, timers, sweep, ...ofBackends];
+  // The sweep and dead letters have alarms, which a free dashboard has no room beside.
+  const each = [gateway, disconnect, worker, timers, ...ofBackends];
   // The functions for which a client or backend waits. A free dashboard has no room for more.
   const hurried = [gateway, worker, ...ofBackends];
   return [
@@ -78,8 +72,10 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
     ),
     graph('Throttles', [
       ...hurried.map((lambda) => lambda.metricThrottles({ ...MINUTE, label: lambda.node.id })),
-      state.table.metric('WriteThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table writes' }),
-      state.table.metric('ReadThrottleEvents', { ...MINUTE, statistic: 'Sum', label: 'table reads' }),
+      ...ofTables(state, (table, name) => [
+        table.metric('WriteThrottleEvents', { ...MINUTE, statistic: 'Sum', label: `${name}: writes` }),
+        table.metric('ReadThrottleEvents', { ...MINUTE, statistic: 'Sum', label: `${name}: reads` }),
+      ]),
     ]),
   ];
 }
@@ -89,10 +85,19 @@ function cost(watched: Watched): IWidget[] {
   return [
     graph('Dollars an hour', [dollarsPerHour(watched)]),
     graph('DynamoDB units a minute', [
-      state.table.metricConsumedReadCapacityUnits({ ...MINUTE, label: 'read' }),
-      state.table.metricConsumedWriteCapacityUnits({ ...MINUTE, label: 'written' }),
+      ...ofTables(state, (table, name) => [
+        table.metricConsumedReadCapacityUnits({ ...MINUTE, label: `${name}: read` }),
+        table.metricConsumedWriteCapacityUnits({ ...MINUTE, label: `${name}: written` }),
+      ]),
     ]),
   ];
+}
+
+function ofTables(
+  { table, sessionsTable }: StateTables,
+  metricsOf: (table: Table, name: string) => IMetric[],
+): IMetric[] {
+  return [...metricsOf(table, 'messages'), ...metricsOf(sessionsTable, 'sessions')];
 }
 
 function graph(title: string, left: IMetric[]): GraphWidget {

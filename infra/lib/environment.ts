@@ -13,6 +13,7 @@ export function sharedEnvironment(
   const quotas = quotasOf(props);
   return {
     [VARIABLES.tableName]: state.table.tableName,
+    [VARIABLES.sessionsTableName]: state.sessionsTable.tableName,
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,
     [VARIABLES.managementEndpoint]: api.managementEndpoint,

@@ -118,7 +118,7 @@ function createOperator(scope: Construct, props: FunctionsProps): BrokerFunction
     timeout: OPERATOR_TIMEOUT,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
   });
-  props.resources.state.grantScan(lambda);
+  props.resources.state.grantScanSessions(lambda);
   return lambda;
 }
 

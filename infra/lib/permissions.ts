@@ -2,11 +2,11 @@ import type { ConnectionVerb, GatewayApi } from './api.ts';
 import { grantInvoke } from './authentication.ts';
 import type { BrokerFunction } from './broker-function.ts';
 import type { QueuePair } from './queues.ts';
-import type { StateTable } from './table.ts';
+import type { StateTables } from './table.ts';
 
 /** The resources that the functions share. */
 export interface Resources {
-  readonly state: StateTable;
+  readonly state: StateTables;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly api: GatewayApi;

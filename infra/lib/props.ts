@@ -130,18 +130,18 @@ export interface ApusBrokerProps {
   /** The address of the broker. @default the one that API Gateway gives */
   readonly domain?: DomainProps;
 
-  /** The table that holds sessions, subscriptions, queues and retained messages. */
+  /** The two tables: one for connections and sessions, one for subscriptions, queues and retained messages. */
   readonly table?: TableProps;
 
   /**
-   * The fate of the table and of the generated secrets when they are removed from the stack.
+   * The fate of the tables and of the generated secrets when they are removed from the stack.
    *
    * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE: they are kept, unless their creation itself is rolled back
    */
   readonly removalPolicy?: RemovalPolicy;
 
   /**
-   * A key of yours for the table, the queues and the generated secrets, at $1.00 a month and $0.03 for 10,000
+   * A key of yours for the tables, the queues and the generated secrets, at $1.00 a month and $0.03 for 10,000
    * requests. The functions are granted its use.
    *
    * @default keys that AWS owns, which cost nothing
@@ -307,26 +307,26 @@ export interface DomainProps {
 export interface TableProps {
   /** Restores to any second of the last 35 days; $0.20 a GB and month. @default false */
   readonly pointInTimeRecovery?: boolean;
-  /** Refuses to delete the table, also when the stack is deleted. @default false */
+  /** Refuses to delete the tables, also when the stack is deleted. @default false */
   readonly deletionProtection?: boolean;
   /**
-   * Write units a second that the table takes from its first second, 4,000 to 40,000. Raising it is paid for once.
+   * Write units a second that each table takes from its first second, 4,000 to 40,000. Raising it is paid for once.
    *
    * @default the rate of a new table: 4,000
    */
   readonly warmWriteUnitsPerSecond?: number;
   /**
-   * Read units a second beyond which DynamoDB throttles the table (its on-demand maximum): the last stop of a bill,
+   * Read units a second beyond which DynamoDB throttles each of the tables (its on-demand maximum): the last stop of a bill,
    * which throttles all clients. $10.80 a day for each 1,000 that are used throughout. 0 lifts it; the account's quota
    * is 40,000.
    *
-   * @default 16 for each frame of `throttle.framesPerSecond`, and 8 for each post of `fanOut.maxPostsPerSecond`
+   * @default 8 for each frame of `throttle.framesPerSecond`, and 4 for each post of `fanOut.maxPostsPerSecond`
    */
   readonly maxReadRequestUnits?: number;
   /**
    * The same for write units. $54.00 a day for each 1,000 that are used throughout. 0 lifts it.
    *
-   * @default 8 for each frame of `throttle.framesPerSecond`, and 4 for each post of `fanOut.maxPostsPerSecond`
+   * @default 4 for each frame of `throttle.framesPerSecond`, and 2 for each post of `fanOut.maxPostsPerSecond`
    */
   readonly maxWriteRequestUnits?: number;
 }

@@ -161,22 +161,22 @@ export const SETTINGS = {
   hostedZoneId: { kind: 'text', value: 'ID', help: "Makes the name's record in this zone of Route 53." },
   retainData: {
     kind: 'switch',
-    help: 'The table and the secrets outlive the stack. false: they are deleted with it.',
+    help: 'The tables and the secrets outlive the stack. false: they are deleted with it.',
     preset: 'true',
   },
-  pointInTimeRecovery: { kind: 'switch', help: 'Restores the table to any second.', preset: 'false' },
-  deletionProtection: { kind: 'switch', help: 'Refuses to delete the table.', preset: 'false' },
+  pointInTimeRecovery: { kind: 'switch', help: 'Restores the tables to any second.', preset: 'false' },
+  deletionProtection: { kind: 'switch', help: 'Refuses to delete the tables.', preset: 'false' },
   maxReadRequestUnits: {
     kind: 'count',
     value: 'UNITS',
-    help: 'Read units a second beyond which the table throttles everybody. 0: no maximum.',
-    preset: '16 a frame, 8 a post',
+    help: 'Read units a second beyond which each of the two tables throttles everybody. 0: no maximum.',
+    preset: '8 a frame, 4 a post',
   },
   maxWriteRequestUnits: {
     kind: 'count',
     value: 'UNITS',
     help: 'The same for write units.',
-    preset: '8 a frame, 4 a post',
+    preset: '4 a frame, 2 a post',
   },
   memorySizeMegabytes: { kind: 'count', value: 'MB', help: 'Memory of the functions.', preset: '512' },
   logLevel: {

@@ -7,29 +7,29 @@ export const READS_PER_WRITE = 3;
 /** Units a second that an account's quota allows each table, of reads as well as of writes. */
 const UNITS_QUOTA = 40_000;
 
-/** Units that are set aside for one frame of a client, or for one post of a worker. */
+/** Units that each of the two tables sets aside for one frame of a client, or for one post of a worker. */
 interface Units {
   readonly reads: number;
   readonly writes: number;
 }
 
 /**
- * Twice the dearest frame that clients send all day (docs/costs.md): SUBSCRIBE and DISCONNECT write 4 units, SUBSCRIBE
- * with 50 retained messages reads 9.
+ * With both tables twice the dearest frame that clients send all day (docs/costs.md): SUBSCRIBE and DISCONNECT write 4
+ * units, some to each table, SUBSCRIBE with 50 retained messages reads 11.
  *
  * The dearest frame of all is above every bound that would help. 96 KB hold one retained message of 97 write units, or
  * thousands of small ones and of filters at 1 and 2 units each (docs/data-model.md). Such frames are what the maximum
  * stops.
  */
-const FRAME: Units = { reads: 16, writes: 8 };
+const FRAME: Units = { reads: 8, writes: 4 };
 
 /**
- * A copy of QoS 2 for a persistent session takes 4 writes and 4 reads, one of QoS 1 takes 1 write and 3 reads. The
- * reads left over are the sweep's, which scans the table: 128 units a page.
+ * A copy of QoS 2 for a persistent session takes 4 writes and 4 reads, half of them of each table; one of QoS 1 takes 1
+ * write and 3 reads. The reads left over are the sweep's, which scans: 128 units a page.
  */
-const POST: Units = { reads: 8, writes: 4 };
+const POST: Units = { reads: 4, writes: 2 };
 
-/** The on-demand maximum of a table; undefined: none but the account's quota. */
+/** The on-demand maximum of each of the two tables; undefined: none but the account's quota. */
 export interface TableMaximum {
   readonly maxReadRequestUnits?: number;
   readonly maxWriteRequestUnits?: number;

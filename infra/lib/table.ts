@@ -1,3 +1,4 @@
+import { type IMetric, MathExpression, type MathExpressionProps } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
@@ -13,7 +14,7 @@ import { acknowledge } from './acknowledge.ts';
 import type { TableProps } from './props.ts';
 import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
 
-/** Everything that the stores ask of the table; a scan is for the sweep and the operator. */
+/** Everything that the stores ask of the tables; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
 export interface StateTableProps extends TableProps {
@@ -22,40 +23,74 @@ export interface StateTableProps extends TableProps {
   readonly maximum: TableMaximum;
 }
 
-/** The one table of a broker (docs/data-model.md). Its keys are those of `defineTable` in packages/store-dynamodb. */
-export class StateTable {
+/**
+ * The two tables of a broker (docs/data-model.md), alike but for what is in them. Their keys are those of `defineTable`
+ * in packages/store-dynamodb.
+ */
+export class StateTables {
+  /** Messages and subscriptions. */
   readonly table: Table;
+  /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
+  readonly sessionsTable: Table;
   readonly #key: IKey | undefined;
 
   constructor(scope: Construct, props: StateTableProps) {
     this.#key = props.encryptionKey;
-    this.table = new Table(scope, 'Table', {
-      partitionKey: { name: 'p', type: AttributeType.STRING },
-      sortKey: { name: 's', type: AttributeType.STRING },
-      timeToLiveAttribute: 't',
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? false },
-      deletionProtection: props.deletionProtection ?? false,
-      removalPolicy: props.removalPolicy,
-      ...encryptionOf(props.encryptionKey),
-      ...warmThroughputOf(props.warmWriteUnitsPerSecond),
-      ...props.maximum,
-    });
-    acknowledge(
-      this.table,
-      'AwsSolutions-DDB3',
-      'Point-in-time recovery is a prop, off by default: the table holds sessions and queues, which are worth little an hour later, and it would be billed by the GB.',
-    );
+    this.table = createTable(scope, 'Table', props);
+    this.sessionsTable = createTable(scope, 'SessionsTable', props);
+  }
+
+  get #all(): readonly Table[] {
+    return [this.table, this.sessionsTable];
   }
 
   grantUse(grantee: IGrantable): void {
-    this.table.grant(grantee, ...ACTIONS.map((action) => `dynamodb:${action}`));
+    for (const table of this.#all) table.grant(grantee, ...ACTIONS.map((action) => `dynamodb:${action}`));
     this.#key?.grantEncryptDecrypt(grantee);
   }
 
   grantScan(grantee: IGrantable): void {
-    this.table.grant(grantee, 'dynamodb:Scan');
+    for (const table of this.#all) table.grant(grantee, 'dynamodb:Scan');
   }
+
+  grantScanSessions(grantee: IGrantable): void {
+    this.sessionsTable.grant(grantee, 'dynamodb:Scan');
+  }
+
+  /** The sum of a metric over both tables; `name` is what its parts are called in the expression. */
+  metric(
+    metricOf: (table: Table) => IMetric,
+    name: string,
+    options: Pick<MathExpressionProps, 'label' | 'period'>,
+  ): MathExpression {
+    const [messages, sessions] = [`${name}Messages`, `${name}Sessions`];
+    return new MathExpression({
+      expression: `FILL(${messages}, 0) + FILL(${sessions}, 0)`,
+      usingMetrics: { [messages]: metricOf(this.table), [sessions]: metricOf(this.sessionsTable) },
+      ...options,
+    });
+  }
+}
+
+function createTable(scope: Construct, id: string, props: StateTableProps): Table {
+  const table = new Table(scope, id, {
+    partitionKey: { name: 'p', type: AttributeType.STRING },
+    sortKey: { name: 's', type: AttributeType.STRING },
+    timeToLiveAttribute: 't',
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? false },
+    deletionProtection: props.deletionProtection ?? false,
+    removalPolicy: props.removalPolicy,
+    ...encryptionOf(props.encryptionKey),
+    ...warmThroughputOf(props.warmWriteUnitsPerSecond),
+    ...props.maximum,
+  });
+  acknowledge(
+    table,
+    'AwsSolutions-DDB3',
+    'Point-in-time recovery is a prop, off by default: the tables hold sessions and queues, which are worth little an hour later, and it would be billed by the GB.',
+  );
+  return table;
 }
 
 function encryptionOf(key: IKey | undefined): Pick<CdkTableProps, 'encryption' | 'encryptionKey'> {

@@ -8,6 +8,7 @@ describe('the app', () => {
     expect(Object.keys(outputs)).toEqual([
       'Url',
       'TableName',
+      'SessionsTableName',
       'TokenSecretArn',
       'AlarmTopicArn',
       'BreakerName',

@@ -85,6 +85,7 @@ describe('the functions', () => {
     const variables = variablesOf(own, 'BrokerGateway');
     expect(variables).toMatchObject({
       APUS_TABLE_NAME: { Ref: expect.stringMatching(/^BrokerTable/) },
+      APUS_SESSIONS_TABLE_NAME: { Ref: expect.stringMatching(/^BrokerSessionsTable/) },
       APUS_FAN_OUT_QUEUE_URL: { Ref: expect.stringMatching(/^BrokerFanOutQueue/) },
       APUS_TIMER_QUEUE_URL: { Ref: expect.stringMatching(/^BrokerTimersQueue/) },
       APUS_CONNECT_TIMEOUT_SECONDS: '30',
@@ -114,13 +115,14 @@ describe('the functions', () => {
   });
 });
 
-describe('the table', () => {
-  it('is the one that the stores define', () => {
+describe('the tables', () => {
+  it('are those that the stores define', () => {
     const { TableName: _, ...defined } = defineTable('any');
-    template.hasResourceProperties('AWS::DynamoDB::Table', {
-      ...defined,
-      TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE, Enabled: true },
-    });
+    template.resourcePropertiesCountIs(
+      'AWS::DynamoDB::Table',
+      { ...defined, TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE, Enabled: true } },
+      2,
+    );
   });
 
   it('is kept when the stack goes, unless its creation failed or the owner says otherwise', () => {

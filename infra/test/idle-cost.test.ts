@@ -20,11 +20,21 @@ function count(type: string): number {
   return Object.keys(template.findResources(type)).length;
 }
 
+/** An alarm on an expression is billed by the metrics in it. */
+function alarmedMetrics(): number {
+  return Object.values(template.findResources('AWS::CloudWatch::Alarm')).reduce((sum, { Properties }) => {
+    const queries = (Properties.Metrics ?? [{ MetricStat: {} }]) as readonly {
+      readonly MetricStat?: object;
+    }[];
+    return sum + queries.filter(({ MetricStat }) => MetricStat !== undefined).length;
+  }, 0);
+}
+
 /** The use of a month without clients, by the rows of the guide. */
 const ROWS: Readonly<Record<string, Partial<Usage>>> = {
   'the secret that signs tokens': { secretMonths: count('AWS::SecretsManager::Secret') },
   'two queues that are polled': { sqsStandardPolls: POLLS_PER_MAPPING, sqsFifoPolls: POLLS_PER_MAPPING },
-  'eleven alarms': { alarmMonths: count('AWS::CloudWatch::Alarm') },
+  'eleven alarms': { alarmMonths: alarmedMetrics() },
   'one metric of its own': { metricMonths: WRITTEN_IDLE.length },
   'the dashboard': { dashboardMonths: count('AWS::CloudWatch::Dashboard') },
   'the sweep': { lambdaRequests: SWEEPS, lambdaGigabyteSeconds: SWEEPS / 4 },

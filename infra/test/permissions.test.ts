@@ -10,8 +10,8 @@ const QUEUE_SEND = ['GetQueueAttributes', 'GetQueueUrl', 'SendMessage'];
 
 /** The permissions of every function with a broker. */
 const BROKER = [
-  ...['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
-    (action) => `dynamodb:${action} {BrokerTable}`,
+  ...['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].flatMap(
+    (action) => [`dynamodb:${action} {BrokerTable}`, `dynamodb:${action} {BrokerSessionsTable}`],
   ),
   `execute-api:ManageConnections ${CONNECTIONS}/DELETE/@connections/*`,
   `execute-api:ManageConnections ${CONNECTIONS}/POST/@connections/*`,
@@ -59,8 +59,8 @@ describe('each function may do what it does, and nothing else', () => {
     ['Disconnect', BROKER],
     ['FanOut', [...BROKER, ...consume('FanOut'), LOOK]],
     ['Timers', [...BROKER, ...consume('Timers'), LOOK]],
-    ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', LOOK]],
-    ['Operator', [...BROKER, 'dynamodb:Scan {BrokerTable}']],
+    ['Sweep', [...BROKER, 'dynamodb:Scan {BrokerTable}', 'dynamodb:Scan {BrokerSessionsTable}', LOOK]],
+    ['Operator', [...BROKER, 'dynamodb:Scan {BrokerSessionsTable}']],
     ['Breaker', BREAKER],
   ])('%s', (id, expected) => {
     const permissions = new Set(permissionsOf(template, `Broker${id}Role`));

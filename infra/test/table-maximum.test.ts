@@ -9,14 +9,18 @@ import { synthApp, synthBroker } from './support/synth.ts';
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 const GUIDE = read('deploy.md');
 const COSTS = read('costs.md');
+/** A broker has two, with the same maximum. */
+const TABLES = 2;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Units that an account allows each table, where the table itself has no maximum. */
 const UNITS_QUOTA = 40_000;
 
-/** The table's maximum, as it stands in the template. */
+/** The maximum of each table, as it stands in the template: it is the same. */
 function maximumIn(props: ApusBrokerProps): object | undefined {
-  const [table] = Object.values(synthBroker(props).template.findResources('AWS::DynamoDB::Table'));
-  return table?.Properties.OnDemandThroughput;
+  const tables = Object.values(synthBroker(props).template.findResources('AWS::DynamoDB::Table'));
+  const [one, other, ...more] = tables.map(({ Properties }) => Properties.OnDemandThroughput);
+  expect([other, more]).toEqual([one, []]);
+  return one;
 }
 
 /** Dollars of a day in which so many units are used in each second, by the price book. */
@@ -37,11 +41,11 @@ function dollarsOf(used: Partial<Usage>): string {
   return `$${Math.round(billOf(used).usd).toLocaleString('en-US')}`;
 }
 
-describe('the on-demand maximum of the table', () => {
+describe('the on-demand maximum of a table', () => {
   it('is there by default, and follows the throttles of frames and posts [SEC-COST-1]', () => {
-    expect(maximumIn({})).toEqual({ MaxReadRequestUnits: 16_000, MaxWriteRequestUnits: 8_000 });
+    expect(maximumIn({})).toEqual({ MaxReadRequestUnits: 8_000, MaxWriteRequestUnits: 4_000 });
     const less = { throttle: { framesPerSecond: 50 }, fanOut: { maxPostsPerSecond: 100 } };
-    expect(maximumIn(less)).toEqual({ MaxReadRequestUnits: 1_600, MaxWriteRequestUnits: 800 });
+    expect(maximumIn(less)).toEqual({ MaxReadRequestUnits: 800, MaxWriteRequestUnits: 400 });
   });
 
   it('is what the owner says, by a prop or a flag; 0 lifts it', () => {
@@ -53,7 +57,7 @@ describe('the on-demand maximum of the table', () => {
       'AWS::DynamoDB::Table',
       { OnDemandThroughput: Match.absent() },
     );
-    expect(tableMaximumOf({ table: { maxReadRequestUnits: 0 } })).toEqual({ maxWriteRequestUnits: 8_000 });
+    expect(tableMaximumOf({ table: { maxReadRequestUnits: 0 } })).toEqual({ maxWriteRequestUnits: 4_000 });
   });
 
   it('is never below what the table is warmed for', () => {
@@ -64,7 +68,7 @@ describe('the on-demand maximum of the table', () => {
   });
 
   it('is left to the quota of the account where the throttles allow as much as that', () => {
-    const throttle = { framesPerSecond: 5_000 };
+    const throttle = { framesPerSecond: 10_000 };
     expect(tableMaximumOf({ throttle })).toEqual({});
     expect(tableMaximumOf({ throttle, table: { maxWriteRequestUnits: 50_000 } })).toEqual({
       maxWriteRequestUnits: 50_000,
@@ -77,15 +81,17 @@ describe('the on-demand maximum of the table', () => {
     const writes = lines.map((line) => Number(line.split('|')[5]));
     expect(writes).toEqual([4, 4]);
     const { maxWriteRequestUnits = 0 } = tableMaximumOf({ fanOut: { maxPostsPerSecond: 0 } });
-    expect(maxWriteRequestUnits).toBe(500 * 2 * 4);
+    expect(TABLES * maxWriteRequestUnits).toBe(500 * 2 * 4);
   });
 });
 
 describe('docs/deploy.md', () => {
   it('says what a day at the maximum costs, and a day without one [SEC-COST-1]', () => {
     const { maxReadRequestUnits = 0, maxWriteRequestUnits = 0 } = tableMaximumOf({});
-    expect(GUIDE).toContain(`| ${dollarsPerDay(maxReadRequestUnits, maxWriteRequestUnits)} a day |`);
-    expect(GUIDE).toContain(`| ${dollarsPerDay(UNITS_QUOTA, UNITS_QUOTA)} a day |`);
+    expect(GUIDE).toContain(
+      `| ${dollarsPerDay(TABLES * maxReadRequestUnits, TABLES * maxWriteRequestUnits)} a day |`,
+    );
+    expect(GUIDE).toContain(`| ${dollarsPerDay(TABLES * UNITS_QUOTA, TABLES * UNITS_QUOTA)} a day |`);
   });
 
   it('says what a day of refused requests costs, with concurrency reserved and without', () => {

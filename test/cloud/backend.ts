@@ -9,7 +9,7 @@ import {
 } from '@apus/cloud/lambda';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { FAN_OUT, TABLE } from './names.ts';
+import { FAN_OUT, SESSIONS_TABLE, TABLE } from './names.ts';
 import type { CloudWorld } from './start-cloud.ts';
 
 const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
@@ -47,6 +47,7 @@ function publishFunction(
   const cloud = composeCloud({
     dynamo: new DynamoDBClient(dynamoDb.clientConfig()),
     tableName: TABLE,
+    sessionsTableName: SESSIONS_TABLE,
     fanOut: {
       queue: new SqsQueue({ client, queueUrl, sleep }),
       backlog: new QueueBacklog({ client, queueUrl, clock, log }),

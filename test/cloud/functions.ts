@@ -15,7 +15,7 @@ import {
 } from '@apus/cloud/lambda';
 import type { Environment } from '@apus/emulator';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { FAN_OUT, FAN_OUT_DEAD, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
+import { FAN_OUT, FAN_OUT_DEAD, SESSIONS_TABLE, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions } from './options.ts';
 
 /** The services of the account, as an execution environment sees them. */
@@ -59,6 +59,7 @@ export function functionsOf(environment: Environment, services: Services, option
   const cloud: Cloud = composeCloud({
     dynamo: options.alterations?.dynamo?.(services.dynamo(environment)) ?? services.dynamo(environment),
     tableName: services.tableName ?? TABLE,
+    sessionsTableName: services.tableName ?? SESSIONS_TABLE,
     fanOut: { queue: queue(FAN_OUT), backlog },
     timers,
     livenessTimers: timers,

@@ -1,4 +1,5 @@
 export const TABLE = 'apus';
+export const SESSIONS_TABLE = 'apus-sessions';
 export const FAN_OUT = 'fan-out.fifo';
 export const FAN_OUT_DEAD = 'fan-out-dead.fifo';
 export const TIMERS = 'timers';

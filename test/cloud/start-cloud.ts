@@ -10,7 +10,7 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
-import { FAN_OUT_DEAD, TABLE, TIMERS_DEAD } from './names.ts';
+import { FAN_OUT_DEAD, SESSIONS_TABLE, TABLE, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions, World } from './options.ts';
 
 export type { CloudWorldOptions } from './options.ts';
@@ -49,13 +49,14 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
   };
 }
 
-/** DynamoDB in memory, with the table. */
+/** DynamoDB in memory, with the tables. */
 export async function startDynamoDb({ seed, clock, dynamoFaults }: CloudWorldOptions): Promise<DynamoDb> {
   const dynamoDb = createDynamoDb({
     seed,
     ...(clock !== undefined && { clock }),
     ...(dynamoFaults !== undefined && { faults: dynamoFaults }),
   });
-  await new DynamoDBClient(dynamoDb.clientConfig()).send(new CreateTableCommand(defineTable(TABLE)));
+  const client = new DynamoDBClient(dynamoDb.clientConfig());
+  for (const name of [TABLE, SESSIONS_TABLE]) await client.send(new CreateTableCommand(defineTable(name)));
   return dynamoDb;
 }

@@ -76,11 +76,11 @@ const REPEAT_SECONDS_MAX = 7 * 24 * 60 * 60;
 const RETAINED_TOMBSTONE_SECONDS = 600;
 
 /**
- * Puts the stores over one table (`defineTable`). Keep them for the life of the process: they cache shapes for two
+ * Puts the stores over two tables (`defineTable`), or one. Keep them for the life of the process: they cache shapes for two
  * seconds and which filters are wide, and nothing that matters.
  *
  *     const client = new DynamoDBClient({ maxAttempts: 1 });
- *     const stores = createDynamoStores({ client, tableName: 'apus' });
+ *     const stores = createDynamoStores({ client, tableName: 'apus', sessionsTableName: 'apus-sessions' });
  */
 export function createDynamoStores(options: DynamoOptions): DynamoStores {
   const table = new Table(settingsOf(options));
@@ -161,6 +161,7 @@ function settingsOf(options: DynamoOptions): Settings {
     retainedTombstoneSeconds: RETAINED_TOMBSTONE_SECONDS,
     readUnitsFrom: 'service',
     shards: 'read',
+    sessionsTableName: options.tableName,
     inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
     shardSubscribers: SHARD_SUBSCRIBERS,
     ...options,

@@ -6,6 +6,13 @@ export interface DynamoOptions {
   /** Give it `maxAttempts: 1`: the store retries by itself, and counts. */
   readonly client: Pick<DynamoDBClient, 'send'>;
   readonly tableName: string;
+  /**
+   * Another table of the same definition, for what the sweep goes over every ten minutes: connections, sessions, their
+   * records, and numbers. A scan is billed by what it reads, so messages do not belong into it.
+   *
+   * @default `tableName`: one table has all
+   */
+  readonly sessionsTableName?: string;
   /** @default the wall clock */
   readonly clock?: Clock;
   /** @default setTimeout */

@@ -13,6 +13,7 @@ import {
 import type { SQSClient } from '@aws-sdk/client-sqs';
 
 export const TABLE = 'apus';
+export const SESSIONS_TABLE = 'apus-sessions';
 
 /** Queues of a deployment, by the names that they have in a measurement. */
 export const QUEUES = {
@@ -53,6 +54,7 @@ export function composeFunctions(parts: FunctionParts) {
     ...world,
     dynamo: parts.dynamo,
     tableName: TABLE,
+    sessionsTableName: SESSIONS_TABLE,
     fanOut: { queue: queue(QUEUES.fanOut), backlog },
     timers,
     livenessTimers: timers,

@@ -2,7 +2,7 @@ import type { Environment } from '@apus/emulator';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { FAN_OUT, FAN_OUT_DEAD, TABLE, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
+import { FAN_OUT, FAN_OUT_DEAD, SESSIONS_TABLE, TABLE, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
 import { type Ministack, startMinistackService } from '../../support/ministack.ts';
 
 const CALLER = {
@@ -35,7 +35,8 @@ export class MinistackServices {
       startMinistackService('sqs'),
     ]);
     const services = new MinistackServices(dynamoDb, sqs);
-    await services.dynamo(undefined).send(new CreateTableCommand(defineTable(TABLE)));
+    for (const name of [TABLE, SESSIONS_TABLE])
+      await services.dynamo(undefined).send(new CreateTableCommand(defineTable(name)));
     const client = services.sqs(undefined);
     const visible = { VisibilityTimeout: String(visibilitySeconds) };
     for (const [QueueName, Attributes] of [

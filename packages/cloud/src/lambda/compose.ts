@@ -34,6 +34,8 @@ import type { SqsTimers } from '../timers/sqs-timers.ts';
 export interface CloudOptions {
   readonly dynamo: DynamoOptions['client'];
   readonly tableName: string;
+  /** What the sweep goes over. @default `tableName` */
+  readonly sessionsTableName?: string;
   readonly fanOut: FanOutQueue;
   readonly timers: Timers;
   /** Where connections that hold a will have a timer that looks after them. @default they wait for the sweep */
@@ -85,6 +87,7 @@ export function composeCloud(options: CloudOptions): Cloud {
   const stores = createDynamoStores({
     client: options.dynamo,
     tableName: options.tableName,
+    ...(options.sessionsTableName !== undefined && { sessionsTableName: options.sessionsTableName }),
     shards: 'leave',
     connectionSecondsMax: CONNECTION_SECONDS_MAX,
     clock,

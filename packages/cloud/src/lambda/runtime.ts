@@ -75,6 +75,7 @@ export function createRuntime(
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
+    sessionsTableName: required(variables, VARIABLES.sessionsTableName),
     fanOut: { queue: queue(fanOutQueueUrl), backlog },
     timers,
     livenessTimers: timers,

@@ -1,6 +1,9 @@
 /** Names of the environment variables that the functions read and the CDK construct sets. */
 export const VARIABLES = {
+  /** Messages, subscriptions, and all that the sweep reads once a day. */
   tableName: 'APUS_TABLE_NAME',
+  /** Connections, sessions and their records: the sweep goes over them every ten minutes. */
+  sessionsTableName: 'APUS_SESSIONS_TABLE_NAME',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

@@ -1,5 +1,6 @@
 import { quotaHolderKey, quotaHolderOf } from '@apus/broker';
 import type { HeldCounts, HoldingAccount, QuotaHoldings, Swept } from '@apus/store-dynamodb';
+import type { SweepProgress } from './progress.ts';
 
 /** Holders that one pass counts: it notes what it has counted in one item, of at most 400 KB. */
 const HOLDERS_MAX = 1_000;
@@ -44,11 +45,15 @@ export function heldTallied(tallies: readonly HeldTally[], found: readonly Swept
   return [...byKey.values()];
 }
 
+/** A pass that has read no messages leaves their counts, and the wish for them, as they are. */
 export async function writeTallies(
-  holdings: Pick<QuotaHoldings, 'set'>,
-  tallies: readonly HeldTally[],
+  holdings: Pick<QuotaHoldings, 'set' | 'setSessions'>,
+  { held = [], readsMessages }: Pick<SweepProgress, 'held' | 'readsMessages'>,
 ): Promise<void> {
-  for (const { account, ...counts } of tallies) await holdings.set(account, counts);
+  for (const { account, ...counts } of held) {
+    if (readsMessages) await holdings.set(account, counts);
+    else await holdings.setSessions(account, counts);
+  }
 }
 
 /** Of retained messages the tenant has numbers of its own (`retained-tally.ts`). */

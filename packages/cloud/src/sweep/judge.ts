@@ -55,8 +55,6 @@ export type Finding =
 
 /** The parameters of one pass of the sweep. */
 export interface Pass {
-  /** Ascending. */
-  readonly number: number;
   readonly nowMs: number;
   /** An earlier pass has judged everything that happened before this time. */
   readonly sinceMs: number;
@@ -84,12 +82,6 @@ const STUCK_SECONDS = 300;
 /** A session or will that is due for longer has lost its timer, or has none. */
 const LATE_SECONDS = 60;
 
-/**
- * A session that holds subscriptions is looked at in one pass of so many: nothing waits for the debris of a crash, and
- * looking costs a read for each session.
- */
-const HOLDERS_EVERY = 16;
-
 export function judge(swept: Swept, pass: Pass): readonly Finding[] {
   switch (swept.kind) {
     case 'connection':
@@ -99,7 +91,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
     case 'queue':
       return judgeQueue(swept, pass);
     case 'list':
-      return judgeList(swept, pass);
+      return judgeList(swept);
     // They are counted, and nothing is to be done about any.
     case 'retained':
     case 'retained-count':
@@ -158,17 +150,9 @@ function judgeQueue(
   return [{ what: 'stuck', connectionId, session: { tenant, clientId, incarnation }, waitsSinceMs }];
 }
 
-function judgeList({ tenant, clientId, incarnation }: SweptList, { number }: Pass): readonly Finding[] {
-  return turnOf(incarnation) === number % HOLDERS_EVERY
-    ? [{ what: 'holder', session: { tenant, clientId, incarnation } }]
-    : [];
-}
-
-/** In which of the passes: always the same. */
-function turnOf(incarnation: string): number {
-  let sum = 0;
-  for (let index = 0; index < incarnation.length; index += 1) sum += incarnation.charCodeAt(index);
-  return sum % HOLDERS_EVERY;
+/** Only a pass that reads the messages' table finds lists, once a day. */
+function judgeList({ tenant, clientId, incarnation }: SweptList): readonly Finding[] {
+  return [{ what: 'holder', session: { tenant, clientId, incarnation } }];
 }
 
 function outlived(connectionId: ConnectionId, session: SessionName, beganAtMs: number): Finding {

@@ -2,8 +2,14 @@ import type { HoldingAccount, SweepPosition } from '@apus/store-dynamodb';
 import { emptyTallies, type HeldTally } from './held-tally.ts';
 import type { RetainedTally } from './retained-tally.ts';
 
+/** A pass reads the messages' table as well when none has for so long: nothing waits for what it finds there. */
+const MESSAGES_EVERY_MS = 24 * 60 * 60 * 1_000;
+
+/** A quota has refused a client, perhaps for messages that TTL has removed meanwhile. */
+const WANTED_MESSAGES_EVERY_MS = 60 * 60 * 1_000;
+
 /**
- * How far the sweep has come. One pass goes over the whole table, in as many runs as it takes. Two runs at once each go
+ * How far the sweep has come. One pass goes over the whole table of sessions, and one a day over that of messages, in as many runs as it takes. Two runs at once each go
  * on from where they began, and the one that notes its progress last wins: parts are looked at twice, none is left out.
  */
 export interface SweepProgress {
@@ -12,13 +18,16 @@ export interface SweepProgress {
   readonly startedAtMs: number;
   /** When the pass before began; 0 for the first. */
   readonly previousStartedAtMs: number;
-  /** Where each segment goes on. */
+  /** Whether this pass goes over the messages' table, too. Absent in the progress of an earlier version, as what is below. */
+  readonly readsMessages?: boolean;
+  /** When the last pass that did so began. */
+  readonly messagesReadAtMs?: number;
+  /** Where each segment goes on: those of the sessions' table, then those of the messages'. */
   readonly segments: readonly (SweepPosition | 'begin' | 'done')[];
   readonly connections: number;
   readonly sessions: number;
-  /** Absent in the progress of an earlier version. */
   readonly retained?: readonly RetainedTally[];
-  /** Holders that this pass counts, and those that the next one is to count. Absent as well. */
+  /** Holders that this pass counts, and those that the next one is to count. */
   readonly held?: readonly HeldTally[];
   readonly wantedHolders?: readonly HoldingAccount[];
   /** Something could not be dealt with: the next pass looks back as far as this one. */
@@ -32,19 +41,39 @@ export function isComplete({ segments }: SweepProgress): boolean {
 /** The pass goes on, or the next one begins. A table that is cut otherwise than before begins anew. */
 export function resume(noted: unknown, segments: number, nowMs: number): SweepProgress {
   const known = isProgress(noted) ? noted : undefined;
-  if (known !== undefined && !isComplete(known) && known.segments.length === segments) return known;
+  if (known !== undefined && !isComplete(known) && known.segments.length === segmentsIn(known, segments))
+    return known;
+  const messagesReadAtMs = known === undefined ? 0 : readMessagesAtMs(known);
+  const wantedHolders = known?.wantedHolders ?? [];
+  const dueAfterMs = wantedHolders.length > 0 ? WANTED_MESSAGES_EVERY_MS : MESSAGES_EVERY_MS;
+  const readsMessages = nowMs - messagesReadAtMs >= dueAfterMs;
   return {
     pass: (known?.pass ?? 0) + 1,
     startedAtMs: nowMs,
     previousStartedAtMs: known === undefined ? 0 : lookedAtUntilMs(known),
-    segments: Array.from({ length: segments }, () => 'begin'),
+    readsMessages,
+    messagesReadAtMs: readsMessages ? nowMs : messagesReadAtMs,
+    segments: Array.from({ length: segmentsIn({ readsMessages }, segments) }, () => 'begin'),
     connections: 0,
     sessions: 0,
     retained: [],
-    held: emptyTallies(known?.wantedHolders ?? []),
+    held: emptyTallies(wantedHolders),
     wantedHolders: [],
     hasFailed: false,
   };
+}
+
+function segmentsIn(
+  { readsMessages = false }: Pick<SweepProgress, 'readsMessages'>,
+  segments: number,
+): number {
+  return readsMessages ? 2 * segments : segments;
+}
+
+/** 0 after one that was given up: it has counted some only. */
+function readMessagesAtMs(progress: SweepProgress): number {
+  const { readsMessages = false, messagesReadAtMs = 0 } = progress;
+  return readsMessages && !isComplete(progress) ? 0 : messagesReadAtMs;
 }
 
 /** A pass that was given up has looked at some things only. */

@@ -1,5 +1,12 @@
 import type { Clock, Log } from '@apus/broker';
-import type { DynamoBans, DynamoSweepScan, QuotaHoldings, Swept, SweptPage } from '@apus/store-dynamodb';
+import type {
+  DynamoBans,
+  DynamoSweepScan,
+  QuotaHoldings,
+  SweepPosition,
+  Swept,
+  SweptPage,
+} from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import { inOneEvent } from '../outbox.ts';
@@ -15,7 +22,7 @@ const RESERVE_MS = 15_000;
 /** With less than this nothing further is put right: the next run finds it again. */
 const REMEDY_RESERVE_MS = 5_000;
 
-/** Segments that are read side by side: 4 MB a round. */
+/** Segments of a table that are read side by side: 4 MB a round. */
 const SEGMENTS = 4;
 
 /** A connection that was let in and has sent no CONNECT after so long is cut. */
@@ -34,7 +41,7 @@ export interface SweepOptions {
   /** `stores.retained`: the sweep corrects each tenant's counts of retained messages. */
   readonly retained: { resize(tenant: string, messages: number, bytes: number): Promise<void> };
   /** `stores.quotaHoldings`: the sweep recounts holders that have refused a client. */
-  readonly holdings: Pick<QuotaHoldings, 'set'>;
+  readonly holdings: Pick<QuotaHoldings, 'set' | 'setSessions'>;
   /** `stores.bans`. */
   readonly bans: DynamoBans;
   readonly clock: Clock;
@@ -59,7 +66,7 @@ export type Sweep = (event: unknown, context: InvocationContext) => Promise<Swee
 
 /**
  * The function of a schedule, every ten minutes. It finds work that a process left undone when it died, or for which an
- * event never came. A run takes no more time than its function has; the next one goes on where it stopped.
+ * event never came. Every pass goes over the table of sessions, and one a day over that of messages. A run takes no more time than its function has; the next one goes on where it stopped.
  *
  *     const cloud = composeCloud(options);
  *     export const handler = createSweep({
@@ -104,9 +111,11 @@ class Run {
     const isPassComplete = isComplete(progress);
     if (isPassComplete) {
       await sessions.recount(progress.sessions);
-      const wrong = wrongTallies(progress.retained ?? []);
-      for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
-      await writeTallies(holdings, progress.held ?? []);
+      if (progress.readsMessages) {
+        const wrong = wrongTallies(progress.retained ?? []);
+        for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
+      }
+      await writeTallies(holdings, progress);
     }
     return {
       ...this.#counts,
@@ -119,14 +128,9 @@ class Run {
 
   /** A page of each segment that is left. Undefined when there was no time to deal with all that was found. */
   async #round(progress: SweepProgress): Promise<SweepProgress | undefined> {
-    const { scan } = this.#options;
-    const { length } = progress.segments;
-    const withIdentities = this.#bans !== undefined || (progress.held ?? []).length > 0;
     const pages = await Promise.all(
-      progress.segments.map((position, segment): Promise<SweptPage> | undefined =>
-        position === 'done'
-          ? undefined
-          : scan.page(segment, length, position === 'begin' ? undefined : position, withIdentities),
+      progress.segments.map((position, index) =>
+        position === 'done' ? undefined : this.#page(progress, index, position),
       ),
     );
     const found = pages.flatMap((page) => page?.found ?? []);
@@ -143,10 +147,22 @@ class Run {
     };
   }
 
+  /** The segments of the sessions' table come first. */
+  async #page(
+    { held = [] }: SweepProgress,
+    index: number,
+    position: SweepPosition | 'begin',
+  ): Promise<SweptPage> {
+    const { scan, segments = SEGMENTS } = this.#options;
+    const after = position === 'begin' ? undefined : position;
+    if (index >= segments) return await scan.messagesPage(index - segments, segments, after);
+    const withIdentities = this.#bans !== undefined || held.length > 0;
+    return await scan.page(index, segments, after, withIdentities);
+  }
+
   async #putRight(found: readonly Swept[], progress: SweepProgress): Promise<boolean> {
     const { clock, connectTimeoutSeconds = CONNECT_TIMEOUT_SECONDS } = this.#options;
     const pass: Pass = {
-      number: progress.pass,
       nowMs: clock.now(),
       sinceMs: progress.previousStartedAtMs - OVERLAP_MS,
       connectTimeoutSeconds,

@@ -51,6 +51,7 @@ describe('the log of the functions', () => {
 describe('a function that refuses many tokens', () => {
   const variables = {
     APUS_TABLE_NAME: 'apus',
+    APUS_SESSIONS_TABLE_NAME: 'apus-sessions',
     APUS_TIMER_QUEUE_URL: 'https://sqs.example/timers',
     APUS_FAN_OUT_QUEUE_URL: 'https://sqs.example/fan-out.fifo',
     APUS_MANAGEMENT_ENDPOINT: 'https://gateway.example/stage',

@@ -21,6 +21,7 @@ import type { MetricName } from '../../src/metrics/metric-names.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../../src/posts/poster.ts';
 
 export const TABLE = 'apus';
+export const SESSIONS_TABLE = 'apus-sessions';
 
 /** Turns of the event loop after which all code sleeps. */
 const IDLE_TURNS = 20;
@@ -268,7 +269,8 @@ export class World {
 
   static async create(options: WorldOptions = {}): Promise<World> {
     const world = new World(options);
-    await world.#client().send(new CreateTableCommand(defineTable(TABLE)));
+    for (const name of [TABLE, SESSIONS_TABLE])
+      await world.#client().send(new CreateTableCommand(defineTable(name)));
     return world;
   }
 
@@ -314,6 +316,7 @@ export class World {
       ...world,
       dynamo: this.#client(hooks),
       tableName: TABLE,
+      sessionsTableName: SESSIONS_TABLE,
       fanOut: { queue: this.queue, backlog: { isFull: async () => false } },
       timers: { set: () => {}, cancel: () => {} },
       poster,

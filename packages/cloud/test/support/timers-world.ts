@@ -25,6 +25,7 @@ import {
   never,
   type ReceivedPacket,
   readReply,
+  SESSIONS_TABLE,
   TABLE,
 } from './fan-out.ts';
 
@@ -155,7 +156,8 @@ export class TimersWorld {
 
   static async create(): Promise<TimersWorld> {
     const world = new TimersWorld();
-    await new DynamoDBClient(world.#dynamo.clientConfig()).send(new CreateTableCommand(defineTable(TABLE)));
+    const client = new DynamoDBClient(world.#dynamo.clientConfig());
+    for (const name of [TABLE, SESSIONS_TABLE]) await client.send(new CreateTableCommand(defineTable(name)));
     return world;
   }
 
@@ -176,6 +178,7 @@ export class TimersWorld {
     const cloud = composeCloud({
       dynamo: this.#client(kill),
       tableName: TABLE,
+      sessionsTableName: SESSIONS_TABLE,
       fanOut: { queue: killable(new FakeQueue(this.time), kill), backlog: { isFull: async () => false } },
       timers,
       livenessTimers: timers,
@@ -298,13 +301,17 @@ export class TimersWorld {
     return report === 'killed' ? undefined : report;
   }
 
-  /** All that is in the table, as it is. */
+  /** All that is in the tables, as it is. */
   async items(): Promise<Record<string, AttributeValue>[]> {
+    return (await Promise.all([TABLE, SESSIONS_TABLE].map((name) => this.#itemsOf(name)))).flat();
+  }
+
+  async #itemsOf(TableName: string): Promise<Record<string, AttributeValue>[]> {
     const client = new DynamoDBClient(this.#dynamo.clientConfig());
     const items: Record<string, AttributeValue>[] = [];
     let ExclusiveStartKey: Record<string, AttributeValue> | undefined;
     do {
-      const page = await client.send(new ScanCommand({ TableName: TABLE, ExclusiveStartKey }));
+      const page = await client.send(new ScanCommand({ TableName, ExclusiveStartKey }));
       items.push(...(page.Items ?? []));
       ExclusiveStartKey = page.LastEvaluatedKey;
     } while (ExclusiveStartKey !== undefined);

@@ -99,6 +99,21 @@ export class QuotaHoldings {
     );
   }
 
+  /** The same of connections and sessions alone: messages were not counted, and the wish for a count stays. */
+  async setSessions(
+    account: HoldingAccount,
+    { connections, sessions }: Pick<HeldCounts, 'connections' | 'sessions'>,
+  ): Promise<void> {
+    await this.#table.update(keyOf(account), 'SET v = :v, t = :ttl, hc = :connections, hs = :sessions', {
+      values: {
+        ':v': number(VERSION),
+        ':ttl': number(this.#ttl()),
+        ':connections': number(connections),
+        ':sessions': number(sessions),
+      },
+    });
+  }
+
   /** Longer than any session lasts whose client stays away. */
   #ttl(): number {
     return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;

@@ -132,29 +132,34 @@ const RECORD = 'record';
 
 const COUNT = 'count';
 
-const FILTER = [
-  's IN (:session, :link, :list, :count, :holdings)',
-  '(s = :record AND q = :backlog AND attribute_exists(c))',
-  'begins_with(p, :retained)',
-].join(' OR ');
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, rs, rh, hw';
+const SESSIONS_PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, hw';
+const SESSIONS = {
+  filter: [
+    's IN (:session, :link, :count, :holdings)',
+    '(s = :record AND q = :backlog AND attribute_exists(c))',
+  ].join(' OR '),
+  values: {
+    ':session': text(SESSION),
+    ':link': text(LINK),
+    ':count': text(COUNT),
+    ':holdings': text(HOLDINGS),
+    ':record': text(RECORD),
+    ':backlog': text('B'),
+  },
+};
 /** Attachment and identity: they cost no units, but are most of what is sent. */
-const WITH_IDENTITIES = `${PROJECTION}, r`;
-const VALUES = {
-  ':session': text(SESSION),
-  ':link': text(LINK),
-  ':list': text(OWNED.list),
-  ':count': text(COUNT),
-  ':holdings': text(HOLDINGS),
-  ':record': text(RECORD),
-  ':backlog': text('B'),
-  ':retained': text(RETAINED_PARTITIONS),
+const WITH_IDENTITIES = `${SESSIONS_PROJECTION}, r`;
+
+const MESSAGES = {
+  filter: 's = :list OR begins_with(p, :retained)',
+  projection: 'p, s, x, t, rs, rh',
+  values: { ':list': text(OWNED.list), ':retained': text(RETAINED_PARTITIONS) },
 };
 
 /**
- * The table as the sweep goes over it: segments side by side, a page of 1 MB at a time, eventually consistent, which
- * costs half. A finding may have changed: the caller that acts on it must read again.
+ * The two tables as the sweep goes over them: segments side by side, a page of 1 MB at a time, eventually consistent,
+ * which costs half. A finding may have changed: the caller that acts on it must read again.
  */
 export class DynamoSweepScan {
   readonly #table: Table;
@@ -165,6 +170,7 @@ export class DynamoSweepScan {
     this.#records = records;
   }
 
+  /** Connections, sessions, queues that wait, and numbers. */
   async page(
     segment: number,
     segments: number,
@@ -172,14 +178,25 @@ export class DynamoSweepScan {
     withIdentities = false,
   ): Promise<SweptPage> {
     const { items, next } = await this.#table.scan({
+      tableName: this.#table.settings.sessionsTableName,
       segment,
       segments,
       after,
-      filter: FILTER,
-      projection: withIdentities ? WITH_IDENTITIES : PROJECTION,
-      values: VALUES,
+      projection: withIdentities ? WITH_IDENTITIES : SESSIONS_PROJECTION,
+      ...SESSIONS,
     });
     return { found: items.flatMap((item) => sweptOf(item) ?? []), next };
+  }
+
+  /** Retained messages, and the lists of what sessions have subscribed to. They stand among all other messages. */
+  async messagesPage(
+    segment: number,
+    segments: number,
+    after: SweepPosition | undefined,
+  ): Promise<SweptPage> {
+    const { tableName } = this.#table.settings;
+    const { items, next } = await this.#table.scan({ tableName, segment, segments, after, ...MESSAGES });
+    return { found: items.flatMap((item) => sweptMessageOf(item) ?? []), next };
   }
 
   /** Read strongly, all at once. */
@@ -237,8 +254,8 @@ export class DynamoSweepScan {
 /** Undefined for an item of no use: one of an older layout, or one whose name was too long for its key. */
 function sweptOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
-  // Its topic may be any text.
-  if (partition.startsWith(RETAINED_PARTITIONS)) return retainedOf(item, partition);
+  // Where one table has all: a topic may be any text.
+  if (partition.startsWith(RETAINED_PARTITIONS)) return undefined;
   switch (textOf(item, 's')) {
     case COUNT:
       return retainedCountOf(item, partition);
@@ -251,8 +268,13 @@ function sweptOf(item: Item): Swept | undefined {
     case RECORD:
       return queueOf(item);
     default:
-      return listOf(item);
+      return undefined;
   }
+}
+
+function sweptMessageOf(item: Item): Swept | undefined {
+  const partition = textOf(item, 'p') ?? '';
+  return partition.startsWith(RETAINED_PARTITIONS) ? retainedOf(item, partition) : listOf(item);
 }
 
 function retainedOf(item: Item, partition: string): SweptRetained | undefined {

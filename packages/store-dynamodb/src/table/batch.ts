@@ -1,4 +1,10 @@
-import { BatchGetItemCommand, BatchWriteItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  type KeysAndAttributes,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
 import { readUnits, sizeOf, writeUnits } from './meter.ts';
 import { Pauses, withRetries } from './retry.ts';
@@ -38,34 +44,50 @@ export async function batchGet(table: Table, keys: readonly Key[]): Promise<Foun
 }
 
 async function getChunk(table: Table, keys: readonly Key[], found: Found): Promise<void> {
-  const { client, tableName } = table.settings;
+  const { client } = table.settings;
   const pauses = new Pauses('BatchGetItem', table.settings);
-  let left = keys.map(marshalled);
+  let left = keys;
   while (left.length > 0) {
     const command = new BatchGetItemCommand({
-      RequestItems: { [tableName]: { Keys: left, ConsistentRead: true } },
+      RequestItems: requestsFor(table, left),
       ReturnConsumedCapacity: 'TOTAL',
     });
     const { answer } = await withRetries('BatchGetItem', table.settings, () => client.send(command));
-    const items = answer.Responses?.[tableName] ?? [];
-    const unprocessed = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
+    const items = Object.values(answer.Responses ?? {}).flat();
+    const unprocessed = Object.values(answer.UnprocessedKeys ?? {}).flatMap(({ Keys = [] }) =>
+      Keys.map(keyOf),
+    );
     const missing = left.length - unprocessed.length - items.length;
-    table.countRead(answer.ConsumedCapacity?.[0], () =>
+    table.countRead(answer.ConsumedCapacity, () =>
       items.reduce((sum, item) => sum + readUnits(sizeOf(item)), missing),
     );
     for (const item of items) if (table.isAlive(item)) found.add(item);
     // A batch reads a megabyte of one partition: the rest of a large body is left without any throttling.
     if (unprocessed.length < left.length) pauses.begin();
-    left = unprocessed as typeof left;
+    left = unprocessed;
     if (left.length > 0) await pauses.next(undefined);
   }
+}
+
+function requestsFor(table: Table, keys: readonly Key[]): Record<string, KeysAndAttributes> {
+  const requests: Record<string, { Keys: Record<string, AttributeValue>[]; ConsistentRead: true }> = {};
+  for (const key of keys) {
+    const name = table.nameFor(key.p);
+    requests[name] ??= { Keys: [], ConsistentRead: true };
+    requests[name].Keys.push(marshalled(key));
+  }
+  return requests;
+}
+
+function keyOf(item: Item): Key {
+  return { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' };
 }
 
 /** Puts without a condition. */
 export async function batchPut(table: Table, items: readonly Item[]): Promise<void> {
   await batchWrite(
     table,
-    items.map((item) => ({ PutRequest: { Item: { ...item } } })),
+    items.map((item) => ({ p: keyOf(item).p, write: { PutRequest: { Item: { ...item } } } })),
     items.reduce((sum, item) => sum + writeUnits(sizeOf(item)), 0),
   );
 }
@@ -74,24 +96,44 @@ export async function batchPut(table: Table, items: readonly Item[]): Promise<vo
 export async function batchDelete(table: Table, items: readonly Item[]): Promise<void> {
   await batchWrite(
     table,
-    items.map((item) => ({
-      DeleteRequest: { Key: marshalled({ p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' }) },
-    })),
+    items.map((item) => {
+      const key = keyOf(item);
+      return { p: key.p, write: { DeleteRequest: { Key: marshalled(key) } } };
+    }),
     items.reduce((sum, item) => sum + writeUnits(sizeOf(item)), 0),
   );
 }
 
-async function batchWrite(table: Table, requests: readonly WriteRequest[], units: number): Promise<void> {
-  const { client, tableName } = table.settings;
-  for (let start = 0; start < requests.length; start += WRITE_ITEMS_MAX) {
+/** A write without a condition, and the partition that it strikes. */
+interface BatchedWrite {
+  readonly p: string;
+  readonly write: WriteRequest;
+}
+
+async function batchWrite(table: Table, writes: readonly BatchedWrite[], units: number): Promise<void> {
+  const { client } = table.settings;
+  for (let start = 0; start < writes.length; start += WRITE_ITEMS_MAX) {
     const pauses = new Pauses('BatchWriteItem', table.settings);
-    let left = requests.slice(start, start + WRITE_ITEMS_MAX);
-    while (left.length > 0) {
-      const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: left } });
+    let left: Record<string, WriteRequest[]> = writesByTable(
+      table,
+      writes.slice(start, start + WRITE_ITEMS_MAX),
+    );
+    while (Object.keys(left).length > 0) {
+      const command = new BatchWriteItemCommand({ RequestItems: left });
       const { answer } = await withRetries('BatchWriteItem', table.settings, () => client.send(command));
-      left = answer.UnprocessedItems?.[tableName] ?? [];
-      if (left.length > 0) await pauses.next(undefined);
+      left = answer.UnprocessedItems ?? {};
+      if (Object.keys(left).length > 0) await pauses.next(undefined);
     }
   }
   if (units > 0) table.meter.write(units);
+}
+
+function writesByTable(table: Table, writes: readonly BatchedWrite[]): Record<string, WriteRequest[]> {
+  const byTable: Record<string, WriteRequest[]> = {};
+  for (const { p, write } of writes) {
+    const name = table.nameFor(p);
+    byTable[name] ??= [];
+    byTable[name].push(write);
+  }
+  return byTable;
 }

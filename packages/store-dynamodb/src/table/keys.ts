@@ -39,6 +39,14 @@ function cut(name: string, length: number): string {
   return name.slice(0, code >= 0xd800 && code < 0xdc00 ? length - 1 : length);
 }
 
+/** Kinds of partitions in the table that the sweep goes over: connections, sessions, records, numbers, and accounts. */
+const SESSIONS_KINDS: ReadonlySet<string> = new Set(['C', 'S', 'Z', 'N', 'Q']);
+
+/** Which of the two tables has a partition. */
+export function isInSessionsTable(p: string): boolean {
+  return SESSIONS_KINDS.has(p.slice(0, p.indexOf('\0')));
+}
+
 const partition = (...parts: readonly string[]) => fit(join(...parts), PARTITION_KEY_BYTES_MAX);
 
 /** A connection has no tenant before its CONNECT: the only key without one. */

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../options.ts';
 import { LayoutError } from './errors.ts';
-import type { Key } from './keys.ts';
+import { isInSessionsTable, type Key } from './keys.ts';
 import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
 import { withRetries } from './retry.ts';
 import { type Item, numberOf, text, textOf, VERSION } from './values.ts';
@@ -59,6 +59,7 @@ export interface QueryPage {
 }
 
 export interface ScanRange {
+  readonly tableName: string;
   readonly segment: number;
   readonly segments: number;
   /** Exclusive: the `next` of the page before. */
@@ -77,7 +78,10 @@ export interface ScanPage {
 /** Sort keys that begin with `prefix` end before this one. */
 export const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
 
-/** One table: strongly consistent reads, conditional writes, bounded retries, and a count of what they consume. */
+/**
+ * The two tables as one: strongly consistent reads, conditional writes, bounded retries, and a count of what they
+ * consume. The partition of a key says which table has it.
+ */
 export class Table {
   readonly settings: Settings;
   readonly meter = new Meter();
@@ -86,11 +90,16 @@ export class Table {
     this.settings = settings;
   }
 
+  nameFor(p: string): string {
+    const { tableName, sessionsTableName } = this.settings;
+    return isInSessionsTable(p) ? sessionsTableName : tableName;
+  }
+
   /** Throws `LayoutError` for an item of another layout. */
   checkLayout(item: Item | undefined): void {
     const layout = item?.v?.N;
     if (layout !== undefined && layout !== LAYOUT)
-      throw new LayoutError(this.settings.tableName, layout, VERSION);
+      throw new LayoutError(this.nameFor(textOf(item, 'p') ?? ''), layout, VERSION);
   }
 
   /** Expired items are those that TTL has not come around to: they are not there. */
@@ -107,7 +116,7 @@ export class Table {
 
   async get(key: Key): Promise<Item | undefined> {
     const command = new GetItemCommand({
-      TableName: this.settings.tableName,
+      TableName: this.nameFor(key.p),
       Key: marshalled(key),
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
@@ -118,18 +127,18 @@ export class Table {
   }
 
   async put(item: Item, options: WriteOptions = {}): Promise<Written> {
-    const command = new PutItemCommand({ ...this.#written(options), Item: item });
+    const command = new PutItemCommand({ ...this.#written(textOf(item, 'p') ?? '', options), Item: item });
     return await this.#write('PutItem', () => this.settings.client.send(command));
   }
 
   async update(key: Key, expression: string, options: WriteOptions = {}): Promise<Written> {
-    const input = { ...this.#written(options), Key: marshalled(key), UpdateExpression: expression };
+    const input = { ...this.#written(key.p, options), Key: marshalled(key), UpdateExpression: expression };
     const command = new UpdateItemCommand(input);
     return await this.#write('UpdateItem', () => this.settings.client.send(command), options.once);
   }
 
   async delete(key: Key, options: WriteOptions = {}): Promise<Written> {
-    const command = new DeleteItemCommand({ ...this.#written(options), Key: marshalled(key) });
+    const command = new DeleteItemCommand({ ...this.#written(key.p, options), Key: marshalled(key) });
     return await this.#write('DeleteItem', () => this.settings.client.send(command), options.once);
   }
 
@@ -152,10 +161,18 @@ export class Table {
     return items;
   }
 
-  /** One page, of at most 1 MB read, of a segment of the whole table; eventually consistent. */
-  async scan({ segment, segments, after, filter, projection, values }: ScanRange): Promise<ScanPage> {
+  /** One page, of at most 1 MB read, of a segment of a whole table; eventually consistent. */
+  async scan({
+    tableName,
+    segment,
+    segments,
+    after,
+    filter,
+    projection,
+    values,
+  }: ScanRange): Promise<ScanPage> {
     const command = new ScanCommand({
-      TableName: this.settings.tableName,
+      TableName: tableName,
       Segment: segment,
       TotalSegments: segments,
       FilterExpression: filter,
@@ -174,14 +191,17 @@ export class Table {
   }
 
   /** `computed` is asked only where the service's word is missing, or not trusted: it goes over all that was read. */
-  countRead(consumed: ConsumedCapacity | undefined, computed: () => number): void {
+  countRead(
+    consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
+    computed: () => number,
+  ): void {
     const { readUnitsFrom } = this.settings;
-    this.meter.read(readUnitsFrom === 'service' ? (consumed?.CapacityUnits ?? computed()) : computed());
+    this.meter.read(readUnitsFrom === 'service' ? (unitsIn(consumed) ?? computed()) : computed());
   }
 
   async #query(range: QueryRange, fields: Partial<QueryCommandInput>): Promise<QueryCommandOutput> {
     const command = new QueryCommand({
-      TableName: this.settings.tableName,
+      TableName: this.nameFor(range.p),
       KeyConditionExpression: 'p = :p AND s BETWEEN :from AND :to',
       ExpressionAttributeValues: { ':p': text(range.p), ':from': text(range.from), ':to': text(range.to) },
       ConsistentRead: true,
@@ -196,9 +216,9 @@ export class Table {
     return answer;
   }
 
-  #written({ condition, names, values, returnsOld }: WriteOptions) {
+  #written(p: string, { condition, names, values, returnsOld }: WriteOptions) {
     return {
-      TableName: this.settings.tableName,
+      TableName: this.nameFor(p),
       ReturnConsumedCapacity: 'TOTAL' as const,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
       ReturnValues: returnsOld === true ? ('ALL_OLD' as const) : ('NONE' as const),
@@ -232,6 +252,14 @@ export class Table {
     this.checkLayout(answer.old);
     return { ok: answer.ok, old: answer.old, isRetry };
   }
+}
+
+/** Of one table, or the sum of several. Undefined where the service does not say. */
+export function unitsIn(
+  consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
+): number | undefined {
+  const units = [consumed ?? []].flat().flatMap(({ CapacityUnits }) => CapacityUnits ?? []);
+  return units.length === 0 ? undefined : units.reduce((sum, each) => sum + each, 0);
 }
 
 function sizeOfAll(items: readonly Item[]): number {

@@ -7,8 +7,8 @@ import {
 import type { Key } from './keys.ts';
 import { sizeOf, writeUnits } from './meter.ts';
 import { withRetries } from './retry.ts';
-import { marshalled, type Table } from './table.ts';
-import type { Item } from './values.ts';
+import { marshalled, type Table, unitsIn } from './table.ts';
+import { type Item, textOf } from './values.ts';
 
 /** The units of an action in a transaction, which is prepared and committed. */
 const UNITS_OF_TRANSACTIONS = 2;
@@ -42,14 +42,14 @@ export type Transacted =
 export async function transact(table: Table, actions: readonly Action[]): Promise<Transacted> {
   const { settings } = table;
   const command = new TransactWriteItemsCommand({
-    TransactItems: actions.map((action) => memberOf(settings.tableName, action)),
+    TransactItems: actions.map((action) => memberOf(table, action)),
     ClientRequestToken: settings.randomId(),
     ReturnConsumedCapacity: 'TOTAL',
   });
   const { answer } = await withRetries('TransactWriteItems', settings, async () => {
     try {
       const { ConsumedCapacity } = await settings.client.send(command);
-      return { failed: undefined, units: ConsumedCapacity?.[0]?.CapacityUnits };
+      return { failed: undefined, units: unitsIn(ConsumedCapacity) };
     } catch (error) {
       return { failed: failedConditions(error), units: undefined };
     }
@@ -59,9 +59,9 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
   return answer.failed === undefined ? { ok: true } : { ok: false, failed: answer.failed };
 }
 
-function memberOf(TableName: string, action: Action): TransactWriteItem {
+function memberOf(table: Table, action: Action): TransactWriteItem {
   const shared = {
-    TableName,
+    TableName: table.nameFor(partitionOf(action)),
     ConditionExpression: action.condition,
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     ...(action.values !== undefined && { ExpressionAttributeValues: action.values }),
@@ -70,6 +70,11 @@ function memberOf(TableName: string, action: Action): TransactWriteItem {
   return 'update' in action
     ? { Update: { ...shared, Key: marshalled(action.key), UpdateExpression: action.update } }
     : { Delete: { ...shared, Key: marshalled(action.delete) } };
+}
+
+function partitionOf(action: Action): string {
+  if ('put' in action) return textOf(action.put, 'p') ?? '';
+  return 'update' in action ? action.key.p : action.delete.p;
 }
 
 /** Throws every error that is not a failed condition. */

@@ -40,8 +40,11 @@ export interface MakeOptions extends Partial<DynamoOptions> {
 
 export interface Service {
   readonly client: DynamoDBClient;
+  /** Messages and subscriptions. */
   readonly tableName: string;
-  /** Stores over the one table; each call is another process with its own caches. */
+  /** Connections, sessions and records. */
+  readonly sessionsTableName: string;
+  /** Stores over the two tables; each call is another process with its own caches. */
   make(options?: MakeOptions): DynamoStores;
 }
 
@@ -73,7 +76,8 @@ async function withEndpoint(
   const service = await makeService({ endpoint }, { readUnitsFrom: 'sizes' });
   describe(title, () => {
     afterAll(async () => {
-      await service.client.send(new DeleteTableCommand({ TableName: service.tableName }));
+      for (const TableName of [service.tableName, service.sessionsTableName])
+        await service.client.send(new DeleteTableCommand({ TableName }));
       service.client.destroy();
     });
     define(service);
@@ -86,17 +90,20 @@ async function makeService(
 ): Promise<Service> {
   const client = connect(config);
   const tableName = `apus-${randomUUID()}`;
-  await client.send(new CreateTableCommand(defineTable(tableName)));
+  const sessionsTableName = `${tableName}-sessions`;
+  for (const name of [tableName, sessionsTableName])
+    await client.send(new CreateTableCommand(defineTable(name)));
   const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
     createDynamoStores({
       client: hooks === undefined ? client : hooked(connect(config), hooks),
       tableName,
+      sessionsTableName,
       clock: fakeClock,
       sleep: fakeClock.sleep,
       ...defaults,
       ...options,
     });
-  return { client, tableName, make };
+  return { client, tableName, sessionsTableName, make };
 }
 
 function connect(config: DynamoDBClientConfig): DynamoDBClient {

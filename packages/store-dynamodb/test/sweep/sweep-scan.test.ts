@@ -2,7 +2,7 @@ import type { LinkState } from '@apus/broker';
 import { openedOf } from '@apus/broker/samples';
 import type { Swept, SweptConnection, SweptSession } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { detach, open, subscriptionTo, unique } from '../support/client.ts';
+import { detach, messageOf, open, subscriptionTo, unique } from '../support/client.ts';
 import { FakeClock, NOW_MS, withService } from '../support/stores.ts';
 
 const WILL = { topic: 'w', payload: Buffer.from('x'), qos: 1 as const, retain: false, properties: {} };
@@ -140,10 +140,28 @@ await withService((service) => {
       const { session } = await open(stores, tenant, 'c');
       await stores.subscriptions.put(session, [subscriptionTo('a')], 10);
       const { incarnation } = session;
-      expect(await scanAll(tenant)).toContainEqual({ kind: 'list', tenant, clientId: 'c', incarnation });
+      const { found } = await stores.sweepScan.messagesPage(0, 1, undefined);
+      expect(found).toContainEqual({ kind: 'list', tenant, clientId: 'c', incarnation });
+      expect((await scanAll(tenant)).map(({ kind }) => kind)).toEqual(['session']);
     });
 
-    it('is nothing that has expired, and nothing but sessions, connections and lists', async () => {
+    it('costs nothing for messages: they are in another table', async () => {
+      const { stores, tenant, scanAll } = setUp();
+      await open(stores, tenant, 'c');
+      const unitsOfPass = async () => {
+        const before = stores.meter.units;
+        await scanAll(tenant);
+        return stores.meter.since(before).reads;
+      };
+      const without = await unitsOfPass();
+      for (let index = 0; index < 20; index += 1) {
+        const message = { ...messageOf(index), topic: `topic/${index}`, payload: Buffer.alloc(100_000) };
+        await stores.retained.put(tenant, message, { messagesMax: 100, bytesMax: 10_000_000 });
+      }
+      expect(await unitsOfPass()).toBe(without);
+    });
+
+    it('is nothing that has expired, and nothing but sessions and connections', async () => {
       const { fakeClock, stores, tenant, scanAll } = setUp();
       const { session } = await open(stores, tenant, 'c');
       await stores.received.begin(session, 1, 'id', 5);

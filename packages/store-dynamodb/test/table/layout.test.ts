@@ -9,9 +9,9 @@ import { withService } from '../support/stores.ts';
 await withService((service) => {
   const olderItem = async (key: { p: string; s: string }) => {
     const Item = { ...marshalled(key), v: { N: '1' }, d: { S: 'written by an older version' } };
-    await service.client.send(new PutItemCommand({ TableName: service.tableName, Item }));
+    await service.client.send(new PutItemCommand({ TableName: service.sessionsTableName, Item }));
     const stored = async () => {
-      const command = new GetItemCommand({ TableName: service.tableName, Key: marshalled(key) });
+      const command = new GetItemCommand({ TableName: service.sessionsTableName, Key: marshalled(key) });
       return (await service.client.send(command)).Item;
     };
     return { Item, stored };
@@ -24,7 +24,7 @@ await withService((service) => {
     const loaded = stores.links.load(connectionId);
     await expect(loaded).rejects.toThrow(LayoutError);
     await expect(loaded).rejects.toThrow(
-      `The table ${service.tableName} has items of layout 1, and this version of Apus reads layout 2. Deploy this version as a new stack, or go back to the version that wrote the table.`,
+      `The table ${service.sessionsTableName} has items of layout 1, and this version of Apus reads layout 2. Deploy this version as a new stack, or go back to the version that wrote the table.`,
     );
     const frame = stores.forEvent({ connectionId });
     const read = frame.readAhead({ connectionId, tenant: 'tenant', topicNames: [] });
