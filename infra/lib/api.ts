@@ -36,7 +36,11 @@ export class GatewayApi {
   constructor(scope: Construct) {
     this.#scope = scope;
     // A frame of text that is no JSON goes to $default, for any expression here.
-    this.api = new WebSocketApi(scope, 'Api', { description: 'Apus: MQTT over WebSocket' });
+    this.api = new WebSocketApi(scope, 'Api', {
+      // In a list of all APIs of an account each broker is known by its stack.
+      apiName: `${Stack.of(scope).stackName}-mqtt`,
+      description: 'Apus: MQTT over WebSocket',
+    });
     const { region, urlSuffix } = Stack.of(scope);
     this.#managementEndpoint = `https://${this.api.apiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
   }

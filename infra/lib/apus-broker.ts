@@ -1,4 +1,4 @@
-import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -49,6 +49,8 @@ export class ApusBroker extends Construct {
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
   readonly breaker: IFunction | undefined;
+  /** The output `DashboardUrl` of `ApusStack` is its address; undefined with `dashboard: false`. */
+  readonly dashboard: Dashboard | undefined;
   /** Lists, kicks and bans clients: invoked by `apus`, or with JSON (docs/runbook.md). */
   readonly operator: IFunction;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
@@ -116,6 +118,7 @@ export class ApusBroker extends Construct {
     this.publishKeys = this.#httpPublish?.keys;
     this.alarmTopic = operations.alarmTopic;
     this.breaker = operations.breaker;
+    this.dashboard = operations.dashboard;
     this.operator = functions.operator;
   }
 

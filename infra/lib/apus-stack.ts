@@ -22,6 +22,7 @@ export const OUTPUTS = {
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
   operatorName: 'OperatorName',
+  dashboardUrl: 'DashboardUrl',
   domainTarget: 'DomainTarget',
 } as const;
 
@@ -63,7 +64,15 @@ export class ApusStack extends Stack {
       this.broker.operator.functionName,
       'Kicks and bans: apus ban --stack …',
     );
+    this.#output(OUTPUTS.dashboardUrl, this.#dashboardUrl(), 'Traffic, errors and cost');
     this.#output(OUTPUTS.domainTarget, this.broker.domainTarget, 'What your domain name has to point at');
+  }
+
+  #dashboardUrl(): string | undefined {
+    const { dashboard } = this.broker;
+    if (dashboard === undefined) return undefined;
+    const console = `https://${this.region}.console.aws.amazon.com/cloudwatch/home?region=${this.region}`;
+    return `${console}#dashboards/dashboard/${dashboard.dashboardName}`;
   }
 
   #output(name: string, value: string | undefined, description: string): void {

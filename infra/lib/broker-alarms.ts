@@ -28,6 +28,8 @@ const FAN_OUT_DELAY_SECONDS = 30;
 const POSTS_THROTTLED_PER_MINUTE = 100;
 /** Frames that fail once are sent again by mqtt.js after it has reconnected; a few a minute are a cut cable somewhere. */
 const GATEWAY_ERRORS_PER_MINUTE = 5;
+/** A backend with a wrong key is below it. At 512 MB so many a minute, all day, are a few cents. */
+const PUBLISHES_REFUSED_PER_MINUTE = 600;
 /** Timers are late when this many are due and wait. */
 const TIMERS_WAITING = 1_000;
 
@@ -112,6 +114,17 @@ export function publishErrors(publish: IFunction): AlarmDefinition {
     metric: publish.metricErrors(MINUTE),
     threshold: 0,
     periods: 2,
+  };
+}
+
+/** A flood of the public URL, or a backend whose key is wrong: refused requests are billed by Lambda. */
+export function publishesRefused(metrics: BrokerMetrics): AlarmDefinition {
+  return {
+    id: 'PublishesRefused',
+    description: 'Many requests to the publish URL were refused.',
+    metric: metrics.publishesRefused(),
+    threshold: PUBLISHES_REFUSED_PER_MINUTE,
+    periods: 3,
   };
 }
 

@@ -1,10 +1,18 @@
+import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { createAlarm, createAlarmTopic, tell } from './alarms.ts';
 import type { GatewayApi, GatewayStage } from './api.ts';
 import { createBreaker } from './breaker.ts';
-import { alarmsOf, breakerFailed, publishErrors, runaway, type Watched } from './broker-alarms.ts';
+import {
+  alarmsOf,
+  breakerFailed,
+  publishErrors,
+  publishesRefused,
+  runaway,
+  type Watched,
+} from './broker-alarms.ts';
 import { createDashboard } from './dashboard.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
@@ -20,6 +28,7 @@ export interface OperationsContext extends Watched, Pick<FunctionDefaults, 'logR
 export interface Operations {
   readonly alarmTopic: ITopic | undefined;
   readonly breaker: IFunction | undefined;
+  readonly dashboard: Dashboard | undefined;
 }
 
 /** The operations of a broker: alarms, the breaker, the dashboard. */
@@ -31,12 +40,14 @@ export function createOperations(
   const alarmTopic = props.alarms === false ? undefined : createAlarmTopic(scope, props.alarms ?? {});
   if (alarmTopic !== undefined) {
     const { publish } = context;
-    const definitions = [...alarmsOf(context), ...(publish === undefined ? [] : [publishErrors(publish)])];
+    const ofBackends =
+      publish === undefined ? [] : [publishErrors(publish), publishesRefused(context.metrics)];
+    const definitions = [...alarmsOf(context), ...ofBackends];
     for (const definition of definitions) tell(createAlarm(scope, definition), alarmTopic);
   }
   const breaker = props.breaker === false ? undefined : addBreaker(scope, props, context, alarmTopic);
-  if (props.dashboard ?? true) createDashboard(scope, context);
-  return { alarmTopic, breaker };
+  const dashboard = (props.dashboard ?? true) ? createDashboard(scope, context) : undefined;
+  return { alarmTopic, breaker, dashboard };
 }
 
 /** The breaker has its alarm even where the owner wants no others. */

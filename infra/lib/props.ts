@@ -119,7 +119,7 @@ export interface ApusBrokerProps {
   readonly breaker?: BreakerProps | false;
 
   /**
-   * Eleven alarms, a twelfth with `httpPublish`, and a topic that they tell. `false`: none. @default alarms with a
+   * Eleven alarms, two more with `httpPublish`, and a topic that they tell. `false`: none. @default alarms with a
    * topic without subscriptions
    */
   readonly alarms?: AlarmProps | false;

@@ -13,8 +13,15 @@ describe('the app', () => {
       'AlarmTopicArn',
       'BreakerName',
       'OperatorName',
+      'DashboardUrl',
     ]);
+    expect(JSON.stringify(outputs.DashboardUrl.Value)).toContain('#dashboards/dashboard/');
+    expect(synthApp({ dashboard: 'false' }).toJSON().Outputs).not.toHaveProperty('DashboardUrl');
     expect(JSON.stringify(outputs.Url.Value)).toMatch(/wss:\/\/.*BrokerApi.*\.execute-api\..*\/mqtt/);
+  });
+
+  it('calls the API by its stack, as an account may have several brokers', () => {
+    synthApp({ name: 'chat' }).hasResourceProperties('AWS::ApiGatewayV2::Api', { Name: 'chat-mqtt' });
   });
 
   it('tags everything that can be tagged', () => {

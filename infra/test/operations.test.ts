@@ -38,7 +38,14 @@ describe('alarms', () => {
     expect(alarms).toHaveLength(11);
     // One is of an expression over the two tables.
     expect(alarms.filter(({ MetricName }) => typeof MetricName === 'string')).toHaveLength(10);
-    expect(alarmsOf(whole)).toHaveLength(12);
+    expect(alarmsOf(whole)).toHaveLength(13);
+  });
+
+  it('go off at a flood of requests that the publish URL refuses, where there is one', () => {
+    const refused = (from: typeof template) =>
+      alarmsOf(from).filter(({ MetricName }) => MetricName === METRICS.publishesRefused);
+    expect(refused(whole)).toMatchObject([{ Threshold: 600, EvaluationPeriods: 3 }]);
+    expect(refused(template)).toEqual([]);
   });
 
   it('tell a topic when they go off, and when all is well again', () => {
