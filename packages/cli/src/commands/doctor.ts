@@ -1,4 +1,5 @@
 import { QuotasError, readQuotas } from '../doctor/account-quotas.ts';
+import { deploymentFlags } from '../doctor/deployment-flags.ts';
 import { diagnose, type Load, type Reading, TIGHT_SHARE } from '../doctor/diagnosis.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
@@ -25,6 +26,11 @@ const WORKLOAD: Flags = {
     help: 'Subscribers that each reaches.',
     default: String(LOAD.deliveriesPerMessage),
   },
+  publishers: {
+    value: 'COUNT',
+    help: 'Identities that publish them: one has limits of its own.',
+    default: 'a client each',
+  },
 };
 
 export const doctor: Command = {
@@ -33,7 +39,8 @@ export const doctor: Command = {
   usage: '[--connections COUNT] [--messages-per-second COUNT] [--deliveries-per-message COUNT]',
   description: [
     'Reads with your credentials of AWS what the account may do in a Region, and changes nothing. The first line is the',
-    'quota that the load meets first. The exit code is 1 when the load does not fit.',
+    'quota that the load meets first. The exit code is 1 when the load does not fit. Then come the flags with which a',
+    'deployment carries it.',
   ].join('\n'),
   flags: { Account: ACCOUNT, Load: WORKLOAD },
   async run(values) {
@@ -41,7 +48,9 @@ export const doctor: Command = {
       throw new UsageError(`\`apus doctor\` takes only flags, not "${values.positionals[0]}".`);
     const load = loadFrom(values);
     const readings = diagnose(await quotas(values.text('region')), load);
-    console.log(report(readings, load));
+    const publishers = values.count('publishers') ?? Math.max(1, load.connections);
+    if (publishers === 0) throw new UsageError('--publishers is 1 or more.');
+    console.log([report(readings, load), '', ...deploymentOf(load, publishers)].join('\n'));
     return readings.some(({ share }) => share > 1) ? 1 : 0;
   },
 };
@@ -69,6 +78,12 @@ function report(readings: readonly Reading[], load: Load): string {
   const lines = readings.map(lineOf);
   const tight = readings.filter(({ share }) => share > TIGHT_SHARE);
   return [verdictOf(readings, load), '', ...lines, ...tight.flatMap(adviceOf)].join('\n');
+}
+
+function deploymentOf(load: Load, publishers: number): readonly string[] {
+  const flags = deploymentFlags(load, publishers);
+  if (flags.length === 0) return ['A deployment carries it with its defaults.'];
+  return ['A deployment carries it, and half as much again, with', `  npm run deploy -- ${flags.join(' ')}`];
 }
 
 function verdictOf([first]: readonly Reading[], { messagesPerSecond }: Load): string {
