@@ -29,17 +29,22 @@ const IDLE_CONNECTIONS = 10_000;
 const FAN_OUT_WINDOW = 10;
 const PAIR_WINDOW = 4;
 const PAIRS = 100;
+const TOPICS = 5;
 
 /** Every case at its full size: `scale` makes smaller ones. MQTT 3.1.1, which all of the brokers speak. */
 export const CASES: readonly Case[] = [
   idle(),
-  pacedPairs(),
+  pacedPairs('p2p', 1),
+  pacedPairs('p2p-10', 10),
   ...([0, 1, 2] as const).map(saturatedPairs),
   fanIn(),
   fanOut(200, 0),
   fanOut(200, 1),
   fanOut(200, 2),
   fanOut(1_000, 0),
+  fanOutOfTopics(200, 1),
+  fanOutOfTopics(1_000, 0),
+  fanOutOfTopics(1_000, 1),
   shared(),
 ];
 
@@ -58,13 +63,14 @@ function idle(): Case {
   );
 }
 
-function pacedPairs(): Case {
-  return caseOf('p2p', '1,000 publishers to 1,000 subscribers, 1/s each, QoS 1', 'paced', [
+function pacedPairs(name: string, perSecond: number): Case {
+  const title = `1,000 publishers to 1,000 subscribers, ${perSecond}/s each, QoS 1`;
+  return caseOf(name, title, 'paced', [
     { name: 'subscribers', clients: 1_000, subscribe: { filters: ['test/{client}'], qos: 1 } },
     {
       name: 'publishers',
       clients: 1_000,
-      publish: { topic: 'test/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond: 1 },
+      publish: { topic: 'test/{client}', qos: 1, payloadBytes: PAYLOAD_BYTES, perSecond },
     },
   ]);
 }
@@ -107,6 +113,22 @@ function fanOut(subscribers: number, qos: Qos): Case {
       scales: false,
       subscribe: { filters: ['news'], qos },
       publish: { topic: 'news', qos, payloadBytes: PAYLOAD_BYTES, window: FAN_OUT_WINDOW },
+    },
+  ]);
+}
+
+/** The same with five publishers, each on a topic of its own, which all the others hear. */
+function fanOutOfTopics(subscribers: number, qos: Qos): Case {
+  const title = `${TOPICS} topics to ${count(subscribers)}, QoS ${qos}, as fast as it goes`;
+  const publishing = { qos, payloadBytes: PAYLOAD_BYTES, window: FAN_OUT_WINDOW };
+  return caseOf(`topics-${subscribers}-qos${qos}`, title, 'saturated', [
+    { name: 'subscribers', clients: subscribers, subscribe: { filters: ['topics/+'], qos } },
+    {
+      name: 'publishers',
+      clients: TOPICS,
+      scales: false,
+      subscribe: { filters: ['topics/{client}'], qos },
+      publish: { topic: 'topics/{client}', ...publishing },
     },
   ]);
 }

@@ -31,6 +31,7 @@ export function reportText({ options, contenders, results, ...facts }: BenchFact
       `- Command: \`${command}\`, ${startedAt.toISOString().slice(0, 10)}, ${minutes.toFixed(0)} minutes.`,
       `- Machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB, ${machine.system}; brokers and generator on it together.`,
       `- Brokers: ${contenders.map(({ kind, prepared }) => `${kind.title} ${prepared.version} (${kind.language})`).join(', ')}.`,
+      ...contenders.flatMap(({ prepared }) => (prepared.remark === undefined ? [] : `- ${prepared.remark}`)),
       `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${options.seconds} s of messages in each case${size}; ${options.processes} generator ${options.processes === 1 ? 'process' : 'processes'}.`,
     ].join('\n'),
     tablesText(

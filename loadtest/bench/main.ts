@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandError, UsageError } from '../src/cli/cli-error.ts';
 import { stopSignal } from '../src/cli/stop-signal.ts';
@@ -75,14 +75,22 @@ function isTimeFor(lastMs: number, fromMs: number, { minutesMax }: BenchOptions)
   return performance.now() - fromMs + lastMs <= minutesMax * 60_000;
 }
 
-async function prepareAll({ brokers }: BenchOptions, stop: AbortSignal): Promise<readonly Contender[]> {
+async function prepareAll(
+  { brokers, programs }: BenchOptions,
+  stop: AbortSignal,
+): Promise<readonly Contender[]> {
   const contenders: Contender[] = [];
   for (const kind of brokers) {
     if (stop.aborted) return [];
     const folder = join(CACHE, kind.name);
     mkdirSync(folder, { recursive: true });
     try {
-      contenders.push({ kind, prepared: await kind.prepare({ folder, root: ROOT, say, stop }) });
+      const program = programs[kind.name];
+      const place = { folder, root: ROOT, program: program && resolve(program), say, stop };
+      const prepared = await kind.prepare(place);
+      say(`${kind.title} ${prepared.version}${program === undefined ? '' : `, ${program}`}`);
+      if (prepared.remark !== undefined) say(prepared.remark);
+      contenders.push({ kind, prepared });
     } catch (error) {
       if (!(error instanceof CannotInstall)) throw error;
       say(`Without ${kind.title}: ${error.message}`);

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../src/cli/cli-error.ts';
 import type { BrokerKind } from './brokers/broker.ts';
-import { BROKERS } from './brokers/index.ts';
+import { BROKERS, NAMED_ONLY } from './brokers/index.ts';
 import { CASES, type Case } from './cases.ts';
 
 /** How the benchmark runs this time. */
 export interface BenchOptions {
   readonly brokers: readonly BrokerKind[];
+  /** Programs to take instead of what would be installed, by the broker's name. */
+  readonly programs: Readonly<Record<string, string>>;
   readonly cases: readonly Case[];
   readonly rounds: number;
   /** How long messages are published in each case. */
@@ -22,6 +24,8 @@ export interface BenchOptions {
 const FLAGS = {
   quick: { type: 'boolean' },
   brokers: { type: 'string' },
+  mosquitto: { type: 'string' },
+  before: { type: 'string' },
   cases: { type: 'string' },
   rounds: { type: 'string' },
   seconds: { type: 'string' },
@@ -38,6 +42,8 @@ Usage: npm run bench -- [FLAGS]
 
   --quick            One round of Apus, Mosquitto and aedes, smaller and shorter: within 3 minutes.
   --brokers A,B      Of ${BROKERS.map(({ name }) => name).join(', ')}. Default: all that this machine can install.
+  --mosquitto PATH   The Mosquitto to compare with. Default: the installed one, or Debian's package.
+  --before PATH      Another build of Apus (its apus.js) to compare with, such as the one before a change.
   --cases A,B        Of ${CASES.map(({ name }) => name).join(', ')}. Default: all.
   --rounds N         Rounds, of which medians are taken. Default: 3.
   --seconds N        How long messages are published in each case. Default: 3.
@@ -54,9 +60,18 @@ export function optionsFrom(args: readonly string[], cores: number): BenchOption
   const values = parsed(args);
   if (values.help === true) return undefined;
   const isQuick = values.quick === true;
+  const { mosquitto, before } = values;
+  const programs: Readonly<Record<string, string>> = {
+    ...(mosquitto !== undefined && { mosquitto }),
+    ...(before !== undefined && { before }),
+  };
   const names = values.brokers ?? (isQuick ? 'apus,mosquitto,aedes' : undefined);
   return {
-    brokers: chosen('brokers', names, BROKERS),
+    brokers: [
+      ...chosen('brokers', names, BROKERS),
+      ...NAMED_ONLY.filter(({ name }) => programs[name] !== undefined),
+    ],
+    programs,
     cases: chosen('cases', values.cases, CASES),
     rounds: number('rounds', values.rounds, 1, 20) ?? (isQuick ? 1 : 3),
     seconds: number('seconds', values.seconds, 0.5, 60) ?? (isQuick ? 1.5 : 3),

@@ -19,6 +19,8 @@ export interface BrokerKind {
 export interface Place {
   /** The broker's own folder, which git ignores. It exists. */
   readonly folder: string;
+  /** The broker's program, where the command line names one: it is taken instead of what would be installed. */
+  readonly program: string | undefined;
   /** The repository. */
   readonly root: string;
   readonly say: (line: string) => void;
@@ -27,6 +29,8 @@ export interface Place {
 
 export interface PreparedBroker {
   readonly version: string;
+  /** A sentence that readers of this version's figures need. @default none */
+  readonly remark?: string;
   /** How to start it with one WebSocket listener on 127.0.0.1, without authentication, nothing kept on disk. */
   launch(port: number): Launch;
 }

@@ -6,22 +6,32 @@ import { type BrokerKind, CannotInstall, type Place } from './broker.ts';
 /** Where Debian's package has it. */
 const INSTALLED = '/usr/sbin/mosquitto';
 
-/** Debian's package: the one of this system, or, where there is none, unpacked into the folder without privileges. */
+/** The first version whose WebSockets are its own, and no more those of libwebsockets. */
+const FAST_SINCE = [2, 1] as const;
+
+/**
+ * The program that the command line names; else Debian's package: the one of this system, or, where there is none,
+ * unpacked into the folder without privileges.
+ */
 export const mosquitto: BrokerKind = {
   name: 'mosquitto',
   title: 'Mosquitto',
   language: 'C',
   hasSharedSubscriptions: true,
   async prepare(place) {
-    const { folder } = place;
-    const isInstalled = existsSync(INSTALLED);
-    if (!isInstalled) await once(place, 'debian', 'Mosquitto from Debian packages', () => unpack(place));
-    const command = isInstalled ? INSTALLED : join(folder, INSTALLED);
-    const environment = isInstalled ? {} : { LD_LIBRARY_PATH: librariesOf(folder) };
+    const { folder, program } = place;
+    if (program !== undefined && !existsSync(program)) throw new CannotInstall(`there is no ${program}`);
+    const found = program ?? (existsSync(INSTALLED) ? INSTALLED : undefined);
+    if (found === undefined)
+      await once(place, 'debian', 'Mosquitto from Debian packages', () => unpack(place));
+    const command = found ?? join(folder, INSTALLED);
+    const environment = found === undefined ? { LD_LIBRARY_PATH: librariesOf(folder) } : {};
     const help = [...assignments(environment), command, '-h'];
+    // Mosquitto 2.0 shows its help with exit code 3.
+    const version = versionOf(await run({ command: 'env', args: help, cwd: folder, fineCodes: [1, 3] }));
     return {
-      // Mosquitto 2.0 shows its help with exit code 3.
-      version: versionOf(await run({ command: 'env', args: help, cwd: folder, fineCodes: [1, 3] })),
+      version,
+      ...(isSlow(version) && { remark: SLOW }),
       launch(port) {
         const configuration = join(folder, `mosquitto-${port}.conf`);
         writeFileSync(configuration, configurationFor(port));
@@ -69,6 +79,15 @@ function librariesOf(folder: string): string {
 
 function assignments(environment: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+}
+
+const SLOW =
+  'Mosquitto before 2.1 speaks WebSocket through libwebsockets and is several times slower for small exchanges than 2.1: compare with a newer one by `--mosquitto PATH`.';
+
+/** Whether the version is known, and before the one with WebSockets of its own. */
+export function isSlow(version: string): boolean {
+  const [major = Number.NaN, minor = Number.NaN] = version.split('.').map(Number);
+  return major < FAST_SINCE[0] || (major === FAST_SINCE[0] && minor < FAST_SINCE[1]);
 }
 
 function versionOf(help: string): string {

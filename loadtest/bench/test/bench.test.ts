@@ -4,6 +4,7 @@ import { localWorker } from '../../src/generator/worker-handles.ts';
 import { clientPlan, planOf } from '../../src/scenario/plan.ts';
 import { brokerForTest } from '../../test/support.ts';
 import { BROKERS } from '../brokers/index.ts';
+import { isSlow } from '../brokers/mosquitto.ts';
 import { CASES, type Case } from '../cases.ts';
 import { measureCase, type Sample } from '../measure-case.ts';
 import { optionsFrom } from '../options.ts';
@@ -137,6 +138,12 @@ describe('the command line', () => {
     expect(optionsFrom(['--help'], 2)).toBeUndefined();
   });
 
+  it('takes the Mosquitto that it is given, and another build of Apus beside the others', () => {
+    const options = optionsFrom(['--brokers', 'apus', '--mosquitto', 'm', '--before', 'old/apus.js'], 2);
+    expect(options?.programs).toEqual({ mosquitto: 'm', before: 'old/apus.js' });
+    expect(options?.brokers.map(({ name }) => name)).toEqual(['apus', 'before']);
+  });
+
   it.each([
     [['--brokers', 'apus,kafka'], /--brokers takes names of apus, mosquitto.*not "kafka"/],
     [['--cases', ''], /--cases takes names/],
@@ -149,6 +156,16 @@ describe('the command line', () => {
 });
 
 describe('programs that are installed', () => {
+  it.each([
+    ['1.6.9', true],
+    ['2.0.11', true],
+    ['2.1.2', false],
+    ['3.0.0', false],
+    ['unknown', false],
+  ])('Mosquitto %s is one that speaks WebSocket slowly: %s', (version, isOne) => {
+    expect(isSlow(version)).toBe(isOne);
+  });
+
   it('name the version that the table names', () => {
     const read = (path: string) => readFileSync(new URL(`../programs/${path}`, import.meta.url), 'utf8');
     const source = (name: string) => readFileSync(new URL(`../brokers/${name}.ts`, import.meta.url), 'utf8');

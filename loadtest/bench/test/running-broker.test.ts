@@ -65,6 +65,7 @@ describe('installing', () => {
   const place = (folder: string) => ({
     folder,
     root: folder,
+    program: undefined,
     say: () => {},
     stop: new AbortController().signal,
   });
