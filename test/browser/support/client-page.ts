@@ -31,22 +31,17 @@ export class ClientPage {
   /** Scripts that failed, and what the Content Security Policy forbade. */
   readonly complaints: string[] = [];
 
-  /** Whether the browser's memory was made for this page, and goes with it. */
-  readonly #isAlone: boolean;
-
-  private constructor(page: Page, isAlone: boolean) {
+  private constructor(page: Page) {
     this.page = page;
-    this.#isAlone = isAlone;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text());
     });
   }
 
-  static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<ClientPage> {
+  static async open(page: Page, url: string, options: PageOptions = {}): Promise<ClientPage> {
     const { width = 1440, height = 900, colorScheme = 'light', motion = false } = options;
-    const context = options.context ?? (await browser.newContext());
-    const client = new ClientPage(await context.newPage(), options.context === undefined);
+    const client = new ClientPage(page);
     // Shorter than a test may take, so that what was not found is named.
     client.page.setDefaultTimeout(PATIENCE_MS);
     await client.page.emulateMedia({ colorScheme, reducedMotion: motion ? 'no-preference' : 'reduce' });
@@ -234,9 +229,5 @@ export class ClientPage {
   async overflow(): Promise<number> {
     await this.#viewIsDrawn();
     return (await this.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number;
-  }
-
-  async close(): Promise<void> {
-    await (this.#isAlone ? this.page.context().close() : this.page.close());
   }
 }

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { launchChromium, whyNoBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
+import { Pages } from './pages.ts';
 import { BuiltClient, type Served } from './served-client.ts';
 
 /** One for all files of a worker, whose end it ends with: to start it takes longer than most tests. */
@@ -13,6 +14,7 @@ export class ClientSuite {
   #built: BuiltClient | undefined;
   #served: Served | undefined;
   #browser: Browser | undefined;
+  #pages: Pages | undefined;
   #other: MqttClient | undefined;
   readonly #opened: ClientPage[] = [];
 
@@ -35,18 +37,21 @@ export class ClientSuite {
     this.#served = await this.#built.serve();
     chromium ??= launchChromium();
     this.#browser = await chromium;
+    this.#pages = new Pages(this.#browser, this.#served.pageUrl);
     this.#other = await connectAsync(this.#served.nodeUrl, { protocolVersion: 5 });
   }
 
   /** Also what has been started by a `start` that failed. */
   async stop(): Promise<void> {
+    await this.#pages?.close();
     await this.#other?.endAsync();
     await this.#served?.stop();
   }
 
-  /** A page that is closed behind the test, which fails if the page had complaints. */
+  /** A page that the test has for itself. The test fails if the page has complaints. */
   async openUrl(url: string, options: PageOptions = {}): Promise<ClientPage> {
-    const client = await ClientPage.open(started(this.#browser), url, options);
+    const page = await (options.context?.newPage() ?? started(this.#pages).take());
+    const client = await ClientPage.open(page, url, options);
     this.#opened.push(client);
     return client;
   }
@@ -70,10 +75,11 @@ export class ClientSuite {
 
   /** Closes what the test has opened. Resolves with what the pages complained of. */
   async closePages(failedTest: string | undefined): Promise<string[]> {
-    const pages = this.#opened.splice(0);
-    if (failedTest !== undefined) await pages[0]?.takeScreenshot(`failed-${failedTest}`);
-    for (const client of pages) await client.close();
-    return pages.flatMap(({ complaints }) => complaints);
+    const opened = this.#opened.splice(0);
+    if (failedTest !== undefined) await opened[0]?.takeScreenshot(`failed-${failedTest}`);
+    const complaints = opened.flatMap((client) => client.complaints);
+    for (const { page } of opened) await started(this.#pages).giveBack(page);
+    return complaints;
   }
 }
 
