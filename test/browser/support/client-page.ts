@@ -187,6 +187,7 @@ export class ClientPage {
     return (await this.page.evaluate(`
       axe.run(document, {
         runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        resultTypes: ['violations'],
       }).then(({ violations }) => violations.map(
         ({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | '),
       ))
