@@ -15,7 +15,7 @@ import { requireSameRegion, settingsFrom } from './read-settings.ts';
 import { findStack, isUsable, repair, repairOf, requireOurs } from './stack-state.ts';
 import { type Outputs, summaryOf } from './summary.ts';
 
-const EXTRAS = { help: { help: 'Shows this.' } };
+const EXTRAS = { help: { help: 'Shows this text.' } };
 
 const HELP = `npm run deploy -- [flags]
 

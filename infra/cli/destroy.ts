@@ -18,7 +18,7 @@ const EXTRAS = {
   'delete-data': {
     help: 'Deletes the table and the secrets as well, for good: sessions, messages, every token.',
   },
-  help: { help: 'Shows this.' },
+  help: { help: 'Shows this text.' },
 };
 
 const HELP = `npm run destroy -- [flags]

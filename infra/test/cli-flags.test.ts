@@ -5,7 +5,7 @@ import { summaryOf } from '../cli/summary.ts';
 import { targetOf } from '../lib/context.ts';
 import { flagOf, SETTING_NAMES } from '../lib/settings.ts';
 
-const EXTRAS = { help: { help: 'Shows this.' } };
+const EXTRAS = { help: { help: 'Shows this text.' } };
 
 describe('flags', () => {
   it('become context under their names in camel case', () => {

@@ -51,7 +51,7 @@ export const FLAGS = {
     value: undefined,
     help: 'Exit code 1 when a message is lost or out of order, or a goal is missed.',
   },
-  help: { value: undefined, help: 'Shows this.' },
+  help: { value: undefined, help: 'Shows this text.' },
 } as const satisfies Record<string, { readonly value: string | undefined; readonly help: string }>;
 
 export type FlagName = keyof typeof FLAGS;

@@ -6,7 +6,7 @@ import { COMMANDS } from './commands/commands.ts';
 import { parseFlags, UsageError } from './commands/flags.ts';
 import { helpOfFlags } from './commands/help.ts';
 
-const HELP = { help: { short: 'h', help: 'Shows this.' } };
+const HELP = { help: { short: 'h', help: 'Shows this text.' } };
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;

@@ -8,12 +8,12 @@ import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './ope
 const FOR_MAX = '3650d';
 
 const BAN: Flags = {
-  for: { value: 'TIME', help: 'How long: 30s, 15m, 12h, 7d.', default: 'until `apus unban`' },
-  reason: { value: 'TEXT', help: 'Why, for those who look at the list. The client is not told.' },
-  by: { value: 'NAME', help: 'Who bans, for the same.' },
+  for: { value: 'TIME', help: 'How long the ban lasts: 30s, 15m, 12h, 7d.', default: 'until `apus unban`' },
+  reason: { value: 'TEXT', help: 'The reason, shown in the list of bans. The client does not see it.' },
+  by: { value: 'NAME', help: 'The name of the operator, shown in the list of bans.' },
   'issued-before': {
     value: 'TIME',
-    help: 'With --user: refuses only the credentials that were issued before (2026-01-31T12:00:00Z, or `now`), and those that do not say when they were.',
+    help: 'With --user: refuses only credentials issued before this time (2026-01-31T12:00:00Z, or `now`), and those without a time of issue.',
   },
 };
 

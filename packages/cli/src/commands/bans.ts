@@ -9,7 +9,7 @@ export const bans: Command = {
   usage: '[--json] [--url URL | --stack NAME]',
   description: '',
   flags: {
-    List: { json: { help: 'A line of JSON for each, with the names that EMQX has for them.' } },
+    List: { json: { help: 'Prints each ban as a line of JSON, with the field names of EMQX.' } },
     Broker: BROKER_FLAGS,
   },
   async run(values) {

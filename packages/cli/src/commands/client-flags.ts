@@ -10,11 +10,11 @@ const VERSIONS = { '5': 5, '3.1.1': 4, '3.1': 3 } as const;
 /** Flags of every command that is a client. */
 export const CLIENT_FLAGS: Command['flags'][string] = {
   url: { value: 'URL', short: 'u', help: 'The broker.', default: URL_DEFAULT },
-  'client-id': { value: 'ID', short: 'i', help: 'Client identifier.', default: 'one of its own' },
+  'client-id': { value: 'ID', short: 'i', help: 'Client identifier.', default: 'a random one' },
   username: { value: 'NAME', help: 'User name.' },
   password: {
     value: 'PASSWORD',
-    help: 'Password. The environment variable APUS_PASSWORD is the safer place for it.',
+    help: 'Password. It is safer in the environment variable APUS_PASSWORD, as other users of the machine can see flags.',
   },
   'mqtt-version': {
     value: Object.keys(VERSIONS).reverse().join('|'),

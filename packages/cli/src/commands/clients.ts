@@ -13,9 +13,9 @@ export const clients: Command = {
     'The token of a client is shown by its `jti`, for `apus ban --token`. A deployment goes over its table.',
   flags: {
     List: {
-      user: { value: 'NAME', help: 'Only the clients of one name.' },
-      count: { value: 'COUNT', help: 'How many at most.', default: String(COUNT_DEFAULT) },
-      json: { help: 'A line of JSON for each.' },
+      user: { value: 'NAME', help: 'Lists only the clients of this user.' },
+      count: { value: 'COUNT', help: 'Lists at most this many.', default: String(COUNT_DEFAULT) },
+      json: { help: 'Prints each client as a line of JSON.' },
     },
     Broker: BROKER_FLAGS,
   },

@@ -35,7 +35,7 @@ const OUTPUT: Flags = {
   },
   usage: {
     value: 'FILE',
-    help: 'Prices what a run was metered to use, instead of an estimate: JSON of kinds of usage, as {"gatewayMessagesIn": 1000}, or {"counters": …, "units": …} of the emulator; - is standard input.',
+    help: 'Prices the metered usage of a run instead of an estimate: JSON of kinds of usage, as {"gatewayMessagesIn": 1000}, or {"counters": …, "units": …} of the emulator; - is standard input.',
   },
   json: { help: 'Prints everything as JSON.' },
   'free-tiers': { help: "Takes the providers' free tiers off, those of an account's first year included." },

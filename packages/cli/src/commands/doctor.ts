@@ -13,17 +13,17 @@ const ACCOUNT: Flags = {
 const WORKLOAD: Flags = {
   connections: {
     value: 'COUNT',
-    help: 'Clients that are connected at the same time.',
+    help: 'How many clients are connected at the same time.',
     default: String(LOAD.connections),
   },
   'messages-per-second': {
     value: 'COUNT',
-    help: 'Messages that all of them publish in a second, one in a frame.',
+    help: 'How many messages all clients publish in a second, each in a frame of its own.',
     default: String(LOAD.messagesPerSecond),
   },
   'deliveries-per-message': {
     value: 'COUNT',
-    help: 'Subscribers that each reaches.',
+    help: 'How many subscribers get each message.',
     default: String(LOAD.deliveriesPerMessage),
   },
   publishers: {

@@ -11,11 +11,11 @@ const URL_DEFAULT = 'http://127.0.0.1:8083';
 export const STACK_FLAGS: Flags = {
   stack: {
     value: 'NAME',
-    help: 'A deployment instead, by the name of its stack: its function is called with your credentials of AWS.',
+    help: 'Operates a deployment on AWS: the name of its stack. The command calls the operator function with your AWS credentials.',
   },
   function: {
     value: 'NAME',
-    help: 'The same by the name or the ARN of the function, its output OperatorName.',
+    help: 'Operates a deployment on AWS: the name or the ARN of its operator function (the output OperatorName of the stack).',
   },
   region: { value: 'REGION', help: 'Where the deployment is.', default: 'that of your AWS profile' },
   tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
@@ -23,10 +23,10 @@ export const STACK_FLAGS: Flags = {
 
 /** Which broker. */
 export const BROKER_FLAGS: Flags = {
-  url: { value: 'URL', short: 'u', help: 'A node, by the address of its page.', default: URL_DEFAULT },
+  url: { value: 'URL', short: 'u', help: 'Operates a node: the address of its page.', default: URL_DEFAULT },
   'api-key-file': {
     value: 'FILE',
-    help: 'The key of its API: the file that it was started with. Not needed on the machine of a node that anybody there may use.',
+    help: 'The file with the key of the node’s API (`apus serve --api-key-file`). A node that needs no key on its own machine is asked without one.',
   },
   ...STACK_FLAGS,
 };
@@ -34,10 +34,10 @@ export const BROKER_FLAGS: Flags = {
 /** The clients that a ban names. */
 export const WHO_FLAGS: Flags = {
   'client-id': { value: 'ID', short: 'i', help: 'A client identifier.' },
-  user: { value: 'NAME', help: 'A name: all clients that have shown to be it.' },
+  user: { value: 'NAME', help: 'A user name: all clients that have authenticated as this user.' },
   token: {
     value: 'JTI',
-    help: 'A token, by its `jti`; or the name of an API key. Other tokens of the same name stay.',
+    help: 'One token, by its `jti`, or one API key, by its name. Other tokens of the same user stay valid.',
   },
   address: { value: 'IP', help: 'An IP address.' },
 };

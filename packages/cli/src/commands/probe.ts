@@ -19,21 +19,25 @@ const DEPLOYMENT: Flags = {
     value: 'TOKEN',
     help: 'A token that may publish and subscribe to apus-probe/# (`apus token`). The environment variable APUS_TOKEN is the safer place for it.',
   },
-  'publish-url': { value: 'URL', help: 'Where backends publish; for large-posts.' },
+  'publish-url': { value: 'URL', help: 'The publish URL of the deployment; large-posts needs it.' },
   'publish-key': {
     value: 'KEY',
-    help: 'Their key. The environment variable APUS_PUBLISH_KEY is the safer place.',
+    help: 'The key of the publish URL. It is safer in the environment variable APUS_PUBLISH_KEY.',
   },
 };
 
 const WHAT: Flags = {
-  only: { value: NAMES.join('|'), multiple: true, help: 'Tries this one, and those that are named as well.' },
+  only: {
+    value: NAMES.join('|'),
+    multiple: true,
+    help: 'Runs only this probe; may be given more than once.',
+  },
   'hold-seconds': {
     value: 'SECONDS',
     help: 'How long redeployment keeps its connections open.',
     default: String(HOLD_SECONDS),
   },
-  'dry-run': { help: 'Says what it would cost, and tries nothing.' },
+  'dry-run': { help: 'Prints what the probes would cost, and runs none.' },
 };
 
 export const probe: Command = {

@@ -13,10 +13,13 @@ const EXPIRY_SECONDS_MAX = 0xffff_ffff;
 const MESSAGE: Flags = {
   topic: { value: 'TOPIC', short: 't', help: 'Topic name. Required.' },
   message: { value: 'TEXT', short: 'm', help: 'Payload; may be empty.' },
-  file: { value: 'FILE', short: 'f', help: 'Payload from a file; - is standard input, as a whole.' },
-  'stdin-lines': { short: 'l', help: 'A message for each line of standard input.' },
+  file: { value: 'FILE', short: 'f', help: 'Reads the payload from a file; - is the whole standard input.' },
+  'stdin-lines': { short: 'l', help: 'Publishes each line of standard input as a message.' },
   qos: { value: '0|1|2', short: 'q', help: 'Quality of service.', default: '0' },
-  retain: { short: 'r', help: 'Keeps the message for later subscribers; an empty one forgets it.' },
+  retain: {
+    short: 'r',
+    help: 'Retains the message for later subscribers; an empty payload deletes the retained message.',
+  },
 };
 
 const PROPERTIES: Flags = {

@@ -13,12 +13,12 @@ const OUTPUT = 'TokenSecretArn';
 export const SECRET_FLAGS: Flags = {
   'secret-file': {
     value: 'FILE',
-    help: 'The file that holds it: `secretFile` of the configuration of `apus serve --identity`.',
+    help: 'The file with the secret: `secretFile` in the configuration of `apus serve --identity`.',
   },
   stack: { value: 'NAME', help: 'The secret of a deployment, by the name of its stack.' },
   'secret-id': {
     value: 'ID',
-    help: 'A secret of AWS Secrets Manager, by name or ARN. Without any of these it is asked for, or read from standard input.',
+    help: 'A secret of AWS Secrets Manager, by name or ARN. Without any of these flags the command asks for the secret, or reads it from standard input.',
   },
   region: { value: 'REGION', help: 'Where the deployment is.', default: 'that of your AWS profile' },
 };

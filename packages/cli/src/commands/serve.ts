@@ -21,13 +21,13 @@ const GATEWAY_PORT = 8084;
 const LISTENING: Flags = {
   host: {
     value: 'ADDRESS',
-    help: 'Address to listen at; 0.0.0.0 for every one of this machine.',
+    help: 'Address to listen at; 0.0.0.0 for all addresses of this machine.',
     default: '127.0.0.1',
   },
   port: {
     value: 'PORT',
     short: 'p',
-    help: 'Port of the node door and the page; 0 for any free one.',
+    help: 'Port of the node door and the web client; 0 takes any free port.',
     default: String(PORT),
   },
   'gateway-port': {
@@ -35,7 +35,7 @@ const LISTENING: Flags = {
     help: 'Port of the gateway door: the Lambda handlers behind an emulator of API Gateway.',
     default: String(GATEWAY_PORT),
   },
-  'no-gateway': { help: 'Opens the node door alone.' },
+  'no-gateway': { help: 'Opens the node door only.' },
 };
 
 const ACCESS: Flags = {
@@ -45,25 +45,25 @@ const ACCESS: Flags = {
   },
   users: {
     value: 'FILE',
-    help: 'Users, their passwords and what they may do; read again when it changes. Without it anybody may do anything, from this machine only.',
+    help: 'File with users, their passwords and their permissions; the broker reads it again when it changes. Without it every client on this machine may do everything, and clients on other machines cannot connect.',
   },
-  'allow-anonymous': { help: 'Lets anybody in, from other machines too.' },
+  'allow-anonymous': { help: 'Lets every client connect without credentials, also from other machines.' },
   'trusted-proxy': {
     value: 'ADDRESS',
     multiple: true,
-    help: 'A proxy before the node door, as 192.0.2.1 or 10.0.0.0/8: its X-Forwarded-For says where clients come from.',
+    help: 'Address of a proxy in front of the node door, as 192.0.2.1 or 10.0.0.0/8: the broker takes client addresses from its X-Forwarded-For header.',
   },
   'allow-origin': {
     value: 'ORIGIN',
     multiple: true,
-    help: 'Web pages that may connect, as https://app.example, while anybody is let in; those of this machine always may.',
+    help: 'Origin of web pages that may connect without credentials, as https://app.example; pages of this machine always may.',
   },
 };
 
 const BEHAVIOUR: Flags = {
   data: {
     value: 'DIRECTORY',
-    help: 'Keeps sessions, their queues and retained messages there, also over a crash. Without it they end with the process.',
+    help: 'Keeps sessions, their queues and retained messages in this directory; they survive a crash. Without it they end with the process.',
   },
   streams: {
     value: 'FILE',
@@ -79,11 +79,11 @@ const BEHAVIOUR: Flags = {
     help: 'Answer to clients that ask for Response Information; %c is the client identifier.',
   },
   counters: {
-    help: 'Answers /counters to programs on this machine: what the gateway door would be billed for, and the CPU time and memory of this process.',
+    help: 'Serves /counters to programs on this machine: the usage that AWS would bill for the gateway door, and the CPU time and memory of this process.',
   },
   'api-key-file': {
     value: 'FILE',
-    help: 'Opens /api/v5 (clients, subscriptions, figures) to whoever shows the key in the file. Without it only this machine may ask, and nobody where clients need a password or other machines can connect.',
+    help: 'File with a key: programs that send it may use /api/v5 (clients, subscriptions, figures). Without it programs on this machine may use the API, unless clients need credentials or other machines can connect: then the API is closed.',
   },
   'log-level': { value: LOG_LEVELS.join('|'), help: 'What is logged to standard error.', default: 'info' },
 };

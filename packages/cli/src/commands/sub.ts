@@ -26,11 +26,11 @@ const SUBSCRIPTION: Flags = {
     value: 'N|TIME',
     help: 'First the last N messages of each topic, or those of the last 10s, 5m, 2h, 1d: of topics that a stream keeps (MQTT 5).',
   },
-  keep: { help: 'Goes on with the session of an earlier run, and keeps it (needs --client-id).' },
+  keep: { help: 'Resumes the session of an earlier run, and keeps it after this one (needs --client-id).' },
 };
 
 const OUTPUT: Flags = {
-  count: { value: 'N', short: 'c', help: 'Ends after so many messages.' },
+  count: { value: 'N', short: 'c', help: 'Ends after this many messages.' },
   verbose: { short: 'v', help: 'Puts the topic before each payload.' },
   json: { help: 'Prints each message as one line of JSON.' },
 };

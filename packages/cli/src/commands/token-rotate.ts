@@ -12,7 +12,7 @@ import { secretPlaceFrom } from './secret-place.ts';
 
 export const ROTATE_FLAGS: Flags = {
   finish: {
-    help: 'Drops the former secret: tokens that it has signed are refused. When they have expired, or at once if it has become known.',
+    help: 'Removes the former secret: the broker then refuses the tokens that were signed with it. Do this when they have expired, or at once if the secret has leaked.',
   },
 };
 

@@ -15,13 +15,13 @@ const EXPIRES_SECONDS_MAX = 30 * 86_400;
 const JTI_BYTES = 8;
 
 const TOKEN: Flags = {
-  sub: { value: 'NAME', help: 'Who the token stands for; %u in topic filters. Required.' },
+  sub: { value: 'NAME', help: 'The user of the token; topic filters name it as %u. Required.' },
   ...RULE_FLAGS,
-  expires: { value: 'TIME', help: 'How long it is valid: 30s, 15m, 12h, 7d.', default: '1h' },
+  expires: { value: 'TIME', help: 'How long the token is valid: 30s, 15m, 12h, 7d.', default: '1h' },
   tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
   jti: {
     value: 'ID',
-    help: 'The name of this one token, by which it can be revoked: `apus ban --token ID`.',
+    help: 'An identifier of this token (`jti`), by which you can revoke it: `apus ban --token ID`.',
     default: 'one by chance',
   },
 };
