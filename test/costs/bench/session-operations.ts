@@ -257,14 +257,24 @@ export const DISCONNECT_PERSISTENT: BenchOperation = {
   },
 };
 
+/** A session that ends with its connection waits a minute for its client. */
+const ENDS_AFTER_MS = 61_000;
+
 export const LOSS: BenchOperation = {
   name: 'Connection lost, clean, one filter',
   deliveries: NO_DELIVERY,
   floor: { in: 0, out: 0 },
+  isTimed: true,
   async prepare(world, topic) {
+    // Sessions that were lost before end now.
+    await world.pass(ENDS_AFTER_MS);
     const client = await connected(world);
     await client.exchange(subscribe(topic, { qos: 1 }));
-    return () => client.vanish();
+    return async () => {
+      await client.vanish();
+      await world.settle();
+      await world.pass(ENDS_AFTER_MS);
+    };
   },
 };
 
@@ -287,6 +297,7 @@ export const WILL: BenchOperation = {
       await world.settle();
       await world.pass(WILL_AFTER_MS);
       await watcher.nextPush();
+      await world.pass(ENDS_AFTER_MS);
     };
   },
 };
