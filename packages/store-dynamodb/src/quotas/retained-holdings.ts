@@ -3,7 +3,7 @@ import { BYTES_SAMPLE, COUNT_CACHE_MS, COUNT_SAMPLE } from '../limits.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import { sampleFor } from './held-sample.ts';
-import type { QuotaHoldings } from './quota-holdings.ts';
+import type { HoldingAccount, QuotaHoldings } from './quota-holdings.ts';
 
 /** A holder that is full has the sweep count it at most so often: TTL removes messages, and nothing counts them down. */
 const COUNT_EVERY_MS = 600_000;
@@ -48,6 +48,12 @@ export class RetainedHoldings {
     return hasRoom;
   }
 
+  /** A tenant is full, perhaps of messages that TTL has removed: the sweep counts them sooner than once a day. */
+  async wantTenantCount(tenant: string): Promise<void> {
+    const holder = { tenant, kind: 'tenant', name: '' } as const;
+    await this.#wantCount(holder, await this.#read(holder));
+  }
+
   /** Whether the message of an item counts for this holder. */
   isOf(limits: RetainedHolder | undefined, tenant: string, item: Item): boolean {
     const holder = retainedHolderIn(tenant, item);
@@ -79,7 +85,7 @@ export class RetainedHoldings {
     known.bytes += bytes;
   }
 
-  async #read(holder: QuotaHolder): Promise<Known> {
+  async #read(holder: HoldingAccount): Promise<Known> {
     const key = quotaHolderKey(holder);
     const nowMs = this.#table.settings.clock.now();
     const known = this.#known.get(key);
@@ -92,7 +98,7 @@ export class RetainedHoldings {
     return read;
   }
 
-  async #wantCount(holder: QuotaHolder, known: Known): Promise<void> {
+  async #wantCount(holder: HoldingAccount, known: Known): Promise<void> {
     const nowMs = this.#table.settings.clock.now();
     if (nowMs - known.countAskedAtMs < COUNT_EVERY_MS) return;
     known.countAskedAtMs = nowMs;

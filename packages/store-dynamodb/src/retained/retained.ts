@@ -188,7 +188,10 @@ export class DynamoRetained implements RetainedStore {
       await this.#holdings.hasRoom(limits.holder, messages, bytes);
     if ((await hasRoom(1, size)) && (await hasHolderRoom(1, size))) return true;
     const old = await this.#table.get({ p: retainedPartition(tenant), s: retainedSort(topicName) });
-    if (!isThere(old) || !(await hasRoom(0, size - sizeOf(old)))) return false;
+    if (!isThere(old) || !(await hasRoom(0, size - sizeOf(old)))) {
+      await this.#holdings.wantTenantCount(tenant);
+      return false;
+    }
     return this.#holdings.isOf(limits.holder, tenant, old)
       ? await hasHolderRoom(0, size - sizeOf(old))
       : await hasHolderRoom(1, size);

@@ -82,6 +82,17 @@ await withService((service) => {
       expect(await put('large', 1, 1_000_000)).toBe(true);
     });
 
+    it('has the sweep count what is there, where a tenant has as many as it may', async () => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const wish = async () => (await stores.sweepScan.page(0, 1, undefined)).found;
+      const wanted = { kind: 'holdings', account: { tenant, kind: 'tenant', name: '' }, isCountWanted: true };
+      await stores.retained.put(tenant, messageOf(1), upTo(100));
+      expect(await wish()).not.toContainEqual(wanted);
+      expect(await stores.retained.put(tenant, messageOf(2, { topic: 'other' }), upTo(0))).toBe(false);
+      expect(await wish()).toContainEqual(wanted);
+    });
+
     it('to a topic as long as MQTT allows is found by its name and by wildcards', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
