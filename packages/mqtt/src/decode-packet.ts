@@ -1,7 +1,7 @@
 import { packetTypeOf, type Role } from './fixed-header.ts';
 import { fixedHeaderLength, packetLength } from './framer.ts';
 import { fromMqttPacket } from './from-mqtt-packet.ts';
-import { inspect } from './inspect.ts';
+import { type InspectedType, inspect } from './inspect.ts';
 import { PACKET_SIZE_MAX } from './limits.ts';
 import type { Packet, PacketType, ProtocolVersion } from './packets.ts';
 import { readAcknowledgement } from './read-acknowledgement.ts';
@@ -26,17 +26,24 @@ export function decodePacket(
   if (length !== bytes.length) {
     return new Violation(ReasonCode.MalformedPacket, `${bytes.length} bytes are not one packet`);
   }
-  return decodeFramed(bytes, version, receiver);
+  return decodeRange(bytes, 0, bytes.length, version, receiver, false);
 }
 
-/** Decodes a packet that the framer has cut: its first byte and its length are known to be right. */
-export function decodeFramed(
+/**
+ * Decodes a packet that the framer has cut: its first byte and its length are known to be right.
+ *
+ * @param copies whether binary fields are copies instead of views
+ */
+export function decodeRange(
   bytes: Uint8Array,
+  start: number,
+  end: number,
   version: ProtocolVersion,
   receiver: Role,
+  copies: boolean,
 ): Packet | Violation {
-  const firstByte = bytes[0] ?? 0;
-  const reader = new PacketReader(bytes, fixedHeaderLength(bytes));
+  const firstByte = bytes[start] ?? 0;
+  const reader = new PacketReader(bytes, start + fixedHeaderLength(bytes, start), end, copies);
   const type = packetTypeOf(firstByte);
   switch (type) {
     // These make up nearly all traffic: the strict walk already sees every field of them, so it builds the
@@ -54,12 +61,23 @@ export function decodeFramed(
     case undefined:
       return new Violation(ReasonCode.MalformedPacket, 'Packet type 0 is reserved');
     default: {
-      const inspected = inspect(reader, type, version, receiver);
-      reader.expectEnd();
-      if (reader.violation !== undefined) return reader.violation;
-      return isShortAuth(type, bytes) ? SHORT_AUTH : fromMqttPacket(bytes, version, inspected);
+      const view = bytes.subarray(start, end);
+      return decodeOther(copies ? Buffer.from(view) : view, type, version, receiver);
     }
   }
+}
+
+function decodeOther(
+  bytes: Uint8Array,
+  type: InspectedType,
+  version: ProtocolVersion,
+  receiver: Role,
+): Packet | Violation {
+  const reader = new PacketReader(bytes, fixedHeaderLength(bytes));
+  const inspected = inspect(reader, type, version, receiver);
+  reader.expectEnd();
+  if (reader.violation !== undefined) return reader.violation;
+  return isShortAuth(type, bytes) ? SHORT_AUTH : fromMqttPacket(bytes, version, inspected);
 }
 
 /** mqtt-packet refuses an AUTH without a reason code, which means Success (3.15.2.1). */

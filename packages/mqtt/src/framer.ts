@@ -30,6 +30,10 @@ export class Framer {
   #options: FramerOptions;
   #input: Uint8Array = EMPTY;
   #position = 0;
+  #end = 0;
+  #packet: Uint8Array = EMPTY;
+  #packetStart = 0;
+  #packetEnd = 0;
   /** The beginning of a packet whose end has not come; `#heldLength` bytes of it are filled. */
   #held: Uint8Array = EMPTY;
   #heldLength = 0;
@@ -55,42 +59,87 @@ export class Framer {
     return this.#held.length;
   }
 
-  /** Takes the next bytes; call `next` until it returns `undefined` before pushing again. */
-  push(bytes: Uint8Array): void {
+  /** The bytes in which the packet that `cut` has found stands, from `packetStart` to `packetEnd`. */
+  get packet(): Uint8Array {
+    return this.#packet;
+  }
+
+  get packetStart(): number {
+    return this.#packetStart;
+  }
+
+  get packetEnd(): number {
+    return this.#packetEnd;
+  }
+
+  /** Takes the next bytes; call `next` or `cut` until it returns `undefined` before pushing again. */
+  push(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.#input = bytes;
-    this.#position = 0;
+    this.#position = start;
+    this.#end = end;
+  }
+
+  /** Copies the input that has not been read, since its owner writes to it. Returns how many bytes. */
+  keepInput(): number {
+    this.push(Buffer.from(this.#input.subarray(this.#position, this.#end)));
+    return this.#end;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#letGo();
+    this.#held = EMPTY;
+    this.#heldLength = 0;
+    this.#heldTarget = 0;
   }
 
   /** The next whole packet, or a violation, or `undefined` until more bytes come. */
   next(): Uint8Array | Violation | undefined {
+    const found = this.cut();
+    if (found !== true) return found;
+    return this.#packetStart === 0 && this.#packetEnd === this.#packet.length
+      ? this.#packet
+      : this.#packet.subarray(this.#packetStart, this.#packetEnd);
+  }
+
+  /** The same without a view: true when there is a packet. */
+  cut(): true | Violation | undefined {
     if (this.#heldLength > 0) return this.#fill();
-    if (this.#position >= this.#input.length) return undefined;
-    const length = packetLength(this.#input, this.#position, this.#input.length, this.#options);
+    if (this.#position >= this.#end) return this.#letGo();
+    const length = packetLength(this.#input, this.#position, this.#end, this.#options);
     if (typeof length !== 'number') return length ?? this.#hold(0);
     const end = this.#position + length;
-    if (end > this.#input.length) return this.#hold(length);
-    const packet =
-      this.#position === 0 && end === this.#input.length
-        ? this.#input
-        : this.#input.subarray(this.#position, end);
+    if (end > this.#end) return this.#hold(length);
+    this.#packet = this.#input;
+    this.#packetStart = this.#position;
+    this.#packetEnd = end;
     this.#position = end;
-    return packet;
+    return true;
+  }
+
+  /** All has been read, and nothing of it is kept alive. */
+  #letGo(): undefined {
+    this.#input = EMPTY;
+    this.#packet = EMPTY;
+    this.#position = 0;
+    this.#end = 0;
+    return undefined;
   }
 
   #hold(length: number): undefined {
-    const rest = this.#input.subarray(this.#position);
-    this.#position = this.#input.length;
+    const rest = this.#input.subarray(this.#position, this.#end);
+    this.#position = this.#end;
     this.#held = withRoom(rest, rest.length, rest.length, length);
     this.#heldLength = rest.length;
     this.#heldTarget = length;
     return undefined;
   }
 
-  #fill(): Uint8Array | Violation | undefined {
-    while (this.#position < this.#input.length) {
+  #fill(): true | Violation | undefined {
+    while (this.#position < this.#end) {
       // Until the header is whole its end is unknown, and nothing behind it may be swallowed: one byte at a time.
       const wanted = this.#heldTarget === 0 ? 1 : this.#heldTarget - this.#heldLength;
-      this.#take(Math.min(wanted, this.#input.length - this.#position));
+      this.#take(Math.min(wanted, this.#end - this.#position));
       if (this.#heldTarget === 0) {
         const length = packetLength(this.#held, 0, this.#heldLength, this.#options);
         if (length instanceof Violation) return length;
@@ -111,12 +160,14 @@ export class Framer {
     this.#position += count;
   }
 
-  #release(): Uint8Array {
-    const packet = this.#held.subarray(0, this.#heldLength);
+  #release(): true {
+    this.#packet = this.#held;
+    this.#packetStart = 0;
+    this.#packetEnd = this.#heldLength;
     this.#held = EMPTY;
     this.#heldLength = 0;
     this.#heldTarget = 0;
-    return packet;
+    return true;
   }
 }
 
@@ -184,8 +235,8 @@ function isMqtt5(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /** Where the variable header begins in a whole packet. */
-export function fixedHeaderLength(packet: Uint8Array): number {
+export function fixedHeaderLength(packet: Uint8Array, start = 0): number {
   let index = 1;
-  while (index < FIXED_HEADER_BYTES_MAX && (packet[index] ?? 0) >= 0x80) index += 1;
+  while (index < FIXED_HEADER_BYTES_MAX && (packet[start + index] ?? 0) >= 0x80) index += 1;
   return index + 1;
 }

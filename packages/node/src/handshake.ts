@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type AllowedOrigins, isAllowedOrigin } from '@apus/cloud';
 import type { HandshakeRequest } from '@apus/identity';
+import { upgradeRefusal } from './web-socket/upgrade.ts';
 
 export const MQTT_PATH = '/mqtt';
 
@@ -12,6 +13,8 @@ const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'] as const;
 export interface HandshakeRefusal {
   readonly status: number;
   readonly reason: string;
+  /** Further header lines, each with its end. @default none */
+  readonly headers?: string;
 }
 
 /** The error of a WebSocket request itself, or undefined. */
@@ -29,11 +32,11 @@ export function refusalOf(
       reason: `Web pages of ${origin} may not connect. Allow them with --allow-origin ${origin}`,
     };
   }
-  if (chooseSubprotocol(offeredSubprotocols(request)) === undefined) {
+  if (subprotocolOf(request) === undefined) {
     // [MQTT-6.0.0-3]
     return { status: 400, reason: 'The client has to offer the WebSocket subprotocol "mqtt".' };
   }
-  return undefined;
+  return upgradeRefusal(request);
 }
 
 /** The places where tokens are looked for. Of a parameter that comes twice the last counts, as at API Gateway. */
@@ -47,8 +50,11 @@ export function identifiableRequest(request: IncomingMessage, address: string): 
 }
 
 /** The one that the handshake's answer names [MQTT-6.0.0-4]. */
-export function chooseSubprotocol(offered: ReadonlySet<string>): string | undefined {
-  return SUBPROTOCOLS.find((subprotocol) => offered.has(subprotocol));
+export function subprotocolOf({ headers }: IncomingMessage): string | undefined {
+  const header = headers['sec-websocket-protocol'] ?? '';
+  if (header === SUBPROTOCOLS[0]) return header;
+  const offered = header.split(',').map((name) => name.trim());
+  return SUBPROTOCOLS.find((subprotocol) => offered.includes(subprotocol));
 }
 
 export function pathOf(request: IncomingMessage): string {
@@ -56,13 +62,13 @@ export function pathOf(request: IncomingMessage): string {
 }
 
 /** Answers in HTTP on a socket that was to become a WebSocket, and closes it. */
-export function refuseHandshake(socket: Duplex, { status, reason }: HandshakeRefusal): void {
+export function refuseHandshake(socket: Duplex, { status, reason, headers = '' }: HandshakeRefusal): void {
   const body = `${reason}\n`;
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Refused'}\r\n` +
-      'Connection: close\r\nContent-Type: text/plain; charset=utf-8\r\n' +
+      `Connection: close\r\n${headers}Content-Type: text/plain; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
@@ -72,12 +78,9 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  405: 'Method Not Allowed',
+  426: 'Upgrade Required',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 };
-
-function offeredSubprotocols(request: IncomingMessage): ReadonlySet<string> {
-  const header = request.headers['sec-websocket-protocol'] ?? '';
-  return new Set(header.split(',').map((name) => name.trim()));
-}

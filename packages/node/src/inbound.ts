@@ -1,70 +1,71 @@
 import { type Packet, PacketDecoder, type Violation } from '@apus/mqtt';
 
-/**
- * A frame is decoded in pieces of this size, so that one full of tiny packets becomes a few thousand objects at a
- * time and not a few million.
- */
-const PIECE_BYTES = 64 * 1024;
-
 /** The input of a client that the broker has not yet taken: bytes in, packets out, one after another. */
 export class Inbound {
   readonly #decoder: PacketDecoder;
-  #pieces: Uint8Array[] = [];
-  #packets: readonly (Packet | Violation)[] = [];
-  #position = 0;
-  #bytes = 0;
+  /** Behind the bytes that the decoder has; made when the first wait. */
+  #waiting: Uint8Array[] | undefined;
+  #waitingBytes = 0;
+  /** The decoder has read all that it has got. */
+  #isRead = true;
+  /** Bytes that the decoder has got and keeps, as the broker has not taken all of them. */
+  #keptBytes = 0;
 
   constructor(maximumPacketSize: number, connectBytesMax = maximumPacketSize) {
-    this.#decoder = new PacketDecoder({ maximumPacketSize, connectBytesMax });
-  }
-
-  /** The CONNECT is whole, and has been handed over. */
-  get hasConnect(): boolean {
-    return this.#decoder.protocolVersion !== undefined;
+    // [SEC-MEMORY-1]: a larger CONNECT is refused from its header.
+    this.#decoder = new PacketDecoder({ maximumPacketSize, connectBytesMax, copies: true });
   }
 
   /** Bytes in memory: those that wait, and those of an incomplete packet. */
   get heldBytes(): number {
-    return this.#bytes + this.#decoder.reservedBytes;
+    return this.bytes + this.#decoder.reservedBytes;
   }
 
-  /** Bytes that wait, not counting those of the piece that is being handed over. */
+  /** Bytes that wait. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#waitingBytes + this.#keptBytes;
   }
 
-  /** Packets and WebSocket messages may be cut anywhere [MQTT-6.0.0-2]. */
-  push(bytes: Uint8Array): void {
-    this.#bytes += bytes.length;
-    if (bytes.length <= PIECE_BYTES) {
-      this.#pieces.push(bytes);
+  /**
+   * Packets and WebSocket messages may be cut anywhere [MQTT-6.0.0-2]. The bytes are read in their place: `keep` has to
+   * be called before they are written to.
+   */
+  push(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    if (this.#isRead) {
+      this.#decoder.feed(bytes, start, end);
+      this.#isRead = false;
       return;
     }
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-      this.#pieces.push(bytes.subarray(start, start + PIECE_BYTES));
-    }
+    this.#waiting ??= [];
+    this.#waiting.push(Buffer.from(bytes.subarray(start, end)));
+    this.#waitingBytes += end - start;
   }
 
   /** The next packet, or what the decoder found instead of one; undefined until more bytes come. */
   next(): Packet | Violation | undefined {
     for (;;) {
-      const packet = this.#packets[this.#position];
-      if (packet !== undefined) {
-        this.#position += 1;
-        return packet;
-      }
-      const piece = this.#pieces.shift();
+      const packet = this.#decoder.next();
+      if (packet !== undefined) return packet;
+      this.#isRead = true;
+      this.#keptBytes = 0;
+      const piece = this.#waiting?.shift();
       if (piece === undefined) return undefined;
-      this.#bytes -= piece.length;
-      this.#packets = this.#decoder.push(piece);
-      this.#position = 0;
+      this.#waitingBytes -= piece.length;
+      this.push(piece);
+      this.#keptBytes = piece.length;
     }
   }
 
+  /** Copies the pushed bytes that have not been read. */
+  keep(): void {
+    if (this.#isRead || this.#keptBytes > 0) return;
+    this.#keptBytes = this.#decoder.keepFed();
+  }
+
   clear(): void {
-    this.#pieces = [];
-    this.#packets = [];
-    this.#position = 0;
-    this.#bytes = 0;
+    this.#waiting = undefined;
+    this.#waitingBytes = 0;
+    this.#keptBytes = 0;
+    this.#decoder.end();
   }
 }

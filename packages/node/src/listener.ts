@@ -1,24 +1,24 @@
 import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Bans, Identity, Log } from '@apus/broker';
 import type { AllowedOrigins } from '@apus/cloud';
 import type { HandshakeRefused, Handshakes, HandshakeTaken } from '@apus/identity';
-import { type WebSocket, WebSocketServer } from 'ws';
 import {
-  chooseSubprotocol,
   type HandshakeRefusal,
   identifiableRequest,
   refusalOf,
   refuseHandshake,
+  subprotocolOf,
 } from './handshake.ts';
 import type { NodeLimits } from './limits.ts';
 import type { Links } from './links.ts';
 import { type LinkContext, NodeLink } from './node-link.ts';
 import type { PeerAddresses } from './peer-address.ts';
+import { upgradeAnswer } from './web-socket/upgrade.ts';
 
 export interface ListenerOptions {
   readonly limits: NodeLimits;
-  readonly maximumPacketSize: number;
   readonly allowedOrigins: AllowedOrigins;
   readonly bans: Bans;
   /** Looks at the tokens of handshakes. Absent: none is looked at. */
@@ -34,14 +34,12 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #links: Links;
   readonly #context: LinkContext;
-  readonly #webSockets: WebSocketServer;
   #stopping = false;
 
   constructor(server: Server, links: Links, context: LinkContext, options: ListenerOptions) {
     this.#options = options;
     this.#links = links;
     this.#context = context;
-    this.#webSockets = createWebSocketServer(options);
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
@@ -102,9 +100,13 @@ export class Listener {
   }
 
   #accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity | undefined): void {
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#open(webSocket, request, socket, identity),
-    );
+    // The client has gone meanwhile.
+    if (!socket.readable || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    socket.write(upgradeAnswer(request, subprotocolOf(request) ?? ''));
+    this.#open(request, socket as Socket, head, identity);
   }
 
   #banned(request: IncomingMessage): { status: number; reason: string } | undefined {
@@ -119,40 +121,18 @@ export class Listener {
     return { status: 503, reason: `This broker has ${connectionsMax} connections and takes no more.` };
   }
 
-  #open(
-    webSocket: WebSocket,
-    request: IncomingMessage,
-    socket: Duplex,
-    identity: Identity | undefined,
-  ): void {
+  #open(request: IncomingMessage, socket: Socket, head: Buffer, identity: Identity | undefined): void {
     const { addresses, log, connectionId } = this.#options;
     const id = connectionId();
     const peer = { ...addresses.of(request), ...(identity !== undefined && { identity }) };
     const { address } = peer;
-    this.#links.add(new NodeLink(this.#context, id, peer, webSocket, socket));
+    const link = new NodeLink(this.#context, id, peer, socket);
+    this.#links.add(link);
     log.debug('opened', { connectionId: id, address });
     if (addresses.isForwardedInVain(request)) {
       const reason = 'X-Forwarded-For counts only where --trusted-proxy names who sends it';
       log.info('forwarded-for-ignored', { address, reason });
     }
+    link.begin(head);
   }
-}
-
-/** Pieces of one message that `ws` gathers: 8 MiB in packets of 1,400 bytes are 6,000. Each costs more than it holds. */
-const BUFFERED_CHUNKS_MAX = 16 * 1024;
-
-function createWebSocketServer({ limits, maximumPacketSize }: ListenerOptions): WebSocketServer {
-  const options = {
-    noServer: true,
-    clientTracking: false,
-    // Frames are written past `ws` (see outbox.ts), which only works uncompressed.
-    perMessageDeflate: false,
-    maxPayload: Math.max(limits.webSocketMessageBytesMax, maximumPacketSize),
-    maxBufferedChunks: BUFFERED_CHUNKS_MAX,
-    closeTimeout: limits.closeTimeoutSeconds * 1000,
-    // A text frame is refused, whatever its content.
-    skipUTF8Validation: true,
-    handleProtocols: (offered: Set<string>) => chooseSubprotocol(offered) ?? false,
-  } as const;
-  return new WebSocketServer(options);
 }

@@ -1,30 +1,25 @@
-import type { Duplex } from 'node:stream';
-import type { Broker, ConnectionId, Link, LinkState, Log, Peer, Subscription } from '@apus/broker';
+import type { Socket } from 'node:net';
+import type { Awaitable, Broker, ConnectionId, Link, LinkState, Log, Peer, Subscription } from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
-import { WebSocket } from 'ws';
 import { CloseCode } from './close-code.ts';
 import { Inbound } from './inbound.ts';
-import type { InboundBudget, InboundHolder } from './inbound-budget.ts';
+import type { InboundHolder } from './inbound-budget.ts';
 import type { NodeLimits } from './limits.ts';
-import { type Flusher, Outbox } from './outbox.ts';
-import { LinkRate } from './quotas/link-rate.ts';
-import type { RateQuota } from './quotas/rate-quota.ts';
-import type { Throttle } from './quotas/throttle.ts';
-import { type Reader, Reading } from './reading.ts';
-import type { Scheduler } from './scheduler.ts';
+import { type Flusher, Outbox, type Sender } from './outbox.ts';
+import { type Charged, LinkRate, type LinkRateContext } from './quotas/link-rate.ts';
+import { type Reader, Reading, type ReadingContext } from './reading.ts';
 import { TopicAliases } from './topic-aliases.ts';
-import { Turns } from './turns.ts';
+import { type TurnHandlers, Turns } from './turns.ts';
+import type { FrameViolation } from './web-socket/frame-violation.ts';
+import { WebSocket, type WebSocketHandler, type WebSocketOptions } from './web-socket/web-socket.ts';
 
 /** The parts that all links of a node share. */
-export interface LinkContext {
+export interface LinkContext extends ReadingContext, LinkRateContext {
   readonly broker: Broker;
   readonly log: Log;
-  readonly scheduler: Scheduler;
   readonly flusher: Flusher;
-  readonly inboundBudget: InboundBudget;
   readonly limits: LinkLimits;
-  readonly rateQuota: RateQuota;
-  readonly throttle: Throttle;
+  readonly webSocket: WebSocketOptions;
   /** Called once, when the network connection is gone. */
   readonly ended: (link: NodeLink) => void;
 }
@@ -45,12 +40,12 @@ export interface LinkTraffic {
 }
 
 /** One WebSocket as the broker sees it. */
-export class NodeLink implements Link, Reader, InboundHolder {
+export class NodeLink
+  implements Link, Reader, InboundHolder, TurnHandlers, WebSocketHandler, Sender, Charged
+{
   readonly id: ConnectionId;
   readonly peer: Peer;
   state: LinkState = { phase: 'new' };
-  readonly topicAliases = new Map<number, string>();
-  readonly readers: Map<string, Subscription> = new Map();
   readonly openedAtMs: number;
   readonly traffic: LinkTraffic = { receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentBytes: 0 };
   readonly #context: LinkContext;
@@ -59,51 +54,57 @@ export class NodeLink implements Link, Reader, InboundHolder {
   readonly #reading: Reading;
   readonly #turns: Turns;
   readonly #rate: LinkRate;
+  /** Those that the client has set, and those set towards it: made with the first. */
+  #inboundAliases: Map<number, string> | undefined;
   #outboundAliases: TopicAliases | undefined;
+  #readers: Map<string, Subscription> | undefined;
   #lastPacketAtMs: number;
   #isClosing = false;
   /** The broker was told that this link takes no more, and waits to hear that it does again. */
   #drainWanted = false;
+  /** Packets wait until the client has read what it was sent. */
+  #isStalled = false;
 
-  constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: WebSocket, stream: Duplex) {
+  constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: Socket) {
     this.id = id;
     this.peer = peer;
     this.#context = context;
-    this.#socket = socket;
-    this.#outbox = new Outbox(stream, context.flusher, () => this.#written());
-    const { limits, scheduler, inboundBudget: budget } = context;
+    this.#socket = new WebSocket(socket, context.webSocket, this);
+    this.#outbox = new Outbox(socket, context.flusher, this);
+    const { limits, scheduler } = context;
     const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
-    this.#reading = new Reading({ limits, budget, scheduler }, this, socket, inbound);
-    this.#turns = this.#createTurns(inbound);
-    this.#rate = new LinkRate({
-      quota: context.rateQuota,
-      throttle: context.throttle,
-      resumed: () => this.#turns.advance(),
-    });
-    this.openedAtMs = context.scheduler.now();
+    this.#reading = new Reading(context, this, this.#socket, inbound);
+    this.#turns = new Turns(inbound, this);
+    this.#rate = new LinkRate(context, this);
+    this.openedAtMs = scheduler.now();
     this.#lastPacketAtMs = this.openedAtMs;
-    socket.on('message', (data, isBinary) => this.#message(data as Buffer, isBinary));
-    socket.on('error', (error) => this.#log('web-socket-error', { error: error.message }));
-    // Ahead of `ws`, which removes the mask from the bytes in their place.
-    stream.prependListener('data', (chunk: Uint8Array) => this.#reading.push(chunk));
-    socket.on('close', (code) => {
-      context.ended(this);
-      this.#rate.end();
-      this.#reading.end();
-      this.#turns.end(`the WebSocket closed with ${code}`);
-    });
+  }
+
+  /** Handles bytes that came with the handshake, behind it. */
+  begin(head: Uint8Array): void {
+    this.#socket.begin(head);
   }
 
   get isOpen(): boolean {
-    return !this.#isClosing && this.#socket.readyState === WebSocket.OPEN;
-  }
-
-  get isClosing(): boolean {
-    return this.#isClosing;
+    return !this.#isClosing && this.#socket.isOpen;
   }
 
   get isConnected(): boolean {
     return this.state.phase === 'connected';
+  }
+
+  get topicAliases(): Map<number, string> {
+    this.#inboundAliases ??= new Map();
+    return this.#inboundAliases;
+  }
+
+  get readers(): Map<string, Subscription> {
+    this.#readers ??= new Map();
+    return this.#readers;
+  }
+
+  get wantsRoom(): boolean {
+    return this.#drainWanted || this.#isStalled;
   }
 
   get hasToWait(): boolean {
@@ -184,42 +185,79 @@ export class NodeLink implements Link, Reader, InboundHolder {
     this.#turns.call(() => this.#context.broker.disconnect(this, reasonCode, reason));
   }
 
-  refuse(violation: Violation): void {
-    this.#turns.call(() => this.#context.broker.receive(this, violation));
-  }
-
   overload(): void {
     this.#log('inbound-overload', { heldBytes: this.heldBytes });
     this.#reading.stop();
     this.disconnect(ReasonCode.QuotaExceeded, 'What clients have begun to send takes too much memory');
   }
 
-  #createTurns(inbound: Inbound): Turns {
-    const { broker, limits, scheduler } = this.#context;
-    return new Turns(inbound, {
-      receive: (packet) => {
-        this.#lastPacketAtMs = scheduler.now();
-        if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
-        this.#charge(packet, this.#lastPacketAtMs);
-        return broker.receive(this, packet);
-      },
-      lost: (why) => broker.lost(this, why),
-      failed: (error) => this.#failed(error),
-      // The node does not read from a client that does not read: the answers would only wait as well.
-      isStalled: () => this.#rate.isWaiting || this.#outbox.bufferedBytes >= limits.outboundBufferBytesMax,
-      waiting: (bytes) => this.#reading.regulate(bytes),
-    });
+  /** For the turns. */
+  handle(packet: Packet | Violation): Awaitable<void> {
+    const nowMs = this.#context.scheduler.now();
+    this.#lastPacketAtMs = nowMs;
+    if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
+    this.#charge(packet, nowMs);
+    return this.#context.broker.receive(this, packet);
   }
 
-  #message(data: Buffer, isBinary: boolean): void {
-    if (this.#isClosing) return;
-    if (!isBinary) {
-      this.#refuseText();
-      return;
+  lost(why: string): Awaitable<void> {
+    return this.#context.broker.lost(this, why);
+  }
+
+  /** An exception is a bug or the infrastructure: it ends this connection and no other. */
+  failed(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#context.log.error('link-failed', { ...this.#names(), error: text });
+    if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
+      this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
     }
-    this.traffic.receivedBytes += data.length;
-    this.#rate.bytes(data.length, this.#context.scheduler.now());
-    this.#turns.push(data);
+    this.closeWith(CloseCode.InternalError);
+  }
+
+  /** The node does not read from a client that does not read: the answers would only wait as well. */
+  isStalled(): boolean {
+    this.#isStalled = this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
+    return this.#isStalled || this.#rate.isWaiting;
+  }
+
+  waiting(): void {
+    this.#reading.regulate();
+  }
+
+  resumed(): void {
+    this.#turns.advance();
+  }
+
+  /** For the WebSocket. */
+  received(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#isClosing || this.#reading.isDeaf) return;
+    this.traffic.receivedBytes += end - start;
+    this.#rate.bytes(end - start, this.#context.scheduler.now());
+    this.#turns.push(bytes, start, end);
+  }
+
+  violated({ code, reason }: FrameViolation): void {
+    // [MQTT-6.0.0-1]
+    if (code === CloseCode.UnsupportedData) this.#log('text-frame');
+    else this.#log('web-socket-error', { error: reason });
+    this.closeWith(code, reason);
+  }
+
+  closed(code: number): void {
+    this.#context.ended(this);
+    this.#rate.end();
+    this.#reading.end();
+    this.#turns.end(`the WebSocket closed with ${code}`);
+  }
+
+  /** For the outbox: bytes have left. */
+  written(): void {
+    if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
+    this.#isStalled = false;
+    if (this.#drainWanted && this.isOpen) {
+      this.#drainWanted = false;
+      this.#turns.call(() => this.#context.broker.drain(this));
+    } else this.#turns.advance();
   }
 
   #charge(packet: Packet | Violation, nowMs: number): void {
@@ -228,30 +266,6 @@ export class NodeLink implements Link, Reader, InboundHolder {
     const { identity, session } = state.connection;
     this.#rate.identify(identity, session.clientId);
     this.#rate.packet(packet, nowMs);
-  }
-
-  /** [MQTT-6.0.0-1] */
-  #refuseText(): void {
-    this.#log('text-frame');
-    this.closeWith(CloseCode.UnsupportedData, 'MQTT needs binary frames');
-  }
-
-  #written(): void {
-    if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
-    if (this.#drainWanted && this.isOpen) {
-      this.#drainWanted = false;
-      this.#turns.call(() => this.#context.broker.drain(this));
-    } else this.#turns.advance();
-  }
-
-  /** An exception is a bug or the infrastructure: it ends this connection and no other. */
-  #failed(error: unknown): void {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#context.log.error('link-failed', { ...this.#names(), error: text });
-    if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
-      this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
-    }
-    this.closeWith(CloseCode.InternalError);
   }
 
   #log(event: string, fields: Readonly<Record<string, unknown>> = {}): void {

@@ -1,10 +1,12 @@
-import type { Duplex } from 'node:stream';
-import { frameHeader } from './web-socket-frame.ts';
+import type { Socket } from 'node:net';
+import { frameHeaderBytes, writeFrameHeader } from './web-socket/frames.ts';
 
 /** Bytes this many are written by themselves: gathering them would copy them. */
 const GATHERED_BYTES_MAX = 16 * 1024;
 /** So much is written without waiting for the end of the turn, so that the kernel has it early. */
 const WRITE_BYTES = 64 * 1024;
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Flushes what the turn of the event loop has gathered, once and for all clients. One turn reads from many sockets,
@@ -13,33 +15,47 @@ const WRITE_BYTES = 64 * 1024;
  */
 export class Flusher {
   #waiting: Outbox[] = [];
+  #spare: Outbox[] = [];
+  readonly #flushAll = () => this.#flush();
 
   add(outbox: Outbox): void {
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+    if (this.#waiting.length === 0) setImmediate(this.#flushAll);
     this.#waiting.push(outbox);
   }
 
   #flush(): void {
     const waiting = this.#waiting;
-    this.#waiting = [];
+    this.#waiting = this.#spare;
     for (const outbox of waiting) outbox.flush();
+    waiting.length = 0;
+    this.#spare = waiting;
   }
+}
+
+/** The link whose bytes leave. */
+export interface Sender {
+  /** It waits to hear that bytes have left this process. */
+  readonly wantsRoom: boolean;
+  written(): void;
 }
 
 /** The bytes on their way to one client, in order, and how many have not left yet. */
 export class Outbox {
-  readonly #socket: Duplex;
+  readonly #socket: Socket;
   readonly #flusher: Flusher;
-  readonly #written: () => void;
-  #gathered: Uint8Array[] = [];
+  readonly #sender: Sender;
+  /** Packets since the last write: most turns have one for a client. */
+  #first: Uint8Array | undefined;
+  #others: Uint8Array[] | undefined;
   #gatheredBytes = 0;
-  #scheduled = false;
+  #isScheduled = false;
+  /** `written` will be called when the kernel has taken what waits in the socket. */
+  #isWatched = false;
 
-  /** `written` is called whenever bytes have left this process. */
-  constructor(socket: Duplex, flusher: Flusher, written: () => void) {
+  constructor(socket: Socket, flusher: Flusher, sender: Sender) {
     this.#socket = socket;
     this.#flusher = flusher;
-    this.#written = written;
+    this.#sender = sender;
   }
 
   /** Bytes that the kernel has not taken. */
@@ -52,41 +68,67 @@ export class Outbox {
     this.#gather(packet);
     if (tail !== undefined) this.#gather(tail);
     if (this.#gatheredBytes >= WRITE_BYTES) this.flush();
-    else if (this.#gatheredBytes > 0 && !this.#scheduled) this.#schedule();
+    else if (this.#gatheredBytes > 0 && !this.#isScheduled) this.#schedule();
   }
 
   flush(): void {
-    this.#scheduled = false;
+    this.#isScheduled = false;
     if (this.#gatheredBytes > 0) this.#writeFrame();
+    if (this.#socket.writableLength > 0) this.#watch();
+    else if (this.#sender.wantsRoom) this.#sender.written();
   }
 
   #gather(bytes: Uint8Array): void {
     if (bytes.length > GATHERED_BYTES_MAX) {
       this.#writeFrame(bytes);
+      this.#watch();
       return;
     }
-    this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
+    if (this.#first === undefined) this.#first = bytes;
+    else if (this.#others === undefined) this.#others = [bytes];
+    else this.#others.push(bytes);
   }
 
   /** Writes the gathered bytes, and those that follow in the same frame: a packet may be cut between them. */
   #writeFrame(large?: Uint8Array): void {
-    const header = frameHeader(this.#gatheredBytes + (large?.length ?? 0));
-    const bytes = Buffer.concat([header, ...this.#gathered], header.length + this.#gatheredBytes);
-    this.#gathered = [];
+    const payloadBytes = this.#gatheredBytes + (large?.length ?? 0);
+    const frame = Buffer.allocUnsafe(frameHeaderBytes(payloadBytes) + this.#gatheredBytes);
+    let at = writeFrameHeader(frame, payloadBytes);
+    if (this.#first !== undefined) at = put(frame, this.#first, at);
+    if (this.#others !== undefined) for (const bytes of this.#others) at = put(frame, bytes, at);
+    this.#first = undefined;
+    this.#others = undefined;
     this.#gatheredBytes = 0;
-    this.#write(bytes);
+    this.#write(frame);
     if (large !== undefined) this.#write(large);
   }
 
   #schedule(): void {
-    this.#scheduled = true;
+    this.#isScheduled = true;
     this.#flusher.add(this);
   }
 
   #write(bytes: Uint8Array): void {
-    // Written past `ws`, which would frame each packet anew for each recipient; it buffers nothing itself while
-    // there is no compression, so the order between its frames (close, pong) and ours is the socket's.
-    if (this.#socket.writable) this.#socket.write(bytes, this.#written);
+    // The frames of the WebSocket itself (close, pong) are written to the same socket, which keeps their order.
+    if (this.#socket.writable) this.#socket.write(bytes);
   }
+
+  /** Nearly every write is taken at once: only behind others is a callback worth its price. */
+  #watch(): void {
+    if (this.#isWatched || !this.#socket.writable) return;
+    this.#isWatched = true;
+    this.#socket.write(NOTHING, () => {
+      this.#isWatched = false;
+      this.#sender.written();
+      if (this.#socket.writableLength > 0) this.#watch();
+    });
+  }
+}
+
+/** Copies the packet, and returns where it ends: a few bytes one by one, which is quicker than a call. */
+function put(frame: Buffer, bytes: Uint8Array, at: number): number {
+  if (bytes.length > 8) frame.set(bytes, at);
+  else for (let index = 0; index < bytes.length; index += 1) frame[at + index] = bytes[index] ?? 0;
+  return at + bytes.length;
 }

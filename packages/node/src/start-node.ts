@@ -97,13 +97,17 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     flusher: new Flusher(),
     inboundBudget: new InboundBudget(limits.inboundTotalBytesMax, () => links.all(), clock),
     limits: { ...limits, maximumPacketSize: resolved.broker.limits.maximumPacketSize },
+    webSocket: {
+      messageBytesMax: Math.max(limits.webSocketMessageBytesMax, resolved.broker.limits.maximumPacketSize),
+      closeTimeoutMs: limits.closeTimeoutSeconds * 1000,
+      scheduler: clock,
+    },
     rateQuota,
     throttle,
     ended: (link) => links.remove(link),
   };
   const listener = new Listener(server, links, context, {
     limits,
-    maximumPacketSize: context.limits.maximumPacketSize,
     allowedOrigins: resolved.allowedOrigins,
     bans: opened.bans,
     handshakes: access.handshakes,

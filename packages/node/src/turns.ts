@@ -7,14 +7,14 @@ const PACKETS_PER_TURN = 256;
 
 /** The work that a link does in its turns. */
 export interface TurnHandlers {
-  receive(packet: Packet | Violation): Awaitable<void>;
+  handle(packet: Packet | Violation): Awaitable<void>;
   lost(why: string): Awaitable<void>;
   /** A call threw or was rejected. */
   failed(error: unknown): void;
   /** No packet may be handed over now; `advance` is called when that changes. */
   isStalled(): boolean;
-  /** Bytes that wait have become more or fewer. */
-  waiting(bytes: number): void;
+  /** Bytes that wait may have become more or fewer. */
+  waiting(): void;
 }
 
 /**
@@ -25,8 +25,9 @@ export class Turns {
   readonly #inbound: Inbound;
   readonly #handlers: TurnHandlers;
   /** Calls that go before the packets that wait. */
-  readonly #calls: (() => Awaitable<void>)[] = [];
+  #calls: (() => Awaitable<void>)[] | undefined;
   #isBusy = false;
+  #isAdvancing = false;
   #isClosed = false;
   #continues = false;
   #lostBecause: string | undefined;
@@ -41,13 +42,15 @@ export class Turns {
     return this.#isBusy;
   }
 
-  push(bytes: Uint8Array): void {
+  /** The bytes may be written to when this has returned. */
+  push(bytes: Uint8Array, start = 0, end = bytes.length): void {
     if (this.#isClosed) return;
-    this.#inbound.push(bytes);
+    this.#inbound.push(bytes, start, end);
     this.advance();
   }
 
   call(call: () => Awaitable<void>): void {
+    this.#calls ??= [];
     this.#calls.push(call);
     this.advance();
   }
@@ -65,21 +68,26 @@ export class Turns {
   }
 
   advance(): void {
+    // A call on the broker may come back to here; then the loop below goes on behind it.
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
     let left = PACKETS_PER_TURN;
     while (left > 0 && this.#step()) left -= 1;
-    this.#handlers.waiting(this.#inbound.bytes);
+    this.#isAdvancing = false;
+    this.#inbound.keep();
+    this.#handlers.waiting();
     if (left === 0) this.#continueLater();
   }
 
   /** Makes the next call on the broker. False when there is none, or none may be made now. */
   #step(): boolean {
     if (this.#isBusy) return false;
-    const call = this.#calls.shift();
+    const call = this.#calls?.shift();
     if (call !== undefined) return this.#run(call);
     const isLost = this.#lostBecause !== undefined;
     if (!isLost && this.#handlers.isStalled()) return false;
     const packet = this.#isClosed ? undefined : this.#inbound.next();
-    if (packet !== undefined) return this.#run(() => this.#handlers.receive(packet));
+    if (packet !== undefined) return this.#hand(packet);
     return isLost && this.#finish(this.#lostBecause ?? '');
   }
 
@@ -89,16 +97,29 @@ export class Turns {
     return this.#run(() => this.#handlers.lost(why));
   }
 
-  #run(call: () => Awaitable<void>): true {
+  #hand(packet: Packet | Violation): true {
     this.#isBusy = true;
     try {
-      const answer = call();
-      if (answer instanceof Promise) this.#wait(answer);
-      else this.#isBusy = false;
+      this.#settle(this.#handlers.handle(packet));
     } catch (error) {
       this.#failed(error);
     }
     return true;
+  }
+
+  #run(call: () => Awaitable<void>): true {
+    this.#isBusy = true;
+    try {
+      this.#settle(call());
+    } catch (error) {
+      this.#failed(error);
+    }
+    return true;
+  }
+
+  #settle(answer: Awaitable<void>): void {
+    if (answer instanceof Promise) this.#wait(answer);
+    else this.#isBusy = false;
   }
 
   async #wait(answer: Promise<void>): Promise<void> {

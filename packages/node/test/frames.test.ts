@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { packetLength } from '../../../test/support/packet-length.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
-import { frameHeader } from '../src/web-socket-frame.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 test('a text frame closes the WebSocket with 1003 [MQTT-6.0.0-1]', async () => {
@@ -74,14 +73,6 @@ describe('packets of one turn', () => {
     for (const frame of frames) expect(wholePackets(frame)).toBe(true);
     expect(Buffer.concat(frames).subarray(6).equals(Buffer.concat(packets))).toBe(true);
   });
-});
-
-test('headers of frames are what RFC 6455 says they are', () => {
-  expect(frameHeader(0).toString('hex')).toBe('8200');
-  expect(frameHeader(125).toString('hex')).toBe('827d');
-  expect(frameHeader(126).toString('hex')).toBe('827e007e');
-  expect(frameHeader(65_535).toString('hex')).toBe('827effff');
-  expect(frameHeader(65_536).toString('hex')).toBe('827f0000000000010000');
 });
 
 test('a packet larger than 64 KiB arrives whole, at QoS 0 and 1', async () => {

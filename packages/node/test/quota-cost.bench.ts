@@ -25,7 +25,7 @@ const PUBLISH: PublishPacket = {
 describe('what quotas cost a PUBLISH to one recipient, a thousand times', () => {
   const scheduler = new FakeScheduler();
   const quota = new RateQuota(NODE_QUOTAS, scheduler);
-  const rate = new LinkRate({ quota, throttle: new Throttle(scheduler), resumed: () => {} });
+  const rate = new LinkRate({ rateQuota: quota, throttle: new Throttle(scheduler) }, { resumed: () => {} });
   const client = { identity: { tenant: 't', name: 'ada' }, clientId: 'ada' };
   rate.identify(client.identity, client.clientId);
   let nowMs = scheduler.now();

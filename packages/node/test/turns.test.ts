@@ -15,7 +15,7 @@ function turnsWith(answer: () => Awaitable<void>) {
   const nameOf = (packet: Packet | Violation): string => ('type' in packet ? packet.type : packet.reason);
   const gate = { isStalled: false };
   const turns = new Turns(new Inbound(1000), {
-    receive: (packet) => {
+    handle: (packet) => {
       calls.push(nameOf(packet));
       return answer();
     },

@@ -6,24 +6,30 @@ import type { Throttle, Waiting } from './throttle.ts';
 /** A client that has not had to wait for so long has come down to its rate. */
 const CALM_MS = 1_000;
 
-export interface LinkRateOptions {
-  readonly quota: RateQuota;
+export interface LinkRateContext {
+  readonly rateQuota: RateQuota;
   readonly throttle: Throttle;
+}
+
+/** Whose packets are charged. */
+export interface Charged {
   /** The client may go on. */
-  readonly resumed: () => void;
+  resumed(): void;
 }
 
 /** Charges one connection's packets to its identity, and says whether it has to wait [SEC-QUOTA-1]. */
 export class LinkRate implements Waiting {
-  readonly #options: LinkRateOptions;
+  readonly #context: LinkRateContext;
+  readonly #charged: Charged;
   #identity: Identity | undefined;
   #charges: Charges | undefined;
   #isWaiting = false;
   #waitsSinceMs = 0;
   #wentOnAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: LinkRateOptions) {
-    this.#options = options;
+  constructor(context: LinkRateContext, charged: Charged) {
+    this.#context = context;
+    this.#charged = charged;
   }
 
   /** No further packet may be taken; `resumed` is called when that changes. */
@@ -35,7 +41,7 @@ export class LinkRate implements Waiting {
   identify(identity: Identity, clientId: string): void {
     if (identity === this.#identity) return;
     this.#identity = identity;
-    this.#charges = this.#options.quota.chargesOf(identity, clientId);
+    this.#charges = this.#context.rateQuota.chargesOf(identity, clientId);
   }
 
   /** A packet is about to be handled. */
@@ -66,18 +72,18 @@ export class LinkRate implements Waiting {
   goOn(nowMs: number): void {
     this.#isWaiting = false;
     this.#wentOnAtMs = nowMs;
-    this.#options.resumed();
+    this.#charged.resumed();
   }
 
   end(): void {
-    this.#options.throttle.delete(this);
+    if (this.#isWaiting) this.#context.throttle.delete(this);
   }
 
   #look(nowMs: number): void {
     if (this.#isWaiting || this.#debtMs(nowMs) <= BURST_MS) return;
     this.#isWaiting = true;
     if (nowMs - this.#wentOnAtMs > CALM_MS) this.#waitsSinceMs = nowMs;
-    this.#options.throttle.add(this);
+    this.#context.throttle.add(this);
   }
 
   #debtMs(nowMs: number): number {

@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import type { Scheduler } from '../scheduler.ts';
+import { ABNORMAL_CLOSURE, NO_STATUS, readClosePayload } from './close-payload.ts';
+import { type FrameHandler, FrameReader } from './frame-reader.ts';
+import { FrameViolation } from './frame-violation.ts';
+import { type ControlOpcode, closeFrame, controlFrame, Opcode } from './frames.ts';
+
+/** Bytes that may wait for a client that sends pings and reads no answer: beyond it pings are not answered. */
+const PONG_BACKLOG_BYTES_MAX = 16 * 1024;
+
+export interface WebSocketHandler {
+  /** Bytes of binary messages, in any pieces. They are written to when the call has returned. */
+  received(bytes: Uint8Array, start: number, end: number): void;
+  /** The client broke RFC 6455, or sent text: the close that says so is on its way. */
+  violated(violation: FrameViolation): void;
+  /** The network connection is gone. Called once. */
+  closed(code: number): void;
+}
+
+export interface WebSocketOptions {
+  readonly messageBytesMax: number;
+  /** The time for the client to answer a close, and to go. */
+  readonly closeTimeoutMs: number;
+  readonly scheduler: Scheduler;
+}
+
+/** The server's side of one WebSocket (RFC 6455), over a socket whose handshake is over. */
+export class WebSocket implements FrameHandler {
+  readonly #socket: Socket;
+  readonly #options: WebSocketOptions;
+  readonly #handler: WebSocketHandler;
+  readonly #frames: FrameReader;
+  #isOpen = true;
+  /** The client has sent its close, or what ends the reading of frames. */
+  #isDone = false;
+  #closeCode = ABNORMAL_CLOSURE;
+  #cancelCut: (() => void) | undefined;
+
+  constructor(socket: Socket, options: WebSocketOptions, handler: WebSocketHandler) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#handler = handler;
+    this.#frames = new FrameReader(options.messageBytesMax);
+    socket.on('data', (chunk: Uint8Array) => this.#push(chunk));
+    socket.on('end', () => this.#ended());
+    // 'close' follows.
+    socket.on('error', () => {});
+    socket.on('close', () => this.#gone());
+  }
+
+  /** No close was sent or received. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Handles bytes that came with the handshake. */
+  begin(head: Uint8Array): void {
+    if (head.length > 0) this.#push(head);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Begins the closing handshake (section 7.1.2); a client that does not answer in time is cut off. */
+  close(code: number, reason: string): void {
+    if (this.#isOpen) this.#sendClose(code, reason);
+  }
+
+  /** Cuts the connection. */
+  terminate(): void {
+    this.#isOpen = false;
+    this.#socket.destroy();
+  }
+
+  data(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#isDone) this.#handler.received(bytes, start, end);
+  }
+
+  control(opcode: ControlOpcode, payload: Uint8Array): void {
+    if (this.#isDone) return;
+    if (opcode === Opcode.Ping) this.#answerPing(payload);
+    else if (opcode === Opcode.Close) this.#takeClose(payload);
+  }
+
+  violated(violation: FrameViolation): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const wasOpen = this.#isOpen;
+    this.close(violation.code, violation.reason);
+    if (wasOpen) this.#handler.violated(violation);
+    // No frame behind it is read, so an answer is not recognised: the client's going is.
+    this.#socket.end();
+  }
+
+  #push(chunk: Uint8Array): void {
+    if (!this.#isDone) this.#frames.push(chunk, chunk.length, this);
+  }
+
+  #answerPing(payload: Uint8Array): void {
+    if (this.#isOpen && this.#socket.writableLength <= PONG_BACKLOG_BYTES_MAX)
+      this.#socket.write(controlFrame(Opcode.Pong, payload));
+  }
+
+  /** The first close of the two is answered with the same code (section 5.5.1). Then the server goes first. */
+  #takeClose(payload: Uint8Array): void {
+    const code = readClosePayload(payload);
+    if (code instanceof FrameViolation) {
+      this.violated(code);
+      return;
+    }
+    this.#isDone = true;
+    this.#closeCode = code;
+    if (this.#isOpen) this.#sendClose(code === NO_STATUS ? undefined : code);
+    this.#socket.end();
+  }
+
+  #sendClose(code: number | undefined, reason = ''): void {
+    this.#isOpen = false;
+    if (this.#socket.writable) this.#socket.write(closeFrame(code, reason));
+    const { scheduler, closeTimeoutMs } = this.#options;
+    this.#cancelCut ??= scheduler.after(closeTimeoutMs, () => this.#socket.destroy());
+  }
+
+  /** The client sends no more: neither do we. */
+  #ended(): void {
+    this.#isOpen = false;
+    this.#isDone = true;
+    this.#socket.end();
+  }
+
+  #gone(): void {
+    this.#isOpen = false;
+    this.#isDone = true;
+    this.#cancelCut?.();
+    this.#handler.closed(this.#closeCode);
+  }
+}
