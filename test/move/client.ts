@@ -230,21 +230,13 @@ function receive(config: Configuration, next: State, message: number) {
   client.received |= 1 << message;
 }
 
-/**
- * A later message of the publisher that has come. A worker's may come after a publisher's, and after a loss only the
- * messages of one filter have an order.
- */
-function laterOf(
-  { publishers, losses }: Configuration,
-  message: number,
-  { received }: Client,
-): number | undefined {
+/** A later message of the publisher that has come, also by another filter; but a worker's may come after a publisher's. */
+function laterOf({ publishers }: Configuration, message: number, { received }: Client): number | undefined {
   const filters = publishers[publisherOf(message)] ?? '';
   const filterOf = (each: number) => Number(filters[placeOf(each)]);
   for (let later = message + 1; publisherOf(later) === publisherOf(message); later += 1) {
-    const isSameFilter = filterOf(later) === filterOf(message);
     const isSameWay = (filterOf(later) === WIDE) === (filterOf(message) === WIDE);
-    if ((received >> later) & 1 && (isSameFilter || (isSameWay && losses === 0))) return later;
+    if ((received >> later) & 1 && isSameWay) return later;
   }
   return undefined;
 }

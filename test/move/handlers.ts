@@ -173,18 +173,18 @@ function resumeStep(without: Without, state: State, { to, shown, from, hasEnded,
         if (isWillGone(next) && !without('will-not-asked')) return REFUSED;
         Object.assign(session, { connection: to, last: to });
         if (session.will === 'due') session.will = 'stands';
-        return ENTRIES;
+        return 5;
       });
-    case AFTER_ENTRIES:
+    case 5:
       return go(`what was kept at ${from}`, (next, handler) => {
         const found = resumeLink(next, from, to);
         handler.kept = found?.kept ?? [];
         handler.hasGap = found?.hasMissed !== false || from !== shown;
-        return AFTER_ENTRIES + 1;
+        return ENTRIES;
       });
-    case AFTER_ENTRIES + 1:
+    case AFTER_ENTRIES:
       return go('takes the state', (next) => {
-        if (saveLink(next, to, without)) return AFTER_ENTRIES + 2;
+        if (saveLink(next, to, without)) return AFTER_ENTRIES + 1;
         detach(next, to);
         return 'ends';
       });
