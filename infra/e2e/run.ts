@@ -41,7 +41,7 @@ async function endToEnd(args: readonly string[]): Promise<void> {
       isLoud: true,
     });
     await step('Destroying', command('The removal', 'destroy'));
-    await requireLeft({ tables: 1, secrets: 2 });
+    await requireLeft({ tables: 2, secrets: 2 });
     await step('Destroying what is not there', command('The second removal', 'destroy'));
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);

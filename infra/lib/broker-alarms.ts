@@ -1,3 +1,4 @@
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarms.ts';
@@ -78,17 +79,8 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
       threshold: TIMERS_WAITING,
       periods: 5,
     },
-    {
-      id: 'TableThrottles',
-      description: 'DynamoDB refused writes: a partition is too busy, or the table is at its maximum.',
-      metric: state.metric(
-        (table) => table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
-        'throttles',
-        MINUTE,
-      ),
-      threshold: 0,
-      periods: 3,
-    },
+    throttlesOf(state.table, 'TableThrottles', 'messages'),
+    throttlesOf(state.sessionsTable, 'SessionsTableThrottles', 'sessions'),
     {
       id: 'PostsThrottled',
       description: 'The gateway refused posts: the account is throttled, or many clients read slowly.',
@@ -104,6 +96,16 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
       periods: 1,
     },
   ];
+}
+
+function throttlesOf(table: Table, id: string, holds: string): AlarmDefinition {
+  return {
+    id,
+    description: `DynamoDB refused writes of ${holds}: a partition is too busy, or the table is at its maximum.`,
+    metric: table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
+    threshold: 0,
+    periods: 3,
+  };
 }
 
 /** Beside the others where backends publish. */

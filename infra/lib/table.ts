@@ -1,4 +1,3 @@
-import { type IMetric, MathExpression, type MathExpressionProps } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
@@ -55,20 +54,6 @@ export class StateTables {
 
   grantScanSessions(grantee: IGrantable): void {
     this.sessionsTable.grant(grantee, 'dynamodb:Scan');
-  }
-
-  /** The sum of a metric over both tables; `name` is what its parts are called in the expression. */
-  metric(
-    metricOf: (table: Table) => IMetric,
-    name: string,
-    options: Pick<MathExpressionProps, 'label' | 'period'>,
-  ): MathExpression {
-    const [messages, sessions] = [`${name}Messages`, `${name}Sessions`];
-    return new MathExpression({
-      expression: `FILL(${messages}, 0) + FILL(${sessions}, 0)`,
-      usingMetrics: { [messages]: metricOf(this.table), [sessions]: metricOf(this.sessionsTable) },
-      ...options,
-    });
   }
 }
 

@@ -34,7 +34,7 @@ function alarmedMetrics(): number {
 const ROWS: Readonly<Record<string, Partial<Usage>>> = {
   'the secret that signs tokens': { secretMonths: count('AWS::SecretsManager::Secret') },
   'two queues that are polled': { sqsStandardPolls: POLLS_PER_MAPPING, sqsFifoPolls: POLLS_PER_MAPPING },
-  'eleven alarms': { alarmMonths: alarmedMetrics() },
+  'twelve alarms': { alarmMonths: alarmedMetrics() },
   'one metric of its own': { metricMonths: WRITTEN_IDLE.length },
   'the dashboard': { dashboardMonths: count('AWS::CloudWatch::Dashboard') },
   'the sweep': { lambdaRequests: SWEEPS, lambdaGigabyteSeconds: SWEEPS / 4 },

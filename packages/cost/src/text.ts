@@ -98,7 +98,7 @@ const UNIT_USD_MIN = 0.001;
 /** A price for one, or for a million where one costs next to nothing. */
 export function unitPriceText(usd: number): string {
   if (usd >= 0.01) return usdText(usd);
-  // An average, as of eleven alarms of which ten are free.
+  // An average, as of twelve alarms of which ten are free.
   if (usd >= UNIT_USD_MIN) return `$${usd.toFixed(4)}`;
   const perMillion = usd * 1_000_000;
   return `$${perMillion.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })} / M`;
