@@ -10,13 +10,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 635,
-  disconnect: 565,
-  fanOut: 585,
-  timers: 565,
-  sweep: 572,
+  gateway: 650,
+  disconnect: 580,
+  fanOut: 600,
+  timers: 580,
+  sweep: 590,
   operator: 595,
-  publish: 595,
+  publish: 610,
   breaker: 400,
 };
 

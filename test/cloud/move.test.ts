@@ -103,7 +103,7 @@ describe('a connection that is never cut', () => {
     'so they do while frames are handled late, and the store is slow, throttles and loses answers',
     async () => {
       const rates = { ...NO_FAULTS, 'late-invocation': 0.05, 'store-slow': 0.02, 'store-answer-lost': 0.02 };
-      const plan = new FaultPlan({ seed: 7, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
+      const plan = new FaultPlan({ seed: 10, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
       await start({
         connectionSeconds: () => 1,
         inlineSubscribersMax: 2,

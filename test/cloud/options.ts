@@ -40,6 +40,8 @@ export interface CloudWorldOptions {
   readonly gatewayLimits?: EmulatorOptions['limits'];
   /** The age of a connection at which a client is told that it will be cut. @default the gateway's */
   readonly connectionSeconds?: () => number;
+  /** How long after a loss a client may go on with its session. @default a deployment's */
+  readonly resumeSeconds?: number;
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

@@ -57,7 +57,9 @@ describe('a post to a session that is kept, which arrives and whose answer does 
       return isNow;
     };
     const faults = { shuffle: 0, postFailsAfterwards, killAfterCall };
-    world = await time.during(startCloudInProcess({ seed: 11, inlineSubscribersMax, faults }));
+    world = await time.during(
+      startCloudInProcess({ seed: 11, inlineSubscribersMax, faults, resumeSeconds: 0 }),
+    );
   }
 
   function open(clientId: string, more: mqtt.IClientOptions = {}): mqtt.MqttClient {

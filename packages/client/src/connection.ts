@@ -113,7 +113,7 @@ export class Connection implements SocketEnd {
         this.#exchange.admit(this.#token);
       });
     } catch (cause) {
-      this.#fail(new TransportError('cannot-open', `Cannot open a WebSocket: ${messageOf(cause)}`, cause));
+      this.#fail(new TransportError('cannot-open', `No WebSocket: ${messageOf(cause)}`, cause));
     }
   }
 

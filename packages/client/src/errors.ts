@@ -46,11 +46,11 @@ const CLOSE_ADVICE: Readonly<Record<number, string>> = {
   1000: 'in order',
   1001: 'idle, or two hours old',
   1003: 'a binary frame was sent',
-  1006: 'cut or refused: check URL, token, network',
+  1006: 'cut or refused: check token and network',
   1008: 'throttled: send less',
   1009: 'too large a frame',
   1011: 'the gateway failed',
-  1012: 'the gateway restarts',
+  1012: 'a restart',
 };
 
 export function closeAdvice(code: number): string {
@@ -93,7 +93,7 @@ export function unreadable(why: string): TransportError {
 }
 
 export function tooMuchWaiting(): TransportError {
-  return new TransportError('too-much-waiting', 'Over 1,000 messages or 4 MiB wait for a reply.');
+  return new TransportError('too-much-waiting', 'Over 4 MiB wait for a reply.');
 }
 
 export function wrongSubprotocol(protocol: string): TransportError {

@@ -51,7 +51,9 @@ export class Exchange {
   readonly #facts = new SessionFacts();
   readonly #holdBack = new HoldBack<Bytes>();
   #parted = new PartedReply();
-  readonly #unconfirmed = new Unconfirmed();
+  #unconfirmed = new Unconfirmed();
+  /** Of the connection that was lost, until all that waits after a resume has come. */
+  #again = new Unconfirmed();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
   readonly #outbound: Outbound;
@@ -87,6 +89,8 @@ export class Exchange {
     this.moved(token);
     this.#handOverHeld(!this.#facts.isEphemeral);
     this.#parted = new PartedReply();
+    this.#again = this.#unconfirmed;
+    this.#unconfirmed = new Unconfirmed();
     const unknown = this.#outbound.resumed();
     this.#parted.setReply(reply);
     this.#replyWhenWhole();
@@ -200,6 +204,7 @@ export class Exchange {
         break;
       case PacketType.PUBACK:
         this.#unconfirmed.acknowledge(packetIdOf(packet));
+        this.#again.acknowledge(packetIdOf(packet));
         if (!this.#facts.dropsPuback) break;
         statistics.pubacksDropped += 1;
         return;
@@ -257,6 +262,7 @@ export class Exchange {
       return;
     }
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
+    if (!reply.more) this.#again.clear();
     if (reply.move !== undefined && this.#isConnected) this.#ports.mayMove(reply.move);
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
     // In vain: the server may wait for the acknowledgement of held packets.
@@ -309,11 +315,15 @@ export class Exchange {
     if (typeOf(packet) !== PacketType.PUBLISH || qosOf(packet) !== 1) return false;
     const packetId = packetIdOf(packet);
     if (packetId > KEPT_PACKET_ID_MAX) return false;
-    const isAcknowledged = this.#unconfirmed.get(packetId);
-    const isRepeat = (byteAt(packet, 0) & 8) !== 0 && isAcknowledged !== undefined;
-    if (!isRepeat) this.#unconfirmed.deliver(packetId);
-    else if (isAcknowledged) this.#outbound.add(Uint8Array.of(0x40, 2, packetId >> 8, packetId & 255));
-    return isRepeat;
+    const isAcknowledged = this.#again.get(packetId);
+    this.#again.delete(packetId);
+    this.#unconfirmed.deliver(packetId);
+    if (isAcknowledged === undefined || !(byteAt(packet, 0) & 8)) return false;
+    if (isAcknowledged) {
+      this.#unconfirmed.acknowledge(packetId);
+      this.#outbound.add(Uint8Array.of(0x40, 2, packetId >> 8, packetId & 255));
+    }
+    return true;
   }
 
   #connack(packet: Uint8Array): boolean {

@@ -312,6 +312,18 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.topics).toEqual(['m', 'n', 'o']);
   });
 
+  test('is another one under its identifier where the connection was not lost, or all that waited has come', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await harness.write(puback(5));
+    await harness.push(again(5, 'n'));
+    await harness.write(puback(5));
+    await lose(harness, 1006);
+    await resumed(harness);
+    await harness.push(again(5, 'o'));
+    expect(harness.topics).toEqual(['m', 'n', 'o']);
+  });
+
   test('is waited for in the place of one that was held: the session sends both again, in their order', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.write(subscribe('a'));
