@@ -8,10 +8,11 @@ import { targetOf } from '../lib/context.ts';
 import type { SettingName } from '../lib/settings.ts';
 import { accountOf, regionOf } from './account.ts';
 import { helpOfFlags, parseFlags } from './flags.ts';
+import { goingOn } from './going-on.ts';
 import { main } from './main.ts';
 import { settingsFrom } from './read-settings.ts';
 import { deleteData, type Retained, requireDeletable, retainedBy } from './retained.ts';
-import { deletionFailed, findStack, requireOurs } from './stack-state.ts';
+import { deletionFailed, findStack, requireOurs, resourcesOf } from './stack-state.ts';
 
 const NAMES: readonly SettingName[] = ['name', 'account', 'region'];
 const EXTRAS = {
@@ -49,12 +50,16 @@ async function destroy(args: readonly string[]): Promise<void> {
     return;
   }
   requireOurs(stack, stackName);
-  const retained = await retainedBy(client, stackName);
+  const resources = await resourcesOf(client, stackName);
+  const retained = await retainedBy(client, stackName, resources);
   if (flags.extras.has('delete-data')) await requireDeletable(retained, region);
   console.error(`Deleting the stack "${stackName}"; this takes some minutes …`);
   await deleteStack(client, stackName);
   const left = flags.extras.has('delete-data') ? await deleteData(retained, region) : retained;
-  console.log(summaryOf(stackName, left));
+  const isThere = (id: string) =>
+    left.some(({ physicalId }) => physicalId === id) ||
+    !resources.some(({ physicalId }) => physicalId === id);
+  console.log([summaryOf(stackName, left), ...goingOn(stack, isThere, region)].join('\n'));
 }
 
 async function deleteStack(client: CloudFormationClient, stackName: string): Promise<void> {

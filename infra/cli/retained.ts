@@ -1,8 +1,4 @@
-import {
-  type CloudFormationClient,
-  GetTemplateCommand,
-  paginateListStackResources,
-} from '@aws-sdk/client-cloudformation';
+import { type CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
 import {
   DeleteTableCommand,
   DescribeTableCommand,
@@ -11,38 +7,27 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CommandError } from './command-error.ts';
+import type { StackResource } from './stack-state.ts';
 
 const WAIT_SECONDS_MAX = 10 * 60;
 
 /** Something that outlives its stack. */
-export interface Retained {
-  readonly type: string;
-  /** Its name or ARN. */
-  readonly physicalId: string;
-}
+export type Retained = Pick<StackResource, 'type' | 'physicalId'>;
 
 /** The resources of a stack that are kept when it is deleted. */
 export async function retainedBy(
   client: CloudFormationClient,
   stackName: string,
+  resources: readonly StackResource[],
 ): Promise<readonly Retained[]> {
   const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: stackName }));
   const { Resources = {} } = JSON.parse(TemplateBody) as {
     Resources?: Readonly<Record<string, { readonly DeletionPolicy?: string }>>;
   };
-  const retained: Retained[] = [];
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-    { client },
-    { StackName: stackName },
-  )) {
-    for (const { LogicalResourceId = '', PhysicalResourceId, ResourceType = '' } of StackResourceSummaries) {
-      const isRetained = Resources[LogicalResourceId]?.DeletionPolicy?.startsWith('Retain') ?? false;
-      if (isRetained && PhysicalResourceId !== undefined) {
-        retained.push({ type: ResourceType, physicalId: PhysicalResourceId });
-      }
-    }
-  }
-  return retained;
+  const isRetained = (id: string) => Resources[id]?.DeletionPolicy?.startsWith('Retain') ?? false;
+  return resources
+    .filter(({ logicalId }) => isRetained(logicalId))
+    .map(({ type, physicalId }) => ({ type, physicalId }));
 }
 
 /**

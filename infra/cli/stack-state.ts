@@ -4,6 +4,7 @@ import {
   DeleteStackCommand,
   DescribeStackEventsCommand,
   DescribeStacksCommand,
+  paginateListStackResources,
   type Stack,
   waitUntilStackDeleteComplete,
   waitUntilStackRollbackComplete,
@@ -29,15 +30,46 @@ export async function findStack(
   }
 }
 
+/** What a stack has made. */
+export interface StackResource {
+  readonly logicalId: string;
+  readonly type: string;
+  /** Its name or ARN. */
+  readonly physicalId: string;
+}
+
+export async function resourcesOf(
+  client: CloudFormationClient,
+  stackName: string,
+): Promise<readonly StackResource[]> {
+  const resources: StackResource[] = [];
+  const pages = paginateListStackResources({ client }, { StackName: stackName });
+  for await (const { StackResourceSummaries = [] } of pages) {
+    for (const { LogicalResourceId, PhysicalResourceId, ResourceType } of StackResourceSummaries) {
+      if (LogicalResourceId === undefined || PhysicalResourceId === undefined) continue;
+      resources.push({
+        logicalId: LogicalResourceId,
+        type: ResourceType ?? '',
+        physicalId: PhysicalResourceId,
+      });
+    }
+  }
+  return resources;
+}
+
 /** Whether a stack has all of its resources. */
 export function isUsable({ StackStatus }: Stack): boolean {
   return /^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE(_|$)/.test(StackStatus ?? '');
 }
 
+/** Whether a stack is a broker's. */
+export function isOurs({ Tags = [] }: Stack): boolean {
+  return Tags.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
+}
+
 /** @throws {CommandError} for a stack that is not a broker's */
 export function requireOurs(stack: Stack, stackName: string): void {
-  const isOurs = stack.Tags?.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
-  if (isOurs) return;
+  if (isOurs(stack)) return;
   throw new CommandError(
     `The name is taken: the stack "${stackName}" is not a broker's, and is left alone. Say --name and another one.`,
   );

@@ -14,6 +14,7 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     if (value === undefined) throw new CommandError(`The stack "${stackName}" has no output ${name}.`);
     return value;
   };
+  const keysArn = outputs.get(OUTPUTS.publishKeysArn);
   return {
     [E2E_VARIABLES.stackName]: stackName,
     [E2E_VARIABLES.url]: output(OUTPUTS.url),
@@ -21,7 +22,7 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     [E2E_VARIABLES.breakerName]: output(OUTPUTS.breakerName),
     [E2E_VARIABLES.tokenSecretArn]: output(OUTPUTS.tokenSecretArn),
     [E2E_VARIABLES.publishUrl]: output(OUTPUTS.httpPublishUrl),
-    [E2E_VARIABLES.publishKey]: await secretOf(output(OUTPUTS.publishKeysArn)),
+    ...(keysArn !== undefined && { [E2E_VARIABLES.publishKey]: await secretOf(keysArn) }),
   };
 }
 

@@ -15,7 +15,7 @@ await main(endToEnd);
 
 /**
  * Deploys the broker as its owner would, uses it as its clients would, destroys it, and checks the resources that are
- * left.
+ * left. Then a second deployment goes on with them.
  */
 async function endToEnd(args: readonly string[]): Promise<void> {
   const ministack = await startStrictMinistack();
@@ -33,21 +33,41 @@ async function endToEnd(args: readonly string[]): Promise<void> {
     const said = await step('Deploying', command('The deployment', 'deploy', ...FLAGS));
     if (!said.includes('An earlier run has left the stack'))
       throw new CommandError(`The deployment has not cleaned up what was left:\n${said}`);
-    await step('Testing', {
-      title: 'A test',
-      command: 'npx',
-      args: ['vitest', 'run', '--config', 'e2e/vitest.config.ts', ...args],
-      environment: await describeDeployment(STACK_NAME),
-      isLoud: true,
-    });
-    await step('Destroying', command('The removal', 'destroy'));
+    await step('Testing', await tests(args.length > 0 ? args : ['e2e/tests/']));
+    const left = await step('Destroying', command('The removal', 'destroy'));
     await requireLeft({ tables: 2, secrets: 2 });
     await step('Destroying what is not there', command('The second removal', 'destroy'));
+    const again = [...adoptingFlags(left), '--http-publish', 'iam'];
+    await step('Coming back', command('The deployment with the tables that were left', 'deploy', ...again));
+    await step('Testing what was left', await tests(['e2e/again/']));
+    await step('Destroying again', command('The last removal', 'destroy'));
+    await requireLeft({ tables: 2, secrets: 2 });
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);
     await ministack.stop();
   }
-  console.log('End to end: deployed, used, destroyed; the table and the secrets are kept, as by default.');
+  console.log(
+    'End to end: deployed, used, destroyed, deployed again with what was left, and destroyed; the table and the secrets are kept, as by default.',
+  );
+}
+
+/** The flags that `destroy` prints, for what is adopted; this deployment has no keys of backends. */
+function adoptingFlags(said: string): readonly string[] {
+  const [, ...flags] =
+    /(--adopt-table \S+) (--adopt-sessions-table \S+) (--token-secret-arn \S+)/.exec(said) ?? [];
+  if (flags.length === 0) throw new CommandError(`The removal does not say how to come back:\n${said}`);
+  return flags.flatMap((flag) => flag.split(' '));
+}
+
+/** The tests whose files have one of these in their paths. */
+async function tests(paths: readonly string[]): Promise<Program> {
+  return {
+    title: 'A test',
+    command: 'npx',
+    args: ['vitest', 'run', '--config', 'e2e/vitest.config.ts', ...paths],
+    environment: await describeDeployment(STACK_NAME),
+    isLoud: true,
+  };
 }
 
 function command(title: string, name: 'deploy' | 'destroy', ...flags: readonly string[]): Program {

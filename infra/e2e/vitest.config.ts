@@ -7,7 +7,7 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['tests/**/*.test.ts'],
+    include: ['tests/**/*.test.ts', 'again/**/*.test.ts'],
     fileParallelism: false,
     // On a busy machine an emulated function can exceed its five seconds: its client is cut, as in the cloud.
     retry: 1,

@@ -1,5 +1,4 @@
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -22,7 +21,7 @@ import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 import { createFanOutQueue, createTimerQueue } from './queues.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
-import { StateTables } from './table.ts';
+import { type BrokerTable, StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
 
 /**
@@ -38,13 +37,13 @@ export class ApusBroker extends Construct {
   /** The URL to which clients connect: `wss://…/mqtt`. */
   readonly url: string;
   /** Messages that wait or are retained, and subscriptions. */
-  readonly table: Table;
+  readonly table: BrokerTable;
   /** Connections and sessions. */
-  readonly sessionsTable: Table;
+  readonly sessionsTable: BrokerTable;
   /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
-  readonly publishKeys: Secret | undefined;
+  readonly publishKeys: ISecret | Secret | undefined;
   /** The topic that alarms notify; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
@@ -96,6 +95,7 @@ export class ApusBroker extends Construct {
             secretProps,
             tenants: props.httpPublishTenants,
             reservedConcurrency: props.publishReservedConcurrency,
+            keysSecret: props.publishKeysSecret,
           });
     this.#api = resources.api;
     this.#isSigned = isSigned(props);

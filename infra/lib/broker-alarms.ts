@@ -1,4 +1,3 @@
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarms.ts';
@@ -6,7 +5,7 @@ import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
 import type { BrokerMetrics } from './metrics.ts';
 import type { QueuePair } from './queues.ts';
-import type { StateTables } from './table.ts';
+import type { BrokerTable, StateTables } from './table.ts';
 
 /** The resources that alarms watch. */
 export interface Watched {
@@ -98,7 +97,7 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
   ];
 }
 
-function throttlesOf(table: Table, id: string, holds: string): AlarmDefinition {
+function throttlesOf(table: BrokerTable, id: string, holds: string): AlarmDefinition {
   return {
     id,
     description: `DynamoDB refused writes of ${holds}: a partition is too busy, or the table is at its maximum.`,

@@ -11,7 +11,7 @@ import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { checkIdentity } from './check-identity.ts';
-import type { ApusBrokerProps, Authentication } from './props.ts';
+import type { ApusBrokerProps, Authentication, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
@@ -34,6 +34,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkOrigins(scope, props.allowedOrigins ?? []);
   checkLimits(scope, props.limits ?? {});
   checkTableMaximum(scope, props);
+  checkAdopted(scope, props.table ?? {});
   checkPublish(scope, props);
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
@@ -71,9 +72,29 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
   }
 }
 
-function checkPublish(scope: IConstruct, { httpPublish, publishReservedConcurrency }: ApusBrokerProps): void {
-  if (publishReservedConcurrency === undefined || (httpPublish ?? false) !== false) return;
-  throw new PropsError(scope, 'publishReservedConcurrency means nothing without httpPublish.');
+function checkPublish(scope: IConstruct, props: ApusBrokerProps): void {
+  const { httpPublish = false, publishReservedConcurrency, publishKeysSecret } = props;
+  if (publishReservedConcurrency !== undefined && httpPublish === false) {
+    throw new PropsError(scope, 'publishReservedConcurrency means nothing without httpPublish.');
+  }
+  if (publishKeysSecret !== undefined && httpPublish !== 'keys') {
+    throw new PropsError(scope, "publishKeysSecret means nothing without httpPublish: 'keys'.");
+  }
+}
+
+/** Two names of one table would mix sessions with messages; settings of a table that is not made would be dropped. */
+function checkAdopted(scope: IConstruct, { adopt, ...others }: TableProps): void {
+  if (adopt === undefined) return;
+  const { tableName, sessionsTableName } = adopt;
+  if (!Token.isUnresolved(tableName) && tableName === sessionsTableName) {
+    throw new PropsError(scope, 'table.adopt names two tables: one holds messages, the other sessions.');
+  }
+  const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (given === undefined) return;
+  throw new PropsError(
+    scope,
+    `table.${given} is for tables that the broker makes; those of table.adopt stay as they are.`,
+  );
 }
 
 /** DynamoDB takes no maximum that is below what the table is warmed for. */

@@ -3,10 +3,11 @@ import { resolve } from 'node:path';
 import type { GivenQuotaScopes } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type {
+  AdoptedTables,
   ApusBrokerProps,
   Authentication,
   DomainProps,
@@ -31,11 +32,13 @@ const STACK_NAME_DEFAULT = 'apus';
 const ACCOUNT_ID = /^\d{12}$/;
 
 /** ARNs that may be given, each with an example. A secret's ends in six characters that Secrets Manager has added. */
+const SECRET_ARN = {
+  pattern: /^arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:.+-\w{6}$/,
+  example: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3',
+} as const;
 const ARNS = {
-  tokenSecretArn: {
-    pattern: /^arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:.+-\w{6}$/,
-    example: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3',
-  },
+  tokenSecretArn: SECRET_ARN,
+  publishKeysSecretArn: SECRET_ARN,
   certificateArn: {
     pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/.+$/,
     example: 'arn:aws:acm:eu-west-1:123456789012:certificate/ID',
@@ -81,6 +84,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
+    publishKeysSecret: secretOf(scope, 'OwnPublishKeys', arnOf(settings, 'publishKeysSecretArn')),
     publishReservedConcurrency: settings.count('publishReservedConcurrency'),
     throttle: definedOf({
       framesPerSecond: settings.count('framesPerSecond'),
@@ -99,6 +103,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     domain,
     removalPolicy: settings.switch('retainData') === false ? RemovalPolicy.DESTROY : undefined,
     table: definedOf({
+      adopt: adoptedOf(settings),
       pointInTimeRecovery: settings.switch('pointInTimeRecovery'),
       deletionProtection: settings.switch('deletionProtection'),
       maxReadRequestUnits: settings.count('maxReadRequestUnits'),
@@ -132,7 +137,8 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
   if (choices.length > 1) {
     throw new SettingError('Only one of --authentication, --token-secret-arn and --jwks-url can be given.');
   }
-  if (secretArn !== undefined) return { secret: Secret.fromSecretCompleteArn(scope, 'OwnSecret', secretArn) };
+  const secret = secretOf(scope, 'OwnSecret', secretArn);
+  if (secret !== undefined) return { secret };
   if (jwksUrl === undefined) {
     requireAbsent(settings, ['issuer', 'audience'], '--jwks-url');
     return given === 'iam' ? { iam: filtersIn(settings) ?? {} } : given;
@@ -144,6 +150,23 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
     throw new SettingError('--jwks-url needs --audience: the provider signs for all its customers alike.');
   }
   return { jwksUrl, issuer, audience };
+}
+
+function secretOf(scope: Construct, id: string, arn: string | undefined): ISecret | undefined {
+  return arn === undefined ? undefined : Secret.fromSecretCompleteArn(scope, id, arn);
+}
+
+/** The tables that an earlier broker has left. */
+export function adoptedOf(settings: Settings): AdoptedTables | undefined {
+  const tableName = settings.text('adoptTable');
+  const sessionsTableName = settings.text('adoptSessionsTable');
+  if (tableName === undefined && sessionsTableName === undefined) return undefined;
+  if (tableName === undefined || sessionsTableName === undefined) {
+    throw new SettingError(
+      '--adopt-table and --adopt-sessions-table need each other: a broker has a table of messages and one of sessions.',
+    );
+  }
+  return { tableName, sessionsTableName };
 }
 
 /** Its contents are checked as the prop `identity` is. */

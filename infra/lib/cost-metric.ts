@@ -1,9 +1,9 @@
 import { type PriceName, priceOf } from '@apus/cost';
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Watched } from './broker-alarms.ts';
 import type { BrokerFunction } from './broker-function.ts';
+import type { BrokerTable } from './table.ts';
 
 const PERIOD = Duration.minutes(5);
 const PERIODS_PER_HOUR = 60 / PERIOD.toMinutes();
@@ -55,7 +55,7 @@ function counted(name: string, metric: IMetric, price: PriceName, times = 1): Te
   };
 }
 
-function ofTable(name: string, table: Table): readonly Term[] {
+function ofTable(name: string, table: BrokerTable): readonly Term[] {
   return [
     counted(`${name}Reads`, table.metricConsumedReadCapacityUnits({ period: PERIOD }), 'dynamodbReadUnit'),
     counted(`${name}Writes`, table.metricConsumedWriteCapacityUnits({ period: PERIOD }), 'dynamodbWriteUnit'),

@@ -1,10 +1,9 @@
 import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Watched } from './broker-alarms.ts';
 import { dollarsPerHour } from './cost-metric.ts';
-import type { StateTables } from './table.ts';
+import type { BrokerTable, StateTables } from './table.ts';
 
 const WIDTH = 8;
 const HEIGHT = 6;
@@ -95,7 +94,7 @@ function cost(watched: Watched): IWidget[] {
 
 function ofTables(
   { table, sessionsTable }: StateTables,
-  metricsOf: (table: Table, name: string) => IMetric[],
+  metricsOf: (table: BrokerTable, name: string) => IMetric[],
 ): IMetric[] {
   return [...metricsOf(table, 'messages'), ...metricsOf(sessionsTable, 'sessions')];
 }

@@ -1,6 +1,6 @@
 import { VARIABLES } from '@apus/cloud/lambda';
 import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createSecret, type SecretProps } from './authentication.ts';
@@ -18,6 +18,8 @@ export interface HttpPublishProps extends FunctionDefaults {
   /** The tenants for which a caller that signs its requests may publish. @default the default tenant */
   readonly tenants: readonly string[] | undefined;
   readonly reservedConcurrency: number | undefined;
+  /** Holds the keys already. @default one is made */
+  readonly keysSecret: ISecret | undefined;
 }
 
 /** The HTTP endpoint of backends: a function with a URL, which takes nothing from the quota that frames share. */
@@ -25,13 +27,13 @@ export class HttpPublish {
   readonly lambda: BrokerFunction;
   readonly url: FunctionUrl;
   /** Holds the API keys, where requests carry them. */
-  readonly keys: Secret | undefined;
+  readonly keys: ISecret | Secret | undefined;
 
   constructor(scope: Construct, props: HttpPublishProps) {
     const { resources, protection, secretProps, tenants, environment } = props;
     const { memorySizeMegabytes, logRetention, tracing } = props;
     const { reservedConcurrency } = props;
-    this.keys = protection === 'keys' ? createKeys(scope, secretProps) : undefined;
+    this.keys = protection === 'keys' ? (props.keysSecret ?? createKeys(scope, secretProps)) : undefined;
     this.lambda = new BrokerFunction(scope, 'Publish', {
       entry: 'publish',
       description: 'Apus: publishes for backends over HTTPS',

@@ -59,6 +59,14 @@ export interface ApusBrokerProps {
   readonly httpPublish?: 'iam' | 'keys' | false;
 
   /**
+   * The secret that holds the keys of `httpPublish: 'keys'`, as docs/deploy.md has it: of yours, or left by a broker that
+   * is gone.
+   *
+   * @default Secrets Manager makes one with a key, $0.40 a month
+   */
+  readonly publishKeysSecret?: ISecret;
+
+  /**
    * Tenants for which backends may publish that sign their requests (`httpPublish: 'iam'`); the first is meant where a
    * request names none. With keys each key has its tenant.
    *
@@ -305,6 +313,13 @@ export interface DomainProps {
 }
 
 export interface TableProps {
+  /**
+   * The tables of a broker that is gone, which it has left (`removalPolicy`), for a broker that goes on with their sessions
+   * and messages. They stay as they are and outside of the stack: the other props of `table` are for tables that it makes.
+   *
+   * @default it makes two
+   */
+  readonly adopt?: AdoptedTables;
   /** Restores to any second of the last 35 days; $0.20 a GB and month. @default false */
   readonly pointInTimeRecovery?: boolean;
   /** Refuses to delete the tables, also when the stack is deleted. @default false */
@@ -329,6 +344,14 @@ export interface TableProps {
    * @default 4 for each frame of `throttle.framesPerSecond`, and 2 for each post of `fanOut.maxPostsPerSecond`
    */
   readonly maxWriteRequestUnits?: number;
+}
+
+/** Two tables of one broker, by their names. They are in the Region of the stack. */
+export interface AdoptedTables {
+  /** The table of messages and subscriptions: the output `TableName` of the broker that has made it. */
+  readonly tableName: string;
+  /** The table of connections and sessions: the output `SessionsTableName`. */
+  readonly sessionsTableName: string;
 }
 
 export interface AccessLogProps {

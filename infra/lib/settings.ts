@@ -110,6 +110,11 @@ export const SETTINGS = {
     help: 'How backends publish over HTTPS.',
     preset: 'none',
   },
+  publishKeysSecretArn: {
+    kind: 'text',
+    value: 'ARN',
+    help: 'Your secret that holds the keys of backends. Needs --http-publish keys.',
+  },
   publishReservedConcurrency: {
     kind: 'count',
     value: 'COUNT',
@@ -180,6 +185,16 @@ export const SETTINGS = {
     kind: 'switch',
     help: 'Keeps the tables and the secrets when the stack is deleted. false: deletes them with it.',
     preset: 'true',
+  },
+  adoptTable: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'The table of messages that a destroyed broker has left, to go on with. Needs --adopt-sessions-table.',
+  },
+  adoptSessionsTable: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'The table of sessions that it has left. Needs --adopt-table.',
   },
   pointInTimeRecovery: {
     kind: 'switch',

@@ -2,16 +2,23 @@ import {
   AttributeType,
   BillingMode,
   type TableProps as CdkTableProps,
+  type ITable,
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { RemovalPolicy } from 'aws-cdk-lib/core';
+import { type RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { TableProps } from './props.ts';
 import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
+
+/** The tag of each table that says which of the two it is: their keys are the same, and their names are made up. */
+export const TABLE_TAG = { key: 'apus:table', messages: 'messages', sessions: 'sessions' } as const;
+
+/** One that the broker makes, or one that it has adopted. */
+export type BrokerTable = ITable | Table;
 
 /** Everything that the stores ask of the tables; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
@@ -28,18 +35,19 @@ export interface StateTableProps extends TableProps {
  */
 export class StateTables {
   /** Messages and subscriptions. */
-  readonly table: Table;
+  readonly table: BrokerTable;
   /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
-  readonly sessionsTable: Table;
+  readonly sessionsTable: BrokerTable;
   readonly #key: IKey | undefined;
 
   constructor(scope: Construct, props: StateTableProps) {
     this.#key = props.encryptionKey;
-    this.table = createTable(scope, 'Table', props);
-    this.sessionsTable = createTable(scope, 'SessionsTable', props);
+    const { adopt } = props;
+    this.table = tableOf(scope, 'Table', TABLE_TAG.messages, adopt?.tableName, props);
+    this.sessionsTable = tableOf(scope, 'SessionsTable', TABLE_TAG.sessions, adopt?.sessionsTableName, props);
   }
 
-  get #all(): readonly Table[] {
+  get #all(): readonly BrokerTable[] {
     return [this.table, this.sessionsTable];
   }
 
@@ -55,6 +63,19 @@ export class StateTables {
   grantScanSessions(grantee: IGrantable): void {
     this.sessionsTable.grant(grantee, 'dynamodb:Scan');
   }
+}
+
+function tableOf(
+  scope: Construct,
+  id: string,
+  holds: string,
+  adopted: string | undefined,
+  props: StateTableProps,
+): BrokerTable {
+  if (adopted !== undefined) return Table.fromTableName(scope, id, adopted);
+  const table = createTable(scope, id, props);
+  Tags.of(table).add(TABLE_TAG.key, holds);
+  return table;
 }
 
 function createTable(scope: Construct, id: string, props: StateTableProps): Table {

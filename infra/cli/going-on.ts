@@ -1,0 +1,34 @@
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { OUTPUTS } from '../lib/apus-stack.ts';
+import { flagOf, type SettingName } from '../lib/settings.ts';
+
+/** The flags that take up again what a stack has left, by the output that names it. */
+const ADOPTING: readonly (readonly [string, SettingName])[] = [
+  [OUTPUTS.tableName, 'adoptTable'],
+  [OUTPUTS.sessionsTableName, 'adoptSessionsTable'],
+  [OUTPUTS.tokenSecretArn, 'tokenSecretArn'],
+  [OUTPUTS.publishKeysArn, 'publishKeysSecretArn'],
+];
+
+/**
+ * How a new deployment goes on with what a deleted stack has left: what it has made and kept, and what it had adopted
+ * itself or was given. Nothing where its tables are gone.
+ */
+export function goingOn(
+  { Outputs = [], StackName = '' }: Stack,
+  isThere: (physicalId: string) => boolean,
+  region: string,
+): readonly string[] {
+  const flags = ADOPTING.flatMap(([output, setting]) => {
+    const value = Outputs.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
+    return value !== undefined && isThere(value) ? [`${flagOf(setting)} ${value}`] : [];
+  });
+  if (!flags.some((flag) => flag.startsWith('--adopt-table '))) return [];
+  const keys = flags.some((flag) => flag.startsWith('--publish-keys')) ? ['--http-publish keys'] : [];
+  const command = ['npm run deploy --', `--name ${StackName} --region ${region}`, ...keys, ...flags];
+  return [
+    'A new deployment goes on with the sessions and messages (docs/deploy.md, "Coming back"):',
+    '',
+    `  ${command.join(' ')}`,
+  ];
+}

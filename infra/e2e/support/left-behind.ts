@@ -1,0 +1,9 @@
+import { USER } from './client.ts';
+
+/** Left by a test of the first deployment, and looked for at the second one, which adopts its tables. */
+export const LEFT_BEHIND = {
+  clientId: `${USER}-comes-back`,
+  filter: 'left-behind/#',
+  retained: { topic: 'left-behind/retained', payload: 'kept' },
+  queued: { topic: 'left-behind/queued', payload: 'waited' },
+} as const;

@@ -1,0 +1,79 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { describe, expect, it } from 'vitest';
+import { permissionsOf } from './support/statements.ts';
+import { synthApp, synthBroker } from './support/synth.ts';
+
+const KEYS = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:keys-a1B2c3';
+
+describe('a broker that goes on with tables that another one has left', () => {
+  const template = synthApp({
+    adoptTable: 'messages-1',
+    adoptSessionsTable: 'sessions-1',
+    httpPublish: 'keys',
+    tokenSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:token-a1B2c3',
+    publishKeysSecretArn: KEYS,
+  });
+
+  it('makes neither tables nor secrets', () => {
+    template.resourceCountIs('AWS::DynamoDB::Table', 0);
+    template.resourceCountIs('AWS::SecretsManager::Secret', 0);
+  });
+
+  it('works with them, watches them and may read and write them', () => {
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          APUS_TABLE_NAME: 'messages-1',
+          APUS_SESSIONS_TABLE_NAME: 'sessions-1',
+        }),
+      },
+    });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'WriteThrottleEvents',
+      Dimensions: [{ Name: 'TableName', Value: 'sessions-1' }],
+    });
+    const permissions = permissionsOf(template, 'BrokerGatewayRole');
+    for (const name of ['messages-1', 'sessions-1']) {
+      expect(
+        permissions.some((each) => each.startsWith('dynamodb:UpdateItem') && each.endsWith(`table/${name}`)),
+      ).toBe(true);
+    }
+  });
+
+  it('says in its outputs which they are, and which keys backends have', () => {
+    template.hasOutput('TableName', { Value: 'messages-1' });
+    template.hasOutput('SessionsTableName', { Value: 'sessions-1' });
+    template.hasOutput('PublishKeysArn', { Value: KEYS });
+  });
+});
+
+it('tables say by a tag which of the two they are: their keys are the same', () => {
+  const { template } = synthBroker();
+  for (const held of ['messages', 'sessions']) {
+    template.hasResourceProperties('AWS::DynamoDB::Table', {
+      Tags: Match.arrayWith([{ Key: 'apus:table', Value: held }]),
+    });
+  }
+});
+
+describe('what cannot be adopted', () => {
+  const adopt = { tableName: 'm', sessionsTableName: 's' };
+  it('is refused', () => {
+    expect(() => synthApp({ adoptTable: 'm' })).toThrow(
+      '--adopt-table and --adopt-sessions-table need each other',
+    );
+    expect(() => synthBroker({ table: { adopt: { ...adopt, sessionsTableName: 'm' } } })).toThrow(
+      'table.adopt names two tables',
+    );
+    expect(() => synthBroker({ table: { adopt, pointInTimeRecovery: true } })).toThrow(
+      'table.pointInTimeRecovery is for tables that the broker makes; those of table.adopt stay as they are.',
+    );
+    expect(() =>
+      synthBroker((stack) => ({
+        publishKeysSecret: Secret.fromSecretCompleteArn(stack, 'Keys', KEYS),
+        httpPublish: 'iam',
+      })),
+    ).toThrow("publishKeysSecret means nothing without httpPublish: 'keys'.");
+  });
+});

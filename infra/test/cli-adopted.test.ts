@@ -1,0 +1,156 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { requireAdoptable, requireTablesToUse } from '../cli/adopted.ts';
+import { goingOn } from '../cli/going-on.ts';
+
+const ADOPTED = { tableName: 'M', sessionsTableName: 'S' };
+const KEYS = [
+  { AttributeName: 'p', KeyType: 'HASH' },
+  { AttributeName: 's', KeyType: 'RANGE' },
+];
+
+interface Sent {
+  readonly constructor: { readonly name: string };
+  readonly input: { readonly TableName: string; readonly ResourceArn: string };
+}
+
+/** DynamoDB with these tables, each with its tag. */
+function dynamoDb(tables: Readonly<Record<string, string | undefined>>, keys = KEYS) {
+  const send = async ({ constructor: { name }, input }: Sent) => {
+    if (name === 'ListTagsOfResourceCommand') {
+      const held = tables[input.ResourceArn];
+      return { Tags: held === undefined ? [] : [{ Key: 'apus:table', Value: held }] };
+    }
+    if (!(input.TableName in tables)) throw new ResourceNotFoundException({ message: '', $metadata: {} });
+    return { Table: { KeySchema: keys, TableArn: input.TableName } };
+  };
+  return { send } as never;
+}
+
+const adopt = (tables: Readonly<Record<string, string | undefined>>, keys = KEYS) =>
+  requireAdoptable(dynamoDb(tables, keys), ADOPTED, 'eu-west-1');
+
+describe('a table that is to be adopted', () => {
+  it('is one that a broker has left', async () => {
+    await expect(adopt({ M: 'messages', S: 'sessions' })).resolves.toBeUndefined();
+  });
+
+  it('has to be there', async () => {
+    await expect(adopt({ M: 'messages' })).rejects.toThrow(
+      '--adopt-sessions-table: there is no table S in eu-west-1.',
+    );
+  });
+
+  it('is not the other one of the two', async () => {
+    await expect(adopt({ M: 'sessions', S: 'messages' })).rejects.toThrow(
+      '--adopt-table: the table M holds sessions (tag apus:table), and messages are expected.',
+    );
+  });
+
+  it('that was restored from a backup has no tag, and the error says how it gets one', async () => {
+    await expect(adopt({ M: undefined, S: 'sessions' })).rejects.toThrow(
+      'aws dynamodb tag-resource --region eu-west-1 --resource-arn M --tags Key=apus:table,Value=messages',
+    );
+  });
+
+  it('has the keys of a broker', async () => {
+    const keys = [{ AttributeName: 'id', KeyType: 'HASH' }];
+    await expect(adopt({ M: 'messages', S: 'sessions' }, keys)).rejects.toThrow(
+      "--adopt-table: the table M has the keys id HASH, and a broker's has p HASH, s RANGE.",
+    );
+  });
+});
+
+/** CloudFormation with these stacks, each of which uses two tables and has made some of them. */
+function cloudFormation(
+  stacks: Readonly<
+    Record<string, { readonly uses: readonly [string, string]; readonly made: readonly string[] }>
+  >,
+) {
+  const client = new CloudFormationClient({ region: 'eu-west-1' });
+  const described = (name: string) => ({
+    StackName: name,
+    Tags: [{ Key: 'apus:stack', Value: 'broker' }],
+    Outputs: [
+      { OutputKey: 'TableName', OutputValue: stacks[name]?.uses[0] },
+      { OutputKey: 'SessionsTableName', OutputValue: stacks[name]?.uses[1] },
+    ],
+  });
+  client.send = (async (command: { constructor: { name: string }; input: { StackName?: string } }) => {
+    const { StackName: name } = command.input;
+    if (command.constructor.name === 'ListStackResourcesCommand') {
+      const StackResourceSummaries = stacks[name ?? '']?.made.map((each) => ({
+        LogicalResourceId: each,
+        PhysicalResourceId: each,
+        ResourceType: 'AWS::DynamoDB::Table',
+      }));
+      return { StackResourceSummaries };
+    }
+    if (name === undefined) return { Stacks: Object.keys(stacks).map(described) };
+    if (!(name in stacks)) throw new Error(`Stack with id ${name} does not exist`);
+    return { Stacks: [described(name)] };
+  }) as never;
+  return client;
+}
+
+describe('a deployment', () => {
+  const owner = { uses: ['M', 'S'], made: ['M', 'S'] } as const;
+  const adopter = { uses: ['M', 'S'], made: [] } as const;
+
+  it('adopts tables that no other broker uses', async () => {
+    await expect(requireTablesToUse(cloudFormation({}), 'apus', ADOPTED)).resolves.toBeUndefined();
+    await expect(
+      requireTablesToUse(cloudFormation({ apus: adopter }), 'apus', ADOPTED),
+    ).resolves.toBeUndefined();
+    for (const other of [owner, adopter]) {
+      await expect(requireTablesToUse(cloudFormation({ other }), 'apus', ADOPTED)).rejects.toThrow(
+        'The table M is in use by the stack "other"',
+      );
+    }
+  });
+
+  it('that forgets what was adopted is refused, with the flags', async () => {
+    await expect(requireTablesToUse(cloudFormation({ apus: adopter }), 'apus', undefined)).rejects.toThrow(
+      'would begin with empty ones. Say --adopt-table M --adopt-sessions-table S',
+    );
+    await expect(
+      requireTablesToUse(cloudFormation({ apus: owner }), 'apus', undefined),
+    ).resolves.toBeUndefined();
+  });
+
+  it('does not adopt its own tables: CloudFormation would take them out of the stack, and maybe delete them', async () => {
+    await expect(requireTablesToUse(cloudFormation({ apus: owner }), 'apus', ADOPTED)).rejects.toThrow(
+      'The table M is the stack\'s own ("apus")',
+    );
+  });
+});
+
+describe('what is said after a stack is destroyed', () => {
+  const Outputs = [
+    { OutputKey: 'TableName', OutputValue: 'M' },
+    { OutputKey: 'SessionsTableName', OutputValue: 'S' },
+    { OutputKey: 'TokenSecretArn', OutputValue: 'arn:token' },
+    { OutputKey: 'PublishKeysArn', OutputValue: 'arn:keys' },
+  ];
+  const stack = {
+    StackName: 'apus',
+    CreationTime: new Date(0),
+    StackStatus: 'DELETE_COMPLETE',
+    Outputs,
+  } as const;
+
+  it('is the command that goes on with what is left', () => {
+    expect(goingOn({ ...stack, Outputs }, () => true, 'eu-west-1').at(-1)).toBe(
+      '  npm run deploy -- --name apus --region eu-west-1 --http-publish keys --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token --publish-keys-secret-arn arn:keys',
+    );
+    const left = ['M', 'S', 'arn:token'];
+    expect(goingOn({ ...stack, Outputs }, (id) => left.includes(id), 'eu-west-1').at(-1)).toBe(
+      '  npm run deploy -- --name apus --region eu-west-1 --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token',
+    );
+  });
+
+  it('is nothing where the tables are gone', () => {
+    expect(goingOn({ ...stack, Outputs }, (id) => id.startsWith('arn'), 'eu-west-1')).toEqual([]);
+  });
+});
