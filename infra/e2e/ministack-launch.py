@@ -20,8 +20,8 @@ if importlib.metadata.version("ministack") != VERSION:
     sys.exit(f"this launcher is for ministack=={VERSION}")
 
 from ministack import app  # noqa: E402
-from ministack.core import iam_actions, lambda_runtime  # noqa: E402
-from ministack.services import apigateway, secretsmanager  # noqa: E402
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime, router  # noqa: E402
+from ministack.services import apigateway, lambda_svc, secretsmanager  # noqa: E402
 from ministack.services.cloudformation import provisioners  # noqa: E402
 
 
@@ -217,6 +217,35 @@ async def refuse(send, status, body):
     await send({"type": "websocket.http.response.body", "body": str(body).encode()})
 
 
+def mend_signed_callers():
+    """A function behind a URL with `AWS_IAM` hears who has signed; MiniStack checks the signature, and does not say whose."""
+    build = require(lambda_svc, "_build_function_url_event")
+    arn_of = require(iam_evaluator, "request_caller_arn")
+
+    def build_with_caller(url_id, account_id, region, method, path, headers, body, query_params, anonymous=False, **more):
+        event = build(url_id, account_id, region, method, path, headers, body, query_params, anonymous=anonymous, **more)
+        if not anonymous:
+            event["requestContext"]["authorizer"] = {"iam": {"userArn": arn_of(headers, query_params)}}
+        return event
+
+    lambda_svc._build_function_url_event = build_with_caller
+
+
+def mend_signed_region():
+    """The URL of a function takes signatures for its own Region only; MiniStack takes those for any."""
+    handle = require(lambda_svc, "handle_function_url_request")
+    region_of = require(router, "extract_region")
+
+    async def handle_in_its_region(url_id, method, path, headers, body, query_params, resolved=None, **more):
+        region, auth_type = (resolved[1], resolved[4].get("AuthType")) if resolved else (None, None)
+        if auth_type == "AWS_IAM" and region_of(headers, query_params) != region:
+            message = {"Message": f"Credential should be scoped to a valid region, not '{region_of(headers, query_params)}'."}
+            return 403, {"Content-Type": "application/json"}, json.dumps(message).encode()
+        return await handle(url_id, method, path, headers, body, query_params, resolved=resolved, **more)
+
+    lambda_svc.handle_function_url_request = handle_in_its_region
+
+
 def mend_transport():
     """The loopback counts as TLS: queues and topics refuse everything else, and a certificate would prove nothing here."""
     pin = require(app, "pin_request_origin")
@@ -237,6 +266,8 @@ mend_concurrency()
 mend_pace()
 mend_answers()
 mend_door()
+mend_signed_callers()
+mend_signed_region()
 mend_transport()
 
 app.main()
