@@ -1,6 +1,11 @@
+import { readContext } from './cli/cdk-json.ts';
+import { main } from './cli/main.ts';
 import { createApp } from './lib/create-app.ts';
 import { emulatorEndpoint, pointAtEmulator } from './lib/emulated.ts';
 
-const { stack } = createApp();
-const endpoint = emulatorEndpoint(process.env);
-if (endpoint !== undefined) pointAtEmulator(stack, endpoint);
+await main(async () => {
+  // The CDK reads the cdk.json of the folder that it is called in, which may be the repository's: ours is beneath it.
+  const { stack } = createApp({ context: readContext() });
+  const endpoint = emulatorEndpoint(process.env);
+  if (endpoint !== undefined) pointAtEmulator(stack, endpoint);
+});

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { closestTo } from '../lib/closest.ts';
 import { flagOf, type Setting, SettingError, type SettingName, settingOf } from '../lib/settings.ts';
 
 /** A flag of a command that is no setting of the app. */
@@ -56,6 +57,11 @@ function parse(args: string[], options: Options): Record<string, string | boolea
     const message = error instanceof Error ? error.message : String(error);
     const [, lacking] = /^Option '(--[\w-]+)[^']*' argument (?:is ambiguous|missing)/.exec(message) ?? [];
     if (lacking !== undefined) throw new SettingError(`${lacking} lacks its value. --help shows all flags.`);
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+    const meant = unknown === undefined ? undefined : closestTo(unknown, Object.keys(options));
+    if (meant !== undefined) {
+      throw new SettingError(`${unknown} is no flag. Did you mean --${meant}? --help shows all flags.`);
+    }
     const [sentence = ''] = message.split(/\. |\n/, 1);
     throw new SettingError(`${sentence.replace(/\.$/, '')}. --help shows all flags.`);
   }

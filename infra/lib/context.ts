@@ -6,6 +6,7 @@ import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { closestTo } from './closest.ts';
 import type {
   AdoptedTables,
   ApusBrokerProps,
@@ -20,6 +21,7 @@ import {
   QUOTA_SCOPES,
   type QuotaScopeName,
   quotaSetting,
+  SETTING_NAMES,
   SETTINGS,
   SettingError,
   type SettingName,
@@ -55,8 +57,24 @@ export interface Target {
   readonly region: string | undefined;
 }
 
+/**
+ * The settings that the context has (`-c name=value`, cdk.json).
+ *
+ * @throws {SettingError} for a name that is none: CDK itself ignores it, and the deployment would not be as it was meant
+ */
 export function settingsOf(scope: Construct): Settings {
+  requireKnown(Object.keys(scope.node.getAllContext()));
   return new Settings((name) => scope.node.tryGetContext(name));
+}
+
+function requireKnown(names: readonly string[]): void {
+  const known: readonly string[] = SETTING_NAMES;
+  // CDK's own and those of other libraries have a colon or a slash: `aws:cdk:bundling-stacks`, `@aws-cdk/core:…`.
+  const unknown = names.find((name) => !/[:/]/.test(name) && !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = closestTo(unknown, known);
+  const hint = meant === undefined ? 'npm run deploy -- --help shows all.' : `Did you mean "${meant}"?`;
+  throw new SettingError(`The context has "${unknown}", which is no setting of Apus. ${hint}`);
 }
 
 export function targetOf(settings: Settings): Target {

@@ -115,6 +115,15 @@ describe('the app', () => {
       { name: '1st' },
       '--name begins with a letter and has up to 128 letters, digits and -; it is not "1st".',
     ],
+    [{ framePerSecond: '5' }, 'which is no setting of Apus. Did you mean "framesPerSecond"?'],
+    [
+      { 'alarm-email': 'a@b.c' },
+      'The context has "alarm-email", which is no setting of Apus. Did you mean "alarmEmail"?',
+    ],
+    [
+      { colour: 'red' },
+      'The context has "colour", which is no setting of Apus. npm run deploy -- --help shows all.',
+    ],
     [{ framesPerSecond: 'many' }, '--frames-per-second is a whole number, not "many".'],
     [{ dashboard: 'yes' }, '--dashboard is true or false, not "yes".'],
     [{ logLevel: 'loud' }, '--log-level is one of error, warn, info, debug, not "loud".'],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { bundle } from '../cli/bundle.ts';
 import { ENTRIES, type EntryName } from '../lib/entries.ts';
@@ -30,15 +31,29 @@ const UNWANTED = [
   'mqtt',
 ];
 
+const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+/** The sizes in the guide may be so far from what is deployed. */
+const STALE_SHARE = 0.03;
+
+/** Kilobytes of a function in the table of docs/deploy.md: minified, and compressed. */
+function documentedKilobytes(name: EntryName): readonly [number, number] {
+  const [, minified, compressed] =
+    new RegExp(`^\\| ${name} \\| (\\d+) KB \\| (\\d+) KB `, 'm').exec(GUIDE) ?? [];
+  return [Number(minified), Number(compressed)];
+}
+
 const names = Object.keys(ENTRIES) as EntryName[];
 
 describe.each(names)('the bundle of %s', (name) => {
-  it('is no larger than a cold start allows, and has nothing in it that no handler uses', async () => {
-    const { code, packages } = await bundle(name);
+  it('is no larger than a cold start allows, has nothing in it that no handler uses, and is as docs/deploy.md says', async () => {
+    const { code, gzipBytes, packages } = await bundle(name);
     expect(code.length / 1_024).toBeLessThanOrEqual(KILOBYTES_MAX[name]);
     expect(packages.map(([packageName]) => packageName).filter((each) => UNWANTED.includes(each))).toEqual(
       [],
     );
+    const [minified, compressed] = documentedKilobytes(name);
+    expect(Math.abs(minified / (code.length / 1_024) - 1)).toBeLessThan(STALE_SHARE);
+    expect(Math.abs(compressed / (gzipBytes / 1_024) - 1)).toBeLessThan(STALE_SHARE);
   });
 });
 

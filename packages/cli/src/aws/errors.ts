@@ -27,12 +27,19 @@ export interface AwsCall {
 /** The failure of a call to AWS, in a sentence that says what to do. */
 export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCall): string {
   const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
-  if (DENIED.has(name)) return denied;
+  if (DENIED.has(name)) return `${denied} (${service} has refused: ${name}.)`;
   if (/Region is missing/.test(message))
     return 'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
   if (code !== undefined && UNREACHED.has(code)) {
     const where = region === undefined ? 'your Region' : `"${region}"`;
-    return `AWS cannot be reached in ${where} (${code}). Is that a Region of AWS, and enabled for the account?`;
+    return `AWS cannot be reached in ${where}: ${service} does not answer${endpointOf(error)} (${code}). Is that a Region of AWS, and enabled for the account?`;
   }
   return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
+}
+
+/** As Node.js knows it: ` at lambda.eu-west-1.amazonaws.com`. */
+function endpointOf(error: unknown): string {
+  const { hostname, address, port } = error as Partial<Record<'hostname' | 'address' | 'port', unknown>>;
+  if (hostname !== undefined) return ` at ${hostname}`;
+  return address === undefined ? '' : ` at ${address}:${port}`;
 }

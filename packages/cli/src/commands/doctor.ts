@@ -47,7 +47,8 @@ export const doctor: Command = {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus doctor\` takes only flags, not "${values.positionals[0]}".`);
     const load = loadFrom(values);
-    const readings = diagnose(await quotas(values.text('region')), load);
+    const region = values.text('region');
+    const readings = diagnose(await quotas(region), load, region);
     const publishers = values.count('publishers') ?? Math.max(1, load.connections);
     if (publishers === 0) throw new UsageError('--publishers is 1 or more.');
     console.log([report(readings, load), '', ...deploymentOf(load, publishers)].join('\n'));

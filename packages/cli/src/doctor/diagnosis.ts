@@ -38,8 +38,12 @@ const BURST_SHARE = 0.5;
 /** From here on a peak would exceed it. */
 export const TIGHT_SHARE = 0.7;
 
-/** The use of each quota under the load, the tightest first. */
-export function diagnose(quotas: AccountQuotas, load: Load): readonly Reading[] {
+/**
+ * The use of each quota under the load, the tightest first.
+ *
+ * @param region for the commands that ask for more; undefined: that of the AWS profile
+ */
+export function diagnose(quotas: AccountQuotas, load: Load, region?: string): readonly Reading[] {
   const frames = load.messagesPerSecond + load.connections / HEARTBEAT_SECONDS;
   const posts = load.messagesPerSecond * load.deliveriesPerMessage;
   const needed: Readonly<Record<keyof AccountQuotas, number>> = {
@@ -50,7 +54,7 @@ export function diagnose(quotas: AccountQuotas, load: Load): readonly Reading[] 
   };
   const names = Object.keys(LABELS) as (keyof AccountQuotas)[];
   return names
-    .map((quota) => readingOf(quota, quotas[quota], needed[quota]))
+    .map((quota) => readingOf(quota, quotas[quota], needed[quota], region))
     .sort((a, b) => b.share - a.share);
 }
 
@@ -69,23 +73,29 @@ const LABELS: Readonly<Record<keyof AccountQuotas, string>> = {
   newConnectionsPerSecond: 'API Gateway: new connections a second',
 };
 
-function readingOf(quota: keyof AccountQuotas, limit: number, needed: number): Reading {
+function readingOf(
+  quota: keyof AccountQuotas,
+  limit: number,
+  needed: number,
+  region: string | undefined,
+): Reading {
   return {
     quota,
     label: LABELS[quota],
     limit,
     needed: Math.ceil(needed),
     share: limit > 0 ? needed / limit : Number.POSITIVE_INFINITY,
-    raise: raiseOf(quota, needed),
+    raise: raiseOf(quota, needed, region),
   };
 }
 
 /** Enough that the load takes half of it. */
-function raiseOf(quota: keyof AccountQuotas, needed: number): string | undefined {
+function raiseOf(quota: keyof AccountQuotas, needed: number, region: string | undefined): string | undefined {
   if (quota === 'burstRequests') return undefined;
   const { service, code } = QUOTA_CODES[quota];
   const wanted = roundUp(needed * 2);
-  return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`;
+  const where = region === undefined ? '' : ` --region ${region}`;
+  return `aws service-quotas request-service-quota-increase${where} --service-code ${service} --quota-code ${code} --desired-value ${wanted}`;
 }
 
 /** To two digits, as people ask. */
