@@ -11,20 +11,20 @@ import { requireAdoptable, requireTablesToUse } from './adopted.ts';
 import { cdk } from './cdk.ts';
 import { checkSettings } from './check-settings.ts';
 import { CommandError } from './command-error.ts';
+import { DEPLOY_EXTRAS } from './deploy-flags.ts';
 import { contextArguments, type Flags, helpOfFlags, parseFlags } from './flags.ts';
 import { main } from './main.ts';
 import { requireSameRegion, settingsFrom } from './read-settings.ts';
 import { findStack, isUsable, repair, repairOf, requireOurs } from './stack-state.ts';
+import { stageFile, withStage, writeStage } from './stage.ts';
 import { type Outputs, summaryOf } from './summary.ts';
-
-const EXTRAS = { help: { help: 'Shows this text.' } };
 
 const HELP = `npm run deploy -- [flags]
 
 Deploys the broker to AWS, or brings a deployed one up to date, and says where it is. What a flag means in full, and
 what it costs: docs/deploy.md.
 
-${helpOfFlags(SETTING_NAMES, EXTRAS)}
+${helpOfFlags(SETTING_NAMES, DEPLOY_EXTRAS)}
 
 For example: npm run deploy -- --region eu-west-1 --alarm-email ops@example.com`;
 
@@ -34,7 +34,7 @@ const BOOTSTRAP_STACK = 'CDKToolkit';
 await main(deploy);
 
 async function deploy(args: readonly string[]): Promise<void> {
-  const flags = parseFlags(args, SETTING_NAMES, EXTRAS);
+  const flags = withStage(parseFlags(args, SETTING_NAMES, DEPLOY_EXTRAS));
   if (flags.extras.has('help')) {
     console.log(HELP);
     return;
@@ -48,13 +48,44 @@ async function deploy(args: readonly string[]): Promise<void> {
   requireSameRegion(settings, region);
   const account = await accountOf(sts, region, wantedAccount);
   const client = new CloudFormationClient({ region });
+  if (flags.extras.has('diff')) {
+    await diff(client, flags, account, stackName);
+    return;
+  }
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
   await requireTablesToUse(client, stackName, adopted);
   if (adopted !== undefined) await requireAdoptable(new DynamoDBClient({ region }), adopted, region);
   await bootstrap(client, account);
   const outputs = await deployStack(flags, account, stackName);
+  remember(flags, region);
   console.log(summaryOf(outputs, { ...account, stackName }));
+}
+
+/** Of templates: a change set would need the right to change the stack. */
+async function diff(
+  client: CloudFormationClient,
+  flags: Flags,
+  { region }: Account,
+  stackName: string,
+): Promise<void> {
+  const stack = await findStack(client, stackName);
+  if (stack === undefined) console.error(`There is no stack "${stackName}" yet: all of it is new.`);
+  else requireOurs(stack, stackName);
+  await withFolder(async (folder) => {
+    const options = ['--method', 'template', '--output', join(folder, 'cdk.out')];
+    const code = await cdk(['diff', ...options, ...contextArguments(flags.settings)], environmentOf(region));
+    if (code !== 0) throw new CommandError(`The CDK could not compare (exit code ${code}).`);
+  });
+}
+
+/** The Region as well, where it is that of the profile: the next deployment may have another profile. */
+function remember({ texts, settings }: Flags, region: string): void {
+  const stage = texts.get('stage');
+  if (stage === undefined) return;
+  const file = stageFile(stage);
+  writeStage(file, new Map([...settings, ['region', region]]));
+  console.error(`The flags are remembered in ${file}.`);
 }
 
 /** A second run recovers from what the first has left. */
@@ -85,9 +116,8 @@ async function bootstrap(client: CloudFormationClient, { accountId, region }: Ac
 }
 
 async function deployStack(flags: Flags, { region }: Account, stackName: string): Promise<Outputs> {
-  const folder = await mkdtemp(join(tmpdir(), 'apus-deploy-'));
-  const file = join(folder, 'outputs.json');
-  try {
+  return await withFolder(async (folder) => {
+    const file = join(folder, 'outputs.json');
     // An assembly of its own: two deployments at the same time would overwrite each other's.
     const output = join(folder, 'cdk.out');
     const options = ['--require-approval', 'never', '--output', output, '--outputs-file', file];
@@ -102,6 +132,13 @@ async function deployStack(flags: Flags, { region }: Account, stackName: string)
     }
     const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs>;
     return outputs[stackName] ?? {};
+  });
+}
+
+async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'apus-deploy-'));
+  try {
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

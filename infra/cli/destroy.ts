@@ -13,9 +13,11 @@ import { main } from './main.ts';
 import { settingsFrom } from './read-settings.ts';
 import { deleteData, type Retained, requireDeletable, retainedBy } from './retained.ts';
 import { deletionFailed, findStack, requireOurs, resourcesOf } from './stack-state.ts';
+import { withStage } from './stage.ts';
 
 const NAMES: readonly SettingName[] = ['name', 'account', 'region'];
 const EXTRAS = {
+  stage: { value: 'STAGE', help: 'The name, account and Region that apus.STAGE.json remembers.' },
   'delete-data': {
     help: 'Deletes the table and the secrets as well, for good: sessions, messages, every token.',
   },
@@ -34,7 +36,7 @@ const WAIT_SECONDS_MAX = 30 * 60;
 await main(destroy);
 
 async function destroy(args: readonly string[]): Promise<void> {
-  const flags = parseFlags(args, NAMES, EXTRAS);
+  const flags = withStage(parseFlags(args, NAMES, EXTRAS), NAMES);
   if (flags.extras.has('help')) {
     console.log(HELP);
     return;

@@ -4,13 +4,18 @@ import { flagOf, type Setting, SettingError, type SettingName, settingOf } from 
 
 /** A flag of a command that is no setting of the app. */
 export interface Extra {
+  /** The placeholder of its value. @default it has none */
+  readonly value?: string;
   readonly help: string;
 }
 
 /** The arguments of the command line. */
 export interface Flags {
   readonly settings: ReadonlyMap<SettingName, string>;
+  /** The extras without a value that were given. */
   readonly extras: ReadonlySet<string>;
+  /** The values of the others. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /**
@@ -26,7 +31,10 @@ export function parseFlags(
   const switches = new Set(names.filter((name) => settingOf(name).kind === 'switch').map(flagOf));
   const options = Object.fromEntries([
     ...names.map((name) => [flagOf(name).slice(2), { type: 'string' as const }]),
-    ...Object.keys(extras).map((name) => [name, { type: 'boolean' as const }]),
+    ...Object.entries(extras).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
   ]);
   const values = parse(withValues(args, switches), options);
   const settings = names.flatMap((name) => {
@@ -36,6 +44,12 @@ export function parseFlags(
   return {
     settings: new Map(settings),
     extras: new Set(Object.keys(extras).filter((name) => values[name] === true)),
+    texts: new Map(
+      Object.keys(extras).flatMap((name) => {
+        const value = values[name];
+        return typeof value === 'string' ? [[name, value] as const] : [];
+      }),
+    ),
   };
 }
 

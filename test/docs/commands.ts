@@ -1,3 +1,4 @@
+import { DEPLOY_EXTRAS } from '../../infra/cli/deploy-flags.ts';
 import { flagOf, SETTING_NAMES } from '../../infra/lib/settings.ts';
 import { FLAGS as LOADTEST_FLAGS } from '../../loadtest/src/cli/arguments.ts';
 import { COMMANDS } from '../../packages/cli/src/commands/commands.ts';
@@ -39,7 +40,10 @@ const KNOWN: readonly (readonly [start: RegExp, flags: ReadonlySet<string>])[] =
       [new RegExp(`\\bapus ${name}\\b`), new Set(Object.values(flags).flatMap(Object.keys))] as const,
   ),
   [/\bnpm run loadtest --/, new Set(Object.keys(LOADTEST_FLAGS))],
-  [/\bnpm run deploy --/, new Set(SETTING_NAMES.map((name) => flagOf(name).slice(2)))],
+  [
+    /\bnpm run deploy --/,
+    new Set([...SETTING_NAMES.map((name) => flagOf(name).slice(2)), ...Object.keys(DEPLOY_EXTRAS)]),
+  ],
   [
     /\bnpm start --/,
     new Set(Object.values(COMMANDS.find(({ name }) => name === 'serve')?.flags ?? {}).flatMap(Object.keys)),

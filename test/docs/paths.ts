@@ -7,6 +7,9 @@ const NOT_HERE = new Set([
   'dist/reference/',
   'ledgers/',
   'mine.json',
+  // Written by `npm run deploy -- --stage`.
+  'apus.prod.json',
+  'apus.NAME.json',
   'mqtt.js',
   'test/artefacts/web-client/',
   'web-client/dist/',
