@@ -29,6 +29,20 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     httpPublish: 'iam',
   },
   keys: { httpPublish: 'keys' },
+  company: {
+    tags: 'team=iot,cost-center=42',
+    encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000',
+    reservedConcurrency: 40,
+    alarmEmail: 'ops@example.com',
+    alarmFrameMilliseconds: 500,
+    alarmSweepMissing: true,
+    budgetDollars: 50,
+  },
+  adopted: {
+    adoptTable: 'apus-messages',
+    adoptSessionsTable: 'apus-sessions',
+    tokenSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:token-a1B2c3',
+  },
 };
 
 await main(checkTemplate);

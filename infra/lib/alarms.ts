@@ -15,17 +15,21 @@ export interface AlarmDefinition {
   readonly threshold: number;
   /** Periods of the metric, mostly minutes, in which it has to be above. */
   readonly periods: number;
+  /** Goes off below the threshold, and where there is no metric at all. @default above it */
+  readonly isBelow?: true;
 }
 
 /** `FanOutDelay` is the section "Fan-out delay" of the runbook. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
-  const { id, description, metric, threshold, periods } = definition;
+  const { id, description, metric, threshold, periods, isBelow = false } = definition;
   return new Alarm(scope, `${id}Alarm`, {
     metric,
     threshold,
     evaluationPeriods: periods,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    comparisonOperator: isBelow
+      ? ComparisonOperator.LESS_THAN_THRESHOLD
+      : ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: isBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     alarmDescription: `${description} docs/runbook.md#${anchorOf(id)}`,
   });
 }

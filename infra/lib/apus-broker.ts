@@ -8,6 +8,7 @@ import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification } from './authentication.ts';
+import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
@@ -64,7 +65,7 @@ export class ApusBroker extends Construct {
   constructor(scope: Construct, id: string, props: ApusBrokerProps = {}) {
     super(scope, id);
     checkProps(this, props);
-    Tags.of(this).add('apus:broker', this.node.path);
+    Tags.of(this).add(BROKER_TAG, this.node.path);
     const resources = this.#createResources(props);
     const namespace = props.metricsNamespace ?? namespaceOf(this);
     const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };

@@ -1,9 +1,11 @@
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarms.ts';
 import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
 import type { BrokerMetrics } from './metrics.ts';
+import type { AlarmProps } from './props.ts';
 import type { QueuePair } from './queues.ts';
 import type { BrokerTable, StateTables } from './table.ts';
 
@@ -104,6 +106,38 @@ function throttlesOf(table: BrokerTable, id: string, holds: string): AlarmDefini
     metric: table.metric('WriteThrottleEvents', { statistic: 'Sum', ...MINUTE }),
     threshold: 0,
     periods: 3,
+  };
+}
+
+/** Those that the owner asks for. */
+export function alarmsOnRequest(
+  { functions }: Watched,
+  { frameMilliseconds, sweepMissing = false }: AlarmProps,
+): readonly AlarmDefinition[] {
+  return [
+    ...(frameMilliseconds === undefined ? [] : [frameLatency(functions.gateway, frameMilliseconds)]),
+    ...(sweepMissing ? [missingSweep(functions.sweep)] : []),
+  ];
+}
+
+function frameLatency(gateway: IFunction, frameMilliseconds: number): AlarmDefinition {
+  return {
+    id: 'FrameLatency',
+    description: 'One frame in a hundred takes longer than it should.',
+    metric: gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(99) }),
+    threshold: frameMilliseconds,
+    periods: 5,
+  };
+}
+
+function missingSweep(sweep: IFunction): AlarmDefinition {
+  return {
+    id: 'SweepMissing',
+    description: 'No sweep has run for half an hour.',
+    metric: sweep.metricInvocations(SWEEPS),
+    threshold: 1,
+    periods: 1,
+    isBelow: true,
   };
 }
 

@@ -53,6 +53,12 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
   checkRange(scope, 'connectTimeoutSeconds', props.connectTimeoutSeconds, { least: 5, most: 600 });
   checkRange(scope, 'resumeSeconds', props.resumeSeconds, { least: 0, most: RESUME_SECONDS_MAX });
   checkRange(scope, 'memorySizeMegabytes', props.memorySizeMegabytes, { least: 256, most: 10_240 });
+  const { frameMilliseconds } = props.alarms || {};
+  checkRange(scope, 'alarms.frameMilliseconds', frameMilliseconds, { least: 10, most: 5_000 });
+  checkRange(scope, 'budget.dollarsPerMonth', props.budget?.dollarsPerMonth, {
+    least: 1,
+    most: Number.MAX_SAFE_INTEGER,
+  });
   checkRange(scope, 'reservedConcurrency', props.reservedConcurrency, { least: 1, most: 100_000 });
   checkRange(scope, 'publishReservedConcurrency', props.publishReservedConcurrency, {
     least: 1,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { GivenQuotaScopes } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
@@ -11,6 +12,7 @@ import type {
   AdoptedTables,
   ApusBrokerProps,
   Authentication,
+  BudgetProps,
   DomainProps,
   IdentityProps,
   TokenRulesProps,
@@ -41,6 +43,10 @@ const SECRET_ARN = {
 const ARNS = {
   tokenSecretArn: SECRET_ARN,
   publishKeysSecretArn: SECRET_ARN,
+  encryptionKeyArn: {
+    pattern: /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/.+$/,
+    example: 'arn:aws:kms:eu-west-1:123456789012:key/ID',
+  },
   certificateArn: {
     pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/.+$/,
     example: 'arn:aws:acm:eu-west-1:123456789012:certificate/ID',
@@ -116,7 +122,14 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     quotas: quotasOf(settings),
     connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
     resumeSeconds: settings.count('resumeSeconds'),
-    alarms: definedOf({ email: alarmEmail }),
+    alarms: definedOf({
+      email: alarmEmail,
+      frameMilliseconds: settings.count('alarmFrameMilliseconds'),
+      sweepMissing: settings.switch('alarmSweepMissing'),
+    }),
+    budget: budgetOf(settings),
+    reservedConcurrency: settings.count('reservedConcurrency'),
+    encryptionKey: keyOf(scope, arnOf(settings, 'encryptionKeyArn')),
     dashboard: settings.switch('dashboard'),
     domain,
     removalPolicy: settings.switch('retainData') === false ? RemovalPolicy.DESTROY : undefined,
@@ -172,6 +185,34 @@ function authenticationOf(scope: Construct, settings: Settings): Authentication 
 
 function secretOf(scope: Construct, id: string, arn: string | undefined): ISecret | undefined {
   return arn === undefined ? undefined : Secret.fromSecretCompleteArn(scope, id, arn);
+}
+
+function keyOf(scope: Construct, arn: string | undefined): IKey | undefined {
+  return arn === undefined ? undefined : Key.fromKeyArn(scope, 'OwnKey', arn);
+}
+
+function budgetOf(settings: Settings): BudgetProps | undefined {
+  const dollarsPerMonth = settings.count('budgetDollars');
+  if (dollarsPerMonth === undefined) return undefined;
+  const email = settings.text('alarmEmail');
+  if (email === undefined) throw new SettingError('--budget-dollars needs --alarm-email: a budget mails.');
+  return { dollarsPerMonth, email };
+}
+
+const TAG_MAX = { keyLength: 128, valueLength: 256 } as const;
+
+/** `team=iot,cost-center=42`. */
+export function tagsOf(settings: Settings): Readonly<Record<string, string>> {
+  const pairs = settings.text('tags')?.split(',') ?? [];
+  const entries = pairs.map((pair) => {
+    const [, key = '', value = ''] = /^\s*([^=]+)=(.*)$/.exec(pair) ?? [];
+    const isTag = key !== '' && key.length <= TAG_MAX.keyLength && value.length <= TAG_MAX.valueLength;
+    if (isTag && !/^(aws|apus):/.test(key)) return [key, value.trim()] as const;
+    throw new SettingError(
+      `--tags are as team=iot,cost-center=42, and none begins with aws: or apus:, not "${pair}".`,
+    );
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The tables that an earlier broker has left. */

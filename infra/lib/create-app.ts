@@ -1,6 +1,6 @@
-import { App, type AppProps } from 'aws-cdk-lib/core';
+import { App, type AppProps, Tags } from 'aws-cdk-lib/core';
 import { ApusStack } from './apus-stack.ts';
-import { propsOf, settingsOf, targetOf } from './context.ts';
+import { propsOf, settingsOf, tagsOf, targetOf } from './context.ts';
 
 /** The app: one stack with one broker, as the context (`-c name=value`, or cdk.json) describes it. */
 export function createApp(props: AppProps = {}): { readonly app: App; readonly stack: ApusStack } {
@@ -9,5 +9,7 @@ export function createApp(props: AppProps = {}): { readonly app: App; readonly s
   const { stackName, account, region } = targetOf(settings);
   const env = { ...(account !== undefined && { account }), ...(region !== undefined && { region }) };
   const broker = (stack: ApusStack) => propsOf(stack, settings);
-  return { app, stack: new ApusStack(app, 'Apus', { stackName, env, broker }) };
+  const tags = tagsOf(settings);
+  for (const [key, value] of Object.entries(tags)) Tags.of(app).add(key, value);
+  return { app, stack: new ApusStack(app, 'Apus', { stackName, env, tags, broker }) };
 }

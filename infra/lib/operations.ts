@@ -7,12 +7,14 @@ import type { GatewayApi, GatewayStage } from './api.ts';
 import { createBreaker } from './breaker.ts';
 import {
   alarmsOf,
+  alarmsOnRequest,
   breakerFailed,
   publishErrors,
   publishesRefused,
   runaway,
   type Watched,
 } from './broker-alarms.ts';
+import { createBudget } from './budget.ts';
 import { createDashboard } from './dashboard.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
@@ -42,9 +44,14 @@ export function createOperations(
     const { publish } = context;
     const ofBackends =
       publish === undefined ? [] : [publishErrors(publish), publishesRefused(context.metrics)];
-    const definitions = [...alarmsOf(context), ...ofBackends];
+    const definitions = [
+      ...alarmsOf(context),
+      ...ofBackends,
+      ...alarmsOnRequest(context, props.alarms || {}),
+    ];
     for (const definition of definitions) tell(createAlarm(scope, definition), alarmTopic);
   }
+  if (props.budget !== undefined) createBudget(scope, props.budget);
   const breaker = props.breaker === false ? undefined : addBreaker(scope, props, context, alarmTopic);
   const dashboard = (props.dashboard ?? true) ? createDashboard(scope, context) : undefined;
   return { alarmTopic, breaker, dashboard };

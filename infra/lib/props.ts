@@ -132,6 +132,14 @@ export interface ApusBrokerProps {
    */
   readonly alarms?: AlarmProps | false;
 
+  /**
+   * A budget of AWS for what is tagged as this broker's. It costs nothing, says so hours late, and stops nothing: the breaker
+   * does. It counts once the tag `apus:broker` is activated as a cost allocation tag in the account's billing.
+   *
+   * @default none
+   */
+  readonly budget?: BudgetProps;
+
   /** A dashboard. An account's first three are free, each further one is $3.00 a month. @default true */
   readonly dashboard?: boolean;
 
@@ -301,6 +309,21 @@ export interface AlarmProps {
   readonly email?: string;
   /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
   readonly topic?: ITopic;
+  /**
+   * Milliseconds beyond which one frame in a hundred, for five minutes, sets off an alarm; from 10 to 5,000. $0.10 a month.
+   *
+   * @default no such alarm: the right number depends on the memory of the functions and on what clients do
+   */
+  readonly frameMilliseconds?: number;
+  /** An alarm when no sweep has run for half an hour. $0.10 a month. @default false: there is one for sweeps that fail */
+  readonly sweepMissing?: boolean;
+}
+
+export interface BudgetProps {
+  /** From 1 up. It mails when 80 % of it are spent, and when the forecast of the month is beyond it. */
+  readonly dollarsPerMonth: number;
+  /** Where it mails to. */
+  readonly email: string;
 }
 
 export interface DomainProps {

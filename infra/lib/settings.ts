@@ -164,6 +164,29 @@ export const SETTINGS = {
     help: 'How long a client that has lost its connection may go on with its session. 0: not at all.',
     preset: '60',
   },
+  reservedConcurrency: {
+    kind: 'count',
+    value: 'COUNT',
+    help: "Reserved concurrency of the gateway's function: its environments are kept for it, and it never gets more.",
+    preset: "none; an account's ten allow none",
+  },
+  alarmFrameMilliseconds: {
+    kind: 'count',
+    value: 'MS',
+    help: 'An alarm when one frame in a hundred takes longer for five minutes. $0.10 a month.',
+    preset: 'no such alarm',
+  },
+  alarmSweepMissing: {
+    kind: 'switch',
+    help: 'An alarm when no sweep has run for half an hour. $0.10 a month.',
+    preset: 'false',
+  },
+  budgetDollars: {
+    kind: 'count',
+    value: 'DOLLARS',
+    help: 'A budget of AWS for the broker by the month, which mails at 80 % and when the forecast is beyond it. Needs --alarm-email.',
+    preset: 'none',
+  },
   alarmEmail: { kind: 'text', value: 'ADDRESS', help: 'Mail address that every alarm notifies.' },
   dashboard: {
     kind: 'switch',
@@ -185,6 +208,17 @@ export const SETTINGS = {
     kind: 'switch',
     help: 'Keeps the tables and the secrets when the stack is deleted. false: deletes them with it.',
     preset: 'true',
+  },
+  encryptionKeyArn: {
+    kind: 'text',
+    value: 'ARN',
+    help: 'Your KMS key for the tables, the queues and the generated secrets. $1.00 a month, and $0.03 for 10,000 requests.',
+    preset: 'keys that AWS owns',
+  },
+  tags: {
+    kind: 'text',
+    value: 'TAGS',
+    help: 'Tags of everything that can be tagged, as team=iot,cost-center=42.',
   },
   adoptTable: {
     kind: 'text',

@@ -7,7 +7,10 @@ import { synthBroker } from './support/synth.ts';
 
 const { template } = synthBroker();
 /** With everything that is watched. */
-const { template: whole } = synthBroker({ httpPublish: 'keys' });
+const { template: whole } = synthBroker({
+  httpPublish: 'keys',
+  alarms: { frameMilliseconds: 500, sweepMissing: true },
+});
 const RUNBOOK = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 /** CloudWatch's permanent free tier of each account. */
 const FREE_DASHBOARD_METRICS = 50;
@@ -37,7 +40,7 @@ describe('alarms', () => {
   it('are twelve, each of one metric, as their price in docs/deploy.md has it', () => {
     expect(alarms).toHaveLength(12);
     expect(alarms.filter(({ MetricName }) => typeof MetricName === 'string')).toHaveLength(12);
-    expect(alarmsOf(whole)).toHaveLength(14);
+    expect(alarmsOf(whole)).toHaveLength(16);
   });
 
   it('go off at a flood of requests that the publish URL refuses, where there is one', () => {
