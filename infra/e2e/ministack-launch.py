@@ -9,6 +9,7 @@ that is not where it was is an error at the start, and never a mend that silentl
 import contextvars
 import importlib.metadata
 import json
+import string
 import sys
 
 VERSION = "1.5.33"
@@ -72,6 +73,20 @@ def mend_secret_references():
     handlers["create"] = lambda *given: with_arn(create(*given))
     handlers["update"] = lambda arn, *given, **more: with_arn(update(name_of(arn), *given, **more))
     handlers["delete"] = lambda arn, properties: delete(name_of(arn), properties)
+
+
+def mend_generated_secrets():
+    """`ExcludePunctuation` of a generated secret; without it one in a hundred begins as JSON would, and is read as that."""
+    secret_string = require(provisioners, "_sm_secret_string")
+
+    def without_punctuation(properties):
+        given = properties.get("GenerateSecretString")
+        if not given or not given.get("ExcludePunctuation"):
+            return secret_string(properties)
+        excluded = given.get("ExcludeCharacters", "") + string.punctuation
+        return secret_string({**properties, "GenerateSecretString": {**given, "ExcludeCharacters": excluded}})
+
+    provisioners._sm_secret_string = without_punctuation
 
 
 def mend_batch_permissions():
@@ -261,6 +276,7 @@ def require(holder, name):
 
 mend_route_responses()
 mend_secret_references()
+mend_generated_secrets()
 mend_batch_permissions()
 mend_concurrency()
 mend_pace()
