@@ -30,6 +30,8 @@ import {
   type Message,
   remainingSeconds,
   type Stores,
+  type Streams,
+  type Subscription,
   type Timer,
   type Timers,
 } from '../../src/index.ts';
@@ -39,6 +41,7 @@ export class FakeLink implements Link {
   readonly id: string;
   readonly peer = { address: '127.0.0.1:1', host: '127.0.0.1' };
   readonly topicAliases = new Map<number, string>();
+  readonly readers = new Map<string, Subscription>();
   state: LinkState = { phase: 'new' };
   isOpen = true;
   isReady = true;
@@ -100,6 +103,7 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly methods?: readonly AuthenticationMethod[];
   readonly deliveryQuota?: DeliveryQuota;
   readonly bans?: Bans;
+  readonly streams?: Streams;
   /** What the broker sees of the stores: to fail in the middle of a call. */
   readonly wrap?: (stores: Stores) => Stores;
   /** Every port answers with a promise, as in the cloud. */
@@ -127,6 +131,7 @@ export class FakeDoor {
       methods,
       deliveryQuota,
       bans,
+      streams,
       wrap,
       isAsync = false,
       ...choices
@@ -154,6 +159,7 @@ export class FakeDoor {
         randomId: () => `id${++this.#ids}`,
         ...(deliveryQuota !== undefined && { deliveryQuota }),
         ...(bans !== undefined && { bans }),
+        ...(streams !== undefined && { streams }),
       },
       {
         overlapping: 'one',

@@ -1,0 +1,43 @@
+import type { StreamStore } from '../../src/index.ts';
+
+/**
+ * A stream store whose answers to readers come when the test lets them come. Each is as the store was when it was asked:
+ * what is appended meanwhile is not in it.
+ */
+export class HeldReads {
+  readonly store: StreamStore;
+  readonly #held: (() => void)[] = [];
+
+  constructor(store: StreamStore) {
+    this.store = new Proxy(store, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name) as unknown;
+        if (typeof method !== 'function') return method;
+        const isHeld = name === 'read' || name === 'tail';
+        return (...args: unknown[]): unknown => {
+          const answer: unknown = method.apply(target, args);
+          return isHeld ? this.#hold(answer) : answer;
+        };
+      },
+    });
+  }
+
+  get isWaiting(): boolean {
+    return this.#held.length > 0;
+  }
+
+  /** The oldest answer comes, and the flow that waits for it runs until it waits again. */
+  async answer(): Promise<void> {
+    this.#held.shift()?.();
+    await flowsRun();
+  }
+
+  #hold(answer: unknown): Promise<unknown> {
+    return new Promise((resolve) => this.#held.push(() => resolve(answer)));
+  }
+}
+
+/** Lets everything run that waits for no answer. */
+export async function flowsRun(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
