@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import type { Message, TestClient } from './util/test-client.ts';
 
 const KEEPS_FIVE = { name: 'few', topicFilter: 'few/#', messagesMax: 5 };
-
-/** Reads of streams need a door that keeps readers in memory. */
-const AT_NODE = onlyAt('node', 'the gateway door does not read streams yet');
 
 const OPTIONS = {
   streams: [
@@ -104,7 +100,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     expect(await old.subscribe('$stream/chat')).toEqual([0x80]);
   });
 
-  describe('read with rewind', AT_NODE, () => {
+  describe('read with rewind', () => {
     test('by a number gives the last messages, then live ones', async () => {
       const room = unique('chat/r');
       await publishAll(room, ['1', '2', '3']);
@@ -145,7 +141,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     });
   });
 
-  describe('read from an offset', AT_NODE, () => {
+  describe('read from an offset', () => {
     test('earliest gives everything that is kept, in the order of numbers', async () => {
       const topic = unique('few/t');
       await publishAll(topic, ['1', '2', '3', '4', '5', '6', '7']);
@@ -181,7 +177,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     });
   });
 
-  describe('resumed from a position', AT_NODE, () => {
+  describe('resumed from a position', () => {
     test('gives what was missed and nothing twice', async () => {
       const room = unique('chat/r');
       const before = await door.connect();
@@ -242,7 +238,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     });
   });
 
-  describe('with a snapshot', AT_NODE, () => {
+  describe('with a snapshot', () => {
     test('gives newcomers the last value of each key', async () => {
       const topic = unique('prices/p');
       const publisher = await door.connect();
@@ -264,7 +260,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     });
   });
 
-  describe('and a reader', AT_NODE, () => {
+  describe('and a reader', () => {
     test('on a connection that has ended is not sent live messages before it reads again', async () => {
       const room = unique('chat/r');
       const clientId = unique('c');
@@ -308,7 +304,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     });
   });
 
-  describe('refuses', AT_NODE, () => {
+  describe('refuses', () => {
     const refusals: readonly [string, string, Properties, number, RegExp][] = [
       ['a name that there is not', '$stream/unknown', {}, 0x8f, /no stream "unknown"/],
       ['a filter outside the stream', '$stream/chat/other/+', {}, 0x8f, /matches topics that/],
@@ -349,15 +345,6 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       const client = await door.connect({ properties: { requestProblemInformation: false } });
       expect((await read(client, 'one', { rewind: '1' })).code).toBe(0x83);
     });
-  });
-});
-
-describe(withOptions('A stream at the gateway door'), NEEDS_OWN_DOOR, () => {
-  const door = useDoor(OPTIONS);
-
-  test('is not read yet, and says so', onlyAt('gateway', 'the node door reads streams'), async () => {
-    const suback = await read(await door.connect(), '$stream/chat');
-    expect(suback).toMatchObject({ code: 0x83, reason: expect.stringMatching(/does not read streams/) });
   });
 });
 

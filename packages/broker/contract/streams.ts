@@ -45,15 +45,21 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
       const message = numberedMessage(number, { topic, ...fields });
       const options = { key: undefined, nowMs, isForced: false };
       const appended = await store.append(tenant, STREAM, message, options);
-      if (appended === 'full') throw new Error('full');
+      if (typeof appended === 'string') throw new Error(appended);
       await appended.written;
       return appended.entry;
     };
     const fill = async (topic: string, count: number, nowMs = NOW_MS) => {
       for (let number = 1; number <= count; number += 1) await append(topic, number, {}, nowMs);
     };
-    const tail = async (topic: string, nowMs = NOW_MS) =>
-      (await store.tail(tenant, STREAM, topic, nowMs)) as StreamTail;
+    const tail = async (topic: string, nowMs = NOW_MS) => {
+      const found = { topic, ...((await store.tail(tenant, STREAM, topic, nowMs)) as StreamTail) };
+      return { ...found, firstKept: await store.firstKept(tenant, STREAM, found, 1, nowMs) };
+    };
+    const topics = async (filter: string, countMax: number, nowMs = NOW_MS) => {
+      const tails = await store.topics(tenant, STREAM, filter, countMax, nowMs);
+      return tails === 'too-many' ? tails : tails.map(({ topic }) => topic).sort();
+    };
     const read = async (topic: string, after: number, limit = ALL) => {
       const { epoch } = await tail(topic);
       const page = await store.read(tenant, topic, epoch, after, limit);
@@ -132,13 +138,23 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
       expect(await read('s/a', firstKept - 1)).toHaveLength(10);
     });
 
+    it('hands out from a number on what is kept of it', async () => {
+      await fill('s/a', 12);
+      const end = await tail('s/a');
+      const from = async (number: number) => await store.firstKept(tenant, STREAM, end, number, NOW_MS);
+      expect([await from(2), await from(3), await from(7), await from(13)]).toEqual([3, 3, 7, 13]);
+    });
+
     it('knows since when a topic is complete', async () => {
       await append('s/a', 1, {}, NOW_MS);
-      const complete = await tail('s/a', NOW_MS);
+      const isComplete = async (tsMs: number, nowMs: number) =>
+        (await store.since(tenant, STREAM, await tail('s/a', nowMs), tsMs, nowMs)).isComplete;
+      expect(await isComplete(NOW_MS, NOW_MS)).toBe(true);
+      expect(await isComplete(NOW_MS - 1000, NOW_MS)).toBe(false);
       for (let number = 2; number <= 12; number += 1) await append('s/a', number, {}, NOW_MS + number);
-      const cut = await tail('s/a', NOW_MS + 12);
-      expect(cut.completeSinceMs).toBe(NOW_MS + 3);
-      expect(complete.completeSinceMs).toBeLessThan(cut.completeSinceMs);
+      const laterMs = NOW_MS + 12;
+      expect(await isComplete(NOW_MS + 3, laterMs)).toBe(true);
+      expect(await isComplete(NOW_MS + 2, laterMs)).toBe(false);
     });
 
     it('finds the first message of a time', async () => {
@@ -149,14 +165,16 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
         [4, 20],
       ] as const)
         await append('s/a', number, {}, NOW_MS + afterMs);
+      const end = await tail('s/a', NOW_MS + 20);
       const since = async (afterMs: number) =>
-        await store.numberSince(tenant, 's/a', NOW_MS + afterMs, NOW_MS + 20);
+        (await store.since(tenant, STREAM, end, NOW_MS + afterMs, NOW_MS + 20)).number;
       expect([await since(-5), await since(1), await since(10), await since(20), await since(21)]).toEqual([
         1, 2, 2, 4, 5,
       ]);
     });
 
-    it('finds a message that was appended before, by its id, and no other', async () => {
+    it('finds a message that was appended before, by its id, and no other', async ({ skip }) => {
+      if (store.findAppended === undefined) return skip('this store appends a repetition once more');
       await fill('s/a', 3);
       const found = await store.findAppended(tenant, 's/a', numberedMessage(2).id);
       expect(found?.entry.number).toBe(2);
@@ -164,7 +182,8 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
       expect(await store.findAppended(tenant, 's/b', numberedMessage(2).id)).toBeUndefined();
     });
 
-    it('finds a message whose id is lower than that of the message before it', async () => {
+    it('finds a message whose id is lower than that of the message before it', async ({ skip }) => {
+      if (store.findAppended === undefined) return skip('this store appends a repetition once more');
       await append('s/a', 6);
       await append('s/a', 5);
       expect((await store.findAppended(tenant, 's/a', numberedMessage(6).id))?.entry.number).toBe(1);
@@ -181,15 +200,20 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
         const message = numberedMessage(number, { topic: 's/a', payload: Buffer.from(text) });
         await store.append(tenant, STREAM, message, { key, nowMs: NOW_MS, isForced: false });
       }
-      expect(numbersOf(await store.lastValues(tenant, 's/a', NOW_MS))).toEqual([2, 3]);
-      expect(await store.lastValues(tenant, 's/a', NOW_MS + 61_000)).toEqual([]);
+      const end = await tail('s/a');
+      expect(numbersOf(await store.lastValues(tenant, STREAM, end, NOW_MS))).toEqual([2, 3]);
+      expect(await store.lastValues(tenant, STREAM, end, NOW_MS + 61_000)).toEqual([]);
     });
 
     it('lists the topics that a filter matches, up to a number', async () => {
       for (const topic of ['s/a', 's/b', 's/b/c']) await append(topic, 1);
-      expect([...(await store.topics(tenant, STREAM, 's/+', 10))].sort()).toEqual(['s/a', 's/b']);
-      expect(await store.topics(tenant, STREAM, 's/#', 3)).toHaveLength(3);
-      expect(await store.topics(tenant, STREAM, 's/#', 2)).toBe('too-many');
+      expect(await topics('s/+', 10)).toEqual(['s/a', 's/b']);
+      expect(await topics('s/a', 1)).toEqual(['s/a']);
+      expect(await topics('s/#', 3)).toHaveLength(3);
+      expect(await topics('s/#', 2)).toBe('too-many');
+      const { epoch, last } = await tail('s/b/c');
+      const found = await store.topics(tenant, STREAM, 's/b/#', 10, NOW_MS);
+      expect(found).toContainEqual({ topic: 's/b/c', epoch, last });
     });
 
     it('has no more topics than the stream says, but for messages that cannot be refused', async () => {
@@ -205,7 +229,7 @@ export function streamStoreContract(name: string, makeStore: () => Awaitable<Str
       const before = await append('s/old', 1);
       const laterMs = NOW_MS + KEEP_SECONDS * 1000 + 60_001;
       for (let number = 1; number <= 5; number += 1) await append('s/new', number, {}, laterMs);
-      expect(await store.topics(tenant, STREAM, 's/#', 10)).toEqual(['s/new']);
+      expect(await topics('s/#', 10, laterMs)).toEqual(['s/new']);
       const after = await tail('s/old', laterMs);
       expect(after.last).toBe(0);
       expect(after.epoch).not.toBe(before.epoch);

@@ -5,7 +5,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
-import type { MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
+import type { FanOut, MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
@@ -37,7 +37,9 @@ export type AcceptOutcome =
   /** The message would have to be kept, and there is no memory for it now. */
   | 'memory-full'
   /** The queues of the tenant hold as much as they may. */
-  | 'tenant-queues-full';
+  | 'tenant-queues-full'
+  /** So many publish to one topic of a stream that the message found no place in its log. */
+  | 'stream-contended';
 
 export interface AcceptOptions {
   /** The publisher that is charged for the deliveries. @default none */
@@ -156,28 +158,39 @@ function* forward(
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   if (stream !== undefined)
-    return yield* appendAndDeliver(context, tenant, stream, message, deliveries, options);
+    return yield* appendAndDeliver(context, tenant, stream, message, { deliveries, wide }, options);
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
   yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 
+/** The subscribers of a message that its stream has not placed yet. */
+interface Recipients {
+  readonly deliveries: readonly Delivery[];
+  readonly wide: readonly WideFilter[];
+}
+
 /**
- * Nothing may refuse the message any more but its stream. It is numbered and sent to its subscribers in one turn, so that
- * they get it in the order of its number; its publisher is answered when it is durable.
+ * Nothing may refuse the message any more but its stream. Where one process serves all, it is numbered and sent to its
+ * subscribers in one turn, so that they get it in the order of its number; its publisher is answered when it is durable.
  */
 function* appendAndDeliver(
   context: Context,
   tenant: string,
   stream: StreamDeclaration,
   message: Message,
-  deliveries: readonly Delivery[],
+  before: Recipients,
   { isRepeat = false, isWill = false }: AcceptOptions,
 ): Flow<AcceptOutcome> {
+  if (!isWill && before.wide.length > 0 && !(yield* hasRoom(context, message, before.wide)))
+    return 'backlog-full';
   const appended = yield* append(context, tenant, stream, message, isWill);
   if (appended === 'full') return 'memory-full';
+  if (appended === 'contended') return 'stream-contended';
   const placed = placedMessage(appended.entry);
+  const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
+  if (wide.length > 0) fanOutOf(context).take(placed, wide);
   // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
   if (!appended.isFound)
     yield* underWay(deliver(context, placed, liveReaders(context, appended, deliveries)));
@@ -185,6 +198,28 @@ function* appendAndDeliver(
   yield* underWay(deliver(context, placed, isRepeat ? repeated(plain) : plain));
   if (appended.written !== undefined) yield* waitFor(appended.written);
   return 'delivered';
+}
+
+/**
+ * Where other processes subscribe meanwhile, the subscribers of a message are those that are there when it has its place:
+ *
+ *     publisher                          reader
+ *     matches: no reader
+ *                                        SUBSCRIBE is stored; the log ends with 4
+ *     appends 5
+ *     (were it sent to those that it has matched …)
+ *                                        … 5 would neither be in what it reads, nor be sent to it
+ */
+function* recipientsNow(
+  context: Context,
+  tenant: string,
+  message: Message,
+  before: Recipients,
+): Flow<Recipients> {
+  const { streams, subscriptions } = context.ports;
+  if (streams?.isShared !== true) return before;
+  const matched = yield* waitFor(subscriptions.match(tenant, message.topic, true));
+  return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
 }
 
 /**
@@ -227,12 +262,25 @@ function* mayCause(
   return yield* waitFor(deliveryQuota.take(publisher, deliveries, wide));
 }
 
-function* fanOut({ ports }: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
-  const { fanOut, log } = ports;
-  if (fanOut === undefined) throw new Error('the store leaves shards to workers, and there is no FanOut');
-  const isTaken = yield* waitFor(fanOut.accept(message, wide));
-  if (!isTaken) log.warn('fan-out-backlog-full', { topic: message.topic, messageId: message.id });
+function* fanOut(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
+  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide));
+  if (!isTaken) logBacklog(context, message);
   return isTaken;
+}
+
+function* hasRoom(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
+  const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide));
+  if (!isRoom) logBacklog(context, message);
+  return isRoom;
+}
+
+function fanOutOf({ ports: { fanOut } }: Context): FanOut {
+  if (fanOut === undefined) throw new Error('the store leaves shards to workers, and there is no FanOut');
+  return fanOut;
+}
+
+function logBacklog({ ports: { log } }: Context, { topic, id }: Message): void {
+  log.warn('fan-out-backlog-full', { topic, messageId: id });
 }
 
 /** Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */

@@ -130,11 +130,12 @@ export function* passOn(
 
 /**
  * Deliveries of a message that some of the recipients may have: at QoS 0 it is not sent again, at QoS 1 it comes under
- * its old packet id with DUP, and a queue knows the message by its id.
+ * its old packet id with DUP, and a queue knows the message by its id. To a reader of a stream it comes twice rather
+ * than not at all.
  */
 export function repeated(deliveries: readonly Delivery[]): readonly Delivery[] {
-  const kept = deliveries.filter(({ qos }) => qos > 0);
-  for (const delivery of kept) delivery.dup = true;
+  const kept = deliveries.filter(({ qos, mustArrive }) => qos > 0 || mustArrive === true);
+  for (const delivery of kept) delivery.dup = delivery.qos > 0;
   return kept;
 }
 

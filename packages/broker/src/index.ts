@@ -51,9 +51,10 @@ export {
   formatPosition,
   parsePosition,
   placedMessage,
+  SETTLED_AFTER_MS,
   type StreamKind,
   type StreamPosition,
   StreamProperty,
 } from './streams/position.ts';
-export { ENDED_READER, StreamReader } from './streams/reader.ts';
+export { ENDED_READER, LiveReader, StreamReader } from './streams/reader.ts';
 export { subscriptionWeight } from './subscription-weight.ts';

@@ -1,6 +1,7 @@
 import type { ConnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
 import type { Identity, Peer } from './ports/index.ts';
 import type { ConnectionId, SessionRef, Subscription } from './session.ts';
+import type { PastRoom } from './streams/read-at-once.ts';
 
 /** The connection as CONNECT and CONNACK agreed on it. */
 export interface Connection {
@@ -62,6 +63,11 @@ export type LinkState =
       readonly isDraining: boolean;
       /** Retained messages that new subscriptions have not been sent yet. */
       readonly replays: readonly Replay[];
+      /**
+       * It has subscribed to a stream, in which it may miss nothing unnoticed: its session neither moves nor is resumed
+       * without its knowledge. @default false
+       */
+      readonly isReading?: boolean;
       /** Set while the client re-authenticates. */
       readonly reauthentication?: { readonly methodState: unknown };
       /** The door's: proves who may move the session to another connection. @default it cannot be moved */
@@ -89,8 +95,10 @@ export interface Link {
   readonly takesNudges?: boolean;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
-  /** Subscriptions that read streams, by topic filter: in the door's memory; absent on a door that reads none. */
+  /** Subscriptions that read streams, by topic filter: in the door's memory; absent where another process may handle the next packet. */
   readonly readers?: Map<string, Subscription>;
+  /** What SUBACKs bring of the past of streams, on a door without `readers`. @default it reads no streams */
+  readonly pastRoom?: PastRoom;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
   roomBytes(): number;
   /**

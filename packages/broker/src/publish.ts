@@ -193,6 +193,7 @@ const OUTCOME_CODES = {
   'writes-exceeded': ReasonCode.QuotaExceeded,
   'memory-full': ReasonCode.QuotaExceeded,
   'tenant-queues-full': ReasonCode.QuotaExceeded,
+  'stream-contended': ReasonCode.QuotaExceeded,
 } as const;
 
 /**
@@ -219,6 +220,7 @@ const REASONS_FOR_NOW = {
   'writes-exceeded': 'the publisher has had too much retained',
   'memory-full': 'there is no memory for more messages',
   'tenant-queues-full': 'as much waits for the clients of this tenant as may',
+  'stream-contended': 'more is published to one topic of a stream than its log takes',
 } as const;
 
 function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_NOW {

@@ -81,6 +81,7 @@ function addMerged(
     subscriptionIdentifiers: joined(earlier.subscriptionIdentifiers, delivery.subscriptionIdentifiers),
     // A plain subscription is served in any case.
     readers: earlier.readers && delivery.readers && [...earlier.readers, ...delivery.readers],
+    mustArrive: earlier.mustArrive === true || delivery.mustArrive === true,
   };
 }
 

@@ -15,6 +15,10 @@ export function* serve(
   subscribers: MatchedFilter,
   isRepeat: boolean,
 ): Flow<void> {
-  const deliveries = routeWide(message, subscribers);
+  // A reader of a stream is sent nothing on another connection of its session.
+  const deliveries = routeWide(message, subscribers).filter(
+    ({ session, readers }) =>
+      readers?.every(({ connectionId }) => connectionId !== session.attachment?.connectionId) !== true,
+  );
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
 }

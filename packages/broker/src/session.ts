@@ -1,6 +1,6 @@
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
 import type { Message } from './message.ts';
-import type { StreamReader } from './streams/reader.ts';
+import type { Reader } from './streams/reader.ts';
 
 /** Packet ids that a queue gives are not above this; the others are for messages that are kept nowhere. */
 export const KEPT_PACKET_ID_MAX = 0x7fff;
@@ -57,7 +57,7 @@ export interface Subscription {
   readonly retainAsPublished: boolean;
   readonly subscriptionIdentifier: number | undefined;
   /** Reads a stream, on one connection: it has no queue. @default a plain subscription */
-  readonly reader?: StreamReader | undefined;
+  readonly reader?: Reader | undefined;
 }
 
 export interface Subscriber {
@@ -82,7 +82,12 @@ export interface Delivery {
    */
   readonly copy?: string;
   /** The readers of a stream that it is for, none of which has a queue. @default a plain subscription */
-  readonly readers?: readonly StreamReader[] | undefined;
+  readonly readers?: readonly Reader[] | undefined;
+  /**
+   * A subscription that it is for reads a stream, in which nothing may be missing: a door that cannot hand it over
+   * closes the connection, at QoS 0 too. @default false
+   */
+  readonly mustArrive?: boolean;
   /**
    * 0 at QoS 0. Otherwise given by the queue: 0 while the message waits there, a Packet Identifier once it may
    * be sent.
@@ -113,7 +118,7 @@ export function deliveryOf(message: Message, { session, subscription }: Subscrib
     copy,
     packetId: 0,
     dup: false,
-    ...(reader !== undefined && { readers: [reader] }),
+    ...(reader !== undefined && { readers: [reader], mustArrive: true }),
   };
 }
 

@@ -19,7 +19,8 @@ import { replay } from './replay.ts';
 import { because, reply } from './reply.ts';
 import type { Subscription } from './session.ts';
 import { type Joining, join } from './streams/join.ts';
-import { readOn } from './streams/read-on.ts';
+import type { Past } from './streams/read-at-once.ts';
+import { readOn, sendPast } from './streams/read-on.ts';
 import { joiningOf } from './streams/request.ts';
 import { underWay } from './under-way.ts';
 import { takeWrites } from './write-quota.ts';
@@ -53,10 +54,12 @@ export function* subscribe(
   const outcomes = yield* store(context, connection, decisions);
   // One SUBACK for all filters [MQTT-3.8.4-5], with a reason code for each, in their order [MQTT-3.8.4-6] [MQTT-3.9.3-1].
   const reasonCodes = decisions.map(({ granted }) => reasonCodeOf(granted, outcomes));
-  const properties = yield* joinStreams(context, link, connection, decisions, reasonCodes);
+  const { properties, pasts } = yield* joinStreams(context, link, connection, decisions, reasonCodes);
   reply(link, connection, { type: 'suback', packetId: packet.packetId, reasonCodes, properties });
   startReplays(link, decisions, outcomes);
   // It has been answered: a second SUBACK that refuses would answer nothing.
+  for (const { subscription, past } of pasts)
+    yield* underWay(sendPast(context, connection, subscription, past));
   yield* underWay(replay(context, link, connection));
   if (link.readers !== undefined && link.readers.size > 0) yield* underWay(readOn(context, link, connection));
 }
@@ -98,9 +101,17 @@ function* decide(
   return { request, granted: { ...plain, reader: joining.reader }, joining };
 }
 
+/** What the streams of one SUBSCRIBE have begun with. */
+interface JoinedStreams {
+  /** Of SUBACK. */
+  readonly properties: SubackPacket['properties'];
+  /** To be sent behind it. */
+  readonly pasts: readonly { readonly subscription: Subscription; readonly past: readonly Past[] }[];
+}
+
 /**
  * Lets the readers of streams begin, whose subscriptions are stored, and forgets those that plain subscriptions have
- * replaced. Returns what SUBACK says of it.
+ * replaced.
  */
 function* joinStreams(
   context: Context,
@@ -108,25 +119,38 @@ function* joinStreams(
   connection: Connection,
   decisions: readonly Decision[],
   reasonCodes: number[],
-): Flow<SubackPacket['properties']> {
+): Flow<JoinedStreams> {
   const properties: SubackPacket['properties'] = {};
+  const pasts: { subscription: Subscription; past: readonly Past[] }[] = [];
   const isOne = decisions.length === 1;
   for (const [index, { granted, joining, reason }] of decisions.entries()) {
     if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
     if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
     if (granted.shareGroup === undefined) link.readers?.delete(granted.topicFilter);
     if (joining === undefined) continue;
-    const said = yield* join(context, connection, joining);
-    if (typeof said === 'string') {
+    const joined = yield* join(context, connection, joining, link.pastRoom);
+    if (typeof joined === 'string') {
       yield* waitFor(context.ports.subscriptions.remove(connection.session, [granted]));
       reasonCodes[index] = ReasonCode.QuotaExceeded;
-      if (isOne) properties.reasonString = because(REFUSALS_OF_JOIN[said]).reasonString;
+      if (isOne) properties.reasonString = because(REFUSALS_OF_JOIN[joined]).reasonString;
     } else {
-      link.readers?.set(granted.topicFilter, granted);
-      if (isOne) properties.userProperties = said;
+      if (link.readers === undefined) noteReading(link);
+      else link.readers.set(granted.topicFilter, granted);
+      pasts.push({ subscription: granted, past: joined.past });
+      if (isOne) properties.userProperties = joined.told;
     }
   }
-  return properties;
+  return { properties, pasts };
+}
+
+/**
+ * The door keeps no readers, and remembers with the connection that it reads. After a loss its client has to come back
+ * with its positions: nothing else tells what it is missing.
+ */
+function noteReading(link: Link): void {
+  const { state } = link;
+  if (state.phase !== 'connected') return;
+  link.state = { ...state, isReading: true, connection: { ...state.connection, resumeSeconds: 0 } };
 }
 
 const REFUSALS_OF_JOIN = {

@@ -6,6 +6,7 @@ import {
   createBroker,
   type Log,
   type Memory,
+  SETTLED_AFTER_MS,
   SparingLog,
   type Timer,
 } from '@apus/broker';
@@ -83,6 +84,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     resolved.quotas.identity.queuedBytesMax,
   );
   const opened = await openStores(resolved.dataDirectory, clock, memory, resolved.streams);
+  if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
   const rateQuota = new RateQuota(resolved.quotas, clock);

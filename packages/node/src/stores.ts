@@ -28,7 +28,8 @@ export interface LocalStores extends Stores {
     weight(session: SessionRef): number;
   };
   readonly retained: RetainedStore & { count(tenant: string): number };
-  readonly streamStore: StreamStore;
+  /** `settledAfterMs`: handlers of a gateway door publish side by side. */
+  readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };
 }
 
 /** The broker's stores, with the work that a restart left to do. */

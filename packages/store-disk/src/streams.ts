@@ -10,8 +10,10 @@ import type {
   StreamDeclarations,
   StreamEntry,
   StreamFigures,
+  StreamSince,
   StreamStore,
   StreamTail,
+  StreamTopicTail,
 } from '@apus/broker';
 import type { MemoryStreams, StreamJournal, StreamTopic } from '@apus/store-memory';
 import { streamEntryCodec, streamTopicCodec } from './codec.ts';
@@ -65,6 +67,10 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.#since();
   }
 
+  set settledAfterMs(ms: number | undefined) {
+    this.#context.memory.settledAfterMs = ms;
+  }
+
   append(
     tenant: string,
     stream: StreamDeclaration,
@@ -88,8 +94,24 @@ export class DiskStreams implements StreamStore, StreamJournal {
     return this.#context.memory.tail(tenant, stream, topic, nowMs);
   }
 
-  numberSince(tenant: string, topic: string, tsMs: number, nowMs: number): number {
-    return this.#context.memory.numberSince(tenant, topic, tsMs, nowMs);
+  firstKept(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    from: number,
+    nowMs: number,
+  ): number {
+    return this.#context.memory.firstKept(tenant, stream, tail, from, nowMs);
+  }
+
+  since(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    tsMs: number,
+    nowMs: number,
+  ): StreamSince {
+    return this.#context.memory.since(tenant, stream, tail, tsMs, nowMs);
   }
 
   read(
@@ -102,8 +124,13 @@ export class DiskStreams implements StreamStore, StreamJournal {
     return this.#context.memory.read(tenant, topic, epoch, after, limit);
   }
 
-  lastValues(tenant: string, topic: string, nowMs: number): readonly StreamEntry[] {
-    return this.#context.memory.lastValues(tenant, topic, nowMs);
+  lastValues(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    nowMs: number,
+  ): readonly StreamEntry[] {
+    return this.#context.memory.lastValues(tenant, stream, tail, nowMs);
   }
 
   topics(
@@ -111,8 +138,9 @@ export class DiskStreams implements StreamStore, StreamJournal {
     stream: StreamDeclaration,
     topicFilter: string,
     countMax: number,
-  ): readonly string[] | 'too-many' {
-    return this.#context.memory.topics(tenant, stream, topicFilter, countMax);
+    nowMs: number,
+  ): readonly StreamTopicTail[] | 'too-many' {
+    return this.#context.memory.topics(tenant, stream, topicFilter, countMax, nowMs);
   }
 
   newEpoch(tenant: string, topic: string): Awaitable<string | undefined> {

@@ -26,7 +26,9 @@ async function append({ streamStore }: DiskStores, number: number, topic = 's/a'
 const tailOf = ({ streamStore }: DiskStores) => streamStore.tail('t', stream, 's/a', NOW_MS) as StreamTail;
 
 function payloads({ streamStore }: DiskStores): string[] {
-  const { epoch, firstKept } = streamStore.tail('t', stream, 's/a', NOW_MS) as StreamTail;
+  const tail = { topic: 's/a', ...(streamStore.tail('t', stream, 's/a', NOW_MS) as StreamTail) };
+  const { epoch } = tail;
+  const firstKept = streamStore.firstKept('t', stream, tail, 1, NOW_MS);
   const entries = streamStore.read('t', 's/a', epoch, firstKept - 1, ALL) as StreamEntry[];
   return entries.map(({ number, key, message }) => `${number} ${key} ${Buffer.from(message.payload)}`);
 }

@@ -1,4 +1,10 @@
-import { messageBytes, type StreamDeclaration, type StreamEntry, type StreamTail } from '@apus/broker';
+import {
+  messageBytes,
+  type StreamDeclaration,
+  type StreamEntry,
+  type StreamSince,
+  type StreamTail,
+} from '@apus/broker';
 
 /** Memory that an entry takes beside the bytes of its message; rounded up. */
 const ENTRY_BYTES = 1024;
@@ -78,9 +84,16 @@ export class StreamTopic {
     return Math.max(this.usedAtMs, this.#lastTsMs) + keepMs < nowMs;
   }
 
-  append(message: StreamEntry['message'], key: string | undefined, nowMs: number): StreamEntry {
+  /** @param settledAfterMs messages older than that have settled. @default all have */
+  append(
+    message: StreamEntry['message'],
+    key: string | undefined,
+    nowMs: number,
+    settledAfterMs?: number,
+  ): StreamEntry {
     const tsMs = Math.max(nowMs, this.#lastTsMs);
-    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, message };
+    const settled = settledAfterMs === undefined ? undefined : this.#lastBefore(tsMs - settledAfterMs);
+    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, settled, message };
     this.restore(entry);
     return entry;
   }
@@ -93,23 +106,33 @@ export class StreamTopic {
     this.usedAtMs = entry.tsMs;
   }
 
-  tail(nowMs: number): StreamTail {
-    const { epoch, completeSinceMs } = this;
-    const first = this.#firstKept(nowMs);
-    const dropped = this.#held[first - 1]?.entry.tsMs;
-    return {
-      epoch,
-      last: this.#last,
-      firstKept: this.#held[first]?.entry.number ?? this.#last + 1,
-      completeSinceMs: dropped === undefined ? completeSinceMs : Math.max(completeSinceMs, dropped + 1),
-    };
+  get tail(): StreamTail {
+    return { epoch: this.epoch, last: this.#last };
   }
 
-  numberSince(tsMs: number, nowMs: number): number {
-    const index = Math.max(
-      this.#firstKept(nowMs),
-      this.#indexOf(({ entry }) => entry.tsMs >= tsMs),
+  /** Number of the oldest message that is handed out. */
+  firstKept(nowMs: number): number {
+    return this.#numberAt(this.#firstKept(nowMs));
+  }
+
+  since(tsMs: number, nowMs: number): StreamSince {
+    const first = this.#firstKept(nowMs);
+    const number = this.#numberAt(
+      Math.max(
+        first,
+        this.#indexOf(({ entry }) => entry.tsMs >= tsMs),
+      ),
     );
+    const dropped = this.#held[first - 1]?.entry.tsMs ?? Number.NEGATIVE_INFINITY;
+    return { number, isComplete: Math.max(this.completeSinceMs, dropped + 1) <= tsMs };
+  }
+
+  /** Number of the newest entry up to a time. */
+  #lastBefore(tsMs: number): number {
+    return this.#numberAt(this.#indexOf(({ entry }) => entry.tsMs > tsMs)) - 1;
+  }
+
+  #numberAt(index: number): number {
     return this.#held[index]?.entry.number ?? this.#last + 1;
   }
 

@@ -8,8 +8,10 @@ import {
   type StreamDeclaration,
   type StreamEntry,
   type StreamFigures,
+  type StreamSince,
   type StreamStore,
   type StreamTail,
+  type StreamTopicTail,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import { MemoryBudget } from './memory-budget.ts';
@@ -38,6 +40,8 @@ export class MemoryStreams implements StreamStore {
   /** Of a topic that is opened it is not known what was published before. */
   sinceMs: number | undefined;
   journal: StreamJournal | undefined;
+  /** Set where handlers publish side by side (`SETTLED_AFTER_MS`). */
+  settledAfterMs: number | undefined;
 
   constructor(budget = new MemoryBudget()) {
     this.#budget = budget;
@@ -53,7 +57,7 @@ export class MemoryStreams implements StreamStore {
     if (this.#budget.isFull && !isForced) return 'full';
     const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
     if (topic === undefined) return 'full';
-    const entry = topic.append(message, key, nowMs);
+    const entry = topic.append(message, key, nowMs, this.settledAfterMs);
     this.#budget.change(bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#trim(topic, nowMs);
@@ -70,11 +74,27 @@ export class MemoryStreams implements StreamStore {
     const topic = this.#open(tenant, stream, name, nowMs, false);
     if (topic === undefined) return 'full';
     topic.usedAtMs = nowMs;
-    return topic.tail(nowMs);
+    return topic.tail;
   }
 
-  numberSince(tenant: string, topic: string, tsMs: number, nowMs: number): number {
-    return this.#find(tenant, topic)?.numberSince(tsMs, nowMs) ?? 1;
+  firstKept(
+    tenant: string,
+    _stream: StreamDeclaration,
+    { topic, last }: StreamTopicTail,
+    from: number,
+    nowMs: number,
+  ): number {
+    return Math.max(from, this.#find(tenant, topic)?.firstKept(nowMs) ?? last + 1);
+  }
+
+  since(
+    tenant: string,
+    _stream: StreamDeclaration,
+    { topic, last }: StreamTopicTail,
+    tsMs: number,
+    nowMs: number,
+  ): StreamSince {
+    return this.#find(tenant, topic)?.since(tsMs, nowMs) ?? { number: last + 1, isComplete: false };
   }
 
   read(
@@ -95,7 +115,12 @@ export class MemoryStreams implements StreamStore {
     return page.entries;
   }
 
-  lastValues(tenant: string, topic: string, nowMs: number): readonly StreamEntry[] {
+  lastValues(
+    tenant: string,
+    _stream: StreamDeclaration,
+    { topic }: StreamTopicTail,
+    nowMs: number,
+  ): readonly StreamEntry[] {
     return this.#find(tenant, topic)?.lastValues(nowMs) ?? [];
   }
 
@@ -104,14 +129,15 @@ export class MemoryStreams implements StreamStore {
     stream: StreamDeclaration,
     topicFilter: string,
     countMax: number,
-  ): readonly string[] | 'too-many' {
-    const names: string[] = [];
+    nowMs: number,
+  ): readonly StreamTopicTail[] | 'too-many' {
+    const tails: StreamTopicTail[] = [];
     for (const topic of this.all(tenant, stream)) {
-      if (!matches(topicFilter, topic.topic)) continue;
-      if (names.length === countMax) return 'too-many';
-      names.push(topic.topic);
+      if (!matches(topicFilter, topic.topic) || topic.isOver(nowMs)) continue;
+      if (tails.length === countMax) return 'too-many';
+      tails.push({ topic: topic.topic, ...topic.tail });
     }
-    return names;
+    return tails;
   }
 
   newEpoch(tenant: string, name: string): string | undefined {

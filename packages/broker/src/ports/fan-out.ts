@@ -18,4 +18,10 @@ export interface FanOut {
    * waits for one of them already that no more is taken: then nothing was handed over.
    */
   accept(message: Message, filters: readonly WideFilter[]): Awaitable<boolean>;
+
+  /** What `accept` would answer, for a message that has to have its place in a stream first. */
+  hasRoom(filters: readonly WideFilter[]): Awaitable<boolean>;
+
+  /** Takes the message in any case: it has its place. */
+  take(message: Message, filters: readonly WideFilter[]): void;
 }

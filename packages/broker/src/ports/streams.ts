@@ -11,6 +11,11 @@ export interface StreamEntry {
   /** When it was appended, in ms since the epoch of Unix; never less than that of the entry before. */
   readonly tsMs: number;
   readonly key: string | undefined;
+  /**
+   * Up to this number every message had left for its subscribers before this one was appended. Set where several
+   * handlers publish to the topic side by side, whose messages arrive in any order. @default number - 1
+   */
+  readonly settled?: number | undefined;
   readonly message: Message;
 }
 
@@ -24,15 +29,24 @@ export interface StreamAppended {
   readonly written?: Promise<void> | undefined;
 }
 
-/** What one topic holds. */
+/** The end of a topic's log. */
 export interface StreamTail {
   readonly epoch: string;
   /** Number of the newest message, 0: there has been none. */
   readonly last: number;
-  /** Number of the oldest message that is handed out; `last + 1` where there is none. */
-  readonly firstKept: number;
+}
+
+/** A topic of a stream, and the end of its log. */
+export interface StreamTopicTail extends StreamTail {
+  readonly topic: string;
+}
+
+/** Where messages from some time on begin. */
+export interface StreamSince {
+  /** The first of them that is handed out; one above the newest where there is none. */
+  readonly number: number;
   /** Everything that was published to the topic from then on is kept. */
-  readonly completeSinceMs: number;
+  readonly isComplete: boolean;
 }
 
 export interface AppendOptions {
@@ -53,17 +67,21 @@ export interface StreamFigures {
 export interface StreamStore {
   /**
    * Puts the message at the end of its topic's log. 'full', and nothing changed, where there is no memory for it, or the
-   * stream has as many topics as it may. Calls for one topic are numbered in their order.
+   * stream has as many topics as it may; 'contended' where so many publish to the topic that this one found no place in
+   * the time it has. Calls of one process for one topic are numbered in their order, where it waits for each.
    */
   append(
     tenant: string,
     stream: StreamDeclaration,
     message: Message,
     options: AppendOptions,
-  ): Awaitable<StreamAppended | 'full'>;
+  ): Awaitable<StreamAppended | 'full' | 'contended'>;
 
-  /** The entry of a message that may have been appended before: a repetition at QoS 2, or of a will. */
-  findAppended(tenant: string, topic: string, id: MessageId): Awaitable<StreamAppended | undefined>;
+  /**
+   * The entry of a message that may have been appended before: a repetition at QoS 2, or of a will. Absent where a
+   * repetition is appended once more, as nothing tells how far its first handler came.
+   */
+  findAppended?(tenant: string, topic: string, id: MessageId): Awaitable<StreamAppended | undefined>;
 
   /** Opens the topic where it is not there yet, so that a reader can go on from its beginning. */
   tail(
@@ -73,8 +91,23 @@ export interface StreamStore {
     nowMs: number,
   ): Awaitable<StreamTail | 'full'>;
 
-  /** Number of the first message from `tsMs` on that is handed out; one above the newest where there is none. */
-  numberSince(tenant: string, topic: string, tsMs: number, nowMs: number): Awaitable<number>;
+  /** Number of the first message from number `from` on that is handed out; `last + 1` where there is none. */
+  firstKept(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    from: number,
+    nowMs: number,
+  ): Awaitable<number>;
+
+  /** Where messages from `tsMs` on begin. */
+  since(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    tsMs: number,
+    nowMs: number,
+  ): Awaitable<StreamSince>;
 
   /**
    * Messages behind number `after`, lowest first, a page of at most `limit`; empty at the end. 'lost' where the next one
@@ -90,7 +123,12 @@ export interface StreamStore {
   ): Awaitable<readonly StreamEntry[] | 'lost'>;
 
   /** The newest message of each key, of those that are handed out, in the order of their numbers. */
-  lastValues(tenant: string, topic: string, nowMs: number): Awaitable<readonly StreamEntry[]>;
+  lastValues(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    nowMs: number,
+  ): Awaitable<readonly StreamEntry[]>;
 
   /** Topics of the stream that the filter matches; 'too-many' above `countMax`. */
   topics(
@@ -98,7 +136,8 @@ export interface StreamStore {
     stream: StreamDeclaration,
     topicFilter: string,
     countMax: number,
-  ): Awaitable<readonly string[] | 'too-many'>;
+    nowMs: number,
+  ): Awaitable<readonly StreamTopicTail[] | 'too-many'>;
 
   /** Ends the continuity of a topic: no position from before is honoured. Its messages stay. */
   newEpoch(tenant: string, topic: string): Awaitable<string | undefined>;
@@ -110,4 +149,9 @@ export interface StreamStore {
 export interface Streams {
   readonly declared: StreamDeclarations;
   readonly store: StreamStore;
+  /**
+   * Other processes append and subscribe at the same time: a message has its place before its subscribers are looked
+   * up. @default false: this process does both in one turn
+   */
+  readonly isShared?: boolean;
 }

@@ -37,9 +37,9 @@ export interface SubscriptionStore {
   /**
    * Every filter of the tenant that has subscribers and matches the topic name, each once for each share group. A store
    * may leave out members of a share group that it would have to look up, but not the last connected one; and if none
-   * is connected, not those that are offline.
+   * is connected, not those that are offline. `isAnew`: as it is from now on, where a store has read ahead.
    */
-  match(tenant: string, topicName: string): Awaitable<readonly MatchedFilter[]>;
+  match(tenant: string, topicName: string, isAnew?: boolean): Awaitable<readonly MatchedFilter[]>;
 
   /** The members of one shared subscription. */
   members(tenant: string, filter: FilterName): Awaitable<readonly Subscriber[]>;

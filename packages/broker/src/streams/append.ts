@@ -25,18 +25,19 @@ export function* append(
   stream: StreamDeclaration,
   message: Message,
   isWill: boolean,
-): Flow<Placed | 'full'> {
+): Flow<Placed | 'full' | 'contended'> {
   const { streams, clock, log } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
   const { store } = streams;
-  if (message.qos === 2 || isWill) {
+  if ((message.qos === 2 || isWill) && store.findAppended !== undefined) {
     const found = yield* waitFor(store.findAppended(tenant, message.topic, message.id));
     if (found !== undefined) return { ...found, isFound: true };
   }
   const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill };
   const appended = yield* waitFor(store.append(tenant, stream, message, options));
-  if (appended === 'full') log.warn('stream-full', { stream: stream.name, topic: message.topic });
-  return appended === 'full' ? appended : { ...appended, isFound: false };
+  if (typeof appended !== 'string') return { ...appended, isFound: false };
+  log.warn(`stream-${appended}`, { stream: stream.name, topic: message.topic });
+  return appended;
 }
 
 /** The deliveries to readers that leave now: one that is behind reads the message from history later. */

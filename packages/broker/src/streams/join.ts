@@ -2,23 +2,33 @@ import { containsWildcard, type UserProperties } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import { type Flow, waitFor } from '../flow.ts';
 import type { Connection } from '../link.ts';
-import type { StreamEntry, StreamStore, StreamTail } from '../ports/index.ts';
+import type { StreamEntry, StreamStore, StreamTopicTail } from '../ports/index.ts';
+import type { StreamDeclaration } from './declaration.ts';
 import type { StreamFilter } from './names.ts';
 import { formatPosition, type StreamKind, type StreamPosition, StreamProperty } from './position.ts';
-import { type StreamReader, TOPICS_BEHIND_MAX } from './reader.ts';
+import { type Past, type PastRoom, readAtOnce, TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
+import { type Reader, StreamReader, TOPICS_BEHIND_MAX } from './reader.ts';
 import type { StartFrom, StreamStart } from './start.ts';
 
 /** A subscription to a stream that is being made. */
 export interface Joining extends StreamFilter {
   readonly start: StreamStart;
-  readonly reader: StreamReader;
+  readonly reader: Reader;
+}
+
+/** A subscription that has begun to read. */
+export interface Joined {
+  /** What SUBACK says. */
+  readonly told: UserProperties;
+  /** Behind SUBACK, where the door keeps no readers. */
+  readonly past: readonly Past[];
 }
 
 /** SUBACK names the newest position of each topic of a wildcard filter up to this number of topics. */
 const TOLD_TOPICS_MAX = 100;
 
 /** Where a reader begins in one topic. Without `after` it is live at once. */
-interface Begin {
+export interface Begin {
   readonly isRecovered: boolean;
   readonly after?: number;
   readonly kind?: StreamKind;
@@ -27,119 +37,148 @@ interface Begin {
 }
 
 /**
- * Finds where the reader begins in each topic, when its subscription has been stored. Everything that has been published
- * since is held back from it, so that history and live messages meet without a seam. Returns what SUBACK says.
+ * Finds where the reader begins in each topic, when its subscription has been stored: everything that is published from
+ * then on is held back from it or sent to it, so that history and live messages meet without a gap.
+ *
+ * @param room of a door that keeps no readers: history is read here, as far as it fits
  */
 export function* join(
   context: Context,
   { identity: { tenant } }: Connection,
   joining: Joining,
-): Flow<UserProperties | 'full' | 'too-many'> {
+  room: PastRoom | undefined,
+): Flow<Joined | 'full' | 'too-many'> {
   const { streams, clock } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
   const { reader, start, stream } = joining;
-  const topics = yield* topicsOf(streams.store, tenant, joining);
-  if (topics === 'too-many') return topics;
+  const nowMs = clock.now();
+  const isOrdered = reader instanceof StreamReader;
+  const reading: Reading = { store: streams.store, tenant, stream, nowMs, isOrdered };
+  const tails = yield* tailsOf(reading, joining);
+  if (typeof tails === 'string') return tails;
   const told: [string, string][] = [];
+  const past: Past[] = [];
   let isRecovered = true;
-  for (const topic of topics) {
-    const nowMs = clock.now();
-    const tail = yield* waitFor(streams.store.tail(tenant, stream, topic, nowMs));
-    if (tail === 'full') return tail;
-    const begin = yield* beginIn(streams.store, tenant, joining, topic, tail, nowMs);
+  for (const tail of tails) {
+    const begin = yield* beginIn(reading, start, tail);
     isRecovered &&= begin.isRecovered;
-    place(reader, topic, tail, begin);
+    if (reader instanceof StreamReader) place(reader, tail, begin);
+    else if (room !== undefined) {
+      const read = yield* readAtOnce(reading, tail, begin, room);
+      isRecovered &&= read.isWhole;
+      past.push(...read.past);
+    }
     const position = formatPosition({ epoch: tail.epoch, number: tail.last });
-    told.push([
-      StreamProperty.position,
-      containsWildcard(joining.topicFilter) ? `${position} ${topic}` : position,
-    ]);
+    const isOfMany = containsWildcard(joining.topicFilter);
+    told.push([StreamProperty.position, isOfMany ? `${position} ${tail.topic}` : position]);
   }
   // A position of a topic that is not there any more: its history is gone.
-  if ([...start.positions.keys()].some((topic) => !topics.includes(topic))) isRecovered = false;
-  reader.isJoining = false;
-  return [[StreamProperty.recovered, String(isRecovered)], ...(told.length <= TOLD_TOPICS_MAX ? told : [])];
+  const topics = new Set(tails.map(({ topic }) => topic));
+  if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
+  if (reader instanceof StreamReader) reader.isJoining = false;
+  const positions = told.length <= TOLD_TOPICS_MAX ? told : [];
+  return { told: [[StreamProperty.recovered, String(isRecovered)], ...positions], past };
+}
+
+/** One look at a stream. */
+export interface Reading {
+  readonly store: StreamStore;
+  readonly tenant: string;
+  readonly stream: StreamDeclaration;
+  readonly nowMs: number;
+  /** The reader's messages come in their order: what it has seen last is what it has seen. */
+  readonly isOrdered: boolean;
 }
 
 /** To be live in a topic from now on, a reader need not look at it. */
-function* topicsOf(
-  store: StreamStore,
-  tenant: string,
-  { stream, topicFilter, start }: Joining,
-): Flow<readonly string[] | 'too-many'> {
-  if (!containsWildcard(topicFilter)) return [topicFilter];
-  const topics = yield* waitFor(store.topics(tenant, stream, topicFilter, TOPICS_BEHIND_MAX));
+function* tailsOf(
+  { store, tenant, stream, nowMs }: Reading,
+  { topicFilter, start, reader }: Joining,
+): Flow<readonly StreamTopicTail[] | 'full' | 'too-many'> {
+  if (!containsWildcard(topicFilter)) {
+    const tail = yield* waitFor(store.tail(tenant, stream, topicFilter, nowMs));
+    return tail === 'full' ? tail : [{ ...tail, topic: topicFilter }];
+  }
+  const topicsMax = reader instanceof StreamReader ? TOPICS_BEHIND_MAX : TOPICS_AT_ONCE_MAX;
+  const tails = yield* waitFor(store.topics(tenant, stream, topicFilter, topicsMax, nowMs));
   const isLive =
     start.positions.size === 0 &&
     (start.from?.at === 'latest' || (start.from === undefined && !stream.snapshot));
-  return topics === 'too-many' && isLive ? [] : topics;
+  return tails === 'too-many' && isLive ? [] : tails;
 }
 
-function* beginIn(
-  store: StreamStore,
-  tenant: string,
-  { start, stream }: Joining,
-  topic: string,
-  tail: StreamTail,
-  nowMs: number,
-): Flow<Begin> {
-  const position = start.positions.get(topic);
+function* beginIn(reading: Reading, { positions, from }: StreamStart, tail: StreamTopicTail): Flow<Begin> {
+  const position = positions.get(tail.topic);
   if (position !== undefined) {
-    if (isKnown(position, tail)) return { isRecovered: true, after: position.number, kind: 'recovered' };
-    return { isRecovered: false, ...(yield* lastValues(store, tenant, topic, stream.snapshot, nowMs)) };
+    const after = yield* placeOf(reading, position, tail);
+    return after === undefined
+      ? { isRecovered: false, ...(yield* lastValues(reading, tail)) }
+      : { isRecovered: true, after, kind: 'recovered' };
   }
-  if (start.from !== undefined) return yield* beginFrom(store, tenant, topic, start.from, tail, nowMs);
-  // A topic that began after the client's last positions: all of it is new.
-  if (start.positions.size > 0 && tail.firstKept === 1)
-    return { isRecovered: true, after: 0, kind: 'recovered' };
-  if (start.positions.size > 0)
-    return { isRecovered: false, ...(yield* lastValues(store, tenant, topic, stream.snapshot, nowMs)) };
-  if (!stream.snapshot) return { isRecovered: true };
-  return { isRecovered: true, ...(yield* lastValues(store, tenant, topic, true, nowMs)) };
+  if (from !== undefined) return yield* beginFrom(reading, from, tail);
+  if (positions.size > 0) {
+    // A topic that began after the client's last positions: all of it is new.
+    if ((yield* firstKept(reading, tail, 1)) === 1) return { isRecovered: true, after: 0, kind: 'recovered' };
+    return { isRecovered: false, ...(yield* lastValues(reading, tail)) };
+  }
+  if (!reading.stream.snapshot) return { isRecovered: true };
+  return { isRecovered: true, ...(yield* lastValues(reading, tail)) };
 }
 
-/** Nothing behind the position is missing. */
-function isKnown({ epoch, number }: StreamPosition, tail: StreamTail): boolean {
-  return epoch === tail.epoch && number <= tail.last && number + 1 >= tail.firstKept;
+/** The number behind which its client has seen nothing for certain. Undefined where something behind it is missing. */
+function* placeOf(
+  reading: Reading,
+  { epoch, number, settled = number }: StreamPosition,
+  tail: StreamTopicTail,
+): Flow<number | undefined> {
+  const seen = reading.isOrdered ? number : settled;
+  if (epoch !== tail.epoch || number > tail.last) return undefined;
+  if (seen === tail.last) return seen;
+  return (yield* firstKept(reading, tail, seen + 1)) === seen + 1 ? seen : undefined;
 }
 
-/** The last value of each key where the stream keeps a snapshot, otherwise the last value. */
+function* firstKept(
+  { store, tenant, stream, nowMs }: Reading,
+  tail: StreamTopicTail,
+  from: number,
+): Flow<number> {
+  return yield* waitFor(store.firstKept(tenant, stream, tail, from, nowMs));
+}
+
+/** The last value of each key where the stream keeps a snapshot, otherwise the last message. */
 function* lastValues(
-  store: StreamStore,
-  tenant: string,
-  topic: string,
-  isSnapshot: boolean,
-  nowMs: number,
-): Flow<Pick<Begin, 'values' | 'kind'>> {
-  const values = yield* waitFor(store.lastValues(tenant, topic, nowMs));
-  return { kind: 'snapshot', values: isSnapshot ? [...values] : values.slice(-1) };
+  reading: Reading,
+  tail: StreamTopicTail,
+): Flow<Pick<Begin, 'values' | 'after' | 'kind'>> {
+  const { store, tenant, stream, nowMs } = reading;
+  const kind = 'snapshot';
+  if (stream.snapshot)
+    return { kind, values: [...(yield* waitFor(store.lastValues(tenant, stream, tail, nowMs)))] };
+  const { last } = tail;
+  return last > 0 && (yield* firstKept(reading, tail, last)) === last ? { kind, after: last - 1 } : {};
 }
 
-function* beginFrom(
-  store: StreamStore,
-  tenant: string,
-  topic: string,
-  from: StartFrom,
-  { firstKept, last, completeSinceMs }: StreamTail,
-  nowMs: number,
-): Flow<Begin> {
+function* beginFrom(reading: Reading, from: StartFrom, tail: StreamTopicTail): Flow<Begin> {
+  const { store, tenant, stream, nowMs } = reading;
   const kind = 'historical';
   switch (from.at) {
     case 'latest':
       return { isRecovered: true };
     case 'earliest':
-      return { isRecovered: true, after: firstKept - 1, kind };
-    case 'count':
-      return { isRecovered: true, after: Math.max(firstKept - 1, last - from.count), kind };
+      return { isRecovered: true, after: (yield* firstKept(reading, tail, 1)) - 1, kind };
+    case 'count': {
+      const first = Math.max(1, tail.last - from.count + 1);
+      return { isRecovered: true, after: (yield* firstKept(reading, tail, first)) - 1, kind };
+    }
     case 'time': {
-      const number = yield* waitFor(store.numberSince(tenant, topic, from.tsMs, nowMs));
-      return { isRecovered: completeSinceMs <= from.tsMs, after: number - 1, kind };
+      const since = yield* waitFor(store.since(tenant, stream, tail, from.tsMs, nowMs));
+      return { isRecovered: since.isComplete, after: since.number - 1, kind };
     }
   }
 }
 
 /** Messages that have been held back meanwhile stand behind `tail`, or are in it. */
-function place(reader: StreamReader, topic: string, { epoch, last }: StreamTail, begin: Begin): void {
+function place(reader: StreamReader, { topic, epoch, last }: StreamTopicTail, begin: Begin): void {
   const { after = last, kind, values } = begin;
   const heldUpTo = Math.max(last, reader.behind.get(topic)?.heldUpTo ?? 0);
   if (after < heldUpTo || (values?.length ?? 0) > 0)

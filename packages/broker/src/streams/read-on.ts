@@ -8,7 +8,8 @@ import { isExpired } from '../message.ts';
 import type { StreamEntry } from '../ports/index.ts';
 import type { Delivery, Subscription } from '../session.ts';
 import { placedMessage, type StreamKind } from './position.ts';
-import type { Cursor, StreamReader } from './reader.ts';
+import type { Past } from './read-at-once.ts';
+import { type Cursor, StreamReader } from './reader.ts';
 
 /** Messages read at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
@@ -19,7 +20,7 @@ const OVERTAKEN = 'messages of a stream that this client has not read are not ke
 export function* readOn(context: Context, link: Link, connection: Connection): Flow<void> {
   for (const subscription of link.readers?.values() ?? []) {
     const { reader } = subscription;
-    if (reader === undefined) continue;
+    if (!(reader instanceof StreamReader)) continue;
     if (reader.isLost) return yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
     for (const [topic, cursor] of reader.behind) {
       if (!(yield* readTopic(context, link, connection, subscription, reader, topic, cursor))) return;
@@ -59,6 +60,16 @@ function* readTopic(
   // In the same turn as the comparison above: from here on new messages are live.
   reader.behind.delete(topic);
   return true;
+}
+
+/** Sends what SUBACK brings of the past. */
+export function* sendPast(
+  context: Context,
+  connection: Connection,
+  subscription: Subscription,
+  past: readonly Past[],
+): Flow<void> {
+  for (const { entry, kind } of past) yield* send(context, connection, subscription, entry, kind);
 }
 
 /** The rules may have changed since it was behind. */
@@ -115,6 +126,7 @@ function* send(
     share: undefined,
     packetId: 0,
     dup: false,
+    mustArrive: true,
   };
   const failures = yield* waitFor(connections.publish(message, [delivery]));
   if (failures !== undefined) yield* handleFailures(context, message, failures);

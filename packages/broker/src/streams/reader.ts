@@ -22,11 +22,34 @@ export interface Cursor {
   values?: StreamEntry[] | undefined;
 }
 
+/** A subscription that reads a stream, on one connection. */
+export interface Reader {
+  readonly connectionId: ConnectionId;
+  /** Whether a new message goes to it now; otherwise it is read from history when its turn comes. */
+  takes(session: SessionRef, entry: StreamEntry, connections: Connections): boolean;
+}
+
 /**
- * A subscription that reads a stream, on one connection. It has no queue: what it cannot be sent now is read from history
+ * A reader behind a door that keeps nothing in memory: history came with SUBACK, and everything else is live. On
+ * another connection of its session it is sent nothing: that one subscribes for itself.
+ */
+export class LiveReader implements Reader {
+  readonly connectionId: ConnectionId;
+
+  constructor(connectionId: ConnectionId) {
+    this.connectionId = connectionId;
+  }
+
+  takes({ attachment }: SessionRef): boolean {
+    return attachment?.connectionId === this.connectionId;
+  }
+}
+
+/**
+ * A reader behind a door that keeps its readers in memory. It has no queue: what it cannot be sent now is read from history
  * later. In each topic it is either live or behind, and it changes from one to the other within one turn.
  */
-export class StreamReader {
+export class StreamReader implements Reader {
   readonly connectionId: ConnectionId;
   readonly behind = new Map<string, Cursor>();
   /** Until it is known where it begins, everything is held back. */
@@ -38,7 +61,6 @@ export class StreamReader {
     this.connectionId = connectionId;
   }
 
-  /** Whether a new message goes to it now; otherwise it is read from history when its turn comes. */
   takes(
     { attachment }: SessionRef,
     { epoch, number, message }: StreamEntry,

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Connection, Link } from '../link.ts';
 import type { Joining } from './join.ts';
 import { parseStreamFilter, type StreamFilter } from './names.ts';
-import { READERS_PER_CONNECTION_MAX, StreamReader } from './reader.ts';
+import { LiveReader, READERS_PER_CONNECTION_MAX, StreamReader } from './reader.ts';
 import { asksForPast, parseStart } from './start.ts';
 
 /**
@@ -32,7 +32,8 @@ export function joiningOf(
     );
   const start = parseStart(userProperties, found.topicFilter, clock.now());
   if (typeof start === 'string') return new Violation(ReasonCode.ImplementationSpecificError, start);
-  return { ...found, start, reader: new StreamReader(link.id) };
+  const reader = link.readers === undefined ? new LiveReader(link.id) : new StreamReader(link.id);
+  return { ...found, start, reader };
 }
 
 function plainFilter({ ports: { streams } }: Context, topicFilter: string): StreamFilter | undefined {
@@ -41,15 +42,15 @@ function plainFilter({ ports: { streams } }: Context, topicFilter: string): Stre
 }
 
 function refusalOf(
-  { readers }: Link,
+  { readers, pastRoom }: Link,
   { protocolVersion, requestProblemInformation }: Connection,
   packet: SubscribePacket,
   isAsking: boolean,
 ): Violation | undefined {
   const specific = (reason: string) => new Violation(ReasonCode.ImplementationSpecificError, reason);
-  if (readers === undefined) return specific('this door does not read streams yet: the node door does');
   if (protocolVersion < 5) return specific('a stream is read with MQTT 5.0, which has user properties');
-  if (readers.size >= READERS_PER_CONNECTION_MAX)
+  if (readers === undefined && pastRoom === undefined) return specific('this door does not read streams');
+  if (readers !== undefined && readers.size >= READERS_PER_CONNECTION_MAX)
     return new Violation(
       ReasonCode.QuotaExceeded,
       `a connection reads at most ${READERS_PER_CONNECTION_MAX} streams`,

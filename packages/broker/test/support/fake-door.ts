@@ -104,6 +104,8 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly deliveryQuota?: DeliveryQuota;
   readonly bans?: Bans;
   readonly streams?: Streams;
+  /** @default a link that keeps readers */
+  readonly openLink?: (id: string) => FakeLink;
   /** What the broker sees of the stores: to fail in the middle of a call. */
   readonly wrap?: (stores: Stores) => Stores;
   /** Every port answers with a promise, as in the cloud. */
@@ -121,6 +123,7 @@ export class FakeDoor {
   nowMs = 1_700_000_000_000;
   readonly #links = new Map<string, FakeLink>();
   readonly #timers = new FakeTimers();
+  readonly #openLink: (id: string) => FakeLink;
   #ids = 0;
 
   constructor(options: FakeDoorOptions = {}) {
@@ -132,10 +135,12 @@ export class FakeDoor {
       deliveryQuota,
       bans,
       streams,
+      openLink = (id) => new FakeLink(id),
       wrap,
       isAsync = false,
       ...choices
     } = options;
+    this.#openLink = openLink;
     const door = isAsync ? asynchronous : <T>(port: T) => port;
     const memory = createMemoryStores();
     const stores = wrap?.(memory) ?? memory;
@@ -173,7 +178,7 @@ export class FakeDoor {
   }
 
   open(): FakeLink {
-    const link = new FakeLink(`connection-${++this.#ids}`);
+    const link = this.#openLink(`connection-${++this.#ids}`);
     this.#links.set(link.id, link);
     return link;
   }

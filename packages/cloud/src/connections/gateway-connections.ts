@@ -63,7 +63,8 @@ export class GatewayConnections implements Connections {
       const bytesMax = Math.min(attachment.maximumPacketSize, SERVER_FRAME_BYTES_MAX);
       // [MQTT-3.1.2-24]
       if (encoded.bytes.length > bytesMax) failed.push({ delivery, failure: 'too-large' });
-      else this.#push(attachment.connectionId, withPacketId(encoded, delivery.packetId), delivery.qos > 0);
+      else
+        this.#push(attachment.connectionId, withPacketId(encoded, delivery.packetId), mustArrive(delivery));
     }
     return failed.length === 0 ? undefined : failed;
   }
@@ -115,6 +116,11 @@ export class GatewayConnections implements Connections {
     }
     return encoded;
   }
+}
+
+/** A reader of a stream has no queue, from which it would be sent again what is missing. */
+function mustArrive({ qos, mustArrive = false }: Delivery): boolean {
+  return qos > 0 || mustArrive;
 }
 
 /** The same for packets that differ in their packet id only. A number where it can be one: it is asked for each delivery. */

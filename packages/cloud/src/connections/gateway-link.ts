@@ -6,6 +6,13 @@ import { type Extension, PACKED_BYTES_MAX } from '../frames/text-frame.ts';
 /** A page is measured in topics and payloads: this is for the headers and properties of its packets. */
 const HEADERS_BYTES = 2_048;
 
+/**
+ * What the SUBACKs of one frame bring of the past of streams. Their reply has parts of 24 KB, of which there may be 99;
+ * a MiB costs 256 read units.
+ */
+const PAST_MESSAGES_MAX = 1_000;
+const PAST_BYTES_MAX = 1024 * 1024;
+
 /** Something waits for the session that no link had room for. */
 export function hasMore(state: LinkState): boolean {
   return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
@@ -19,6 +26,7 @@ export class GatewayLink implements Link {
   /** Extensions that the client has offered with its CONNECT. */
   readonly offered: readonly string[];
   state: LinkState;
+  readonly pastRoom = { messages: PAST_MESSAGES_MAX, bytes: PAST_BYTES_MAX };
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;
   #isPutOff = false;

@@ -31,12 +31,20 @@ export class GatheredJobs implements FanOut {
   }
 
   async accept(message: Message, filters: readonly WideFilter[]): Promise<boolean> {
-    if (filters.some(({ isBehind }) => isBehind === true) || (await this.#backlog.isFull())) return false;
+    if (!(await this.hasRoom(filters))) return false;
+    this.take(message, filters);
+    return true;
+  }
+
+  async hasRoom(filters: readonly WideFilter[]): Promise<boolean> {
+    return !filters.some(({ isBehind }) => isBehind === true) && !(await this.#backlog.isFull());
+  }
+
+  take(message: Message, filters: readonly WideFilter[]): void {
     const gathered = { message, encoded: encodeForJobs(message) };
     for (const { tenant, topicFilter, shards } of filters) {
       for (let shard = 0; shard < shards; shard += 1) this.#gather({ tenant, topicFilter, shard }, gathered);
     }
-    return true;
   }
 
   /**

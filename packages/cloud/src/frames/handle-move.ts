@@ -28,6 +28,8 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
   const before = ticket && (await stateToMove(handled, ticket));
   if (ticket === undefined || before === undefined) return refuse(handled, 'unknown');
   if (hasMoreToSend(before)) return refuse(handled, 'later');
+  // Its readers are bound to the connection: its client comes back with its positions when that is cut.
+  if (before.isReading === true) return refuse(handled, 'unknown', 'it reads a stream');
   const { connectionId: from } = ticket;
   const repeated = link.state.phase === 'connected' ? link.state : undefined;
   const mayHaveOtherRules = repeated !== undefined || link.peer.identity !== undefined;

@@ -3,7 +3,7 @@ import {
   parsePosition,
   type StreamDeclaration,
   type StreamEntry,
-  type StreamTail,
+  type StreamTopicTail,
 } from '@apus/broker';
 import { containsWildcard, matches, validateTopicName } from '@apus/mqtt';
 import { TENANT } from '../auth/anonymous.ts';
@@ -46,6 +46,11 @@ function describeStream(stream: StreamDeclaration, figures: object): object {
   };
 }
 
+/** What a topic holds. */
+interface TopicLog extends StreamTopicTail {
+  readonly firstKept: number;
+}
+
 /** A question about one topic. */
 interface Question {
   readonly stream: StreamDeclaration;
@@ -60,16 +65,16 @@ async function messages(context: ApiContext, request: ApiRequest): Promise<ApiAn
   if ('status' in question) return question;
   const { stream, topic } = question;
   const nowMs = context.clock.now();
-  const known = await context.stores.streamStore.topics(TENANT, stream, topic, 1);
   // A look does not open a topic.
-  if (known.length === 0) return answerOf([], undefined);
-  const tail = await context.stores.streamStore.tail(TENANT, stream, topic, nowMs);
-  if (tail === 'full') return answerOf([], undefined);
-  const after = await afterOf(context, question, tail, nowMs);
+  const [tail] = await context.stores.streamStore.topics(TENANT, stream, topic, 1, nowMs);
+  if (tail === undefined || typeof tail === 'string') return answerOf([], undefined);
+  const kept = await context.stores.streamStore.firstKept(TENANT, stream, tail, 1, nowMs);
+  const log: TopicLog = { ...tail, firstKept: kept };
+  const after = await afterOf(context, question, log, nowMs);
   if (typeof after !== 'number') return after;
   return question.isReverse
-    ? await backward(context, question, tail, after)
-    : await forward(context, question, tail, after);
+    ? await backward(context, question, log, after)
+    : await forward(context, question, log, after);
 }
 
 function questionOf({ streams }: ApiContext, { parameters, query }: ApiRequest): Question | ApiAnswer {
@@ -94,8 +99,8 @@ function questionOf({ streams }: ApiContext, { parameters, query }: ApiRequest):
  */
 async function afterOf(
   { stores }: ApiContext,
-  { topic, since, isReverse }: Question,
-  tail: StreamTail,
+  { stream, since, isReverse }: Question,
+  tail: TopicLog,
   nowMs: number,
 ): Promise<number | ApiAnswer> {
   if (since === null) return isReverse ? tail.last : tail.firstKept - 1;
@@ -110,14 +115,14 @@ async function afterOf(
   const tsMs = /^\d{1,15}$/.test(since) ? Number(since) : Date.parse(since);
   if (Number.isNaN(tsMs))
     return badRequest('since is a position as EPOCH-N, milliseconds since 1970, or a time.');
-  const number = await stores.streamStore.numberSince(TENANT, topic, tsMs, nowMs);
+  const { number } = await stores.streamStore.since(TENANT, stream, tail, tsMs, nowMs);
   return number - 1;
 }
 
 async function forward(
   { stores }: ApiContext,
   { topic, limit }: Question,
-  { epoch, last }: StreamTail,
+  { epoch, last }: TopicLog,
   after: number,
 ): Promise<ApiAnswer> {
   const page = await stores.streamStore.read(TENANT, topic, epoch, after, {
@@ -133,7 +138,7 @@ async function forward(
 async function backward(
   { stores }: ApiContext,
   { topic, limit }: Question,
-  { epoch, firstKept }: StreamTail,
+  { epoch, firstKept }: TopicLog,
   upTo: number,
 ): Promise<ApiAnswer> {
   for (let count = Math.min(limit, upTo - firstKept + 1); count > 0; count = Math.floor(count / 2)) {

@@ -104,8 +104,8 @@ export class DynamoSubscriptions implements SubscriptionStore {
     this.#parts.ownedItems.forget();
   }
 
-  async match(tenant: string, topicName: string): Promise<readonly MatchedFilter[]> {
-    const known = this.#parts.event.matchOf(tenant, topicName);
+  async match(tenant: string, topicName: string, isAnew = false): Promise<readonly MatchedFilter[]> {
+    const known = isAnew ? undefined : this.#parts.event.matchOf(tenant, topicName);
     if (known !== undefined) return await known;
     const matched = this.#match(tenant, topicName);
     this.#parts.event.keepMatch(tenant, topicName, matched);

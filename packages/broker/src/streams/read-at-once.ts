@@ -1,0 +1,97 @@
+import { type Flow, waitFor } from '../flow.ts';
+import { messageBytes } from '../page.ts';
+import type { StreamEntry, StreamTopicTail } from '../ports/index.ts';
+import type { Begin, Reading } from './join.ts';
+import type { StreamKind } from './position.ts';
+
+/** Topics whose past one SUBSCRIBE may ask for, where it comes with SUBACK: each is read by itself. */
+export const TOPICS_AT_ONCE_MAX = 100;
+
+/** How much of the past the SUBACKs of one exchange may bring, where they bring all of it. It shrinks. */
+export interface PastRoom {
+  messages: number;
+  /** Of topics, payloads and properties. */
+  bytes: number;
+}
+
+/** A message of the past. */
+export interface Past {
+  readonly entry: StreamEntry;
+  readonly kind: StreamKind;
+}
+
+interface Read {
+  readonly past: readonly Past[];
+  /** It is all that was to be read. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads all of a topic's past that a reader is to be sent, up to `tail`: behind that it is live. Where that is more than
+ * there is room for, it is sent the newest messages, and where messages would be missing behind its position, the last
+ * one alone.
+ */
+export function* readAtOnce(
+  reading: Reading,
+  tail: StreamTopicTail,
+  { after = tail.last, kind = 'historical', values }: Begin,
+  room: PastRoom,
+): Flow<Read> {
+  if (values !== undefined) return newest(values, room);
+  const { last } = tail;
+  const isTooLong = last - after > room.messages;
+  if (isTooLong && kind === 'recovered') return yield* lastAlone(reading, tail, room);
+  const from = isTooLong ? last - room.messages : after;
+  const entries = yield* readUpTo(reading, tail, from, room.bytes);
+  if (entries === undefined) return yield* lastAlone(reading, tail, room);
+  take(room, entries);
+  return { past: entries.map((entry) => ({ entry, kind })), isWhole: !isTooLong };
+}
+
+/** Undefined where they are too large, or not kept any more. */
+function* readUpTo(
+  { store, tenant }: Reading,
+  { topic, epoch, last }: StreamTopicTail,
+  after: number,
+  bytesMax: number,
+): Flow<readonly StreamEntry[] | undefined> {
+  const entries: StreamEntry[] = [];
+  let bytes = bytesMax;
+  for (let at = after; at < last; at = entries.at(-1)?.number ?? last) {
+    const page = yield* waitFor(store.read(tenant, topic, epoch, at, { messages: last - at, bytes }));
+    if (page === 'lost' || page.length === 0) return undefined;
+    bytes -= bytesOf(page);
+    // The first message of a page comes whatever its size.
+    if (bytes < 0) return undefined;
+    entries.push(...page);
+  }
+  return entries;
+}
+
+function* lastAlone(reading: Reading, tail: StreamTopicTail, room: PastRoom): Flow<Read> {
+  const entries = room.messages < 1 ? [] : yield* readUpTo(reading, tail, tail.last - 1, room.bytes);
+  take(room, entries ?? []);
+  return { past: (entries ?? []).map((entry) => ({ entry, kind: 'snapshot' })), isWhole: false };
+}
+
+function newest(values: readonly StreamEntry[], room: PastRoom): Read {
+  let first = values.length;
+  let bytes = room.bytes;
+  while (first > 0 && values.length - first < room.messages) {
+    bytes -= bytesOf(values.slice(first - 1, first));
+    if (bytes < 0) break;
+    first -= 1;
+  }
+  const entries = values.slice(first);
+  take(room, entries);
+  return { past: entries.map((entry) => ({ entry, kind: 'snapshot' })), isWhole: first === 0 };
+}
+
+function take(room: PastRoom, entries: readonly StreamEntry[]): void {
+  room.messages -= entries.length;
+  room.bytes -= bytesOf(entries);
+}
+
+function bytesOf(entries: readonly StreamEntry[]): number {
+  return entries.reduce((sum, { message }) => sum + messageBytes(message), 0);
+}
