@@ -96,7 +96,7 @@ export function* publishWillOf(
     isRepeat: claim.isRepeat,
     isWill: true,
   });
-  if (outcome === 'backlog-full') return clock.now() + BACKLOG_PAUSE_MS;
+  if (outcome === 'backlog-full' || outcome === 'stream-contended') return clock.now() + BACKLOG_PAUSE_MS;
   if (outcome === 'deliveries-exceeded' && message.qos > 0) return clock.now() + LIMITED_PAUSE_MS;
   context.ports.log.debug('will-published', {
     clientId: session.clientId,

@@ -18,6 +18,7 @@ import { OwnedItems } from './sessions/owned-items.ts';
 import { DynamoReceived } from './sessions/received.ts';
 import { SessionList } from './sessions/session-list.ts';
 import { DynamoSessions } from './sessions/sessions.ts';
+import { DynamoStreams } from './streams/streams.ts';
 import { EntryMap } from './subscriptions/entry-map.ts';
 import { Matcher } from './subscriptions/matcher.ts';
 import { Placement } from './subscriptions/placement.ts';
@@ -61,6 +62,8 @@ export interface DynamoStores extends BrokerStores {
   readonly quotaAccounts: QuotaAccounts;
   /** About what identities and tenants hold. */
   readonly quotaHoldings: QuotaHoldings;
+  /** The history of streams, where some are declared. */
+  readonly streams: DynamoStreams;
   readonly bans: DynamoBans;
   /** Users with passwords, where an authenticator of the chain has them here. */
   readonly users: DynamoUsers;
@@ -90,6 +93,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     fanOutProgress: new FanOutProgress(table),
     quotaAccounts: new QuotaAccounts(table),
     quotaHoldings: parts.quotaHoldings,
+    streams: new DynamoStreams(table),
     bans: parts.bans,
     users: new DynamoUsers(table),
     sweepScan: new DynamoSweepScan(table, parts.records),
@@ -162,6 +166,7 @@ function settingsOf(options: DynamoOptions): Settings {
     readUnitsFrom: 'service',
     shards: 'read',
     sessionsTableName: options.tableName,
+    streamsTableName: options.tableName,
     inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
     shardSubscribers: SHARD_SUBSCRIBERS,
     ...options,

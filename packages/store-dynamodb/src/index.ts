@@ -3,11 +3,13 @@ export type { Claim, Cohort, FanOutProgress, FanOutState } from './fan-out/progr
 export { DynamoBans } from './identity/bans.ts';
 export { isBanOnSession } from './identity/held-bans.ts';
 export type { DynamoUsers, UsersPage } from './identity/users.ts';
+export { STREAM_APPENDS_TRIED_MAX } from './limits.ts';
 export type { DynamoOptions } from './options.ts';
 export type { HeldChange } from './quotas/held-change.ts';
 export { isSampled, sampleFor } from './quotas/held-sample.ts';
 export type { Charged, QuotaAccount, QuotaAccounts } from './quotas/quota-accounts.ts';
 export type { HeldCounts, HoldingAccount, QuotaHoldings } from './quotas/quota-holdings.ts';
+export type { DynamoStreams } from './streams/streams.ts';
 export type { ShardRange } from './subscriptions/shards.ts';
 export type { SubscriberEntry } from './subscriptions/subscriber-entry.ts';
 export type { FramePlan, SubscriberSlice } from './subscriptions/subscriptions.ts';

@@ -91,6 +91,30 @@ export const RETRY_MS_MAX = 2_500;
 /** How often a decision is taken anew when others change the item that it was based on. */
 export const DECISIONS_MAX = 8;
 
+/**
+ * Places in a topic's log that an append tries for: others that publish to the topic have taken those before. With
+ * calls of 4 ms a topic takes some 150 messages a second so. Beyond it, or after `RETRY_MS_MAX`: 0x97.
+ */
+export const STREAM_APPENDS_TRIED_MAX = 50;
+
+/** The history of a topic is handed out this much longer to a reader that has begun in time. */
+export const STREAM_SLACK_MS = 60_000;
+
+/**
+ * An item of a stream stays this much longer than it may be asked for: TTL takes items in any order, and none may go
+ * while an older one still counts.
+ */
+export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
+
+/** Notes of a tile about earlier ones, from which later tiles learn up to where messages had settled. */
+export const STREAM_CHECKPOINTS_MAX = 4;
+
+/** Ends of logs that are read at the same time for one filter. */
+export const STREAM_LANES = 16;
+
+/** Topics of which nothing is kept any more stand in their list until TTL takes them: so many times those wanted. */
+export const STREAM_TOPICS_LOOKED_AT = 4;
+
 /** Packet ids that are tried blindly before the window is read. */
 export const PROBES_MAX = 3;
 

@@ -13,6 +13,12 @@ export interface DynamoOptions {
    * @default `tableName`: one table has all
    */
   readonly sessionsTableName?: string;
+  /**
+   * Another table of the same definition, for the history of streams: nothing goes over it, TTL alone empties it.
+   *
+   * @default `tableName`
+   */
+  readonly streamsTableName?: string;
   /** @default the wall clock */
   readonly clock?: Clock;
   /** @default setTimeout */

@@ -34,6 +34,8 @@ export interface StreamTail {
   readonly epoch: string;
   /** Number of the newest message, 0: there has been none. */
   readonly last: number;
+  /** The store's own, for later calls about this tail. */
+  readonly note?: unknown;
 }
 
 /** A topic of a stream, and the end of its log. */

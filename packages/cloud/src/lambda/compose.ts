@@ -29,6 +29,7 @@ import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
+import type { StreamsOptions } from './settings.ts';
 
 /** The options that the functions of a deployment share. A test passes the emulators' clients, clock and randomness. */
 export interface CloudOptions {
@@ -65,6 +66,8 @@ export interface CloudOptions {
   readonly meter?: Meter;
   /** @default 'one' */
   readonly overlapping?: 'one' | 'each';
+  /** @default none */
+  readonly streams?: StreamsOptions | undefined;
   readonly stores?: Partial<DynamoOptions>;
 }
 
@@ -88,6 +91,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     client: options.dynamo,
     tableName: options.tableName,
     ...(options.sessionsTableName !== undefined && { sessionsTableName: options.sessionsTableName }),
+    ...(options.streams !== undefined && { streamsTableName: options.streams.tableName }),
     shards: 'leave',
     connectionSecondsMax: CONNECTION_SECONDS_MAX,
     clock,
@@ -125,6 +129,9 @@ export function composeCloud(options: CloudOptions): Cloud {
         writeQuota: new SharedWriteQuota(shared),
       }),
     ...(holding && { holdingQuota: holding }),
+    ...(options.streams && {
+      streams: { declared: options.streams.declared, store: stores.streams, isShared: true },
+    }),
     timers: options.timers,
     clock,
     log,

@@ -21,6 +21,7 @@ import {
   quotasOf,
   required,
   resumeSecondsOf,
+  streamsOf,
   type Variables,
 } from './settings.ts';
 import { VARIABLES } from './variables.ts';
@@ -93,6 +94,7 @@ export function createRuntime(
     resumeSeconds: resumeSecondsOf(variables),
     limits: limitsOf(variables),
     quotas: quotasOf(variables),
+    streams: streamsOf(variables),
     meter: metrics,
   });
   return {

@@ -3,6 +3,8 @@ import {
   GATEWAY_QUOTAS,
   type GivenQuotaScopes,
   type QuotaScopes,
+  readStreams,
+  type StreamDeclarations,
   withQuotas,
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
@@ -10,6 +12,12 @@ import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { RESUME_SECONDS_MAX } from '../options.ts';
 import { VARIABLES } from './variables.ts';
+
+/** The streams of a deployment, and the table of their history. */
+export interface StreamsOptions {
+  readonly declared: StreamDeclarations;
+  readonly tableName: string;
+}
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -58,6 +66,16 @@ export function quotasOf(variables: Variables): QuotaScopes {
 export function limitsOf(variables: Variables): Partial<BrokerLimits> {
   const json = variables[VARIABLES.limits];
   return json === undefined ? {} : (JSON.parse(json) as Partial<BrokerLimits>);
+}
+
+/** Undefined where there are none. */
+export function streamsOf(variables: Variables): StreamsOptions | undefined {
+  const json = variables[VARIABLES.streams];
+  if (json === undefined || json === '') return undefined;
+  return {
+    declared: readStreams(JSON.parse(json), VARIABLES.streams),
+    tableName: required(variables, VARIABLES.streamsTableName),
+  };
 }
 
 /** Web pages that may connect. Without the variable those of every site may. */

@@ -8,7 +8,7 @@ import { groupKey, headKey, type Key, recordKey, sessionItemKey } from '../table
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
-import { entriesOf, type SubscriberEntry } from './subscriber-entry.ts';
+import { entriesOf, readerOf, type SubscriberEntry } from './subscriber-entry.ts';
 
 /** A filter with the entries of its head, and of its shards where they were read. */
 export interface FilterEntries extends FilterName {
@@ -187,6 +187,7 @@ function isByRecord({ qos }: SubscriberEntry, shareGroup: string | undefined): b
 function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, sessions: Found): Subscriber {
   const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = entry;
   const { topicFilter, shareGroup } = name;
+  const reader = readerOf(entry);
   return {
     session: sessionOf(
       tenant,
@@ -194,7 +195,10 @@ function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, 
       isReferred(entry, shareGroup) ? sessions : undefined,
       isByRecord(entry, shareGroup),
     ),
-    subscription: { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
+    subscription: {
+      ...{ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
+      ...(reader !== undefined && { reader }),
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   type Attachment,
   type ConnectionId,
+  LiveReader,
   PACKET_SIZE_UNLIMITED,
   type SessionRef,
   type Subscription,
@@ -22,6 +23,8 @@ export interface SubscriberEntry {
   readonly retainAsPublished: boolean;
   readonly subscriptionIdentifier: PacketId | undefined;
   readonly attachment: Attachment | undefined;
+  /** The subscription reads a stream, on this connection alone. */
+  readonly readsOn: ConnectionId | undefined;
   /** The connection cannot live longer. */
   readonly endsAtSeconds: number | undefined;
 }
@@ -31,6 +34,7 @@ export const ENTRY = '@';
 
 const NO_LOCAL = 4;
 const RETAIN_AS_PUBLISHED = 8;
+const READS = 16;
 
 type Packed = [
   clientId: string,
@@ -52,8 +56,9 @@ export function packEntry(
   subscription: Subscription,
   endsAtSeconds: number | undefined,
 ): string {
-  const { qos, noLocal, retainAsPublished, subscriptionIdentifier = 0 } = subscription;
-  const flags = qos + (noLocal ? NO_LOCAL : 0) + (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
+  const { qos, noLocal, retainAsPublished, subscriptionIdentifier = 0, reader } = subscription;
+  const choices = (noLocal ? NO_LOCAL : 0) + (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
+  const flags = qos + choices + (reader === undefined ? 0 : READS);
   const packed: Packed = [clientId, flags, subscriptionIdentifier];
   if (attachment?.keepsNothing === true) {
     const { connectionId, protocolVersion, receiveMaximum, maximumPacketSize, holder } = attachment;
@@ -62,7 +67,7 @@ export function packEntry(
     const expiresBefore = expiresBeforeSeconds(attachment, endsAtSeconds ?? 0);
     if (expiresBefore !== undefined || holder !== undefined) packed.push(expiresBefore ?? null);
     if (holder !== undefined) packed.push(holder);
-  }
+  } else if (reader !== undefined) packed.push(0, reader.connectionId);
   return JSON.stringify(packed);
 }
 
@@ -82,16 +87,17 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
   return {
     clientId,
     incarnation,
+    readsOn: (flags & READS) === 0 ? undefined : connectionId,
     qos: (flags & 3) as QoS,
     noLocal: (flags & NO_LOCAL) !== 0,
     retainAsPublished: (flags & RETAIN_AS_PUBLISHED) !== 0,
     subscriptionIdentifier: identifier === 0 ? undefined : identifier,
     attachment:
-      connectionId === undefined
+      connectionId === undefined || protocolVersion === undefined
         ? undefined
         : {
             connectionId,
-            protocolVersion: protocolVersion ?? 5,
+            protocolVersion,
             receiveMaximum: receiveMaximum ?? 1,
             maximumPacketSize: packetSize === 0 ? PACKET_SIZE_UNLIMITED : (packetSize ?? 0),
             keepsNothing: true,
@@ -102,6 +108,10 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
           },
     endsAtSeconds: endsAt === undefined || endsAt === 0 ? undefined : endsAt,
   };
+}
+
+export function readerOf({ readsOn }: SubscriberEntry): LiveReader | undefined {
+  return readsOn === undefined ? undefined : new LiveReader(readsOn);
 }
 
 /** The part of an entry's text that says which connection it carries. */

@@ -47,6 +47,14 @@ export function isInSessionsTable(p: string): boolean {
   return SESSIONS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
+/** Kinds of partitions in the table of streams: the log of a topic, and the topics of a stream. */
+const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T']);
+
+/** Whether the table of streams has a partition. */
+export function isInStreamsTable(p: string): boolean {
+  return STREAMS_KINDS.has(p.slice(0, p.indexOf('\0')));
+}
+
 const partition = (...parts: readonly string[]) => fit(join(...parts), PARTITION_KEY_BYTES_MAX);
 
 /** A connection has no tenant before its CONNECT: the only key without one. */
@@ -151,6 +159,37 @@ export const retainedEnd = (prefix: string): string => {
 
 export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messageId: string): string =>
   partition('B', tenant, kind, messageId);
+
+/** The log of a topic: its root, and its tiles. */
+export const streamLogPartition = (tenant: string, topic: string): string => partition('L', tenant, topic);
+
+/** Sorts behind all tiles: one Query backward reads it, and the newest tile. */
+const STREAM_ROOT = '~';
+
+export const streamRootKey = (tenant: string, topic: string): Key => ({
+  p: streamLogPartition(tenant, topic),
+  s: STREAM_ROOT,
+});
+
+const NUMBER_DIGITS = 15;
+
+/** The tile of one message. Tiles of a later log stand behind those of an earlier one. */
+export const streamTileKey = (tenant: string, topic: string, log: string, number: number): Key => ({
+  p: streamLogPartition(tenant, topic),
+  s: `${log}-${String(number).padStart(NUMBER_DIGITS, '0')}`,
+});
+
+export const streamTopicsPartition = (tenant: string, stream: string): string =>
+  partition('T', tenant, stream);
+
+export const streamTopicKey = (tenant: string, stream: string, topic: string): Key => ({
+  p: streamTopicsPartition(tenant, stream),
+  s: fit(topic, SORT_KEY_BYTES_MAX),
+});
+
+/** Longest beginning that the sort keys of all topics have which begin with the literal. */
+export const streamTopicPrefix = (literal: string): string =>
+  cut(literal, Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
 
 /** The account of a quota's holder: an identity and a client of the same name are two. */
 export const quotaAccountKey = (account: {

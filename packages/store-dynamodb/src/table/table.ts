@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../options.ts';
 import { LayoutError } from './errors.ts';
-import { isInSessionsTable, type Key } from './keys.ts';
+import { isInSessionsTable, isInStreamsTable, type Key } from './keys.ts';
 import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
 import { withRetries } from './retry.ts';
 import { type Item, numberOf, text, textOf, VERSION } from './values.ts';
@@ -79,7 +79,7 @@ export interface ScanPage {
 export const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
 
 /**
- * The two tables as one: strongly consistent reads, conditional writes, bounded retries, and a count of what they
+ * The tables as one: strongly consistent reads, conditional writes, bounded retries, and a count of what they
  * consume. The partition of a key says which table has it.
  */
 export class Table {
@@ -91,7 +91,8 @@ export class Table {
   }
 
   nameFor(p: string): string {
-    const { tableName, sessionsTableName } = this.settings;
+    const { tableName, sessionsTableName, streamsTableName } = this.settings;
+    if (isInStreamsTable(p)) return streamsTableName;
     return isInSessionsTable(p) ? sessionsTableName : tableName;
   }
 

@@ -44,7 +44,9 @@ export interface Service {
   readonly tableName: string;
   /** Connections, sessions and records. */
   readonly sessionsTableName: string;
-  /** Stores over the two tables; each call is another process with its own caches. */
+  /** The history of streams. */
+  readonly streamsTableName: string;
+  /** Stores over the tables; each call is another process with its own caches. */
   make(options?: MakeOptions): DynamoStores;
 }
 
@@ -76,7 +78,7 @@ async function withEndpoint(
   const service = await makeService({ endpoint }, { readUnitsFrom: 'sizes' });
   describe(title, () => {
     afterAll(async () => {
-      for (const TableName of [service.tableName, service.sessionsTableName])
+      for (const TableName of [service.tableName, service.sessionsTableName, service.streamsTableName])
         await service.client.send(new DeleteTableCommand({ TableName }));
       service.client.destroy();
     });
@@ -91,19 +93,21 @@ async function makeService(
   const client = connect(config);
   const tableName = `apus-${randomUUID()}`;
   const sessionsTableName = `${tableName}-sessions`;
-  for (const name of [tableName, sessionsTableName])
+  const streamsTableName = `${tableName}-streams`;
+  for (const name of [tableName, sessionsTableName, streamsTableName])
     await client.send(new CreateTableCommand(defineTable(name)));
   const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
     createDynamoStores({
       client: hooks === undefined ? client : hooked(connect(config), hooks),
       tableName,
       sessionsTableName,
+      streamsTableName,
       clock: fakeClock,
       sleep: fakeClock.sleep,
       ...defaults,
       ...options,
     });
-  return { client, tableName, sessionsTableName, make };
+  return { client, tableName, sessionsTableName, streamsTableName, make };
 }
 
 function connect(config: DynamoDBClientConfig): DynamoDBClient {

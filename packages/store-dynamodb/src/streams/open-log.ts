@@ -1,0 +1,123 @@
+import type { StreamDeclaration } from '@apus/broker';
+import { DECISIONS_MAX } from '../limits.ts';
+import { streamRootKey, streamTileKey, streamTopicKey, streamTopicsPartition } from '../table/keys.ts';
+import { endOf, marshalled, type Table } from '../table/table.ts';
+import { transact } from '../table/transaction.ts';
+import { type Item, number, text, VERSION } from '../table/values.ts';
+import { isOver, keptMs, type LogHead, lastOf, newLog, readHead, ttlSeconds } from './log-head.ts';
+
+/** A topic of a stream. */
+export interface StreamTopic {
+  readonly tenant: string;
+  readonly stream: StreamDeclaration;
+  readonly topic: string;
+}
+
+/** The topic's log as it is: it is opened where there is none, and left for another one where it is over. */
+export async function openLog(
+  table: Table,
+  of: StreamTopic,
+  nowMs: number,
+  isForced: boolean,
+): Promise<LogHead | 'full' | 'contended'> {
+  for (let round = 0; round < DECISIONS_MAX; round += 1) {
+    const head = await readHead(table, of.tenant, of.topic);
+    if (head === 'moving') continue;
+    if (head === undefined) {
+      if (!isForced && (await isFull(table, of))) return 'full';
+      await open(table, of, nowMs);
+    } else if (isOver(head, of.stream, nowMs)) await leave(table, of, head, nowMs);
+    else {
+      await prolong(table, of, head, nowMs);
+      return head;
+    }
+  }
+  return 'contended';
+}
+
+/** As many topics as there may be. Their list is counted where one is opened: 0.3 units for ten of them. */
+async function isFull(table: Table, { tenant, stream }: StreamTopic): Promise<boolean> {
+  const p = streamTopicsPartition(tenant, stream.name);
+  const items = await table.queryAll({ p, from: '\0', to: endOf(''), attributes: ['t'] });
+  return items.length >= stream.topicsMax;
+}
+
+/** The list first: a topic that has a root is in it. */
+async function open(table: Table, of: StreamTopic, nowMs: number): Promise<void> {
+  await list(table, of, nowMs);
+  const log = newLog(undefined, nowMs, table.settings.random());
+  const root: Item = {
+    ...marshalled(streamRootKey(of.tenant, of.topic)),
+    v: number(VERSION),
+    t: number(rootEnds(of.stream, nowMs)),
+    g: text(log),
+    e: number(0),
+    o: number(nowMs),
+  };
+  await table.put(root, {
+    condition: 'attribute_not_exists(p) OR t <= :now',
+    values: { ':now': number(table.nowSeconds()) },
+  });
+}
+
+/**
+ * Leaves a log that is over: a tile that closes it takes its next place, in the same transaction that names the next log.
+ *
+ *     publisher A, whose clock is late   publisher B
+ *     reads: the log goes on behind 57
+ *                                        reads: it is over
+ *                                        the next log; 1 is appended there
+ *     (were the place of 58 free …)
+ *     … 58 would be where no reader looks
+ *     58 is taken, by the tile that closes the log: reads again
+ */
+async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number): Promise<void> {
+  const { tenant, topic, stream } = of;
+  const { log } = head.root;
+  await list(table, of, nowMs);
+  const closing: Item = {
+    ...marshalled(streamTileKey(tenant, topic, log, lastOf(head) + 1)),
+    v: number(VERSION),
+    t: number(ttlSeconds(nowMs, keptMs(stream))),
+    x: number(1),
+  };
+  const values = {
+    ':log': text(log),
+    ':next': text(newLog(log, nowMs, table.settings.random())),
+    ':now': number(nowMs),
+    ':none': number(0),
+    ':t': number(rootEnds(stream, nowMs)),
+  };
+  await transact(table, [
+    { put: closing, condition: 'attribute_not_exists(p)' },
+    {
+      key: streamRootKey(tenant, topic),
+      update: 'SET g = :next, e = :none, o = :now, t = :t',
+      condition: 'g = :log',
+      values,
+    },
+  ]);
+}
+
+/** The root and the topic's place in the list outlive its tiles. They are written again once in so many days. */
+async function prolong(table: Table, of: StreamTopic, { root }: LogHead, nowMs: number): Promise<void> {
+  if (root.endsAtSeconds > ttlSeconds(nowMs, keptMs(of.stream))) return;
+  await list(table, of, nowMs);
+  await table.update(streamRootKey(of.tenant, of.topic), 'SET t = :t', {
+    condition: 'g = :log',
+    values: { ':log': text(root.log), ':t': number(rootEnds(of.stream, nowMs)) },
+  });
+}
+
+async function list(table: Table, { tenant, stream, topic }: StreamTopic, nowMs: number): Promise<void> {
+  await table.put({
+    ...marshalled(streamTopicKey(tenant, stream.name, topic)),
+    v: number(VERSION),
+    t: number(rootEnds(stream, nowMs)),
+    n: text(topic),
+  });
+}
+
+function rootEnds(stream: StreamDeclaration, nowMs: number): number {
+  return ttlSeconds(nowMs, 2 * keptMs(stream)) + ttlSeconds(0, 0);
+}

@@ -1,0 +1,295 @@
+import {
+  type AppendOptions,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  type StreamAppended,
+  type StreamDeclaration,
+  type StreamEntry,
+  type StreamFigures,
+  type StreamSince,
+  type StreamStore,
+  type StreamTail,
+  type StreamTopicTail,
+} from '@apus/broker';
+import { matches } from '@apus/mqtt';
+import { RETRY_MS_MAX, STREAM_APPENDS_TRIED_MAX, STREAM_LANES, STREAM_TOPICS_LOOKED_AT } from '../limits.ts';
+import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
+import { endOf, type Table } from '../table/table.ts';
+import { number, textOf } from '../table/values.ts';
+import {
+  epochOf,
+  isOver,
+  keptMs,
+  LOG_LENGTH,
+  type LogHead,
+  readHead,
+  tailOf,
+  ttlSeconds,
+} from './log-head.ts';
+import { openLog, type StreamTopic } from './open-log.ts';
+import { entryOf, itemOf, type Tile, tileAfter, tileOf } from './tile.ts';
+
+/**
+ * Logs of topics in DynamoDB, in a table that nothing goes over. Each message is a tile, in the place of its number: an
+ * append reads the end of the log, and puts its tile behind it where that place is free. Number and message are one
+ * write, so there are no holes, and no item that every publisher writes.
+ *
+ * A repetition is appended once more: a handler that died may have left its message here and sent it to nobody, while
+ * positions say by now that it has settled.
+ */
+export class DynamoStreams implements StreamStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async append(
+    tenant: string,
+    stream: StreamDeclaration,
+    message: Message,
+    options: AppendOptions,
+  ): Promise<StreamAppended | 'full' | 'contended'> {
+    const { clock, randomId } = this.#table.settings;
+    const untilMs = clock.now() + RETRY_MS_MAX;
+    const of = { tenant, stream, topic: message.topic };
+    const nonce = randomId();
+    let head: LogHead | undefined;
+    for (let tries = 0; tries < STREAM_APPENDS_TRIED_MAX && clock.now() < untilMs; tries += 1) {
+      if (head === undefined) {
+        const opened = await openLog(this.#table, of, options.nowMs, options.isForced);
+        if (typeof opened === 'string') return opened;
+        head = opened;
+      }
+      const placed = await this.#place(of, head, tileAfter(head.tile, message, options, nonce));
+      if (placed.isOurs) return { entry: entryOf(placed.tile, epochOf(head.root)) };
+      head = placed.head;
+    }
+    return 'contended';
+  }
+
+  /** A loser goes on behind the winner, which the failed condition tells. */
+  async #place(
+    { tenant, stream }: StreamTopic,
+    head: LogHead,
+    tile: Tile,
+  ): Promise<
+    | { readonly isOurs: true; readonly tile: Tile }
+    | { readonly isOurs: false; readonly head: LogHead | undefined }
+  > {
+    const item = itemOf(tenant, head.root.log, tile, ttlSeconds(tile.tsMs, keptMs(stream)));
+    const { ok, old } = await this.#table.put(item, { condition: 'attribute_not_exists(p)' });
+    if (ok) return { isOurs: true, tile };
+    const winner = old && tileOf(old);
+    if (winner === undefined || winner === 'closing') return { isOurs: false, head: undefined };
+    // The answer to our own write may have been lost.
+    if (winner.nonce === tile.nonce) return { isOurs: true, tile: winner };
+    return { isOurs: false, head: { ...head, tile: winner } };
+  }
+
+  async tail(
+    tenant: string,
+    stream: StreamDeclaration,
+    topic: string,
+    nowMs: number,
+  ): Promise<StreamTail | 'full'> {
+    const head = await openLog(this.#table, { tenant, stream, topic }, nowMs, false);
+    return typeof head === 'string' ? 'full' : tailOf(head);
+  }
+
+  async firstKept(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    from: number,
+    nowMs: number,
+  ): Promise<number> {
+    return await this.#firstOf(tenant, tail, lowest(stream, tail, from), isKept(stream, tail, nowMs));
+  }
+
+  async since(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    tsMs: number,
+    nowMs: number,
+  ): Promise<StreamSince> {
+    const isKeptTile = isKept(stream, tail, nowMs);
+    const isMeant = (tile: Tile) => isKeptTile(tile) && tile.tsMs >= tsMs;
+    const first = await this.#firstOf(tenant, tail, lowest(stream, tail, 1), isMeant);
+    const before = first === 1 ? undefined : await this.#tile(tenant, tail, first - 1);
+    const completeFromMs =
+      first === 1 ? headOf(tail).root.openedAtMs : (before?.tsMs ?? Number.POSITIVE_INFINITY) + 1;
+    return { number: first, isComplete: completeFromMs <= tsMs };
+  }
+
+  async read(
+    tenant: string,
+    topic: string,
+    epoch: string,
+    after: number,
+    limit: PageLimit,
+  ): Promise<readonly StreamEntry[] | 'lost'> {
+    const log = epoch.slice(0, LOG_LENGTH);
+    const from = streamTileKey(tenant, topic, log, after + 1);
+    const to = streamTileKey(tenant, topic, log, Number.MAX_SAFE_INTEGER);
+    const range = { p: from.p, from: from.s, to: to.s.slice(0, from.s.length), limit: limit.messages };
+    const [head, { items }] = await Promise.all([
+      readHead(this.#table, tenant, topic),
+      this.#table.query(range),
+    ]);
+    if (head === undefined || head === 'moving' || epochOf(head.root) !== epoch) return 'lost';
+    const page = new Page<StreamEntry>(limit);
+    for (const item of items) {
+      const tile = tileOf(item);
+      if (tile === 'closing' || tile.number !== after + page.entries.length + 1) break;
+      if (!page.hasRoom(tile.bytes)) break;
+      page.add(entryOf(tile, epoch), messageBytes(tile.message));
+    }
+    const isEnd = after === (head.tile?.number ?? 0);
+    return page.entries.length === 0 && !isEnd ? 'lost' : page.entries;
+  }
+
+  /** All that is kept is read for them. */
+  async lastValues(
+    tenant: string,
+    stream: StreamDeclaration,
+    tail: StreamTopicTail,
+    nowMs: number,
+  ): Promise<readonly StreamEntry[]> {
+    const values = new Map<string, StreamEntry>();
+    let after = (await this.firstKept(tenant, stream, tail, 1, nowMs)) - 1;
+    while (after < tail.last) {
+      const limit = { messages: tail.last - after, bytes: Number.POSITIVE_INFINITY };
+      const page = await this.read(tenant, tail.topic, tail.epoch, after, limit);
+      if (page === 'lost') break;
+      for (const entry of page) {
+        values.delete(entry.key ?? '');
+        values.set(entry.key ?? '', entry);
+      }
+      after = page.at(-1)?.number ?? tail.last;
+    }
+    // An empty payload takes a key out, as it does a retained message.
+    return [...values.values()].filter(({ message }) => message.payload.length > 0);
+  }
+
+  async topics(
+    tenant: string,
+    stream: StreamDeclaration,
+    topicFilter: string,
+    countMax: number,
+    nowMs: number,
+  ): Promise<readonly StreamTopicTail[] | 'too-many'> {
+    const names = await this.#names(tenant, stream, topicFilter, countMax * STREAM_TOPICS_LOOKED_AT);
+    if (names === 'too-many') return names;
+    const tails: StreamTopicTail[] = [];
+    const waiting = names.values();
+    const look = async () => {
+      for (const topic of waiting) {
+        const head = await readHead(this.#table, tenant, topic);
+        if (head === undefined || head === 'moving' || isOver(head, stream, nowMs)) continue;
+        tails.push({ topic, ...tailOf(head) });
+      }
+    };
+    await Promise.all(Array.from({ length: STREAM_LANES }, look));
+    return tails.length > countMax ? 'too-many' : tails;
+  }
+
+  async newEpoch(tenant: string, topic: string): Promise<string | undefined> {
+    const head = await readHead(this.#table, tenant, topic);
+    if (head === undefined || head === 'moving') return undefined;
+    await this.#table.update(streamRootKey(tenant, topic), 'ADD e :one', { values: { ':one': number(1) } });
+    const after = await readHead(this.#table, tenant, topic);
+    return after === undefined || after === 'moving' ? undefined : epochOf(after.root);
+  }
+
+  /** About: each topic counts as if its messages were of one size, and none too old. */
+  async figures(tenant: string, stream: StreamDeclaration): Promise<StreamFigures> {
+    const { clock } = this.#table.settings;
+    const tails = await this.topics(tenant, stream, '#', stream.topicsMax, clock.now());
+    const figures = { topics: 0, messages: 0, bytes: 0 };
+    for (const { last, note } of tails === 'too-many' ? [] : tails) {
+      const { tile } = note as LogHead;
+      const kept = Math.min(last, stream.messagesMax);
+      figures.topics += 1;
+      figures.messages += kept;
+      if (tile !== undefined) figures.bytes += Math.round(((tile.bytesBefore + tile.bytes) / last) * kept);
+    }
+    return figures;
+  }
+
+  /** Number of the first tile from `from` on for which `isIt` holds, as it then does for all others; above the last: none. */
+  async #firstOf(
+    tenant: string,
+    tail: StreamTopicTail,
+    from: number,
+    isIt: (tile: Tile) => boolean,
+  ): Promise<number> {
+    let [low, high] = [from, tail.last + 1];
+    // Mostly it is the first of all.
+    let middle = low;
+    while (low < high) {
+      const tile = await this.#tile(tenant, tail, middle);
+      if (tile !== undefined && isIt(tile)) high = middle;
+      else low = middle + 1;
+      middle = (low + high) >>> 1;
+    }
+    return low;
+  }
+
+  async #tile(tenant: string, tail: StreamTopicTail, number: number): Promise<Tile | undefined> {
+    const { root, tile: last } = headOf(tail);
+    if (number === last?.number) return last;
+    const item = await this.#table.get(streamTileKey(tenant, tail.topic, root.log, number));
+    const tile = item && tileOf(item);
+    return tile === 'closing' ? undefined : tile;
+  }
+
+  async #names(
+    tenant: string,
+    stream: StreamDeclaration,
+    topicFilter: string,
+    countMax: number,
+  ): Promise<readonly string[] | 'too-many'> {
+    const literal = topicFilter.split(/[+#]/)[0] ?? '';
+    if (literal === topicFilter) return [topicFilter];
+    // `a/#` matches `a`, too.
+    const prefix = streamTopicPrefix(literal.replace(/\/$/, ''));
+    const range = { p: streamTopicsPartition(tenant, stream.name), from: prefix || '\0', to: endOf(prefix) };
+    const names: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.#table.query({ ...range, after });
+      for (const item of page.items) {
+        const topic = textOf(item, 'n') ?? '';
+        if (matches(topicFilter, topic)) names.push(topic);
+      }
+      if (names.length > countMax) return 'too-many';
+      after = page.next;
+    } while (after !== undefined);
+    return names;
+  }
+}
+
+function headOf({ note }: StreamTopicTail): LogHead {
+  return note as LogHead;
+}
+
+/** The lowest number that may be handed out. */
+function lowest({ messagesMax }: StreamDeclaration, { last }: StreamTopicTail, from: number): number {
+  return Math.max(1, from, last - messagesMax + 1);
+}
+
+/** Whether a tile is handed out, by its age and by the bytes behind it. */
+function isKept(
+  { keepSeconds, bytesMax }: StreamDeclaration,
+  tail: StreamTopicTail,
+  nowMs: number,
+): (tile: Tile) => boolean {
+  const { tile: last } = headOf(tail);
+  const sinceMs = nowMs - keepSeconds * 1_000;
+  const total = last === undefined ? 0 : last.bytesBefore + last.bytes;
+  return ({ tsMs, bytesBefore }) => tsMs >= sinceMs && total - bytesBefore <= bytesMax;
+}

@@ -1,0 +1,113 @@
+import {
+  type AppendOptions,
+  type Message,
+  messageBytes,
+  SETTLED_AFTER_MS,
+  type StreamEntry,
+} from '@apus/broker';
+import { STREAM_CHECKPOINTS_MAX } from '../limits.ts';
+import { streamTileKey } from '../table/keys.ts';
+import { decodeMessage, encodeMessage } from '../table/message-blob.ts';
+import { marshalled } from '../table/table.ts';
+import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+
+/** A message and when it was appended: from then on ten seconds it may be on its way. */
+type Checkpoint = readonly [number: number, tsMs: number];
+
+/** One message of a topic, in its place. */
+export interface Tile {
+  readonly number: number;
+  readonly tsMs: number;
+  readonly key: string | undefined;
+  /** Bytes of the messages before it in the log, and its own. */
+  readonly bytesBefore: number;
+  readonly bytes: number;
+  /** Messages up to this number had settled when it was appended. */
+  readonly settled: number;
+  readonly checkpoints: readonly Checkpoint[];
+  /** Of the append that made it. */
+  readonly nonce: string;
+  readonly message: Message;
+}
+
+/*
+ * A tile's item. `m` the message, `ts` when it was appended, `k` its key, `b` the bytes before it, `f` up to where
+ * messages had settled, `c` the checkpoints as JSON, `n` the nonce of its append. `x` 1 and nothing else: the log was
+ * left here for another one.
+ */
+
+/** The tile behind another one. */
+export function tileAfter(
+  before: Tile | undefined,
+  message: Message,
+  { key, nowMs }: AppendOptions,
+  nonce: string,
+): Tile {
+  const tsMs = Math.max(nowMs, before?.tsMs ?? 0);
+  return {
+    number: (before?.number ?? 0) + 1,
+    tsMs,
+    key,
+    bytesBefore: before === undefined ? 0 : before.bytesBefore + before.bytes,
+    bytes: messageBytes(message),
+    ...settledAt(before, tsMs),
+    nonce,
+    message,
+  };
+}
+
+/**
+ * Up to where messages have settled at a time: their handlers are over. Of those that may not have settled, a few are
+ * noted along; those between are taken for later than they are.
+ */
+function settledAt(before: Tile | undefined, tsMs: number): Pick<Tile, 'settled' | 'checkpoints'> {
+  if (before === undefined) return { settled: 0, checkpoints: [] };
+  const limitMs = tsMs - SETTLED_AFTER_MS;
+  const noted: readonly Checkpoint[] = [...before.checkpoints, [before.number, before.tsMs]];
+  const [settled] = noted.filter(([, notedMs]) => notedMs <= limitMs).at(-1) ?? [before.settled];
+  const open = noted.filter(([, notedMs]) => notedMs > limitMs);
+  const apartMs = SETTLED_AFTER_MS / STREAM_CHECKPOINTS_MAX;
+  const [last, previous] = [open.at(-1), open.at(-2)];
+  const isClose = last !== undefined && previous !== undefined && last[1] - previous[1] < apartMs;
+  return { settled, checkpoints: isClose ? open.slice(0, -1) : open };
+}
+
+export function itemOf(tenant: string, log: string, tile: Tile, endsAtSeconds: number): Item {
+  const { key, message } = tile;
+  return {
+    ...marshalled(streamTileKey(tenant, message.topic, log, tile.number)),
+    v: number(VERSION),
+    t: number(endsAtSeconds),
+    m: bytes(encodeMessage(message)),
+    ts: number(tile.tsMs),
+    ...(key !== undefined && { k: text(key) }),
+    b: number(tile.bytesBefore),
+    f: number(tile.settled),
+    c: text(JSON.stringify(tile.checkpoints)),
+    n: text(tile.nonce),
+  };
+}
+
+export function logOf(item: Item): string {
+  return textOf(item, 's')?.split('-')[0] ?? '';
+}
+
+export function tileOf(item: Item): Tile | 'closing' {
+  const message = decodeMessage(bytesOf(item, 'm') ?? new Uint8Array());
+  if (item.x !== undefined || message === undefined) return 'closing';
+  return {
+    number: Number(textOf(item, 's')?.split('-')[1]),
+    tsMs: numberOf(item, 'ts') ?? 0,
+    key: textOf(item, 'k'),
+    bytesBefore: numberOf(item, 'b') ?? 0,
+    bytes: messageBytes(message),
+    settled: numberOf(item, 'f') ?? 0,
+    checkpoints: JSON.parse(textOf(item, 'c') ?? '[]') as Checkpoint[],
+    nonce: textOf(item, 'n') ?? '',
+    message,
+  };
+}
+
+export function entryOf({ number, tsMs, key, settled, message }: Tile, epoch: string): StreamEntry {
+  return { epoch, number, tsMs, key, settled, message };
+}

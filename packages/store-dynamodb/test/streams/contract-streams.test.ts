@@ -1,0 +1,6 @@
+import { streamStoreContract } from '@apus/broker/contract';
+import { withService } from '../support/stores.ts';
+
+await withService((service) => {
+  streamStoreContract('DynamoDB', () => service.make().streams, { dropsBeyondCount: false });
+});
