@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../lib/create-app.ts';
@@ -52,7 +52,9 @@ async function checkTemplate(): Promise<void> {
   const python = await ensurePythonPackage('cfn-lint', CFN_LINT);
   const folder = await mkdtemp(join(tmpdir(), 'apus-template-'));
   try {
-    const templates = Object.entries(VARIANTS).map(([name, context]) =>
+    const streams = join(folder, 'streams.json');
+    await writeFile(streams, JSON.stringify({ streams: [{ name: 'chat', topicFilter: 'chat/#' }] }));
+    const templates = Object.entries({ ...VARIANTS, streams: { streams } }).map(([name, context]) =>
       synthesize(join(folder, name), context),
     );
     const { status } = spawnSync(

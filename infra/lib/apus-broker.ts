@@ -41,6 +41,8 @@ export class ApusBroker extends Construct {
   readonly table: BrokerTable;
   /** Connections and sessions. */
   readonly sessionsTable: BrokerTable;
+  /** The history of streams; undefined where none is declared. */
+  readonly streamsTable: BrokerTable | undefined;
   /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
@@ -115,6 +117,7 @@ export class ApusBroker extends Construct {
     this.apiId = resources.api.api.apiId;
     this.table = resources.state.table;
     this.sessionsTable = resources.state.sessionsTable;
+    this.streamsTable = resources.state.streamsTable;
     this.tokenSecret = verification.secret;
     this.publishKeys = this.#httpPublish?.keys;
     this.alarmTopic = operations.alarmTopic;
@@ -218,6 +221,7 @@ export class ApusBroker extends Construct {
     const state = new StateTables(this, {
       ...props.table,
       maximum: tableMaximumOf(props),
+      hasStreams: (props.streams ?? []).length > 0,
       removalPolicy: removalPolicyOf(props),
       ...(encryptionKey !== undefined && { encryptionKey }),
     });

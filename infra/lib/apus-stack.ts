@@ -16,6 +16,7 @@ export const OUTPUTS = {
   url: 'Url',
   tableName: 'TableName',
   sessionsTableName: 'SessionsTableName',
+  streamsTableName: 'StreamsTableName',
   tokenSecretArn: 'TokenSecretArn',
   httpPublishUrl: 'HttpPublishUrl',
   publishKeysArn: 'PublishKeysArn',
@@ -42,6 +43,7 @@ export class ApusStack extends Stack {
     this.#output(OUTPUTS.url, this.broker.url, 'What clients connect to');
     this.#output(OUTPUTS.tableName, this.broker.table.tableName, 'Messages and subscriptions');
     this.#output(OUTPUTS.sessionsTableName, this.broker.sessionsTable.tableName, 'Connections and sessions');
+    this.#output(OUTPUTS.streamsTableName, this.broker.streamsTable?.tableName, 'The history of streams');
     this.#output(
       OUTPUTS.tokenSecretArn,
       this.broker.tokenSecret?.secretArn,

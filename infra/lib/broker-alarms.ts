@@ -82,6 +82,9 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
     },
     throttlesOf(state.table, 'TableThrottles', 'messages'),
     throttlesOf(state.sessionsTable, 'SessionsTableThrottles', 'sessions'),
+    ...(state.streamsTable === undefined
+      ? []
+      : [throttlesOf(state.streamsTable, 'StreamsTableThrottles', 'streams')]),
     {
       id: 'PostsThrottled',
       description: 'The gateway refused posts: the account is throttled, or many clients read slowly.',

@@ -16,6 +16,8 @@ export const CONDITIONS = ['source', 'module'] as const;
 export const ALIASES: Readonly<Record<string, string>> = {
   // A copy of Node's own streams, which functions do not need.
   'readable-stream': 'node:stream',
+  // No function calls an operation that answers a stream of events.
+  '@smithy/core/event-streams': `${REPOSITORY}infra/functions/no-event-streams.ts`,
   '@aws-sdk/credential-provider-node': `${REPOSITORY}infra/functions/lambda-credentials.ts`,
 };
 

@@ -13,6 +13,7 @@ import type { IConstruct } from 'constructs';
 import { checkIdentity } from './check-identity.ts';
 import type { ApusBrokerProps, Authentication, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
+import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
 /** The most requests a second of an account: no larger quota is known. */
@@ -38,6 +39,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkPublish(scope, props);
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
+  checkStreams(scope, props.streams ?? []);
 }
 
 function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {

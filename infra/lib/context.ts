@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { GivenQuotaScopes } from '@apus/broker';
+import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
@@ -104,7 +104,8 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   const httpPublish = settings.text('httpPublish') as 'iam' | 'keys' | 'none' | undefined;
   return definedOf({
     authentication: authenticationOf(scope, settings),
-    identity: identityIn(settings.text('identity')),
+    identity: jsonIn<IdentityProps>(settings, 'identity'),
+    streams: streamsIn(settings),
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
@@ -228,14 +229,20 @@ export function adoptedOf(settings: Settings): AdoptedTables | undefined {
   return { tableName, sessionsTableName };
 }
 
-/** Its contents are checked as the prop `identity` is. */
-function identityIn(path: string | undefined): IdentityProps | undefined {
+/** As `apus serve --streams` reads it; checked as the prop is. */
+function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
+  return jsonIn<{ readonly streams: readonly GivenStream[] }>(settings, 'streams')?.streams;
+}
+
+/** A file that a setting names. Its contents are checked as the prop of the same name is. */
+function jsonIn<T>(settings: Settings, name: 'identity' | 'streams'): T | undefined {
+  const path = settings.text(name);
   if (path === undefined) return undefined;
   try {
     // npm runs the command in the repository, and says where it was called.
     return JSON.parse(readFileSync(resolve(process.env.INIT_CWD ?? '.', path), 'utf8'));
   } catch (error) {
-    throw new SettingError(`--identity: ${(error as Error).message}`);
+    throw new SettingError(`--${name}: ${(error as Error).message}`);
   }
 }
 

@@ -32,6 +32,7 @@ export function dollarsPerHour(watched: Watched): MathExpression {
     ...(publish === undefined ? [] : ofFunction(publish)),
     ...ofTable('messages', state.table),
     ...ofTable('sessions', state.sessionsTable),
+    ...(state.streamsTable === undefined ? [] : ofTable('streams', state.streamsTable)),
     counted(
       'jobs',
       fanOut.queue.metricNumberOfMessagesSent({ period: PERIOD }),

@@ -93,10 +93,14 @@ function cost(watched: Watched): IWidget[] {
 }
 
 function ofTables(
-  { table, sessionsTable }: StateTables,
+  { table, sessionsTable, streamsTable }: StateTables,
   metricsOf: (table: BrokerTable, name: string) => IMetric[],
 ): IMetric[] {
-  return [...metricsOf(table, 'messages'), ...metricsOf(sessionsTable, 'sessions')];
+  return [
+    ...metricsOf(table, 'messages'),
+    ...metricsOf(sessionsTable, 'sessions'),
+    ...(streamsTable === undefined ? [] : metricsOf(streamsTable, 'streams')),
+  ];
 }
 
 function graph(title: string, left: IMetric[]): GraphWidget {

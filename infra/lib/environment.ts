@@ -3,6 +3,7 @@ import { CONNECT_TIMEOUT_SECONDS } from './defaults.ts';
 import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { quotasOf } from './quotas.ts';
+import { streamsVariable } from './streams.ts';
 
 /** The environment variables of every function. */
 export function sharedEnvironment(
@@ -14,6 +15,10 @@ export function sharedEnvironment(
   return {
     [VARIABLES.tableName]: state.table.tableName,
     [VARIABLES.sessionsTableName]: state.sessionsTable.tableName,
+    ...(state.streamsTable !== undefined && {
+      [VARIABLES.streamsTableName]: state.streamsTable.tableName,
+      [VARIABLES.streams]: streamsVariable(props.streams ?? []),
+    }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,
     [VARIABLES.managementEndpoint]: api.managementEndpoint,

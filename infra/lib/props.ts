@@ -1,4 +1,4 @@
-import type { BrokerLimits, GivenQuotaScopes } from '@apus/broker';
+import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -114,6 +114,14 @@ export interface ApusBrokerProps {
    * tenant and seven for all
    */
   readonly quotas?: GivenQuotaScopes;
+
+  /**
+   * Topics whose history is kept for readers (docs/streams.md), in a table of its own: as the list in the file of
+   * `apus serve --streams`.
+   *
+   * @default none, and no such table
+   */
+  readonly streams?: readonly GivenStream[];
 
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;

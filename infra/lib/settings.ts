@@ -81,6 +81,11 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'The full configuration of authentication: JSON, as apus serve --identity takes it.',
   },
+  streams: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
+  },
   jwksUrl: {
     kind: 'text',
     value: 'URL',

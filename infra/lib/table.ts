@@ -23,14 +23,19 @@ export type BrokerTable = ITable | Table;
 /** Everything that the stores ask of the tables; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
+/** Of those, what the history of streams needs: it is appended to, read, and left to TTL. */
+const STREAMS_ACTIONS = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
+
 export interface StateTableProps extends TableProps {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
   readonly maximum: TableMaximum;
+  /** Streams are declared. */
+  readonly hasStreams: boolean;
 }
 
 /**
- * The two tables of a broker (docs/data-model.md), alike but for what is in them. Their keys are those of `defineTable`
+ * The tables of a broker (docs/data-model.md), alike but for what is in them. Their keys are those of `defineTable`
  * in packages/store-dynamodb.
  */
 export class StateTables {
@@ -38,6 +43,8 @@ export class StateTables {
   readonly table: BrokerTable;
   /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
   readonly sessionsTable: BrokerTable;
+  /** The history of streams, where some are declared: nothing goes over it, TTL alone empties it. */
+  readonly streamsTable: Table | undefined;
   readonly #key: IKey | undefined;
 
   constructor(scope: Construct, props: StateTableProps) {
@@ -45,6 +52,7 @@ export class StateTables {
     const { adopt } = props;
     this.table = tableOf(scope, 'Table', TABLE_TAG.messages, adopt?.tableName, props);
     this.sessionsTable = tableOf(scope, 'SessionsTable', TABLE_TAG.sessions, adopt?.sessionsTableName, props);
+    this.streamsTable = props.hasStreams ? createTable(scope, 'StreamsTable', props) : undefined;
   }
 
   get #all(): readonly BrokerTable[] {
@@ -53,6 +61,7 @@ export class StateTables {
 
   grantUse(grantee: IGrantable): void {
     for (const table of this.#all) table.grant(grantee, ...ACTIONS.map((action) => `dynamodb:${action}`));
+    this.streamsTable?.grant(grantee, ...STREAMS_ACTIONS.map((action) => `dynamodb:${action}`));
     this.#key?.grantEncryptDecrypt(grantee);
   }
 

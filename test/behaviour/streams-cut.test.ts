@@ -1,49 +1,13 @@
-import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import mqtt, { type IPublishPacket, type MqttClient } from 'mqtt';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cuttable, seeded } from '../support/cuttable.ts';
 import { onlyAt } from '../support/only-at.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 
-const READS = onlyAt('node', 'the gateway door does not read streams yet');
-
-/** A way to the broker that the test can cut. */
-async function cuttable(url: string): Promise<{ readonly url: string; cut(): void }> {
-  const { hostname, port, pathname } = new URL(url);
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connectSocket(Number(port), hostname);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => {});
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port: own } = server.address() as AddressInfo;
-  return {
-    url: `ws://127.0.0.1:${own}${pathname}`,
-    cut: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
-
-/** The same numbers for the same seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    return state / 0x8000_0000;
-  };
-}
+const READS = onlyAt(
+  'node',
+  'test/cloud/streams.test.ts cuts programs at the gateway door, which promises no order',
+);
 
 function propertiesOf({ properties }: IPublishPacket): Record<string, string> {
   return { ...(properties?.userProperties as Record<string, string> | undefined) };
@@ -86,7 +50,7 @@ describe(withOptions('A program of mqtt.js that is cut at random'), { ...NEEDS_O
   test.each([1, 2, 3])(
     'gets every message once and in order, and is told that it has (seed %d)',
     async (seed) => {
-      const next = random(seed);
+      const next = seeded(seed);
       const topic = `chat/${seed}`;
       const way = await cuttable(door.url);
       const programs = [1, 2, 3].map(() => new Program(way.url, topic));

@@ -1,4 +1,4 @@
-import type { Log } from '@apus/broker';
+import { type Log, readStreams } from '@apus/broker';
 import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/cloud';
 import {
   type Cloud,
@@ -15,7 +15,7 @@ import {
 } from '@apus/cloud/lambda';
 import type { Environment } from '@apus/emulator';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { FAN_OUT, FAN_OUT_DEAD, SESSIONS_TABLE, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
+import { FAN_OUT, FAN_OUT_DEAD, SESSIONS_TABLE, STREAMS_TABLE, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions } from './options.ts';
 
 /** The services of the account, as an execution environment sees them. */
@@ -76,6 +76,12 @@ export function functionsOf(environment: Environment, services: Services, option
     handshakes: options.handshakes,
     ...(options.limits !== undefined && { limits: options.limits }),
     ...(options.quotas !== undefined && { quotas: options.quotas }),
+    ...(options.streams !== undefined && {
+      streams: {
+        declared: readStreams(options.streams, 'streams'),
+        tableName: services.tableName ?? STREAMS_TABLE,
+      },
+    }),
     stores: {
       ...services.stores,
       ...options.alterations?.stores,

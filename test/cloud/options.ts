@@ -1,4 +1,4 @@
-import type { Authenticator, Authorizer, BrokerLimits, Clock, QuotaScopes } from '@apus/broker';
+import type { Authenticator, Authorizer, BrokerLimits, Clock, GivenStream, QuotaScopes } from '@apus/broker';
 import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/cloud/lambda';
 import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
 
@@ -42,6 +42,8 @@ export interface CloudWorldOptions {
   readonly connectionSeconds?: () => number;
   /** How long after a loss a client may go on with its session. @default a deployment's */
   readonly resumeSeconds?: number;
+  /** As `apus serve --streams` has them. @default none */
+  readonly streams?: readonly GivenStream[];
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

@@ -10,7 +10,7 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
-import { FAN_OUT_DEAD, SESSIONS_TABLE, TABLE, TIMERS_DEAD } from './names.ts';
+import { FAN_OUT_DEAD, SESSIONS_TABLE, STREAMS_TABLE, TABLE, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions, World } from './options.ts';
 
 export type { CloudWorldOptions } from './options.ts';
@@ -57,6 +57,7 @@ export async function startDynamoDb({ seed, clock, dynamoFaults }: CloudWorldOpt
     ...(dynamoFaults !== undefined && { faults: dynamoFaults }),
   });
   const client = new DynamoDBClient(dynamoDb.clientConfig());
-  for (const name of [TABLE, SESSIONS_TABLE]) await client.send(new CreateTableCommand(defineTable(name)));
+  for (const name of [TABLE, SESSIONS_TABLE, STREAMS_TABLE])
+    await client.send(new CreateTableCommand(defineTable(name)));
   return dynamoDb;
 }

@@ -139,4 +139,22 @@ describe('A reader behind a door that keeps nothing', () => {
     await subscribe(door, reader, [['stream-offset', 'latest']]);
     expect(reader.state).toMatchObject({ isReading: true, connection: { resumeSeconds: 0 } });
   });
+
+  it.each([
+    [1, 'puback'],
+    [2, 'pubrec'],
+  ] as const)(
+    'misses what its log has no place for: its publisher is told 0x97 at QoS %i',
+    async (qos, type) => {
+      const store: StreamStore = Object.assign(new MemoryStreams(), { append: () => 'contended' as const });
+      const door = doorOver(store);
+      const [publisher, reader] = [await door.connect(), await door.connect()];
+      await subscribe(door, reader, [['stream-offset', 'latest']]);
+      publisher.take();
+      reader.take();
+      await door.publish(publisher, TOPIC, '1', { qos });
+      expect(publisher.take()).toMatchObject([{ type, reasonCode: 0x97 }]);
+      expect(reader.take()).toEqual([]);
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DirectWorld } from './direct-world.ts';
-import { SESSIONS_TABLE, TABLE } from './functions.ts';
+import { SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './functions.ts';
 import type { BenchOperation } from './operation.ts';
 import type { Endpoints } from './services.ts';
 import { enterShapes, warm } from './session-operations.ts';
@@ -59,7 +59,8 @@ async function openWorld(services: ChildProcess): Promise<DirectWorld> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = { endpoint, region: 'us-east-1', credentials, maxAttempts: 1 };
   const dynamo = new DynamoDBClient(client);
-  for (const name of [TABLE, SESSIONS_TABLE]) await dynamo.send(new CreateTableCommand(defineTable(name)));
+  for (const name of [TABLE, SESSIONS_TABLE, STREAMS_TABLE])
+    await dynamo.send(new CreateTableCommand(defineTable(name)));
   return new DirectWorld({
     dynamo,
     // The queue's URL names a host of AWS; what is spoken to is the process beside.

@@ -1,4 +1,4 @@
-import type { Clock, Identity, Log } from '@apus/broker';
+import { type Clock, type Identity, type Log, readStreams } from '@apus/broker';
 import {
   type CloudOptions,
   composeCloud,
@@ -11,9 +11,11 @@ import {
   SqsVisibility,
 } from '@apus/cloud/lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { STREAMS } from './stream-operations.ts';
 
 export const TABLE = 'apus';
 export const SESSIONS_TABLE = 'apus-sessions';
+export const STREAMS_TABLE = 'apus-streams';
 
 /** Queues of a deployment, by the names that they have in a measurement. */
 export const QUEUES = {
@@ -55,6 +57,7 @@ export function composeFunctions(parts: FunctionParts) {
     dynamo: parts.dynamo,
     tableName: TABLE,
     sessionsTableName: SESSIONS_TABLE,
+    streams: { declared: readStreams(STREAMS, 'streams'), tableName: STREAMS_TABLE },
     fanOut: { queue: queue(QUEUES.fanOut), backlog },
     timers,
     livenessTimers: timers,

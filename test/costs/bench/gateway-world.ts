@@ -12,7 +12,14 @@ import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { TextClient } from '../../support/text-client.ts';
-import { composeFunctions, type Functions, QUEUES, SESSIONS_TABLE, TABLE } from './functions.ts';
+import {
+  composeFunctions,
+  type Functions,
+  QUEUES,
+  SESSIONS_TABLE,
+  STREAMS_TABLE,
+  TABLE,
+} from './functions.ts';
 import { type BenchClient, type Counted, type CountingWorld, OFFER } from './world.ts';
 
 const WORKER_SECONDS = 30;
@@ -30,7 +37,8 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
   const failed = (what: string) => failures.push(what);
   const dynamoDb = createDynamoDb({ seed, clock });
   const client = new DynamoDBClient(dynamoDb.clientConfig());
-  for (const name of [TABLE, SESSIONS_TABLE]) await client.send(new CreateTableCommand(defineTable(name)));
+  for (const name of [TABLE, SESSIONS_TABLE, STREAMS_TABLE])
+    await client.send(new CreateTableCommand(defineTable(name)));
   const compose = (environment: Environment) => functionsOf(environment, running(), dynamoDb, failed);
   let started: Emulator | undefined;
   const running = () => {

@@ -27,6 +27,7 @@ import {
   SUBSCRIBE_WIDE,
   WILL,
 } from './session-operations.ts';
+import { PUBLISH_TO_STREAM, recover } from './stream-operations.ts';
 
 const QOS = [0, 1, 2] as const;
 
@@ -58,4 +59,7 @@ export const OPERATIONS: readonly BenchOperation[] = [
   RETURN_TO_QUEUE,
   PUBLISH_SHARED,
   ANSWERS_QOS_2,
+  PUBLISH_TO_STREAM,
+  recover(10),
+  recover(300),
 ];

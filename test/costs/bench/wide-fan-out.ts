@@ -6,7 +6,7 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DirectWorld } from './direct-world.ts';
 import { FillingClient } from './filling-client.ts';
-import { QUEUES, SESSIONS_TABLE, TABLE } from './functions.ts';
+import { QUEUES, SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './functions.ts';
 import type { Measurement } from './measure.ts';
 import { connected } from './operation.ts';
 import { floorOfPublish, publishOne } from './publish-operations.ts';
@@ -28,7 +28,8 @@ export async function measureWide(recipients: number): Promise<readonly Measurem
   const dynamoDb = createDynamoDb({ seed: 1 });
   const sqs = startQueues();
   const dynamo = new DynamoDBClient(dynamoDb.clientConfig());
-  for (const name of [TABLE, SESSIONS_TABLE]) await dynamo.send(new CreateTableCommand(defineTable(name)));
+  for (const name of [TABLE, SESSIONS_TABLE, STREAMS_TABLE])
+    await dynamo.send(new CreateTableCommand(defineTable(name)));
   const filling = new FillingClient(dynamo);
   const random = new Random(SEED);
   let isFilling = true;

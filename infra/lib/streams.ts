@@ -1,0 +1,26 @@
+import { type GivenStream, readStreams } from '@apus/broker';
+import type { IConstruct } from 'constructs';
+import { PropsError } from './props-error.ts';
+
+/** All variables of a function have 4 KB together. */
+const VARIABLE_BYTES_MAX = 2_048;
+
+/** The streams as the functions are given them: what has its default is left out. */
+export function streamsVariable(streams: readonly GivenStream[]): string {
+  return JSON.stringify(streams);
+}
+
+/** @throws {PropsError} */
+export function checkStreams(scope: IConstruct, streams: readonly GivenStream[]): void {
+  try {
+    readStreams(streams, 'streams');
+  } catch (error) {
+    throw new PropsError(scope, (error as Error).message);
+  }
+  const bytes = Buffer.byteLength(streamsVariable(streams));
+  if (bytes <= VARIABLE_BYTES_MAX) return;
+  throw new PropsError(
+    scope,
+    `streams has ${bytes} bytes as JSON, and a function takes ${VARIABLE_BYTES_MAX}: some thirty streams. A filter with wildcards covers many topics.`,
+  );
+}

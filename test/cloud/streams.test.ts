@@ -1,0 +1,160 @@
+import { connect as connectInTextFrames } from '@apus/client';
+import * as mqtt from 'mqtt';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { cuttable } from '../support/cuttable.ts';
+import { connect, publish, subscribe, TextClient } from '../support/text-client.ts';
+import { STREAMS_TABLE } from './names.ts';
+import type { CloudWorldOptions } from './options.ts';
+import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+// All of a deployment is of this process: on a busy machine its tests take many seconds.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Messages of each that publishes beside: all together fit into what one SUBACK brings. */
+const BESIDE = 300;
+
+const STREAMS = [{ name: 'chat', topicFilter: 'chat/#', messagesMax: 10_000 }];
+
+let world: CloudWorld;
+
+afterEach(async () => {
+  await world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
+  world = await startCloud({ seed: 5, streams: STREAMS, ...options });
+}
+
+/** A program as docs/streams.md has it: it keeps the position and subscribes in `connect`. */
+class Program {
+  readonly seen = new Set<string>();
+  readonly recovered: string[] = [];
+  #position: string | undefined;
+  #isReading = false;
+
+  constructor(url: string, topic: string) {
+    const options = { protocolVersion: 5, resubscribe: false, reconnectPeriod: 5 } as const;
+    const client = connectInTextFrames(mqtt, url, options);
+    onTestFinished(() => void client.end(true));
+    client.on('error', () => {});
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd !== 'suback') return;
+      const said = packet.properties?.userProperties as Record<string, string> | undefined;
+      this.recovered.push(String(said?.['stream-recovered']));
+    });
+    client.on('message', (_topic, payload, { properties }) => {
+      this.seen.add(payload.toString());
+      const said = properties?.userProperties as Record<string, string> | undefined;
+      if (this.#isReading) this.#position = said?.['stream-position'];
+    });
+    client.on('connect', () => {
+      this.#isReading = false;
+      const userProperties: Record<string, string> =
+        this.#position === undefined
+          ? { 'stream-offset': 'earliest' }
+          : { 'stream-position': this.#position };
+      client.subscribe(topic, { qos: 0, properties: { userProperties } }, (error) => {
+        this.#isReading = error === null;
+      });
+    });
+  }
+}
+
+describe('a program of mqtt.js at a deployment that is cut again and again', () => {
+  it.each([
+    ['named by the head of their filter', 8],
+    ['served by workers', 1],
+  ])(
+    'misses no message that was acknowledged, of several that publish side by side (readers %s)',
+    async (_, inlineSubscribersMax) => {
+      await start({ inlineSubscribersMax });
+      const way = await cuttable(world.url);
+      const programs = [1, 2, 3].map(() => new Program(way.url, 'chat/room'));
+      const acknowledged = new Set<string>();
+      const publishers = await Promise.all(
+        [1, 2, 3].map(() => connectInTextFrames(mqtt, world.url, { protocolVersion: 5 })),
+      );
+      onTestFinished(async () => {
+        for (const each of publishers) await each.endAsync(true);
+      });
+      const send = async (index: number, number: number) => {
+        const payload = `${index}-${number}`;
+        await publishers[index]?.publishAsync('chat/room', payload, { qos: 1 });
+        acknowledged.add(payload);
+      };
+      const beside = [1, 2].map(async (index) => {
+        for (let number = 1; number <= BESIDE; number += 1) await send(index, number);
+      });
+      for (let number = 1; number <= 30; number += 1) {
+        await send(0, number);
+        if (number % 10 !== 0) continue;
+        const before = programs.map(({ recovered }) => recovered.length);
+        way.cut();
+        const isBack = () => programs.every(({ recovered }, each) => recovered.length > (before[each] ?? 0));
+        await expect.poll(isBack, { timeout: 60_000 }).toBe(true);
+      }
+      await Promise.all(beside);
+      expect(acknowledged.size).toBeGreaterThan(100);
+      for (const { seen } of programs)
+        await expect
+          .poll(() => [...acknowledged].filter((each) => !seen.has(each)), { timeout: 60_000 })
+          .toEqual([]);
+      for (const { recovered } of programs) expect(new Set(recovered)).toEqual(new Set(['true']));
+    },
+  );
+});
+
+describe('a connection that reads a stream', () => {
+  const OFFER = '(nudge,move,resume)';
+
+  async function reading() {
+    const client = await TextClient.open(world.url, 5, OFFER);
+    const { move = '' } = await client.exchange(connect({ clientId: 'reader' }));
+    const properties = { userProperties: { 'stream-offset': 'latest' } };
+    await client.exchange({ ...subscribe('chat/room', { qos: 0 }), properties });
+    return { client, ticket: move.split(',')[0] ?? '' };
+  }
+
+  it('does not move, and goes on', async () => {
+    await start();
+    const { client, ticket } = await reading();
+    const other = await TextClient.open(world.url);
+    other.sendText(`~${ticket}`);
+    expect((await other.replies.next()).move).toBe('!unknown');
+    const { client: publisher } = await TextClient.connect(world.url);
+    await publisher.exchange(publish('chat/room', 'live', { qos: 1 }));
+    expect((await client.pushes.next()).packets).toHaveLength(1);
+  });
+
+  it('is not resumed without its program, which would not know what is missing', async () => {
+    await start();
+    const { client, ticket } = await reading();
+    await client.vanish();
+    await world.emulator.quiet();
+    const other = await TextClient.open(world.url);
+    other.sendText(`~!${ticket}`);
+    expect((await other.replies.next()).move).toBe('!unknown');
+  });
+});
+
+it('a topic without a stream reads and writes nothing of streams', async () => {
+  const asked: string[] = [];
+  await start({
+    alterations: {
+      dynamo: (client) => ({
+        send: ((command: { readonly input: object }) => {
+          asked.push(JSON.stringify(command.input));
+          return client.send(command as never);
+        }) as typeof client.send,
+      }),
+    },
+  });
+  const { client } = await TextClient.connect(world.url);
+  await client.exchange(subscribe('elsewhere/#', { qos: 0 }));
+  await client.exchange(publish('elsewhere/a', 'x', { qos: 1, retain: true }));
+  expect(asked.some((each) => each.includes('elsewhere'))).toBe(true);
+  expect(asked.filter((each) => each.includes(STREAMS_TABLE))).toEqual([]);
+  await client.exchange(publish('chat/a', 'x', { qos: 1 }));
+  expect(asked.some((each) => each.includes(STREAMS_TABLE))).toBe(true);
+});

@@ -1,0 +1,66 @@
+import { subscribe } from '../../support/text-client.ts';
+import { type BenchOperation, connected } from './operation.ts';
+import { publishOne } from './publish-operations.ts';
+import type { BenchClient } from './world.ts';
+
+/** Topics of the stream of a measurement: of the shape and the length of the others. */
+export const STREAMS = [{ name: 'tides', topicFilter: 'tides/#' }];
+
+const streamTopic = (topic: string): string => topic.replace('bench/', 'tides/');
+
+/** A message that is appended, and sent to one reader. */
+export const PUBLISH_TO_STREAM: BenchOperation = {
+  name: 'PUBLISH QoS 1 to 1, topic of a stream',
+  deliveries: 1,
+  floor: { in: 1, out: 2 },
+  async prepare(world, topic) {
+    const reader = await connected(world);
+    await reader.exchange(reading('stream-offset', 'latest', topic));
+    const publisher = await connected(world);
+    const run = async () => {
+      await publishOne(publisher, streamTopic(topic), 1);
+      await reader.nextPush();
+    };
+    // The first message opens the topic.
+    await run();
+    await world.settle();
+    return run;
+  },
+};
+
+/** A reader that comes back with its position. */
+export function recover(missed: number): BenchOperation {
+  return {
+    name: `SUBSCRIBE to a stream, ${missed} messages recovered`,
+    deliveries: missed,
+    floor: { in: 1, out: 1 },
+    async prepare(world, topic) {
+      const publisher = await connected(world);
+      await publishMany(publisher, streamTopic(topic), 1);
+      const before = await connected(world);
+      const { packets } = await before.exchange(reading('rewind', '1', topic));
+      const position = positionOf(packets.at(-1)?.properties);
+      await publishMany(publisher, streamTopic(topic), missed);
+      const reader = await connected(world);
+      return async () => {
+        const reply = await reader.exchange(reading('stream-position', position, topic));
+        const received = reply.packets.filter(({ cmd }) => cmd === 'publish').length;
+        if (received === 0) throw new Error('expected messages behind SUBACK');
+      };
+    },
+  };
+}
+
+function reading(name: string, value: string, topic: string) {
+  const packet = subscribe(streamTopic(topic), { qos: 0 });
+  return { ...packet, properties: { userProperties: { [name]: value } } };
+}
+
+function positionOf(properties: unknown): string {
+  const { userProperties } = properties as { userProperties: Record<string, string> };
+  return userProperties['stream-position'] ?? '';
+}
+
+async function publishMany(publisher: BenchClient, topic: string, count: number): Promise<void> {
+  for (let number = 1; number <= count; number += 1) await publishOne(publisher, topic, 1);
+}

@@ -1,0 +1,41 @@
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A way to the broker that the test can cut. */
+export async function cuttable(url: string): Promise<{ readonly url: string; cut(): void }> {
+  const { hostname, port, pathname } = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connectSocket(Number(port), hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${own}${pathname}`,
+    cut: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** The same numbers for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return state / 0x8000_0000;
+  };
+}
