@@ -127,6 +127,25 @@ describe('a connection that reads a stream', () => {
     expect((await client.pushes.next()).packets).toHaveLength(1);
   });
 
+  it('of a session that is kept is sent nothing on the next connection before it subscribes there', async () => {
+    await start();
+    const kept = { clientId: 'kept', clean: false, properties: { sessionExpiryInterval: 60 } };
+    const properties = { userProperties: { 'stream-offset': 'earliest' } };
+    const reads = { ...subscribe('chat/room', { qos: 0 }), properties };
+    const { client: before } = await TextClient.connect(world.url, kept);
+    await before.exchange(reads);
+    await before.vanish();
+    await world.emulator.quiet();
+    const { client } = await TextClient.connect(world.url, kept);
+    const { client: publisher } = await TextClient.connect(world.url);
+    await publisher.exchange(publish('chat/room', '1', { qos: 1 }));
+    // SUBACK first, then the message: it was not pushed before.
+    const { packets } = await client.exchange(reads);
+    expect(packets.map(({ cmd }) => cmd)).toEqual(['suback', 'publish']);
+    await publisher.exchange(publish('chat/room', '2', { qos: 1 }));
+    expect((await client.pushes.next()).packets.map(({ payload }) => String(payload))).toEqual(['2']);
+  });
+
   it('is not resumed without its program, which would not know what is missing', async () => {
     await start();
     const { client, ticket } = await reading();

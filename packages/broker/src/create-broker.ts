@@ -193,6 +193,8 @@ function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
       return 'as much waits for the clients of this tenant as may; try again later';
     case 'backlog-full':
       return 'too much waits to be delivered; try again later';
+    case 'stream-contended':
+      return 'more is published to one topic of a stream than its log takes; try again later';
     case 'retained-quota-exceeded':
       return `the limit of ${limits.retainedMessagesMax} retained messages, or of ${limits.retainedBytesMax} bytes of them, or the quota of the publisher, is reached`;
     case 'writes-exceeded':

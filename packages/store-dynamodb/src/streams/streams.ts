@@ -65,7 +65,8 @@ export class DynamoStreams implements StreamStore {
       }
       const placed = await this.#place(of, head, tileAfter(head.tile, message, options, nonce));
       if (placed.isOurs) return { entry: entryOf(placed.tile, epochOf(head.root)) };
-      head = placed.head;
+      // One place behind the winner, then where the log ends by now.
+      head = tries % 2 === 0 ? placed.head : undefined;
     }
     return 'contended';
   }
