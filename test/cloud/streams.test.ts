@@ -127,6 +127,26 @@ describe('a connection that reads a stream', () => {
     expect((await client.pushes.next()).packets).toHaveLength(1);
   });
 
+  it.each([
+    ['reads', '$stream/chat/chat/room', true],
+    ['does not', 'chat/room', false],
+  ])('ends where a message cannot be handed over (it %s)', async (_, filter, isEnded) => {
+    let isBroken = false;
+    await start({ faults: { postFails: () => isBroken } });
+    const { client } = await TextClient.connect(world.url);
+    await client.exchange(subscribe(filter, { qos: 0 }));
+    const { client: publisher } = await TextClient.connect(world.url);
+    isBroken = true;
+    const { packets } = await publisher.exchange(publish('chat/room', 'lost', { qos: 1 }));
+    isBroken = false;
+    expect(packets).toMatchObject([{ cmd: 'puback' }]);
+    if (isEnded) await client.expectClose();
+    else {
+      await publisher.exchange(publish('chat/room', 'next', { qos: 1 }));
+      expect((await client.pushes.next()).packets.map(({ payload }) => String(payload))).toEqual(['next']);
+    }
+  });
+
   it('of a session that is kept is sent nothing on the next connection before it subscribes there', async () => {
     await start();
     const kept = { clientId: 'kept', clean: false, properties: { sessionExpiryInterval: 60 } };

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { streamsOf } from '../../src/lambda/settings.ts';
+
+const TABLE = { APUS_STREAMS_TABLE_NAME: 'streams' };
+
+it('a deployment without the variable has no streams, whatever table there is', () => {
+  expect(streamsOf({})).toBeUndefined();
+  expect(streamsOf(TABLE)).toBeUndefined();
+});
+
+it('streams have their defaults, and the name of their table', () => {
+  const streams = streamsOf({ ...TABLE, APUS_STREAMS: '[{"name":"chat","topicFilter":"chat/#"}]' });
+  expect(streams?.tableName).toBe('streams');
+  expect(streams?.declared.covering('chat/a')).toMatchObject({ name: 'chat', messagesMax: 1000 });
+});
+
+it('a function does not start with streams that cannot be, or without their table', () => {
+  expect(() => streamsOf({ APUS_STREAMS: '[{"name":"chat","topicFilter":"chat/#"}]' })).toThrow(
+    /APUS_STREAMS_TABLE_NAME is not set/,
+  );
+  expect(() => streamsOf({ ...TABLE, APUS_STREAMS: '[{"name":"a/b","topicFilter":"a"}]' })).toThrow(
+    /name has 1 to 64/,
+  );
+});
