@@ -109,6 +109,10 @@ export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
 /** Notes of a tile about earlier ones, from which later tiles learn up to where messages had settled. */
 export const STREAM_CHECKPOINTS_MAX = 4;
 
+/** A snapshot is made of so many of a topic's newest messages, and bytes, which are all read for it: 256 units. */
+export const STREAM_SNAPSHOT_MESSAGES_MAX = 1_000;
+export const STREAM_SNAPSHOT_BYTES_MAX = 1024 * 1024;
+
 /** Ends of logs that are read at the same time for one filter. */
 export const STREAM_LANES = 16;
 

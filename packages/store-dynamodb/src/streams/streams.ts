@@ -14,7 +14,14 @@ import {
   type StreamTopicTail,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import { RETRY_MS_MAX, STREAM_APPENDS_TRIED_MAX, STREAM_LANES, STREAM_TOPICS_LOOKED_AT } from '../limits.ts';
+import {
+  RETRY_MS_MAX,
+  STREAM_APPENDS_TRIED_MAX,
+  STREAM_LANES,
+  STREAM_SNAPSHOT_BYTES_MAX,
+  STREAM_SNAPSHOT_MESSAGES_MAX,
+  STREAM_TOPICS_LOOKED_AT,
+} from '../limits.ts';
 import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import { number, textOf } from '../table/values.ts';
@@ -153,7 +160,7 @@ export class DynamoStreams implements StreamStore {
     return page.entries.length === 0 && !isEnd ? 'lost' : page.entries;
   }
 
-  /** All that is kept is read for them. */
+  /** Of the newest messages, all of which are read for them. */
   async lastValues(
     tenant: string,
     stream: StreamDeclaration,
@@ -161,7 +168,12 @@ export class DynamoStreams implements StreamStore {
     nowMs: number,
   ): Promise<readonly StreamEntry[]> {
     const values = new Map<string, StreamEntry>();
-    let after = (await this.firstKept(tenant, stream, tail, 1, nowMs)) - 1;
+    const bounded = {
+      ...stream,
+      messagesMax: Math.min(stream.messagesMax, STREAM_SNAPSHOT_MESSAGES_MAX),
+      bytesMax: Math.min(stream.bytesMax, STREAM_SNAPSHOT_BYTES_MAX),
+    };
+    let after = (await this.firstKept(tenant, bounded, tail, 1, nowMs)) - 1;
     while (after < tail.last) {
       const limit = { messages: tail.last - after, bytes: Number.POSITIVE_INFINITY };
       const page = await this.read(tenant, tail.topic, tail.epoch, after, limit);

@@ -19,12 +19,26 @@ await withService((service) => {
     function processes(hooks?: Hooks) {
       tenants += 1;
       const tenant = `tenant-${tenants}`;
+      const tail = {
+        tenant,
+        read: async () => {
+          const { streams } = service.make();
+          const found = await streams.tail(tenant, STREAM, 's/a', NOW_MS);
+          if (found === 'full') throw new Error('full');
+          return { topic: 's/a', ...found };
+        },
+      };
       const make = (each?: Hooks) => {
         const fakeClock = new FakeClock();
         const { streams } = service.make({ fakeClock, ...(each !== undefined && { hooks: each }) });
-        const append = async (number: number, nowMs = NOW_MS, fields: Partial<Message> = {}) => {
+        const append = async (
+          number: number,
+          nowMs = NOW_MS,
+          fields: Partial<Message> = {},
+          key?: string,
+        ) => {
           const message = numberedMessage(number, { topic: 's/a', ...fields });
-          return await streams.append(tenant, STREAM, message, { key: undefined, nowMs, isForced: false });
+          return await streams.append(tenant, STREAM, message, { key, nowMs, isForced: false });
         };
         const read = async (nowMs = NOW_MS) => {
           const tail = await streams.tail(tenant, STREAM, 's/a', nowMs);
@@ -36,7 +50,7 @@ await withService((service) => {
         };
         return { streams, append, read };
       };
-      return { ...make(hooks), other: make() };
+      return { ...make(hooks), other: make(), tail };
     }
 
     it('gives each of many that append at the same time a place of its own, and leaves none free', async () => {
@@ -95,6 +109,14 @@ await withService((service) => {
         [1, '3'],
         [2, '2'],
       ]);
+    });
+
+    it('makes a snapshot of its newest messages alone, up to a MiB', async () => {
+      const { streams, append, tail } = processes();
+      const payload = Buffer.alloc(300 * 1024);
+      for (const number of [1, 2, 3, 4]) await append(number, NOW_MS, { payload }, `k${number}`);
+      const values = await streams.lastValues(tail.tenant, STREAM, await tail.read(), NOW_MS);
+      expect(values.map(({ key }) => key)).toEqual(['k2', 'k3', 'k4']);
     });
 
     it('says up to where messages had settled: those of more than ten seconds before', async () => {
