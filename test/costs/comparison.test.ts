@@ -46,3 +46,14 @@ it('the table of the README is that of docs/costs.md, without the flags', () => 
   expect(short.length).toBeGreaterThan(3);
   expect(rowsOf(page('README.md'), 'a month of this traffic')).toEqual(short);
 });
+
+it.each([
+  [{}, 'says'],
+  [{ movesPerDay: 0 }, 'with `--moves-per-day 0`'],
+  [{ lossesPerDay: 4 }, 'lose four a day:'],
+  [{ lossesPerDay: 4, resumedShare: 0 }, undefined],
+])('a thousand idle clients with %j cost what docs/costs.md says', (given, words) => {
+  const dollars = usdText(billOf(estimate({ clients: 1_000, ...given }).usage).usd);
+  const sentence = words === undefined ? `${dollars} with \`--resumed-share 0\`` : `${words} ${dollars}`;
+  expect(page('docs/costs.md')).toContain(sentence);
+});

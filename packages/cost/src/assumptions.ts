@@ -8,6 +8,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
   return [
     `List prices of ${PRICE_BOOK_REGION}, read in ${PRICE_BOOK_DATE}, without free tiers, discounts and taxes; a month of ${workload.days} days.`,
     `Each client connects ${times(workload.connectsPerDay)} a day and moves ${times(workload.movesPerDay)} to another connection; API Gateway ends a connection after two hours.`,
+    ...lossSentences(workload),
     'Clients use the Apus transport: one frame in flight, a ping only after nine minutes without a frame that is answered, no PUBACK where nothing is kept.',
     packingSentence(workload, rates),
     `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
@@ -17,6 +18,14 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     logSentence(workload),
     ...standingSentences(workload),
     `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${POLLS_PER_MAPPING_MONTH.toLocaleString('en')} times a month each.`,
+  ];
+}
+
+function lossSentences({ lossesPerDay, resumedShare }: Workload): readonly string[] {
+  if (lossesPerDay === 0) return ['No connection is lost (--losses-per-day).'];
+  const resumed = Math.round(resumedShare * 100);
+  return [
+    `Each client loses its connection ${times(lossesPerDay)} a day: ${resumed}% of the sessions are resumed within a minute, the other clients connect anew. What is kept for a client meanwhile is left out; other services are charged a CONNECT and a SUBSCRIBE for each.`,
   ];
 }
 

@@ -27,6 +27,14 @@ export interface Budgets {
   readonly move: Units;
   readonly moveFilter: Units;
   readonly movePersistent: Units;
+  /** A loss and the resume after it, of a session that ends with its connection, without its filters. */
+  readonly resume: Units;
+  readonly resumeFilter: Units;
+  readonly resumePersistent: Units;
+  /** A loss after which the client does not come back in time, of a session that ends then, without its filters. */
+  readonly loss: Units;
+  readonly lossFilter: Units;
+  readonly lossPersistent: Units;
   readonly disconnect: Units;
   readonly disconnectFilter: Units;
 }
@@ -49,6 +57,12 @@ export const DESIGN_BUDGETS: Budgets = {
   move: { reads: 4, writes: 4 },
   moveFilter: { reads: 0, writes: 1 },
   movePersistent: { reads: 4, writes: 4 },
+  resume: { reads: 5, writes: 6 },
+  resumeFilter: { reads: 0, writes: 1 },
+  resumePersistent: { reads: 5, writes: 6 },
+  loss: { reads: 2, writes: 3 },
+  lossFilter: { reads: 0, writes: 1 },
+  lossPersistent: { reads: 2, writes: 3 },
   disconnect: { reads: 1, writes: 2 },
   disconnectFilter: { reads: 1, writes: 1 },
 };
@@ -71,6 +85,12 @@ export const MEASURED_BUDGETS: Budgets = {
   move: { reads: 6, writes: 4 },
   moveFilter: { reads: 0, writes: 1 },
   movePersistent: { reads: 4, writes: 4 },
+  resume: { reads: 8, writes: 7 },
+  resumeFilter: { reads: 0, writes: 1 },
+  resumePersistent: { reads: 6, writes: 7 },
+  loss: { reads: 3, writes: 3 },
+  lossFilter: { reads: 0, writes: 1 },
+  lossPersistent: { reads: 0, writes: 3 },
   disconnect: { reads: 4, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
 };

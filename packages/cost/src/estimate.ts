@@ -78,11 +78,13 @@ function trafficOf(workload: Workload, rates: Rates): Traffic {
   const deliveries = onlineDeliveries(workload, rates) + queued;
   const topics = subscriptions === 0 ? 0 : (clients * subscriptions) / Math.max(1, fanOut);
   const seconds = hours * days * 3_600;
+  // Elsewhere each lost connection is followed by a CONNECT.
+  const connects = rates.connects + rates.resumes;
   return {
     connectionMinutes: rates.connectionMinutes,
     offlineSessionMinutes: clients * persistentShare * (24 - hours) * days * 60,
-    connects: rates.connects,
-    subscribes: subscribeFrames(workload, rates.connects),
+    connects,
+    subscribes: subscribeFrames(workload, connects),
     publishes: rates.publishes,
     deliveries,
     acknowledgedDeliveries: qos === 0 ? 0 : deliveries,
@@ -104,6 +106,7 @@ function floorOfWorkload(workload: Workload, rates: Rates): Floor {
   return floorOf({
     connects: rates.connects,
     moves: rates.moves,
+    resumes: rates.resumes,
     subscribes: subscribeFrames(workload, rates.connects),
     publishes,
     publishAnswers: qos === 0 ? 0 : publishes,

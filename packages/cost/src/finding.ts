@@ -59,6 +59,8 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   disconnect: 'disconnecting',
   heartbeat: 'the heartbeats of idle clients',
   move: 'moving sessions before the gateway ends their connections',
+  resume: 'sessions that go on after a lost connection',
+  loss: 'lost connections whose clients connect anew',
   publish: 'publishing',
   deliver: 'delivering',
   'fan-out': 'the workers of wide filters',

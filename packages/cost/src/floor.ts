@@ -10,6 +10,8 @@ export interface UnavoidableFrames {
   readonly connects: number;
   /** Before the gateway ends a connection; each is answered. */
   readonly moves: number;
+  /** After a loss, of a session that goes on; each is answered. */
+  readonly resumes: number;
   /** Frames with a SUBSCRIBE; each is answered. */
   readonly subscribes: number;
   /** Frames from clients with a PUBLISH or, at QoS 2, a PUBREL. */
@@ -32,10 +34,12 @@ export interface Floor {
 }
 
 export function floorOf(frames: UnavoidableFrames): Floor {
-  const { connects, moves, subscribes, publishes, publishAnswers, deliveries, deliveryAnswers } = frames;
+  const { connects, moves, resumes, subscribes } = frames;
+  const { publishes, publishAnswers, deliveries, deliveryAnswers } = frames;
+  const answered = connects + moves + resumes + subscribes;
   const exchanges = usage({
-    gatewayMessagesIn: connects + moves + subscribes + publishes + deliveryAnswers,
-    gatewayMessagesOut: connects + moves + subscribes + publishAnswers + deliveries,
+    gatewayMessagesIn: answered + publishes + deliveryAnswers,
+    gatewayMessagesOut: answered + publishAnswers + deliveries,
   });
   const minutes = usage({ connectionMinutes: frames.connectionMinutes });
   const framesUsd = billOf(exchanges).usd;

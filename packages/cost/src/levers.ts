@@ -23,6 +23,9 @@ const CAUSE_LEVERS: { readonly [K in OperationName]?: string } = {
     'Keep the session over a reconnect (Session Expiry Interval): its subscriptions are there already.',
   heartbeat:
     'Idle clients prove every nine minutes that they are alive. Only fewer hours online would lower it.',
+  resume:
+    'Find out why connections are lost: a page that is put to sleep, a proxy that ends silent connections, a network that changes.',
+  loss: 'Use the transport of @apus/client, which resumes a lost session within a minute, without CONNECT and SUBSCRIBE.',
   publish:
     'Publish several messages together: what is written while a reply is awaited shares a frame, and 24 KB of packets cost as much as one.',
   deliver:

@@ -9,6 +9,8 @@ export type OperationName =
   | 'disconnect'
   | 'heartbeat'
   | 'move'
+  | 'resume'
+  | 'loss'
   | 'publish'
   | 'deliver'
   | 'fan-out'

@@ -21,6 +21,10 @@ export interface Rates {
   readonly connectionMinutes: number;
   readonly connects: number;
   readonly moves: number;
+  /** Lost connections whose session another one resumes. */
+  readonly resumes: number;
+  /** Lost connections that are followed by a CONNECT, which `connects` has. */
+  readonly losses: number;
   readonly publishes: number;
   readonly deliveries: number;
   /** A PUBLISH, in MQTT bytes. */
@@ -42,12 +46,17 @@ export function ratesOf(workload: Workload): Rates {
   const publishes = publishers * publishesPerHour * hours * days;
   const packetBytes = workload.bytes + workload.topicBytes + PUBLISH_OVERHEAD_BYTES;
   const packing = packingOf(workload, packetBytes);
+  const lost = clients * workload.lossesPerDay * days;
+  const resumes = lost * workload.resumedShare;
+  const losses = lost - resumes;
   const isAnswered = qos > 0 || publishesPerHour >= SECONDS_PER_HOUR / RARE_AFTER_SECONDS;
   return {
     onlineHours,
     connectionMinutes: onlineHours * 60,
-    connects: clients * workload.connectsPerDay * days,
+    connects: clients * workload.connectsPerDay * days + losses,
     moves: clients * workload.movesPerDay * days,
+    resumes,
+    losses,
     publishes,
     deliveries: publishes * fanOut,
     packetBytes,

@@ -1,7 +1,7 @@
 import type { Budgets } from './budgets.ts';
 import { exchanges, invocations, type Operation, units } from './operation.ts';
 import type { Rates } from './rates.ts';
-import { addUsage, usage } from './usage.ts';
+import { addUsage, type Usage, usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** CONNACK with its properties, SUBACK, and the reply to a DISCONNECT or PINGREQ: MQTT bytes. */
@@ -11,7 +11,7 @@ const SHORT_REPLY_BYTES = 3;
 /** A ticket is no MQTT: a connection id and 128 bits, in about as many characters as this many bytes have. */
 const TICKET_BYTES = 36;
 
-/** Being there: connecting, subscribing, proving that one is alive, moving to another connection, leaving. */
+/** Being there: connecting, subscribing, proving that one is alive, moving to another connection, losing one, leaving. */
 export function sessionOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
   const online = usage({ connectionMinutes: rates.connectionMinutes });
   return [
@@ -20,6 +20,8 @@ export function sessionOperations(workload: Workload, rates: Rates, budgets: Bud
     subscribe(workload, rates, budgets),
     heartbeat(workload, rates),
     move(workload, rates, budgets),
+    resume(workload, rates, budgets),
+    loss(workload, rates, budgets),
     disconnect(workload, rates, budgets),
   ];
 }
@@ -84,18 +86,68 @@ function move(workload: Workload, { moves }: Rates, budgets: Budgets): Operation
   };
 }
 
-/** Every connection ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before. */
-function disconnect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+/**
+ * The timer of a session that ends a minute after its connection: a delayed message that is sent, received and deleted.
+ * That of a persistent session is only sent: the end is left out, and a session of more than an hour has no timer.
+ */
+const TIMER_REQUESTS = 3;
+const PERSISTENT_TIMER_REQUESTS = 1;
+
+/** A timer rings for those that end with their connection, whether or not the client is back. */
+function timers(ephemeral: number, persistent: number, workload: Workload): Usage {
+  return addUsage(invocations(ephemeral, workload.frameMs, workload), {
+    sqsStandardRequests: TIMER_REQUESTS * ephemeral + PERSISTENT_TIMER_REQUESTS * persistent,
+  });
+}
+
+/** `$disconnect` of the lost connection, `$connect` of the next, the frame with the ticket, and the timer. */
+function resume(workload: Workload, { resumes }: Rates, budgets: Budgets): Operation {
+  const { frameMs, persistentShare, subscriptions } = workload;
+  const ephemeral = resumes * (1 - persistentShare);
+  return {
+    name: 'resume',
+    count: resumes,
+    usage: addUsage(
+      invocations(2 * resumes, frameMs, workload),
+      exchanges(resumes, workload, { answerBytes: TICKET_BYTES }),
+      timers(ephemeral, resumes - ephemeral, workload),
+      units(ephemeral, budgets.resume),
+      units(ephemeral * subscriptions, budgets.resumeFilter),
+      units(resumes - ephemeral, budgets.resumePersistent),
+    ),
+  };
+}
+
+/** `$disconnect`, and the timer that ends the session. The CONNECT that follows is counted with the others. */
+function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operation {
+  const { frameMs, persistentShare, subscriptions } = workload;
+  const ephemeral = losses * (1 - persistentShare);
+  return {
+    name: 'loss',
+    count: losses,
+    usage: addUsage(
+      invocations(losses, frameMs, workload),
+      timers(ephemeral, losses - ephemeral, workload),
+      units(ephemeral, budgets.loss),
+      units(ephemeral * subscriptions, budgets.lossFilter),
+      units(losses - ephemeral, budgets.lossPersistent),
+    ),
+  };
+}
+
+/** Every connection that is not lost ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before. */
+function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Budgets): Operation {
   const { clients, days, hours, persistentShare, subscriptions } = workload;
-  const goodbyes = hours < 24 ? Math.min(connects, clients * days) : 0;
-  const ephemeral = connects * (1 - persistentShare);
+  const ends = connects - losses;
+  const goodbyes = hours < 24 ? Math.min(ends, clients * days) : 0;
+  const ephemeral = ends * (1 - persistentShare);
   return {
     name: 'disconnect',
-    count: connects,
+    count: ends,
     usage: addUsage(
-      invocations(connects, workload.frameMs, workload),
+      invocations(ends, workload.frameMs, workload),
       exchanges(goodbyes, workload, { answerBytes: SHORT_REPLY_BYTES }),
-      units(connects, budgets.disconnect),
+      units(ends, budgets.disconnect),
       units(ephemeral * subscriptions, budgets.disconnectFilter),
     ),
   };

@@ -5,6 +5,8 @@ export interface Workload {
   readonly days: number;
   readonly connectsPerDay: number;
   readonly movesPerDay: number;
+  readonly lossesPerDay: number;
+  readonly resumedShare: number;
   readonly subscriptions: number;
   readonly publishesPerHour: number;
   readonly publisherShare: number;
@@ -58,6 +60,17 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
     help: 'Moves of each client a day, before the gateway ends a connection at two hours. Default: one in 103 minutes.',
     least: 0,
     most: 86_400,
+  },
+  lossesPerDay: {
+    help: 'Connections of each client that the network ends in a day, without DISCONNECT.',
+    least: 0,
+    most: 86_400,
+    preset: 0,
+  },
+  resumedShare: {
+    help: 'Share of the lost connections whose session goes on within a minute, from 0 to 1; the others are followed by a CONNECT. Default: 1; with --moves-per-day 0 none.',
+    least: 0,
+    most: 1,
   },
   subscriptions: { help: 'Topic filters of each client.', least: 0, most: 10_000, preset: 1 },
   publishesPerHour: {
@@ -147,7 +160,9 @@ export function workloadFrom(given: unknown): Workload {
   const cuts = read.movesPerDay === 0 ? Math.ceil(hours / CONNECTION_HOURS_MAX) : 0;
   const connectsPerDay = read.connectsPerDay ?? Math.max(1, cuts);
   const movesPerDay = read.movesPerDay ?? connectsPerDay * Math.floor(hours / connectsPerDay / MOVE_HOURS);
-  return { ...read, connectsPerDay, movesPerDay } as Workload;
+  // A transport that does not move sessions does not resume them either.
+  const resumedShare = read.resumedShare ?? (read.movesPerDay === 0 ? 0 : 1);
+  return { ...read, connectsPerDay, movesPerDay, resumedShare } as Workload;
 }
 
 function fieldFrom(name: keyof Workload, value: unknown): number | undefined {

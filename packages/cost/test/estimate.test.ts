@@ -57,6 +57,58 @@ describe('an estimate, by hand', () => {
     });
   });
 
+  it('a resume is four invocations, two frames, a timer, and a write for each filter', () => {
+    const given = { clients: 1, days: 1, lossesPerDay: 1, subscriptions: 10 };
+    expect(operation(given, 'resume').usage).toMatchObject({
+      gatewayMessagesIn: 1,
+      gatewayMessagesOut: 1,
+      lambdaRequests: 4,
+      sqsStandardRequests: 3,
+      dynamodbReadUnits: 8,
+      dynamodbWriteUnits: 17,
+    });
+    expect(estimate(given).operations.map(({ name }) => name)).not.toContain('loss');
+  });
+
+  it('a client that loses its connection and comes back too late connects and subscribes once more', () => {
+    const given = { clients: 1, days: 1, hours: 8, connectsPerDay: 4, movesPerDay: 0 };
+    const lossy = { ...given, lossesPerDay: 3 };
+    expect(estimate(lossy).workload.resumedShare).toBe(0);
+    expect(operation(lossy, 'loss')).toMatchObject({
+      count: 3,
+      usage: { lambdaRequests: 6, sqsStandardRequests: 9, dynamodbReadUnits: 9, dynamodbWriteUnits: 12 },
+    });
+    expect(operation(lossy, 'connect').count).toBe(4 + 3);
+    expect(operation(lossy, 'subscribe').count).toBe(4 + 3);
+    // A connection that was lost is not ended a second time.
+    expect(operation(lossy, 'disconnect')).toEqual(operation(given, 'disconnect'));
+  });
+
+  it('elsewhere each lost connection is a CONNECT and a SUBSCRIBE, whether or not it is resumed here', () => {
+    const given = { clients: 1, days: 1, lossesPerDay: 4 };
+    for (const resumedShare of [0, 0.5, 1]) {
+      const { traffic, operations } = estimate({ ...given, resumedShare });
+      expect(traffic).toMatchObject({ connects: 5, subscribes: 5 });
+      expect(operations.find(({ name }) => name === 'connect')?.count).toBe(5 - 4 * resumedShare);
+    }
+  });
+
+  it('without losses no connection is said to be lost', () => {
+    expect(estimate({ clients: 1 }).operations.map(({ name }) => name)).toEqual([
+      'online',
+      'connect',
+      'subscribe',
+      'heartbeat',
+      'move',
+      'disconnect',
+      'standing',
+    ]);
+    expect(estimate({ clients: 1 }).assumptions.join('\n')).toMatch(/No connection is lost/);
+    expect(estimate({ clients: 1, lossesPerDay: 2 }).assumptions.join('\n')).toMatch(
+      /loses its connection 2 times a day: 100% of the sessions are resumed/,
+    );
+  });
+
   it('with half a filter a client, half of the clients subscribe', () => {
     const { count, usage } = operation({ clients: 10, hours: 1, days: 1, subscriptions: 0.5 }, 'subscribe');
     expect(count).toBe(5);

@@ -52,6 +52,12 @@ describe('what is found in a bill', () => {
     expect(sentences[1]).toMatch(/shares a frame/);
   });
 
+  it('clients that are often cut pay for their resumes', () => {
+    const { cause, sentences } = findingFor({ clients: 100, lossesPerDay: 2_000, subscriptions: 100 });
+    expect(cause).toBe('resume');
+    expect(sentences[0]).toMatch(/mostly from sessions that go on after a lost connection/);
+  });
+
   it('a machine that is too small is no choice', () => {
     const text = findingFor({ clients: SMALL_MACHINE.connectionsMax + 1 }).sentences.join('\n');
     expect(text).toMatch(/no choice: One process takes 18,000 connections/);

@@ -78,6 +78,8 @@ const workloads = fc.record({
   hours: fc.double({ min: 0.5, max: 24, noNaN: true }),
   connectsPerDay: fc.integer({ min: 1, max: 50 }),
   movesPerDay: fc.integer({ min: 0, max: 50 }),
+  lossesPerDay: fc.integer({ min: 0, max: 50 }),
+  resumedShare: fc.double({ min: 0, max: 1, noNaN: true }),
   subscriptions: fc.integer({ min: 0, max: 20 }),
   publishesPerHour: fc.double({ min: 0, max: 100_000, noNaN: true }),
   publisherShare: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -111,6 +113,7 @@ describe('an estimate', () => {
     'subscriptions',
     'connectsPerDay',
     'movesPerDay',
+    'lossesPerDay',
   ] as const)('does not fall when %s grows', (name) => {
     fc.assert(
       fc.property(workloads, fc.integer({ min: 1, max: 1_000 }), (workload, more) => {

@@ -1,4 +1,4 @@
-import { MEASURED_BUDGETS as BUDGETS, type Units } from '@apus/cost';
+import { MEASURED_BUDGETS as BUDGETS, estimate, type OperationName, type Units } from '@apus/cost';
 import { describe, expect, it } from 'vitest';
 import { COSTS_PAGE } from './page.ts';
 import { readTable } from './table.ts';
@@ -9,6 +9,32 @@ function measured(name: string): Units {
   if (row === undefined) throw new Error(`"${name}" has no row in the table`);
   const [, , reads = '', writes = ''] = row.exact.map((cell) => cell.replaceAll(',', ''));
   return { reads: Number(reads), writes: Number(writes) };
+}
+
+/** All that is billed in a row but the dollars. */
+function billedIn(name: string): Readonly<Record<string, number>> {
+  const row = readTable(COSTS_PAGE).find((each) => each.name === name);
+  const [messagesIn, messagesOut, reads, writes, sqs, invocations] = (row?.exact ?? []).map((cell) =>
+    Number(cell.replaceAll(',', '')),
+  );
+  return { messagesIn, messagesOut, reads, writes, sqs, invocations } as Readonly<Record<string, number>>;
+}
+
+/** The same of one such operation, as `apus cost` estimates it. */
+function billedFor(name: OperationName, given: object): Readonly<Record<string, number>> {
+  const { operations } = estimate({ clients: 1, days: 1, movesPerDay: 1, ...given });
+  const found = operations.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`the estimate has no ${name}`);
+  expect(found.count).toBe(1);
+  const { usage } = found;
+  return {
+    messagesIn: usage.gatewayMessagesIn,
+    messagesOut: usage.gatewayMessagesOut,
+    reads: usage.dynamodbReadUnits,
+    writes: usage.dynamodbWriteUnits,
+    sqs: usage.sqsStandardRequests + usage.sqsFifoRequests,
+    invocations: usage.lambdaRequests,
+  };
 }
 
 function sum(...parts: readonly Units[]): Units {
@@ -49,6 +75,29 @@ describe('what `apus cost` estimates with is what the table of docs/costs.md say
     ],
   ])('%s', (name, estimated) => {
     expect(estimated).toEqual(measured(name));
+  });
+
+  it.each<[string, OperationName, object]>([
+    ['Move, clean, one filter', 'move', {}],
+    ['Move, persistent, one filter', 'move', { persistentShare: 1 }],
+    ['Resume, clean, one filter, with the loss', 'resume', { lossesPerDay: 1 }],
+    ['Resume, persistent, one filter, with the loss', 'resume', { lossesPerDay: 1, persistentShare: 1 }],
+    ['Connection lost, clean, one filter', 'loss', { lossesPerDay: 1, resumedShare: 0 }],
+    [
+      'Connection lost, persistent, one filter',
+      'loss',
+      { lossesPerDay: 1, resumedShare: 0, persistentShare: 1 },
+    ],
+  ])('%s, in all that is billed', (name, operation, given) => {
+    expect(billedFor(operation, given)).toEqual(billedIn(name));
+  });
+
+  it.each<[string, OperationName, object]>([
+    ['Move, clean, 10 filters', 'move', { subscriptions: 10 }],
+    ['Resume, clean, 10 filters, with the loss', 'resume', { lossesPerDay: 1, subscriptions: 10 }],
+  ])('%s: one write more than estimated, as their list is longer than a KB', (name, operation, given) => {
+    const estimated = billedFor(operation, given);
+    expect({ ...estimated, writes: (estimated.writes ?? 0) + 1 }).toEqual(billedIn(name));
   });
 
   it('a queue that is fetched: within a tenth, as pages are read by the KB', () => {

@@ -179,12 +179,16 @@ function moveOf(name: string, filters: number, isPersistent: boolean): BenchOper
   };
 }
 
-/** The loss is a part of it, with the timer that would have ended the session. */
+/** A session that ends with its connection waits a minute for its client. */
+const ENDS_AFTER_MS = 61_000;
+
+/** The loss is a part of it, with the timer that finds the client back after a minute. */
 function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
   return {
     name,
     deliveries: NO_DELIVERY,
     floor: EXCHANGE,
+    isTimed: true,
     async prepare(world, topic) {
       const { client, ticket } = await movable(world, topic, filters, isPersistent);
       return async () => {
@@ -192,6 +196,8 @@ function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOp
         await world.settle();
         const next = await world.open();
         ticketOf(await next.resume(ticket));
+        await world.settle();
+        await world.pass(ENDS_AFTER_MS);
       };
     },
   };
@@ -257,26 +263,30 @@ export const DISCONNECT_PERSISTENT: BenchOperation = {
   },
 };
 
-/** A session that ends with its connection waits a minute for its client. */
-const ENDS_AFTER_MS = 61_000;
-
-export const LOSS: BenchOperation = {
-  name: 'Connection lost, clean, one filter',
-  deliveries: NO_DELIVERY,
-  floor: { in: 0, out: 0 },
-  isTimed: true,
-  async prepare(world, topic) {
-    // Sessions that were lost before end now.
-    await world.pass(ENDS_AFTER_MS);
-    const client = await connected(world);
-    await client.exchange(subscribe(topic, { qos: 1 }));
-    return async () => {
-      await client.vanish();
-      await world.settle();
+/** The client does not come back within that minute. */
+function lossOf(name: string, isPersistent: boolean): BenchOperation {
+  return {
+    name,
+    deliveries: NO_DELIVERY,
+    floor: { in: 0, out: 0 },
+    isTimed: true,
+    async prepare(world, topic) {
+      // Sessions that were lost before end now.
       await world.pass(ENDS_AFTER_MS);
-    };
-  },
-};
+      const { client } = await movable(world, topic, 1, isPersistent);
+      return async () => {
+        await client.vanish();
+        await world.settle();
+        await world.pass(ENDS_AFTER_MS);
+      };
+    },
+  };
+}
+
+export const LOSSES: readonly BenchOperation[] = [
+  lossOf('Connection lost, clean, one filter', false),
+  lossOf('Connection lost, persistent, one filter', true),
+];
 
 /** The grace of a lost connection: a DISCONNECT may still be committing. */
 const WILL_AFTER_MS = 6_000;

@@ -13,6 +13,8 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'days',
   'connectsPerDay',
   'movesPerDay',
+  'lossesPerDay',
+  'resumedShare',
   'subscriptions',
   'publishesPerHour',
   'publisherShare',
