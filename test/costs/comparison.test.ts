@@ -57,3 +57,17 @@ it.each([
   const sentence = words === undefined ? `${dollars} with \`--resumed-share 0\`` : `${words} ${dollars}`;
   expect(page('docs/costs.md')).toContain(sentence);
 });
+
+it.each([
+  ['a GB in the table of sessions', 4_320],
+  ['a GB in the table of messages', 30],
+])('%s: the sweep reads it for what docs/costs.md says', (title, passes) => {
+  const reads = (passes * 2 ** 30) / 8_192;
+  const [, passesCell, usd, storage] =
+    rowsOf(page('docs/costs.md'), 'stored all month').find(([name]) => name === title) ?? [];
+  expect([passesCell, usd, storage]).toEqual([
+    passes.toLocaleString('en'),
+    usdText(billOf({ dynamodbReadUnits: reads }).usd),
+    usdText(billOf({ dynamodbStorageGigabyteMonths: 1 }).usd),
+  ]);
+});

@@ -14,7 +14,8 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
     `${shown(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
     `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
-    'Nothing is retained, no will fires, no subscription is shared, storage is negligible.',
+    storageSentence(workload),
+    'The sweep reads the sessions every ten minutes and the messages once a day; storage of sessions is negligible.',
     logSentence(workload),
     ...standingSentences(workload),
     `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${POLLS_PER_MAPPING_MONTH.toLocaleString('en')} times a month each.`,
@@ -35,6 +36,12 @@ function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Ra
     packing === 1 ? 'each PUBLISH has a frame of its own' : `${count} PUBLISH packets share a frame`;
   if (packetsPerFrame !== undefined) return `${frames}, as given.`;
   return `Publishes are spread evenly and a reply takes ${shown(replyMs)} ms: ${frames}, on the way in and out.`;
+}
+
+function storageSentence({ storedGigabytes }: Workload): string {
+  const others = 'no will fires, no subscription is shared.';
+  if (storedGigabytes === 0) return `Nothing is retained (--stored-gigabytes), ${others}`;
+  return `${shown(storedGigabytes)} GB of messages are retained or wait; ${others}`;
 }
 
 function logSentence({ logBytesPerFrame }: Workload): string {

@@ -122,3 +122,15 @@ export const SHARD_READS_PER_SUBSCRIBER = 0.025;
 
 /** Requests of an event source mapping that finds nothing, a month. */
 export const POLLS_PER_MAPPING_MONTH = 650_000;
+
+/** Bytes in the tables as the sweep reads them; a test compares them with what a scan is billed for. */
+export const SWEPT = {
+  /** The connection and the session, connected or away. */
+  sessionBytes: 1_150,
+  /** What a connection leaves for an hour when it has ended, or when its session has moved. */
+  endedBytes: 800,
+  /** The filter's head, and its place in the session's list. */
+  filterBytes: 280,
+  /** Of a QoS 2 copy. */
+  memoryBytes: 150,
+} as const;

@@ -5,6 +5,7 @@ import { messageOperations, onlineDeliveries } from './message-operations.ts';
 import type { Operation } from './operation.ts';
 import { type Rates, ratesOf } from './rates.ts';
 import { sessionOperations, subscribeFrames } from './session-operations.ts';
+import { sweep } from './sweep.ts';
 import type { Traffic } from './traffic.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
 import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
@@ -43,6 +44,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
   const operations = [
     ...sessionOperations(workload, rates, budgets),
     ...messageOperations(workload, rates, budgets),
+    sweep(workload, rates),
     standing(workload),
   ].filter(({ count }) => count > 0);
   return {

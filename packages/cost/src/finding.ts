@@ -66,6 +66,7 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   'fan-out': 'the workers of wide filters',
   keep: 'messages that are kept until they are acknowledged',
   drain: 'messages for clients that are away',
+  sweep: 'the sweep, which reads all sessions every ten minutes',
   standing: 'what is paid for whether or not anybody connects',
 };
 

@@ -7,7 +7,7 @@ export {
   type Item,
   usdPerMillion,
 } from './bill.ts';
-export { type Budgets, DESIGN_BUDGETS, MEASURED_BUDGETS, type Units } from './budgets.ts';
+export { type Budgets, DESIGN_BUDGETS, MEASURED_BUDGETS, SWEPT, type Units } from './budgets.ts';
 export { ably, awsIotCore, compare, emqxServerless, type Offer } from './compare.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
 export { type Finding, findingOf, type Surroundings, usdText } from './finding.ts';

@@ -16,6 +16,7 @@ export type OperationName =
   | 'fan-out'
   | 'keep'
   | 'drain'
+  | 'sweep'
   | 'standing';
 
 /** One kind of thing that happens, how often in a month, and all that it uses. */

@@ -16,6 +16,7 @@ export interface Workload {
   readonly topicBytes: number;
   readonly persistentShare: number;
   readonly offlineShare: number;
+  readonly storedGigabytes: number;
   readonly shapes: number;
   /** Packets that share a frame; undefined: as many as the rate brings together. */
   readonly packetsPerFrame: number | undefined;
@@ -94,6 +95,12 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
     help: 'Share of the messages to persistent sessions that find the client away, from 0 to 1.',
     least: 0,
     most: 1,
+    preset: 0,
+  },
+  storedGigabytes: {
+    help: 'GB of retained messages, and of messages that wait for clients.',
+    least: 0,
+    most: 1_000_000,
     preset: 0,
   },
   shapes: { help: 'Filter shapes that fit a topic (S).', least: 1, most: 64, preset: 2 },

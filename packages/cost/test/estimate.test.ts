@@ -101,6 +101,7 @@ describe('an estimate, by hand', () => {
       'heartbeat',
       'move',
       'disconnect',
+      'sweep',
       'standing',
     ]);
     expect(estimate({ clients: 1 }).assumptions.join('\n')).toMatch(/No connection is lost/);
@@ -206,6 +207,32 @@ describe('an estimate, by hand', () => {
       dashboardMonths: 2,
       alarmMonths: 3,
       kmsKeyMonths: 4,
+    });
+  });
+
+  describe('the sweep', () => {
+    const GIB_UNITS = 2 ** 30 / 8_192;
+
+    it('reads a GB of messages once a day: half a dollar a month beside its storage', () => {
+      const given = { clients: 1, hours: 0 };
+      const read = (more: object) => operation({ ...given, ...more }, 'sweep').usage.dynamodbReadUnits;
+      expect(read({ storedGigabytes: 1 }) - read({})).toBeCloseTo(30 * GIB_UNITS, 3);
+      expect(operation({ ...given, storedGigabytes: 2 }, 'sweep').usage).toMatchObject({
+        dynamodbStorageGigabyteMonths: 2,
+      });
+    });
+
+    it('reads persistent sessions 144 times a day, whether or not their clients are there', () => {
+      const read = (more: object) =>
+        operation({ clients: 1_000, subscriptions: 0, hours: 0, ...more }, 'sweep').usage.dynamodbReadUnits;
+      const persistent = read({ persistentShare: 1 }) - read({});
+      expect(persistent).toBeCloseTo((1_000 * 1_150 * 144 * 30) / 8_192, 3);
+    });
+
+    it('reads memories of QoS 2 for seven days', () => {
+      const read = (qos: number) =>
+        operation({ clients: 1, publishesPerHour: 1_000, qos }, 'sweep').usage.dynamodbReadUnits;
+      expect(read(2) - read(1)).toBeCloseTo((720_000 * 7 * 150) / 8_192, 3);
     });
   });
 

@@ -211,13 +211,16 @@ describe('an idle client, a month', () => {
   );
   const traffic = { ...NO_TRAFFIC, connectionMinutes: 43_200 };
 
-  it('0.0253: minutes 0.0108, 4,800 pings 0.0114, 30 connections 0.0003, 420 moves 0.0028', () => {
+  it('0.0254: minutes 0.0108, 4,800 pings 0.0114, 30 connections 0.0003, 420 moves 0.0028, the sweep 0.0001', () => {
     const { usd } = billOf({ ...idle.usage, dataTransferOutBytes: 0 });
     const pings = 4_800 * (2 + INVOCATION);
     const connections = 30 * (4 + 4 * INVOCATION + 4 * 0.125 + 7 * 0.625);
     const moves = 420 * (2 + 3 * INVOCATION + 4 * 0.125 + 5 * 0.625);
-    expect(usd).toBeCloseTo(0.0108 + (pings + connections + moves) / MILLION, 10);
-    expect(usd).toBeCloseTo(0.0253, 4);
+    // A session of 1,150 bytes, the rests of 450 connections for an hour of 720 each, and a filter once a day.
+    const swept = (30 * (144 * (1_150 + (450 / 720) * 800) + 280)) / 8_192;
+    const sweep = swept * 0.125;
+    expect(usd).toBeCloseTo(0.0108 + (pings + connections + moves + sweep) / MILLION, 10);
+    expect(usd).toBeCloseTo(0.0254, 4);
   });
 
   it('0.0035 at IoT Core, 0.086 at EMQX Serverless, 0.043 at Ably', () => {

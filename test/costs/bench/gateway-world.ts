@@ -9,7 +9,7 @@ import {
   startEmulator,
 } from '@apus/emulator';
 import { defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { TextClient } from '../../support/text-client.ts';
 import {
@@ -82,6 +82,19 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
     ],
   });
   const emulator = started;
+  /** Eventually consistent, as the sweep reads (store-dynamodb/src/sweep/scan.ts). */
+  const scanned = async (name: string) => {
+    let units = 0;
+    let next: ScanCommand['input']['ExclusiveStartKey'];
+    do {
+      const page = await client.send(
+        new ScanCommand({ TableName: name, ExclusiveStartKey: next, ReturnConsumedCapacity: 'TOTAL' }),
+      );
+      units += page.ConsumedCapacity?.CapacityUnits ?? Number.NaN;
+      next = page.LastEvaluatedKey;
+    } while (next !== undefined);
+    return units;
+  };
   const sent = { frames: 0, closes: 0 };
   /** What clients have sent has arrived, and all that it has caused is over. */
   const settle = async () => {
@@ -119,6 +132,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
       dynamoDb.counters.reset();
     },
     counted: () => countedOf(emulator, dynamoDb),
+    scanned: async () => ({ sessions: await scanned(SESSIONS_TABLE), messages: await scanned(TABLE) }),
     failures,
     stop: () => emulator.stop(),
   };

@@ -58,4 +58,6 @@ export interface World {
 /** A world that sees all that is billed. */
 export interface CountingWorld extends World {
   counted(): Counted;
+  /** The read units of one pass of the sweep over each of the two tables, in one segment. */
+  scanned(): Promise<{ readonly sessions: number; readonly messages: number }>;
 }

@@ -23,6 +23,7 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'bytes',
   'persistentShare',
   'offlineShare',
+  'storedGigabytes',
 ]);
 
 const flagsFor = (isCommon: boolean): Flags =>

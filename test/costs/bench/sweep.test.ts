@@ -1,0 +1,86 @@
+import { SWEPT } from '@apus/cost';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { subscribe } from '../../support/text-client.ts';
+import { startGatewayWorld } from './gateway-world.ts';
+import {
+  connectedWith,
+  connectPacket,
+  DISCONNECT,
+  nextClientId,
+  persistentPacket,
+  ticketOf,
+} from './operation.ts';
+import type { CountingWorld } from './world.ts';
+
+/** So many that half a read unit, to which a scan is rounded, is a hundredth. */
+const CLIENTS = 200;
+
+/** Of a scan: eventually consistent, so that a read unit is two times 4 KB. */
+const BYTES_PER_UNIT = 8_192;
+
+const TIMEOUT_MS = 120_000;
+
+interface Kind {
+  readonly isPersistent?: boolean;
+  readonly filters?: number;
+  readonly end?: 'leave' | 'move';
+}
+
+/** One client of that kind, as far as it is to come. */
+async function act(world: CountingWorld, { isPersistent = false, filters = 0, end }: Kind): Promise<void> {
+  const clientId = nextClientId();
+  const packet = isPersistent ? persistentPacket(clientId, true) : connectPacket({ clientId });
+  const { client, ticket } = await connectedWith(world, packet);
+  if (filters > 0) await world.whileTimePasses(client.exchange(subscribe(`clients/${clientId}`, { qos: 1 })));
+  if (end === 'leave') {
+    await client.exchange(DISCONNECT);
+    client.close();
+  }
+  if (end === 'move') {
+    const next = await world.open();
+    ticketOf(await next.move(ticket));
+  }
+  await world.settle();
+}
+
+describe('what the sweep reads, as `apus cost` has it, is what a scan is billed for', () => {
+  let world: CountingWorld;
+  beforeAll(async () => {
+    world = await startGatewayWorld(1);
+  });
+  afterAll(() => world.stop());
+
+  const bytesOf = async (kind: Kind) => {
+    const before = await world.scanned();
+    for (let index = 0; index < CLIENTS; index += 1) await act(world, kind);
+    const after = await world.scanned();
+    const each = (units: number) => (units * BYTES_PER_UNIT) / CLIENTS;
+    return {
+      sessions: each(after.sessions - before.sessions),
+      messages: each(after.messages - before.messages),
+    };
+  };
+
+  it.each<[string, Kind, { readonly sessions: number; readonly messages: number }]>([
+    ['a client', {}, { sessions: SWEPT.sessionBytes, messages: 0 }],
+    ['with a filter', { filters: 1 }, { sessions: SWEPT.sessionBytes, messages: SWEPT.filterBytes }],
+    [
+      'a persistent session',
+      { isPersistent: true, filters: 1 },
+      { sessions: SWEPT.sessionBytes, messages: SWEPT.filterBytes },
+    ],
+    ['one that has left', { end: 'leave' }, { sessions: SWEPT.endedBytes, messages: 0 }],
+    ['one that has moved', { end: 'move' }, { sessions: SWEPT.sessionBytes + SWEPT.endedBytes, messages: 0 }],
+  ])(
+    '%s: within an eighth',
+    async (_, kind, estimated) => {
+      const { sessions, messages } = await bytesOf(kind);
+      expect(Math.abs(sessions / estimated.sessions - 1), `${sessions} bytes`).toBeLessThan(0.125);
+      expect(Math.abs(messages - estimated.messages), `${messages} bytes`).toBeLessThanOrEqual(
+        estimated.messages / 8,
+      );
+      expect(world.failures).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
