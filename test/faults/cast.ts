@@ -89,10 +89,10 @@ export function castOf(emulator: InProcessEmulator, size: Size, books: Books): C
     make(name, { offersNothing: index === 0 }),
   );
   const watcher = make('watcher');
-  const listener = new SimClient(
+  const listener: SimClient = new SimClient(
     emulator,
     { clientId: 'listener', sessionExpirySeconds: 0 },
-    listenerEvents(books, () => void listener.subscribe('news/#', 1)),
+    listenerEvents(books, () => listener.subscribe('news/#', 1)),
     books.trace,
   );
   const all = [...publishers, ...subscribers, ...members];
@@ -100,7 +100,7 @@ export function castOf(emulator: InProcessEmulator, size: Size, books: Books): C
 }
 
 /** It subscribes on each connection that it notices. */
-function listenerEvents({ gaps }: Books, subscribe: () => void): SimClientEvents {
+function listenerEvents({ gaps }: Books, subscribe: () => Promise<number | undefined>): SimClientEvents {
   return {
     message: (topic, payload) => {
       if (topic.startsWith('news/') && payload !== 'forged') gaps.heard(topic, Number(payload));
@@ -108,7 +108,9 @@ function listenerEvents({ gaps }: Books, subscribe: () => void): SimClientEvents
     told: (what) => gaps.told(what),
     connected: () => {
       gaps.told('anew');
-      subscribe();
+      void subscribe().then((code) => {
+        if (code === 1) gaps.told('granted');
+      });
     },
   };
 }

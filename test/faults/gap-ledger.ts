@@ -1,12 +1,16 @@
 import type { Problem } from './ledger.ts';
 
 type Entry =
-  | { readonly kind: 'message'; readonly topic: string; readonly number: number }
+  | { readonly kind: 'message' | 'published'; readonly topic: string; readonly number: number }
   /** The connection was lost; it goes on silently, and says so then. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'gap' }
-  /** A new connection, which the program has noticed. */
-  | { readonly kind: 'anew' };
+  /** A new connection, which the program has noticed: it subscribes again. */
+  | { readonly kind: 'anew' }
+  /** The subscription of that connection was granted. */
+  | { readonly kind: 'granted' };
+
+type Told = Exclude<Entry['kind'], 'message' | 'published'>;
 
 /**
  * What one client heard whose session ends with its connection, and what it was told of losses. Such a session may miss
@@ -19,7 +23,12 @@ export class GapLedger {
     this.#entries.push({ kind: 'message', topic, number });
   }
 
-  told(kind: Exclude<Entry['kind'], 'message'>): void {
+  /** Called before the publisher sends it. One that was never said to be published is owed. */
+  published(topic: string, number: number): void {
+    this.#entries.push({ kind: 'published', topic, number });
+  }
+
+  told(kind: Told): void {
     this.#entries.push({ kind });
   }
 
@@ -37,7 +46,8 @@ export class GapLedger {
     return heard.slice(1).flatMap((next, index) => {
       const before = heard[index];
       if (before === undefined) return [];
-      const missing = acknowledged.filter((n) => n > before.number && n < next.number && !all.has(n));
+      const isOwed = (n: number) => !all.has(n) && !this.#isOlderThanSubscription(topic, n, next.at);
+      const missing = acknowledged.filter((n) => n > before.number && n < next.number && isOwed(n));
       if (missing.length === 0 || this.#isExcused(before.at, next.at)) return [];
       return [
         {
@@ -46,6 +56,20 @@ export class GapLedger {
         },
       ];
     });
+  }
+
+  /**
+   * A subscription owes no message that was published before it was granted. It may bring some of those: a worker that
+   * comes back to an earlier message finds the new subscription.
+   */
+  #isOlderThanSubscription(topic: string, number: number, at: number): boolean {
+    const entries = this.#entries.slice(0, at);
+    const anewAt = entries.findLastIndex(({ kind }) => kind === 'anew');
+    const grantedAt = entries.findIndex(({ kind }, index) => kind === 'granted' && index > anewAt);
+    const publishedAt = entries.findIndex(
+      (entry) => entry.kind === 'published' && entry.topic === topic && entry.number === number,
+    );
+    return publishedAt >= 0 && (grantedAt < 0 || publishedAt < grantedAt);
   }
 
   /** A loss that was told of, or a new connection, lies between the two. */

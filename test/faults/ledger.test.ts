@@ -167,4 +167,15 @@ describe('messages to a session that ends with its connection', () => {
   it('takes one that comes late for none that is missing', () => {
     expect(problemsOf(0, 3, 1, 2)).toEqual([]);
   });
+
+  it.each([
+    ['before it was granted', ['published', 'granted'], []],
+    ['after that', ['granted', 'published'], ['gap: t 2 never came, and nothing was said']],
+  ] as const)('asks of a new subscription for what was published %s or not', (_when, order, problems) => {
+    const ledger = new GapLedger();
+    ledger.told('anew');
+    for (const each of order) each === 'granted' ? ledger.told('granted') : ledger.published('t', 2);
+    for (const number of [1, 3]) ledger.heard('t', number);
+    expect(whatOf(ledger.problems(() => [1, 2, 3]))).toEqual(problems);
+  });
 });
