@@ -14,6 +14,9 @@ export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
   readonly ratio: number;
 }
 
+/** One tenant has so much of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
+const TENANT_SHARE = 0.6;
+
 /** Room above the demand: bursts, a reconnecting fleet, and growth. */
 const HEADROOM = 1.3;
 
@@ -53,6 +56,8 @@ function askedOf(workload: SimulatedWorkload, run: Run) {
   const isOnce = workload.messagesOnce > 0;
   // A steady rate is its mean: throttles let bursts through. A single event counts by its busiest second.
   const rate = (mean: number, peak: number) => (isOnce ? peak : mean / seconds) * parts;
+  // A single event is over within the minute, or is counted as if it were.
+  const inMinute = (count: number) => (isOnce ? count : (count / seconds) * 60) * parts;
   const isWide = workload.recipients > INLINE_RECIPIENTS;
   const wideShare = isWide ? (workload.recipients - INLINE_RECIPIENTS) / workload.recipients : 0;
   const handshakes = tally.connects;
@@ -64,6 +69,11 @@ function askedOf(workload: SimulatedWorkload, run: Run) {
     maxPostsPerSecond: isOnce
       ? (workload.messagesOnce * workload.recipients * wideShare) / workload.deliverWithinSeconds
       : (tally.posts * wideShare * parts) / seconds,
+    // A tenant has a part of what trips the breaker.
+    messagesPerMinuteMax: inMinute(tally.framesIn + tally.replies + tally.posts) / TENANT_SHARE,
+    identityFramesPerSecondMax: rate(tally.framesIn, 0) / workload.publishers,
+    identityPublishesPerSecondMax: rate(tally.published, 0) / workload.publishers,
+    identityDeliveriesPerMinuteMax: inMinute(tally.published * workload.recipients) / workload.publishers,
     lambdaConcurrency: Math.max(
       (run.executionsMax + run.workersMax) * parts,
       // Its quota is one of requests as well, however short they are.

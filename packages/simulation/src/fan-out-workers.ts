@@ -106,6 +106,7 @@ export class FanOutWorkers {
   }
 
   #spread({ recipients, publishedAtMs, topic, shards }: Jobs): void {
+    this.#model.backlog.workersOwe(recipients * publishedAtMs.length);
     for (let shard = 0; shard < shards; shard += 1) {
       const part = Math.floor(recipients / shards) + (shard < recipients % shards ? 1 : 0);
       this.#queue.put(`${topic} ${shard}`, { recipients: part, publishedAtMs });
@@ -237,6 +238,7 @@ export class FanOutWorkers {
           return;
         }
         this.#recover(pace);
+        this.#model.backlog.workersOwe(-publishedAtMs.length);
         for (const atMs of publishedAtMs) deliver(this.#model, atMs, true);
         then();
       });

@@ -1,4 +1,5 @@
 import { Account } from './account.ts';
+import { Backlog } from './backlog.ts';
 import { EventLoop } from './event-loop.ts';
 import type { Quotas } from './quotas.ts';
 import { Random } from './random.ts';
@@ -29,6 +30,7 @@ export class Model {
   readonly random: Random;
   readonly account: Account;
   readonly tally = new Tally();
+  readonly backlog: Backlog;
   readonly workload: SimulatedWorkload;
   readonly quotas: Quotas;
   readonly times: ServiceTimes;
@@ -38,6 +40,7 @@ export class Model {
 
   constructor(workload: SimulatedWorkload, quotas: Quotas, times: ServiceTimes, warm: number) {
     this.workload = workload;
+    this.backlog = new Backlog(workload.recipients);
     this.quotas = quotas;
     this.times = times;
     this.random = new Random(workload.seed);

@@ -41,6 +41,7 @@ export class Publishing {
 
   publish(publisher: number): void {
     const { loop } = this.#model;
+    this.#model.backlog.unanswered += 1;
     this.#model.count((tally) => {
       tally.published += 1;
     });
@@ -73,6 +74,7 @@ export class Publishing {
 
   #answered(publisher: number, publishedAtMs: readonly number[], { gathered }: Outstanding): void {
     const { loop } = this.#model;
+    this.#model.backlog.unanswered -= publishedAtMs.length;
     for (const atMs of publishedAtMs) {
       this.#model.count((tally) => tally.acknowledgeMs.add(loop.nowMs - atMs));
     }
@@ -86,6 +88,7 @@ export class Publishing {
     const most = Math.min(RETURN_MS.most, RETURN_MS.least * 2 ** (losses + 1));
     const isSentAgain = workload.qos === 1;
     if (!isSentAgain) {
+      this.#model.backlog.unanswered -= publishedAtMs.length;
       this.#model.count((tally) => {
         tally.deliveriesLost += publishedAtMs.length * workload.recipients;
       });

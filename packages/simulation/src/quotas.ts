@@ -1,10 +1,14 @@
-/** The quotas of a deployment. Rates are per second. */
+/** The quotas of a deployment. Rates are per second unless their name says minute. */
 export interface Quotas {
   readonly requestsPerSecond: number;
   readonly requestsBurst: number;
   readonly newConnectionsPerSecond: number;
   readonly stageFramesPerSecond: number;
   readonly maxPostsPerSecond: number;
+  readonly messagesPerMinuteMax: number;
+  readonly identityFramesPerSecondMax: number;
+  readonly identityPublishesPerSecondMax: number;
+  readonly identityDeliveriesPerMinuteMax: number;
   readonly lambdaConcurrency: number;
   readonly lambdaScalingPerTenSeconds: number;
   readonly fifoMessagesPerSecond: number;
@@ -66,6 +70,34 @@ export const QUOTA_KINDS: { readonly [K in QuotaName]: QuotaKind } = {
     raisedBy: 'deployment',
     how: 'npm run deploy -- --max-posts-per-second',
     source: 'infra/lib/defaults.ts',
+  },
+  messagesPerMinuteMax: {
+    preset: 100_000,
+    label: "Deployment's breaker: messages a minute",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --messages-per-minute-max',
+    source: 'infra/lib/defaults.ts',
+  },
+  identityFramesPerSecondMax: {
+    preset: 100,
+    label: "Deployment's limit of an identity: frames",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --identity-frames-per-second-max',
+    source: 'broker/src/quotas.ts',
+  },
+  identityPublishesPerSecondMax: {
+    preset: 1_000,
+    label: "Deployment's limit of an identity: publishes",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --identity-publishes-per-second-max',
+    source: 'broker/src/quotas.ts',
+  },
+  identityDeliveriesPerMinuteMax: {
+    preset: 30_000,
+    label: "Deployment's limit of an identity: deliveries a minute",
+    raisedBy: 'deployment',
+    how: 'npm run deploy -- --identity-deliveries-per-minute-max',
+    source: 'broker/src/quotas.ts',
   },
   lambdaConcurrency: {
     preset: 1_000,

@@ -4,7 +4,7 @@ import type { Histogram } from './histogram.ts';
 import { QUOTA_KINDS } from './quotas.ts';
 import type { Run } from './run-model.ts';
 import { CPU_SOURCE, DEFAULT_SERVICE_TIMES, type ServiceTimes } from './service-times.ts';
-import type { Prediction } from './simulate.ts';
+import { isKeptUpIn, type Prediction } from './simulate.ts';
 
 /** A prediction for people. */
 export function predictionText(prediction: Prediction, times: ServiceTimes = DEFAULT_SERVICE_TIMES): string {
@@ -17,6 +17,7 @@ export function predictionText(prediction: Prediction, times: ServiceTimes = DEF
     'What is asked of each quota, the tightest first:',
     demandsText(demands),
     '',
+    ...keepingUpSentences(prediction),
     ...findingSentences(prediction),
     '',
     'Latency from publish to delivery and to its answer, within the cloud (ms):',
@@ -78,11 +79,37 @@ function findingSentences(prediction: Prediction): readonly string[] {
     ...firstSentences(binding, first),
     'What to raise, with room for bursts:',
     ...raise,
+    ...flagsSentences(prediction),
     `All ${quantityText(workload.connections)} clients are connected after ${minutesText(connectSeconds.asIs)} with ${quantityText(prediction.quotas.newConnectionsPerSecond)} new connections a second.`,
     `Lambda has its environments ${minutesText(scaleUpSeconds)} after a start from none: ${QUOTA_KINDS.lambdaScalingPerTenSeconds.label}.`,
     ...laterSentences(prediction),
   ];
 }
+
+/** Latencies of a system that falls behind say how long the run was, and no more. */
+function keepingUpSentences(prediction: Prediction): readonly string[] {
+  const { keepsUp, borneMessagesPerSecond, asIs, lifted, workload } = prediction;
+  const isLiftedKept = isKeptUpIn(lifted);
+  if (keepsUp && isLiftedKept) return [];
+  const waiting = (run: Run) => quantityText(Math.round((run.backlog?.end ?? 0) * run.parts));
+  const bears =
+    borneMessagesPerSecond === undefined
+      ? 'No lower rate was found that it bears.'
+      : `It bears about ${quantityText(borneMessagesPerSecond)} messages a second.`;
+  const ofAsIs = `It does not keep up with the quotas as they are: ${waiting(asIs)} messages wait after ${quantityText(workload.warmUpSeconds + workload.seconds)} s, and more with each second. Its latencies only say how long the run was. ${bears}`;
+  const ofLifted = `It does not keep up with the quotas raised either: ${waiting(lifted)} messages wait at the end.`;
+  return [...(keepsUp ? [] : [ofAsIs]), ...(isLiftedKept ? [] : [ofLifted]), ''];
+}
+
+/** All flags of a deployment in one line. */
+function flagsSentences({ demands, liftedQuotas }: Prediction): readonly string[] {
+  const flags = demands.flatMap(({ ratio, quota, how }) =>
+    ratio > 1 && how.startsWith(DEPLOY) ? [`${how.slice(DEPLOY.length)} ${liftedQuotas[quota]}`] : [],
+  );
+  return flags.length === 0 ? [] : ['Deployed with all of these:', `  ${DEPLOY}${flags.join(' ')}`];
+}
+
+const DEPLOY = 'npm run deploy -- ';
 
 /** Of all, and, where that one is the deployment's own, of those that AWS sets. */
 function firstSentences(binding: readonly Demand[], first: Demand): readonly string[] {

@@ -1,3 +1,4 @@
+import type { BacklogTrend } from './backlog.ts';
 import { FanOutWorkers } from './fan-out-workers.ts';
 import { Frames } from './frames.ts';
 import { Model } from './model.ts';
@@ -44,6 +45,8 @@ export interface Run {
   readonly parts: number;
   /** Simulated time that was measured. */
   readonly seconds: number;
+  /** Of a rate: how what waits has grown; undefined of what happens once. */
+  readonly backlog: BacklogTrend | undefined;
   readonly events: number;
   /** The most executions at a time: of frames, and of workers. */
   readonly executionsMax: number;
@@ -79,8 +82,8 @@ export function runModel(workload: SimulatedWorkload, options: RunOptions): Run 
   const frames = new Frames(model);
   const publishing = new Publishing(model, frames, new FanOutWorkers(model));
   if (options.hasStandingLoad !== false) startStandingLoad(model, frames);
-  const seconds = runWorkload(model, publishing, options.arrivals);
-  return { ...resultOf(model), parts, seconds };
+  const { seconds, backlog } = runWorkload(model, publishing, options.arrivals);
+  return { ...resultOf(model), parts, seconds, backlog };
 }
 
 /** In how many parts the traffic is cut, of which one is simulated. */
@@ -97,20 +100,29 @@ export function partsOf(
   );
 }
 
-function runWorkload(model: Model, publishing: Publishing, arrivals: RunOptions['arrivals']): number {
+type Ran = Pick<Run, 'seconds' | 'backlog'>;
+
+function runWorkload(model: Model, publishing: Publishing, arrivals: RunOptions['arrivals']): Ran {
   if (arrivals === undefined) {
-    return model.workload.messagesOnce > 0 ? runOnce(model, publishing) : runRate(model, publishing);
+    if (model.workload.messagesOnce === 0) return runRate(model, publishing);
+    return { seconds: runOnce(model, publishing), backlog: undefined };
   }
   for (const { atMs, publisher } of arrivals) model.loop.after(atMs, () => publishing.publish(publisher));
   model.loop.run();
-  return model.loop.nowMs / 1_000;
+  return { seconds: model.loop.nowMs / 1_000, backlog: undefined };
 }
 
-function runRate(model: Model, publishing: Publishing): number {
+function runRate(model: Model, publishing: Publishing): Ran {
   const { messagesPerSecond, publishers, seconds, warmUpSeconds } = model.workload;
   repeat(model, messagesPerSecond, () => publishing.publish(Math.floor(model.random.next() * publishers)));
-  model.loop.run((warmUpSeconds + seconds) * 1_000);
-  return seconds;
+  const waitingAt = (second: number) => {
+    model.loop.run(second * 1_000);
+    return model.backlog.messages;
+  };
+  const begin = waitingAt(warmUpSeconds);
+  const half = waitingAt(warmUpSeconds + seconds / 2);
+  const end = waitingAt(warmUpSeconds + seconds);
+  return { seconds, backlog: { begin, half, end } };
 }
 
 /** Ends when all subscribers have the message, or no more will get it. */
@@ -129,7 +141,7 @@ function runOnce(model: Model, publishing: Publishing): number {
   return ONCE_SECONDS_MAX;
 }
 
-function resultOf({ account, tally, loop }: Model): Omit<Run, 'parts' | 'seconds'> {
+function resultOf({ account, tally, loop }: Model): Omit<Run, 'parts' | keyof Ran> {
   return {
     tally,
     events: loop.events,

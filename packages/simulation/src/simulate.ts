@@ -1,8 +1,9 @@
 import { type Bill, billOf } from '@apus/cost';
+import { borneShare, keepsUp } from './backlog.ts';
 import { monthOf, usageOfRun } from './costs.ts';
 import { type Demand, demandsOf, raised } from './demands.ts';
 import { DEFAULT_QUOTAS, NO_QUOTAS, type Quotas } from './quotas.ts';
-import { type Run, runModel } from './run-model.ts';
+import { type Run, type RunOptions, runModel } from './run-model.ts';
 import { DEFAULT_SERVICE_TIMES, type ServiceTimes } from './service-times.ts';
 import type { SimulatedWorkload } from './workload.ts';
 
@@ -13,6 +14,10 @@ export interface Prediction {
   /** With the quotas as they are, from a start in which everything was warm. */
   readonly asIs: Run;
   readonly quotas: Quotas;
+  /** Whether what waits stops growing, with the quotas as they are. */
+  readonly keepsUp: boolean;
+  /** Messages a second with which it does; undefined if it keeps up, and if no rate was found. */
+  readonly borneMessagesPerSecond: number | undefined;
   /** With those raised that bind and can be raised. */
   readonly lifted: Run;
   readonly liftedQuotas: Quotas;
@@ -58,6 +63,8 @@ export function simulate(workload: SimulatedWorkload, options: SimulateOptions =
     demands,
     asIs,
     quotas,
+    keepsUp: isKeptUpIn(asIs),
+    borneMessagesPerSecond: borneRate(workload, asIs, { quotas, times, warm }),
     lifted,
     liftedQuotas,
     bill: isOnce ? billOf(usageOfRun(only, 0)) : monthOf(workload, free),
@@ -70,6 +77,26 @@ export function simulate(workload: SimulatedWorkload, options: SimulateOptions =
     },
     scaleUpSeconds: scaleUpSeconds(warm, quotas.lambdaScalingPerTenSeconds),
   };
+}
+
+/** Tries of a rate, and how much lower each is. */
+const RATE_TRIES_MAX = 8;
+const LOWER = 0.85;
+
+export function isKeptUpIn({ backlog, tally }: Pick<Run, 'backlog' | 'tally'>): boolean {
+  return backlog === undefined || keepsUp(backlog, tally.published);
+}
+
+/** Two digits of a rate with which a run keeps up, from what the run that fell behind got done. */
+function borneRate(workload: SimulatedWorkload, behind: Run, options: RunOptions): number | undefined {
+  if (behind.backlog === undefined || isKeptUpIn(behind)) return undefined;
+  let rate = workload.messagesPerSecond * borneShare(behind.backlog, behind.tally.published);
+  for (let tries = 0; tries < RATE_TRIES_MAX && rate > 0; tries += 1) {
+    const messagesPerSecond = Number(rate.toPrecision(2));
+    if (isKeptUpIn(runModel({ ...workload, messagesPerSecond }, options))) return messagesPerSecond;
+    rate *= LOWER;
+  }
+  return undefined;
 }
 
 /** The first environments may come at once; then so many after each ten seconds. */

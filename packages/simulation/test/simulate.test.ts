@@ -28,7 +28,7 @@ const TIMES: ServiceTimes = {
 };
 
 /** Room for all that a small test does. */
-const OWN = { stageFramesPerSecond: 100_000, maxPostsPerSecond: 100_000 };
+const OWN = { stageFramesPerSecond: 100_000, maxPostsPerSecond: 100_000, messagesPerMinuteMax: 10_000_000 };
 const quotasWith = (given: Partial<Quotas>): Quotas => ({ ...DEFAULT_QUOTAS, ...OWN, ...given });
 
 const alone = { hasStandingLoad: false, times: TIMES } as const;

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { FRAMES_PER_SECOND, MESSAGES_PER_MINUTE_MAX, POSTS_PER_SECOND } from '../../../infra/lib/defaults.ts';
+import { GATEWAY_QUOTAS } from '../../broker/src/quotas.ts';
+import { borneShare, keepsUp } from '../src/backlog.ts';
+import { DEFAULT_QUOTAS, predictionText, simulate, workloadFrom } from '../src/index.ts';
+
+/** Twice the posts that the deployment's budget has: half of it waits for ever. */
+const BEHIND = { connections: 2_000, recipients: 1_000, messagesPerSecond: 2, warmUpSeconds: 10 };
+
+describe('a system that falls behind', () => {
+  it.each([20, 60])('is said not to keep up, with the rate that it bears, in a window of %d s', (seconds) => {
+    const prediction = simulate(workloadFrom({ ...BEHIND, seconds }));
+    expect(prediction.keepsUp).toBe(false);
+    const borne = prediction.borneMessagesPerSecond ?? Number.NaN;
+    expect(borne).toBeGreaterThan(0.5);
+    expect(borne).toBeLessThanOrEqual(1.2);
+    expect(predictionText(prediction)).toMatch(
+      /does not keep up with the quotas as they are: \d+ messages wait after \d+ s.*It bears about [\d.]+ messages a second/,
+    );
+    expect(simulate(workloadFrom({ ...BEHIND, messagesPerSecond: borne, seconds })).keepsUp).toBe(true);
+  });
+
+  it('keeps up once its quotas are raised', () => {
+    const { liftedQuotas } = simulate(workloadFrom({ ...BEHIND, seconds: 60 }));
+    const raised = simulate(workloadFrom({ ...BEHIND, seconds: 60 }), { quotas: liftedQuotas });
+    expect(raised.keepsUp).toBe(true);
+    expect(raised.borneMessagesPerSecond).toBeUndefined();
+    expect(predictionText(raised)).not.toContain('keep up');
+  });
+
+  it('is told from a burst: a backlog that grows in one half only, or by chance', () => {
+    expect(keepsUp({ begin: 0, half: 100, end: 100 }, 1_000)).toBe(true);
+    expect(keepsUp({ begin: 50, half: 60, end: 75 }, 1_000)).toBe(true);
+    expect(keepsUp({ begin: 0, half: 100, end: 200 }, 1_000)).toBe(false);
+    expect(borneShare({ begin: 0, half: 100, end: 200 }, 1_000)).toBe(0.8);
+  });
+});
+
+describe("the deployment's own limits", () => {
+  it('are those of a deployment without flags', () => {
+    const { identity } = GATEWAY_QUOTAS;
+    expect(DEFAULT_QUOTAS).toMatchObject({
+      stageFramesPerSecond: FRAMES_PER_SECOND,
+      maxPostsPerSecond: POSTS_PER_SECOND,
+      messagesPerMinuteMax: MESSAGES_PER_MINUTE_MAX,
+      identityFramesPerSecondMax: identity.framesPerSecondMax,
+      identityPublishesPerSecondMax: identity.publishesPerSecondMax,
+      identityDeliveriesPerMinuteMax: identity.deliveriesPerMinuteMax,
+    });
+  });
+
+  it('name the breaker, which 2,000 messages a second trip, and all flags in one line', () => {
+    const prediction = simulate(workloadFrom({ connections: 1_000, messagesPerSecond: 2_000, seconds: 5 }));
+    const breaker = prediction.demands.find(({ quota }) => quota === 'messagesPerMinuteMax');
+    // Frames, replies and posts, a minute; of which a tenant may have six tenths.
+    expect(breaker?.asked).toBeGreaterThan((2_000 * 2.7 * 60) / 0.6);
+    expect(breaker?.asked).toBeLessThan((2_000 * 3.1 * 60) / 0.6);
+    expect(predictionText(prediction)).toMatch(
+      /npm run deploy -- --messages-per-minute-max \d+ --frames-per-second \d+/,
+    );
+  });
+
+  it('name what one identity may cause, where it publishes for many', () => {
+    const given = { connections: 100, publishers: 1, recipients: 100, messagesPerSecond: 10, seconds: 10 };
+    expect(predictionText(simulate(workloadFrom(given)))).toMatch(/--identity-deliveries-per-minute-max \d+/);
+  });
+});
