@@ -24,7 +24,7 @@ import {
 } from '../limits.ts';
 import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
-import { number, textOf } from '../table/values.ts';
+import { number, text, textOf } from '../table/values.ts';
 import {
   epochOf,
   isOver,
@@ -213,7 +213,11 @@ export class DynamoStreams implements StreamStore {
   async newEpoch(tenant: string, topic: string): Promise<string | undefined> {
     const head = await readHead(this.#table, tenant, topic);
     if (head === undefined || head === 'moving') return undefined;
-    await this.#table.update(streamRootKey(tenant, topic), 'ADD e :one', { values: { ':one': number(1) } });
+    // Where TTL has taken the root meanwhile, an item without a log would keep the topic from being opened again.
+    await this.#table.update(streamRootKey(tenant, topic), 'ADD e :one', {
+      condition: 'g = :log',
+      values: { ':one': number(1), ':log': text(head.root.log) },
+    });
     const after = await readHead(this.#table, tenant, topic);
     return after === undefined || after === 'moving' ? undefined : epochOf(after.root);
   }

@@ -93,6 +93,18 @@ await withService((service) => {
       expect(await other.read()).toHaveLength(2);
     });
 
+    it('ends the epoch of the log that it has read, and not of the next one', async () => {
+      let next: StreamAppended | undefined;
+      const before = async (operation: string) => {
+        if (operation !== 'UpdateItem' || next !== undefined) return;
+        next = (await all.other.append(2, OVER_MS)) as StreamAppended;
+      };
+      const all = processes({ before });
+      await all.other.append(1);
+      expect(await all.streams.newEpoch(`tenant-${tenants}`, 's/a')).toBe(next?.entry.epoch);
+      expect(await all.other.append(3, OVER_MS)).toMatchObject({ entry: { epoch: next?.entry.epoch } });
+    });
+
     it('has every message where its readers look, when two clocks disagree on whether it is over', async () => {
       let isBetween = false;
       const before = async (operation: string) => {
