@@ -127,6 +127,29 @@ it('keeps messages of QoS 2 for a session that ends with its connection', async 
 });
 
 describe('messages that come for a session that ends with its connection, while its client is away', () => {
+  it.each([0, 1])('are kept also where one frame posts more than once, at QoS %i', async (qos) => {
+    await start();
+    const before = await resumable({ clientId: 'c' });
+    await lose(before);
+    const { client: watcher } = await TextClient.connect(world.url);
+    await watcher.exchange(subscribe('state', { qos: 1 }));
+    const { client } = await TextClient.connect(world.url);
+    // What was published before leaves before a newer message of a topic is retained.
+    const state = (payload: string, messageId: number) =>
+      publish('state', payload, { qos: 1, retain: true, messageId });
+    const news = (payload: string, messageId: number) => publish('news', payload, { qos, messageId });
+    await client.exchange(
+      news('one', 1),
+      state('on', 2),
+      state('off', 3),
+      news('two', 4),
+      state('on', 5),
+      news('three', 6),
+    );
+    const { packets, missed } = await resume(before.ticket);
+    expect({ kept: payloads(packets), missed }).toEqual({ kept: ['one', 'two', 'three'], missed: false });
+  });
+
   it.each([0, 1])('are in the reply to the client that resumes, in their order, at QoS %i', async (qos) => {
     await start();
     const before = await resumable({ clientId: 'c' });

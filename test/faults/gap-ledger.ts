@@ -1,7 +1,8 @@
 import type { Problem } from './ledger.ts';
+import { messageName } from './trace.ts';
 
 type Entry =
-  | { readonly kind: 'message' | 'published'; readonly topic: string; readonly number: number }
+  | { readonly kind: 'message'; readonly topic: string; readonly number: number }
   /** The connection was lost; it goes on silently, and says so then. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'gap' }
@@ -10,7 +11,7 @@ type Entry =
   /** The subscription of that connection was granted. */
   | { readonly kind: 'granted' };
 
-type Told = Exclude<Entry['kind'], 'message' | 'published'>;
+type Told = Exclude<Entry['kind'], 'message'>;
 
 /**
  * What one client heard whose session ends with its connection, and what it was told of losses. Such a session may miss
@@ -18,14 +19,16 @@ type Told = Exclude<Entry['kind'], 'message' | 'published'>;
  */
 export class GapLedger {
   readonly #entries: Entry[] = [];
+  /** By the name of a message: the entry before which a handler began with it first. */
+  readonly #handledAt = new Map<string, number>();
 
   heard(topic: string, number: number): void {
     this.#entries.push({ kind: 'message', topic, number });
   }
 
-  /** Called before the publisher sends it. One that was never said to be published is owed. */
-  published(topic: string, number: number): void {
-    this.#entries.push({ kind: 'published', topic, number });
+  /** A handler begins with a message. One that none was said to have is owed. */
+  handled(name: string): void {
+    if (!this.#handledAt.has(name)) this.#handledAt.set(name, this.#entries.length);
   }
 
   told(kind: Told): void {
@@ -46,9 +49,14 @@ export class GapLedger {
     return heard.slice(1).flatMap((next, index) => {
       const before = heard[index];
       if (before === undefined) return [];
-      const isOwed = (n: number) => !all.has(n) && !this.#isOlderThanSubscription(topic, n, next.at);
-      const missing = acknowledged.filter((n) => n > before.number && n < next.number && isOwed(n));
-      if (missing.length === 0 || this.#isExcused(before.at, next.at)) return [];
+      const isMissing = (n: number) => {
+        const handledAt = this.#handledAt.get(messageName(topic, String(n)));
+        if (all.has(n) || (handledAt !== undefined && this.#isOlderThanSubscription(handledAt, next.at)))
+          return false;
+        return !this.#isExcused(handledAt ?? before.at + 1, next.at);
+      };
+      const missing = acknowledged.filter((n) => n > before.number && n < next.number && isMissing(n));
+      if (missing.length === 0) return [];
       return [
         {
           what: `gap: ${topic} ${missing.join(', ')} never came, and nothing was said`,
@@ -59,26 +67,25 @@ export class GapLedger {
   }
 
   /**
-   * A subscription owes no message that was published before it was granted. It may bring some of those: a worker that
+   * A subscription owes no message whose handler began before it was granted. It may bring some of those: a worker that
    * comes back to an earlier message finds the new subscription.
    */
-  #isOlderThanSubscription(topic: string, number: number, at: number): boolean {
+  #isOlderThanSubscription(handledAt: number, at: number): boolean {
     const entries = this.#entries.slice(0, at);
     const anewAt = entries.findLastIndex(({ kind }) => kind === 'anew');
     const grantedAt = entries.findIndex(({ kind }, index) => kind === 'granted' && index > anewAt);
-    const publishedAt = entries.findIndex(
-      (entry) => entry.kind === 'published' && entry.topic === topic && entry.number === number,
-    );
-    return publishedAt >= 0 && (grantedAt < 0 || publishedAt < grantedAt);
+    return grantedAt < 0 || handledAt <= grantedAt;
   }
 
-  /** A loss that was told of, or a new connection, lies between the two. */
+  /**
+   * A loss that was told of, or a new connection, lies between the two. A message can be lost from the beginning of its
+   * handler on, and an earlier one may come after that: by a worker.
+   */
   #isExcused(from: number, to: number): boolean {
     let lostAt: number | undefined;
     for (const [at, { kind }] of this.#entries.entries()) {
       if (kind === 'lost') lostAt ??= at;
-      if (kind === 'anew' && at > from && (lostAt ?? at) < to) return true;
-      if (kind === 'gap' && at > from && (lostAt ?? at) < to) return true;
+      if ((kind === 'anew' || kind === 'gap') && at >= from && (lostAt ?? at) < to) return true;
       // The word comes right behind what was sent again.
       if (kind === 'gap' || kind === 'anew') lostAt = undefined;
     }

@@ -169,13 +169,30 @@ describe('messages to a session that ends with its connection', () => {
   });
 
   it.each([
-    ['before it was granted', ['published', 'granted'], []],
-    ['after that', ['granted', 'published'], ['gap: t 2 never came, and nothing was said']],
-  ] as const)('asks of a new subscription for what was published %s or not', (_when, order, problems) => {
-    const ledger = new GapLedger();
-    ledger.told('anew');
-    for (const each of order) each === 'granted' ? ledger.told('granted') : ledger.published('t', 2);
-    for (const number of [1, 3]) ledger.heard('t', number);
-    expect(whatOf(ledger.problems(() => [1, 2, 3]))).toEqual(problems);
-  });
+    ['before it was granted', ['handled', 'granted'], []],
+    ['after that', ['granted', 'handled'], ['gap: t 2 never came, and nothing was said']],
+  ] as const)(
+    'asks of a new subscription for what a handler began with %s or not',
+    (_when, order, problems) => {
+      const ledger = new GapLedger();
+      ledger.told('anew');
+      for (const each of order) each === 'granted' ? ledger.told('granted') : ledger.handled('t=2');
+      for (const number of [1, 3]) ledger.heard('t', number);
+      expect(whatOf(ledger.problems(() => [1, 2, 3]))).toEqual(problems);
+    },
+  );
+
+  it.each([
+    ['before', ['gap', 'handled'], ['gap: t 2 never came, and nothing was said']],
+    ['after', ['handled', 'gap'], []],
+  ] as const)(
+    'takes a word %s a handler began with it, whatever came late since, or not',
+    (_when, order, problems) => {
+      const ledger = new GapLedger();
+      for (const each of ['anew', 'granted', 'lost'] as const) ledger.told(each);
+      for (const each of order) each === 'gap' ? ledger.told('gap') : ledger.handled('t=2');
+      for (const number of [1, 3]) ledger.heard('t', number);
+      expect(whatOf(ledger.problems(() => [1, 2, 3]))).toEqual(problems);
+    },
+  );
 });

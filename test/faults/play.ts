@@ -61,7 +61,11 @@ export interface Theatre {
 export async function play({ time, patience, open }: Theatre, options: HistoryOptions): Promise<History> {
   const { seed, size = DEFAULT_SIZE, steps = stepsOf(seed, size) } = options;
   const problems: Problem[] = [];
-  const trace = new Trace(() => time.nowMs);
+  const gaps = new GapLedger();
+  const trace = new Trace(
+    () => time.nowMs,
+    (message) => gaps.handled(message),
+  );
   const plan = new FaultPlan({
     seed,
     rates: options.rates ?? DEFAULT_RATES,
@@ -72,7 +76,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   const books: Books = {
     ledger: new Ledger(audienceOf(size)),
     wills: new WillLedger(),
-    gaps: new GapLedger(),
+    gaps,
     trace,
     wrong: (what, about) => problems.push({ what, about }),
   };

@@ -67,7 +67,6 @@ export function perform(step: Step, { world, cast, guests, books, published }: S
       const topic = isState ? `state/${step.publisher}/a/b` : `${step.topic}/${step.publisher}/${qos}`;
       const number = published.take(topic);
       books.ledger.published({ topic, qos, number });
-      books.gaps.published(topic, number);
       cast.publishers[step.publisher]?.publish(topic, String(number), { qos, retain: isState });
       break;
     }

@@ -18,5 +18,5 @@ export function traceFrame(trace: Trace, environmentId: string, bytes: Buffer): 
       ? [messageName(packet.topic, Buffer.from(packet.payload).toString())]
       : [],
   );
-  if (messages.length > 0) trace.add(`handler begins: ${messages.join(', ')}`, messages, environmentId);
+  if (messages.length > 0) trace.handled(messages, environmentId);
 }

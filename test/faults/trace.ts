@@ -16,8 +16,17 @@ export class Trace {
   readonly #now: () => number;
   readonly #entries: TraceEntry[] = [];
 
-  constructor(now: () => number) {
+  readonly #onHandled: (message: string) => void;
+
+  constructor(now: () => number, onHandled: (message: string) => void = () => {}) {
     this.#now = now;
+    this.#onHandled = onHandled;
+  }
+
+  /** An environment begins with these messages. */
+  handled(messages: readonly string[], environmentId: string): void {
+    for (const message of messages) this.#onHandled(message);
+    this.add(`handler begins: ${messages.join(', ')}`, messages, environmentId);
   }
 
   add(what: string, about: readonly string[] = [], environmentId?: string): void {

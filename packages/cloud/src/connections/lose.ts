@@ -25,8 +25,10 @@ export async function endFailed(
   for (let hops = 0; hops < HOPS_MAX; hops += 1) {
     let state = await close(by, failed);
     if (state?.phase === 'connected') await tellLost(by.broker, failed.connectionId, state, failed.outcome);
-    if (failed.outcome === 'gone' && mayResume(state))
+    if (failed.outcome === 'gone' && mayResume(state)) {
       state = await by.links.keep(failed.connectionId, keepableOf(failed));
+      by.posts.goOn(failed.connectionId);
+    }
     const next = redirectionOf(state);
     if (next === undefined) return;
     if (failed.outcome === 'gone') return by.posts.follow(failed, next);

@@ -27,8 +27,8 @@ export interface Sender {
 }
 
 /**
- * Gathers the posts of an event, which leave when it has been handled. All packets for one connection leave in as few posts as they fit into, one
- * after another, which keeps their order; connections are served side by side.
+ * Gathers the posts of an event, which leave when it has been handled. All packets for one connection leave in as few
+ * posts as they fit into, one after another, which keeps their order; connections are served side by side.
  */
 export class GatheredPosts {
   readonly #sender: Sender;
@@ -61,6 +61,11 @@ export class GatheredPosts {
     for (const frame of missing)
       for (const { bytes, mustArrive } of unkeptAlone ? frame.unkept : frame.outgoing)
         this.push(to, bytes, mustArrive);
+  }
+
+  /** What is missing there is kept. What is pushed later is posted as well, and kept behind it. */
+  goOn(connectionId: ConnectionId): void {
+    this.#lost.delete(connectionId);
   }
 
   #presentOf(connectionId: ConnectionId): ConnectionId {
