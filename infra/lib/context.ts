@@ -123,6 +123,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     quotas: quotasOf(settings),
     connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
     resumeSeconds: settings.count('resumeSeconds'),
+    cutAfterMs: settings.count('cutAfterMs'),
     alarms: definedOf({
       email: alarmEmail,
       frameMilliseconds: settings.count('alarmFrameMilliseconds'),

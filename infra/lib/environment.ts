@@ -31,6 +31,7 @@ export function sharedEnvironment(
     ...(props.resumeSeconds !== undefined && {
       [VARIABLES.resumeSeconds]: String(props.resumeSeconds),
     }),
+    ...(props.cutAfterMs !== undefined && { [VARIABLES.cutAfterMs]: String(props.cutAfterMs) }),
     ...(quotas !== undefined && { [VARIABLES.quotas]: JSON.stringify(quotas) }),
     ...(props.limits !== undefined && { [VARIABLES.limits]: JSON.stringify(props.limits) }),
   };

@@ -169,6 +169,12 @@ export const SETTINGS = {
     help: 'How long a client that has lost its connection may go on with its session. 0: not at all.',
     preset: '60',
   },
+  cutAfterMs: {
+    kind: 'count',
+    value: 'MILLISECONDS',
+    help: 'How long a session has moved before its first connection is cut, where `probe` says that a cut loses posts.',
+    preset: '0: that is cut first',
+  },
   reservedConcurrency: {
     kind: 'count',
     value: 'COUNT',

@@ -58,6 +58,7 @@ export function functionsOf(environment: Environment, services: Services, option
   const backlog = new QueueBacklog({ client, queueUrl: queueUrl(FAN_OUT), clock, log });
   const cloud: Cloud = composeCloud({
     resumeSeconds: options.resumeSeconds,
+    cutAfterMs: options.cutAfterMs,
     dynamo: options.alterations?.dynamo?.(services.dynamo(environment)) ?? services.dynamo(environment),
     tableName: services.tableName ?? TABLE,
     sessionsTableName: services.tableName ?? SESSIONS_TABLE,

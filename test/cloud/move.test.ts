@@ -116,7 +116,28 @@ describe('a connection that is never cut', () => {
     },
     TIMEOUT_MS,
   );
+
+  it(
+    'so they do where a cut loses posts of the last 100 ms, if it waits longer than that',
+    async () => {
+      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS, cutAfterMs: 200 });
+      await playDensely(97);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'and if it does not wait, messages are missing there',
+    async () => {
+      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS });
+      await expect(playDensely(97)).rejects.toThrow(/to deeply equal/);
+    },
+    TIMEOUT_MS,
+  );
 });
+
+/** Each post is answered 200, and leaves up to 100 ms later, in its order: if its connection is there. */
+const LATE_POSTS = { postOvertaken: 1 };
 
 const NO_FAULTS = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Rates;
 

@@ -231,11 +231,16 @@ function receive(config: Configuration, next: State, message: number) {
 }
 
 /** A later message of the publisher that has come, also by another filter; but a worker's may come after a publisher's. */
-function laterOf({ publishers }: Configuration, message: number, { received }: Client): number | undefined {
+function laterOf(
+  { publishers, cutsLast }: Configuration,
+  message: number,
+  { received }: Client,
+): number | undefined {
   const filters = publishers[publisherOf(message)] ?? '';
   const filterOf = (each: number) => Number(filters[placeOf(each)]);
   for (let later = message + 1; publisherOf(later) === publisherOf(message); later += 1) {
-    const isSameWay = (filterOf(later) === WIDE) === (filterOf(message) === WIDE);
+    const isSameFilter = filterOf(later) === filterOf(message);
+    const isSameWay = cutsLast ? isSameFilter : (filterOf(later) === WIDE) === (filterOf(message) === WIDE);
     if ((received >> later) & 1 && isSameWay) return later;
   }
   return undefined;

@@ -8,6 +8,7 @@ export interface NamedConfiguration {
 export const QUIET: Configuration = {
   publishers: ['', ''],
   moves: false,
+  cutsLast: false,
   crashes: 0,
   losses: 0,
   lossKinds: ['close-frame', 'cut', 'half-open'],
@@ -33,6 +34,20 @@ export const SMALL: readonly NamedConfiguration[] = [
     moves: true,
     publishers: ['20', ''],
     crashes: 1,
+  }),
+  named('a move that cuts last while narrow filters and a worker are published to', {
+    ...{ moves: true, cutsLast: true, publishers: ['01', '02'] },
+  }),
+  named('a move that cuts last and whose handler dies', {
+    ...{ moves: true, cutsLast: true, publishers: ['01', ''], crashes: 1 },
+  }),
+  named('a loss while a session moves that cuts last', {
+    ...{ moves: true, cutsLast: true, publishers: ['0', ''], losses: 1, hasDisconnects: false },
+  }),
+  named('a take-over while a session moves that cuts last', {
+    moves: true,
+    cutsLast: true,
+    hasTakeOver: true,
   }),
   named('a resume while a filter is published to', { publishers: ['00', ''], losses: 1 }),
   named('a resume whose handler dies', { publishers: ['0', ''], losses: 1, crashes: 1 }),

@@ -30,6 +30,7 @@ const HOPS_MAX = 4;
  */
 const ENTRIES = 10;
 const AFTER_ENTRIES = ENTRIES + FILTERS;
+const CUT_LAST = AFTER_ENTRIES + 2;
 
 export function handlerSteps(
   config: Configuration,
@@ -57,8 +58,8 @@ export function handlerSteps(
       true,
     );
   if (handler.step >= ENTRIES && handler.step < AFTER_ENTRIES)
-    return repointStep(filtersOf(config), without, handler, go);
-  if (handler.does === 'move') moveStep(without, state, handler, go);
+    return repointStep(config, without, handler, go);
+  if (handler.does === 'move') moveStep(config, without, state, handler, go);
   else resumeStep(without, state, handler, go);
 }
 
@@ -74,22 +75,27 @@ function end(next: State, handler: Handler, reply: Reply | 'ends') {
 }
 
 function repointStep(
-  filters: readonly number[],
+  config: Configuration,
   without: Without,
-  { from, to, chain, step }: Handler,
+  { does, from, to, chain, step }: Handler,
   go: Go,
 ) {
   const filter = step - ENTRIES;
-  const after = filters.find((each) => each > filter);
+  const after = filtersOf(config).find((each) => each > filter);
   const next = after === undefined ? AFTER_ENTRIES : ENTRIES + after;
   go(`its entry of filter ${filter}`, (state) => {
     repoint(state, filter, without('last-link-only') ? 1 << from : chain, to, without);
-    if (next === AFTER_ENTRIES && without('cut-last')) cut(state, from);
-    return next;
+    return next === AFTER_ENTRIES && does === 'move' && config.cutsLast ? CUT_LAST : next;
   });
 }
 
-function moveStep(without: Without, state: State, { from, to, step }: Handler, go: Go) {
+function moveStep(
+  { cutsLast }: Configuration,
+  without: Without,
+  state: State,
+  { from, to, step }: Handler,
+  go: Go,
+) {
   switch (step) {
     case 0: {
       const found = loadLink(state, from);
@@ -102,7 +108,7 @@ function moveStep(without: Without, state: State, { from, to, step }: Handler, g
       return go(`${from} has moved`, (next) => (moveLink(next, from, to, without) ? 2 : REFUSED));
     case 2:
       return go('takes the state', (next) => {
-        if (saveLink(next, to, without)) return without('cut-last') ? 4 : 3;
+        if (saveLink(next, to, without)) return cutsLast ? 4 : 3;
         cut(next, from);
         detach(next, from);
         return 'ends';
@@ -118,9 +124,15 @@ function moveStep(without: Without, state: State, { from, to, step }: Handler, g
         const isIts = !session.isTakenOver && (session.connection === from || session.connection === to);
         if (isIts) Object.assign(session, { connection: to, last: to });
         if (isIts) return without('entries-before-end') ? AFTER_ENTRIES : ENTRIES;
+        if (cutsLast) cut(next, from);
         endLink(next, to);
         cut(next, to);
         return 'ends';
+      });
+    case CUT_LAST:
+      return go(`cuts ${from}`, (next) => {
+        cut(next, from);
+        return AFTER_ENTRIES;
       });
     default:
       if (without('entries-before-end') && loadLink(state, from) === 'connected')

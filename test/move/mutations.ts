@@ -30,8 +30,8 @@ export const MUTATIONS: readonly NamedMutation[] = [
     ...{ mutation: 'client-closes-old', finds: LOST, config: MOVE },
   },
   {
-    name: 'the old connection is cut after the entries have been written',
-    ...{ mutation: 'cut-last', finds: ORDER, config: MOVE },
+    name: 'a client that cuts last hands over at once what the new connection brings',
+    ...{ mutation: 'no-hold', finds: ORDER, config: { ...MOVE, cutsLast: true, publishers: ['00', ''] } },
   },
   {
     name: 'the entries are written before the old connection ends',

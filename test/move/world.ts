@@ -14,6 +14,8 @@ export interface Configuration {
   readonly publishers: readonly [string, string];
   /** The client asks to be moved. */
   readonly moves: boolean;
+  /** The old connection is cut when the entries have been written (`cutAfterMs`): each filter has an order of its own. */
+  readonly cutsLast: boolean;
   /** Times that the handler of a move or of a resume dies. */
   readonly crashes: number;
   /** Connections that end by themselves. */
@@ -42,7 +44,6 @@ export type Mutation =
   | 'no-follow'
   | 'no-hold'
   | 'client-closes-old'
-  | 'cut-last'
   | 'pushes-before-reply'
   | 'open-buffer'
   | 'blind-entries'

@@ -16,6 +16,9 @@ export const RESUME_SECONDS = 60;
 /** The most that it may be given: a tombstone in memory, which keeps what comes meanwhile, stands for five minutes. */
 export const RESUME_SECONDS_MAX = 240;
 
+/** The frame of a move is repeated after 1.5 s. */
+export const CUT_AFTER_MS_MAX = 1_000;
+
 /**
  * The will of a connection that was cut at that age waits so long: its client comes back at once, unless it is one of
  * many that share the new connections a second of the account.

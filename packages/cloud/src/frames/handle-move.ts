@@ -19,12 +19,14 @@ export type Connected = Extract<LinkState, { phase: 'connected' }>;
  *     4. The session, its will, its record and its subscriptions: they belong to N.
  *     5. The reply. The client, which has held what came on N until O closed, goes on.
  *
- * At any moment one socket takes posts, so messages keep their order. The client repeats its frame where no reply comes,
+ * At any moment one socket takes posts, so messages keep their order. With `cutAfterMs` the third step comes last, and
+ * messages keep it within each subscription: another one may carry N already. The client repeats its frame where no reply comes,
  * and each step can be repeated. A client that is gone meanwhile leaves a session that is lost with N.
  */
 export async function handleMove(handled: HandledFrame, ticket: Ticket | undefined): Promise<ProxyResult> {
   const { environment, outbox, link } = handled;
   const { links, broker, poster } = outbox;
+  const { cutAfterMs } = environment;
   const before = ticket && (await stateToMove(handled, ticket));
   if (ticket === undefined || before === undefined) return refuse(handled, 'unknown');
   if (hasMoreToSend(before)) return refuse(handled, 'later');
@@ -45,9 +47,14 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
     ticket: hashOf(next),
   };
   if (!(await links.adopt(link.id, link.state))) return await lose(handled, from, before);
-  await poster.delete(from);
-  if (!(await broker.takeSession(link, from, mayHaveOtherRules))) return await endLink(handled);
-  await outbox.commit();
+  if (cutAfterMs === 0) await poster.delete(from);
+  const isTaken = await broker.takeSession(link, from, mayHaveOtherRules);
+  if (isTaken) await outbox.commit();
+  if (cutAfterMs > 0) {
+    await environment.sleep(cutAfterMs);
+    await poster.delete(from);
+  }
+  if (!isTaken) return await endLink(handled);
   // A $disconnect that came before the session was this connection's has found nothing to end.
   if ((await links.load(link.id))?.phase === 'closed') return await lose(handled, link.id, link.state);
   environment.log.debug('moved', { connectionId: link.id, from, clientId: connection.session.clientId });

@@ -1,3 +1,4 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Clock, LinkStore, Log, MessageClock } from '@apus/broker';
 import { DEFAULT_TENANT } from '@apus/identity';
 import type { CloudBans, Environment, MakeBroker } from '../environment.ts';
@@ -44,6 +45,10 @@ export interface HandlerOptions {
   readonly connectionSeconds?: number | undefined;
   /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
   readonly resumeSeconds?: number | undefined;
+  /** How long a session has moved before its first connection is cut; 0: that is cut first. @default 0 */
+  readonly cutAfterMs?: number | undefined;
+  /** @default a timer of this process */
+  readonly sleep?: (ms: number) => Promise<void>;
   /** The queue of the workers that serve wide filters. */
   readonly fanOut?: FanOutQueue;
   /** @default any number of frames */
@@ -86,6 +91,9 @@ export function createEnvironment(options: HandlerOptions): Environment {
     defaultTenant = DEFAULT_TENANT,
     connectionSeconds = CONNECTION_SECONDS_MAX,
     resumeSeconds = RESUME_SECONDS,
+    cutAfterMs = 0,
+    sleep = sleepFor,
   } = options;
-  return { ...options, meter, maximumPacketSize, defaultTenant, connectionSeconds, resumeSeconds };
+  const moves = { connectionSeconds, resumeSeconds, cutAfterMs, sleep };
+  return { ...options, meter, maximumPacketSize, defaultTenant, ...moves };
 }

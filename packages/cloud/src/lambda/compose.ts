@@ -59,6 +59,8 @@ export interface CloudOptions {
   readonly connectionSeconds?: number;
   /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
   readonly resumeSeconds?: number | undefined;
+  /** How long a session has moved before its first connection is cut; 0: that is cut first. @default 0 */
+  readonly cutAfterMs?: number | undefined;
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;
@@ -164,6 +166,8 @@ export function composeCloud(options: CloudOptions): Cloud {
     connectDeadline,
     connectionSeconds: options.connectionSeconds,
     resumeSeconds: options.resumeSeconds,
+    cutAfterMs: options.cutAfterMs,
+    sleep,
     frameQuota: shared && messages && new SharedFrameQuota(shared, messages),
     allowedOrigins,
     bans: stores.bans,

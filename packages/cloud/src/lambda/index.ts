@@ -15,7 +15,7 @@ export {
   type OperatorBan,
   type OperatorOptions,
 } from '../operator/create-operator.ts';
-export { RESUME_SECONDS_MAX } from '../options.ts';
+export { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 export * from '../publish/index.ts';
 export { createSweep, type SweepReport } from '../sweep/sweep.ts';
 export { createTimerHandler } from '../timers/handler.ts';

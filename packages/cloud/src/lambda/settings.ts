@@ -10,7 +10,7 @@ import {
 import { isTenant } from '@apus/identity';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
-import { RESUME_SECONDS_MAX } from '../options.ts';
+import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The streams of a deployment, and the table of their history. */
@@ -46,15 +46,20 @@ export function numberOr<T>(variables: Variables, name: string, fallback: T): nu
   return number;
 }
 
-/** Undefined where the variable is not set. */
-export function resumeSecondsOf(variables: Variables): number | undefined {
-  const value = variables[VARIABLES.resumeSeconds];
+/** How sessions move and are resumed. Undefined where the variable is not set. */
+export function movesOf(variables: Variables) {
+  return {
+    resumeSeconds: countUpTo(RESUME_SECONDS_MAX, variables, VARIABLES.resumeSeconds),
+    cutAfterMs: countUpTo(CUT_AFTER_MS_MAX, variables, VARIABLES.cutAfterMs),
+  };
+}
+
+function countUpTo(most: number, variables: Variables, name: string): number | undefined {
+  const value = variables[name];
   if (value === undefined || value === '') return undefined;
-  const seconds = Number(value);
-  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= RESUME_SECONDS_MAX) return seconds;
-  throw new Error(
-    `the environment variable ${VARIABLES.resumeSeconds} is ${value}: it has to be from 0 to ${RESUME_SECONDS_MAX}`,
-  );
+  const count = Number(value);
+  if (Number.isInteger(count) && count >= 0 && count <= most) return count;
+  throw new Error(`the environment variable ${name} is ${value}: it has to be from 0 to ${most}`);
 }
 
 /** The quotas of the gateway door, with those of the deployment in their place. */

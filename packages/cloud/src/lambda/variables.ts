@@ -27,6 +27,8 @@ export const VARIABLES = {
   connectTimeoutSeconds: 'APUS_CONNECT_TIMEOUT_SECONDS',
   /** Seconds that a client which has lost its connection may take to go on with its session. 0: it may not. */
   resumeSeconds: 'APUS_RESUME_SECONDS',
+  /** Milliseconds from the move of a session to the cut of its first connection. 0 or not set: that is cut first. */
+  cutAfterMs: 'APUS_CUT_AFTER_MS',
   /** JSON of the quotas that differ from the defaults, by scope: `{"identity": {"framesPerSecondMax": 50}}`. */
   quotas: 'APUS_QUOTAS',
   /** Posts a second that one worker may make. */
