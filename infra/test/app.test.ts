@@ -40,6 +40,8 @@ describe('the app', () => {
       identityFramesPerSecondMax: 20,
       tenantFramesPerSecondMax: '200',
       connectTimeoutSeconds: '60',
+      resumeSeconds: '90',
+      cutAfterMs: 500,
       alarmEmail: 'ops@example.com',
       dashboard: 'false',
       retainData: false,
@@ -67,6 +69,8 @@ describe('the app', () => {
         Variables: Match.objectLike({
           APUS_ALLOWED_ORIGINS: 'https://app.example.com,https://b.example.com',
           APUS_CONNECT_TIMEOUT_SECONDS: '60',
+          APUS_RESUME_SECONDS: '90',
+          APUS_CUT_AFTER_MS: '500',
           APUS_LOG_LEVEL: 'info',
           APUS_IDENTITY:
             '{"authenticators":[{"jwt":{"jwksUrl":"https://id.example.com/keys","issuer":"https://id.example.com","audience":"mqtt","defaultRules":{"publish":["chat/%u","presence/%u"],"subscribe":["chat/#"]}}}]}',

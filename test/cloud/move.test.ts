@@ -120,7 +120,12 @@ describe('a connection that is never cut', () => {
   it(
     'so they do where a cut loses posts of the last 100 ms, if it waits longer than that',
     async () => {
-      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS, cutAfterMs: 200 });
+      await start({
+        connectionSeconds: () => 1,
+        inlineSubscribersMax: 2,
+        faults: LATE_POSTS,
+        cutAfterMs: 200,
+      });
       await playDensely(97);
     },
     TIMEOUT_MS,

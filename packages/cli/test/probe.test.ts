@@ -34,6 +34,7 @@ describe('on the gateway door of this machine', () => {
     ['post-order', 'posts came in their order'],
     ['empty-reply', 'none of 20 was sent'],
     ['overlap', 'none of 10 clients'],
+    ['cut', '360 of 360 posts beside 20 cuts came in their order'],
     ['redeployment', '5 connections stayed open for 60 s'],
   ])('%s passes', async (name, seen) => {
     const node = await doorsForTest({ gatewayPort: 0 });
@@ -62,6 +63,8 @@ describe('a deviation is reported', () => {
   it.each<[string, Faults, string]>([
     ['post-order', { swapsPosts: true }, '100 of 200 posts came behind one that was sent after them.'],
     ['post-order', { losesPosts: true }, '100 of 200 posts have not arrived.'],
+    ['cut', { postsAtCut: 'lost' }, 'of 360 posts beside 20 cuts have not arrived: set --cut-after-ms.'],
+    ['cut', { postsAtCut: 'late' }, 'of 360 posts beside 20 cuts came behind one that was sent after them.'],
     ['empty-reply', { sendsEmptyReplies: true }, '20 of 20 came as empty messages'],
     ['overlap', { overlaps: true }, '10 of 10 clients that had said DISCONNECT left a will.'],
     [

@@ -15,7 +15,7 @@ export {
   isLoopbackOrigin,
   LOOPBACK_ORIGINS,
 } from './handshake/allowed-origins.ts';
-export { SUBPROTOCOL } from './handshake/subprotocol.ts';
+export { SUBPROTOCOL, SUBPROTOCOL_WITH_OFFER } from './handshake/subprotocol.ts';
 export type { RequestSender } from './http/client.ts';
 export type { AwsCredentials } from './http/sigv4.ts';
 export type { HttpOutcome } from './http/socket.ts';

@@ -1,3 +1,4 @@
+import { cut } from './cut.ts';
 import { emptyReply } from './empty-reply.ts';
 import { idlePing, redeployment, skipped } from './hold.ts';
 import type { Finding, ProbeContext, ProbeItem } from './item.ts';
@@ -12,6 +13,7 @@ export const PROBE_ITEMS: readonly ProbeItem[] = [
   largePosts,
   emptyReply,
   overlap,
+  cut,
   redeployment,
   idlePing,
 ];

@@ -18,7 +18,9 @@ export const overlap: ProbeItem = {
       await watcher.subscribe(topic);
       const will = { topic, payload: Buffer.from('lost'), qos: 1 as const, retain: false, properties: {} };
       const clients = await Promise.all(
-        Array.from({ length: CLIENTS }, (_, index) => ProbeClient.connect(context, `leaves-${index}`, will)),
+        Array.from({ length: CLIENTS }, (_, index) =>
+          ProbeClient.connect(context, `leaves-${index}`, { will }),
+        ),
       );
       for (const client of clients) client.leaveAtOnce();
       await until(() => watcher.published.length >= CLIENTS, WAIT_MS, context.sleep);

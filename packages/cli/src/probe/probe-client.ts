@@ -1,9 +1,11 @@
 import { text } from 'node:stream/consumers';
-import { SUBPROTOCOL } from '@apus/cloud';
+import { SUBPROTOCOL, SUBPROTOCOL_WITH_OFFER } from '@apus/cloud';
 import { encodePacket, type Packet, PacketDecoder, type PublishPacket, type Will } from '@apus/mqtt';
 import { WebSocket } from 'ws';
 import { shownUrl } from '../shown-url.ts';
 import { readServerFrame, type ServerFrame } from './server-frame.ts';
+
+const SUBPROTOCOLS = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL];
 
 /** An answer that takes longer than the transport would wait is none. */
 const REPLY_MS_MAX = 8_000;
@@ -43,6 +45,8 @@ export class ProbeClient {
   #reply: Extract<ServerFrame, { kind: 'reply' }> | undefined;
   readonly #parts: Buffer[] = [];
   #packetId = 0;
+  /** What a reply has said of a move. */
+  #move: string | undefined;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -56,25 +60,53 @@ export class ProbeClient {
   }
 
   /** A WebSocket, and a session on it that ends with it. @throws {ProbeError} when it is refused */
-  static async connect(target: ProbeTarget, suffix: string, will?: Will): Promise<ProbeClient> {
+  static async connect(
+    target: ProbeTarget,
+    suffix: string,
+    { will, offers }: { readonly will?: Will; readonly offers?: 'move' } = {},
+  ): Promise<ProbeClient> {
     const client = new ProbeClient(await openSocket(target));
-    const [connack] = await client.exchange({
-      type: 'connect',
-      protocolVersion: 5,
-      cleanStart: true,
-      keepAliveSeconds: 600,
-      clientId: `${target.name}-${suffix}`,
-      properties: {},
-      ...(will !== undefined && { will }),
-    });
+    const frame = frameOf([
+      {
+        type: 'connect',
+        protocolVersion: 5,
+        cleanStart: true,
+        keepAliveSeconds: 600,
+        clientId: `${target.name}-${suffix}`,
+        properties: {},
+        ...(will !== undefined && { will }),
+      },
+    ]);
+    const [connack] = await client.#ask(offers === undefined ? frame : `(${offers})${frame}`);
     if (connack?.type === 'connack' && connack.reasonCode === 0) return client;
     const code = connack?.type === 'connack' ? `0x${connack.reasonCode.toString(16)}` : 'no CONNACK';
     throw new ProbeError(`The broker refuses the client (${code}).`);
   }
 
+  /**
+   * Its session goes on over a new connection, and the server ends this one (docs/text-frames.md, section 12).
+   *
+   * @throws {ProbeError} when that is refused
+   */
+  async move(target: ProbeTarget): Promise<ProbeClient> {
+    const [ticket] = this.#move?.split(',') ?? [];
+    if (ticket === undefined) throw new ProbeError('The deployment does not move sessions.');
+    const next = new ProbeClient(await openSocket(target));
+    await next.#ask(`~${ticket}`);
+    if (next.#move === undefined || next.#move.startsWith('!'))
+      throw new ProbeError(
+        `The deployment refuses to move a session: ${next.#move?.slice(1) ?? 'no ticket'}.`,
+      );
+    return next;
+  }
+
   /** Sends a frame of these packets and returns the packets of its reply. @throws {ProbeError} without a reply */
   async exchange(...packets: Packet[]): Promise<readonly Packet[]> {
-    this.send(packets, '');
+    return await this.#ask(frameOf(packets));
+  }
+
+  async #ask(frame: string): Promise<readonly Packet[]> {
+    this.#socket.send(frame);
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise<readonly Packet[]>((resolve, reject) => {
@@ -92,8 +124,7 @@ export class ProbeClient {
 
   /** A frame; with the marker `,` it wants no reply. */
   send(packets: readonly Packet[], marker: '' | ','): void {
-    const bytes = Buffer.concat(packets.map((packet) => encodePacket(packet, 5)));
-    this.#socket.send(`${marker}${bytes.toString('base64')}`);
+    this.#socket.send(`${marker}${frameOf(packets)}`);
   }
 
   /** @throws {ProbeError} when the token does not allow it */
@@ -167,6 +198,7 @@ export class ProbeClient {
   #answer(): void {
     if (this.#reply === undefined || this.#parts.length < this.#reply.parts) return;
     const bytes = Buffer.concat([this.#reply.bytes, ...this.#parts.splice(0)]);
+    this.#move = this.#reply.move ?? this.#move;
     this.#reply = undefined;
     this.#waiting?.resolve(this.#packetsOf(bytes));
   }
@@ -183,10 +215,14 @@ export class ProbeClient {
   }
 }
 
+function frameOf(packets: readonly Packet[]): string {
+  return Buffer.concat(packets.map((packet) => encodePacket(packet, 5))).toString('base64');
+}
+
 async function openSocket({ url, token }: ProbeTarget): Promise<WebSocket> {
   const address = new URL(url);
   if (token !== undefined) address.searchParams.set('token', token);
-  const socket = new WebSocket(address, [SUBPROTOCOL], { handshakeTimeout: HANDSHAKE_MS_MAX });
+  const socket = new WebSocket(address, SUBPROTOCOLS, { handshakeTimeout: HANDSHAKE_MS_MAX });
   await new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve());
     socket.once('error', (error) =>

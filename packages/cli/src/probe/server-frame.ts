@@ -5,6 +5,8 @@ export type ServerFrame =
       readonly bytes: Buffer;
       /** Frames of their own that belong behind it, and may come before it. */
       readonly parts: number;
+      /** What it says of a move: a ticket with seconds, or `!` and why there is none. */
+      readonly move: string | undefined;
     }
   | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }
   /** The gateway's own JSON, where a function has failed. */
@@ -13,15 +15,15 @@ export type ServerFrame =
   | { readonly kind: 'empty' }
   | { readonly kind: 'unknown'; readonly text: string };
 
-const HEADER = /(?:@[0-9a-z]{13})?(?:![0-9]{1,4})?(?:\*([1-9][0-9]?))?([:;])/;
+const HEADER = /(?:\([a-z,]*\))?(?:@[0-9a-z]{13})?(?:![0-9]{1,4})?(?:\*([1-9][0-9]?))?(?:~([^:;]+))?([:;])/;
 const FRAME = new RegExp(`^(?:${HEADER.source}|(&))?([A-Za-z0-9+/]*={0,2})$`);
 
 export function readServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'empty' };
   if (text.startsWith('{')) return { kind: 'error', text };
-  const [, parts = '0', reply, part, base64] = FRAME.exec(text) ?? [];
+  const [, parts = '0', move, reply, part, base64] = FRAME.exec(text) ?? [];
   if (base64 === undefined) return { kind: 'unknown', text };
   const bytes = Buffer.from(base64, 'base64');
-  if (reply !== undefined) return { kind: 'reply', bytes, parts: Number(parts) };
+  if (reply !== undefined) return { kind: 'reply', bytes, parts: Number(parts), move };
   return { kind: part === undefined ? 'push' : 'part', bytes };
 }

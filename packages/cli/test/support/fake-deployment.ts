@@ -17,16 +17,28 @@ export interface Faults {
   readonly refusesSubscriptions?: boolean;
   /** Connections are cut when they ping. */
   readonly cutsAtPing?: boolean;
+  /** The first post after a move is lost, or comes when some more have. */
+  readonly postsAtCut?: 'lost' | 'late';
   /** No fault: what a reply holds comes in a part, in turns before its frame and behind it. */
   readonly repliesInParts?: boolean;
 }
 
 interface Client {
-  readonly socket: WebSocket;
+  socket: WebSocket;
+  /** Its session has just moved. */
+  hasMoved?: boolean;
+  ticket?: string | undefined;
+  late?: { readonly posts: readonly string[]; after: number } | undefined;
   isConnected?: boolean;
   filter?: string;
   will?: Will | undefined;
 }
+
+/** The one that moves, and the seconds until its connection is cut. */
+const TICKET = 'ticket,7200';
+
+/** A post that is late comes behind so many: of three publishers one has published again by then. */
+const LATE_POSTS = 4;
 
 /** As little of the gateway door as the probe talks to, with its faults. */
 export async function startFakeDeployment(faults: Faults = {}): Promise<string> {
@@ -38,11 +50,16 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
   const clients = new Set<Client>();
   const held: string[] = [];
   server.on('connection', (socket) => {
-    const client: Client = { socket };
+    let client: Client = { socket };
     clients.add(client);
-    socket.on('message', (data) => handle(client, String(data)));
+    socket.on('message', (data) => {
+      const text = String(data);
+      if (text.startsWith('~')) client = move(client, text.slice(1));
+      else handle(client, text);
+    });
     socket.on('ping', () => faults.cutsAtPing && socket.close(1001, 'Going away'));
     socket.on('close', () => {
+      if (client.socket !== socket) return;
       clients.delete(client);
       const { will } = client;
       if (will !== undefined) deliver(will.topic, will.payload);
@@ -54,20 +71,36 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     server.close();
   });
 
-  function handle(client: Client, text: string): void {
+  /** The session of the client that bears this ticket goes on over the connection of another. */
+  function move(fresh: Client, ticket: string): Client {
+    const moved = [...clients].find((each) => each.ticket === ticket);
+    if (moved === undefined) throw new Error(`there is no ticket ${ticket}`);
+    clients.delete(fresh);
+    moved.socket.close(1000);
+    Object.assign(moved, { socket: fresh.socket, hasMoved: true });
+    moved.socket.send(`~${TICKET}:`);
+    return moved;
+  }
+
+  function handle(client: Client, frame: string): void {
+    const offer = frame.startsWith('(move)') ? '(move)' : '';
+    const text = frame.slice(offer.length);
+    if (offer !== '') [client.ticket] = TICKET.split(',');
     const wantsReply = !text.startsWith(',');
     const version = client.isConnected === true ? { protocolVersion: 5 as const } : {};
     const decoder = new PacketDecoder({ role: 'server', maximumPacketSize: 131_072, ...version });
     const bytes = Buffer.from(wantsReply ? text : text.slice(1), 'base64');
     const replies = decoder.push(bytes).flatMap((each) => ('type' in each ? answer(client, each) : []));
-    if (wantsReply) reply(client, Buffer.concat(replies).toString('base64'));
+    if (wantsReply) reply(client, Buffer.concat(replies).toString('base64'), offer);
     else if (faults.sendsEmptyReplies) client.socket.send('');
   }
 
   let repliesSent = 0;
-  function reply({ socket }: Client, base64: string): void {
+  function reply({ socket }: Client, base64: string, agreed: string): void {
     repliesSent += 1;
-    const frames = faults.repliesInParts && base64 !== '' ? [`&${base64}`, '*1:'] : [`:${base64}`];
+    const moves = agreed === '' ? '' : `~${TICKET}`;
+    const isInParts = faults.repliesInParts === true && base64 !== '';
+    const frames = isInParts ? [`&${base64}`, `${agreed}*1${moves}:`] : [`${agreed}${moves}:${base64}`];
     for (const frame of repliesSent % 2 === 0 ? frames : frames.reverse()) socket.send(frame);
   }
 
@@ -114,8 +147,19 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     const text = Buffer.from(packet).toString('base64');
     const posts =
       faults.losesPosts && held.push(text) % 2 === 0 ? [] : faults.swapsPosts ? swapped(text) : [text];
-    for (const { socket, filter } of clients)
-      if (filter === topic) for (const post of posts) socket.send(post);
+    for (const client of clients) {
+      if (client.filter !== topic) continue;
+      const isAtCut = faults.postsAtCut !== undefined && client.hasMoved === true;
+      client.hasMoved = false;
+      if (isAtCut) client.late = faults.postsAtCut === 'late' ? { posts, after: LATE_POSTS } : undefined;
+      else for (const post of [...posts, ...lateOf(client)]) client.socket.send(post);
+    }
+  }
+
+  function lateOf({ late }: Client): readonly string[] {
+    if (late === undefined) return [];
+    late.after -= 1;
+    return late.after === 0 ? late.posts : [];
   }
 
   function swapped(text: string): string[] {
