@@ -3,6 +3,7 @@ import type { Mutation } from './mutations/mutation.ts';
 import { OF_EXACTLY_ONCE } from './mutations/of-exactly-once.ts';
 import { OF_FAN_OUT } from './mutations/of-fan-out.ts';
 import { OF_MATCHING } from './mutations/of-matching.ts';
+import { OF_MOVES } from './mutations/of-moves.ts';
 import { OF_QUEUES } from './mutations/of-queues.ts';
 import { OF_SESSIONS } from './mutations/of-sessions.ts';
 import { OF_TRANSPORT } from './mutations/of-transport.ts';
@@ -14,6 +15,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_MATCHING,
   ...OF_FAN_OUT,
   ...OF_TRANSPORT,
+  ...OF_MOVES,
   ...OF_QUEUES,
   ...OF_EXACTLY_ONCE,
 ];

@@ -1,4 +1,4 @@
-import { STATE_FILTERS, type Step, type Topic } from '../steps.ts';
+import { type End, STATE_FILTERS, type Step, type Topic } from '../steps.ts';
 
 const PUBLISHERS = 3;
 
@@ -109,13 +109,17 @@ export const volleys = (options: {
 };
 
 /** Subscribers lose their connections, and are back in a moment. */
-export const returns = (everyMs: number, durationMs: number): readonly Step[] =>
+export const returns = (
+  everyMs: number,
+  durationMs: number,
+  hows: readonly End[] = ['cut', 'vanish'],
+): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [
     {
       kind: 'end',
       atMs: (index + 1) * everyMs,
       client: PUBLISHERS + (index % 4),
-      how: index % 2 === 0 ? 'cut' : 'vanish',
+      how: hows[index % hows.length] ?? 'cut',
       awayMs: 100,
     },
   ]);

@@ -1,0 +1,82 @@
+import { vi } from 'vitest';
+import { Mover } from '../../../packages/client/src/mover.ts';
+import { GatheredPosts } from '../../../packages/cloud/src/posts/gathered-posts.ts';
+import type { End } from '../steps.ts';
+import { bursts, inOrder, returns } from './directed-steps.ts';
+import { ALL_INLINE, type Mutation, slowly, storesAs, UNBROKEN } from './mutation.ts';
+
+/** Handlers take their time, so that a move comes between what a publisher has matched and its post. */
+const moving = {
+  steps: bursts({ topic: 'news', qos: 1, messages: 1, everyMs: 60, durationMs: 9_000 }),
+  durationMs: 10_000,
+  inlineSubscribersMax: ALL_INLINE,
+  store: slowly(30),
+  rates: UNBROKEN,
+} as const;
+
+const burst = (topic: 'news' | 'state') =>
+  bursts({ topic, qos: 1, messages: 2, everyMs: 150, durationMs: 3_000 });
+
+/** Subscribers are away, or so it seems, while frames come that post more than once. */
+const away = (...hows: readonly End[]) =>
+  ({
+    steps: inOrder(burst('news'), burst('state'), burst('news'), returns(400, 3_000, hows)),
+    durationMs: 4_000,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { ...UNBROKEN, 'no-disconnect': 0.5 },
+  }) as const;
+
+/** Sessions that move, and sessions that are resumed. */
+export const OF_MOVES: readonly Mutation[] = [
+  {
+    name: 'a post does not follow a session that has moved',
+    install: () => {
+      vi.spyOn(GatheredPosts.prototype, 'follow').mockImplementation(() => {});
+    },
+    ...moving,
+    finds: ['gap', 'lost', 'stuck', 'order', 'doubled'],
+  },
+  {
+    name: 'nothing is kept for a client that is away, nor noted to be missing',
+    alterations: {
+      cloud: storesAs(({ links }) => {
+        links.keep = async () => undefined;
+      }),
+    },
+    ...away('closed-by-gateway'),
+    finds: ['gap'],
+  },
+  {
+    name: 'of a frame only the first post is kept for a client that is away',
+    install: () => {
+      vi.spyOn(GatheredPosts.prototype, 'goOn').mockImplementation(() => {});
+    },
+    ...away('closed-by-gateway'),
+    finds: ['gap'],
+  },
+  {
+    name: 'a resume does not say that messages are missing',
+    alterations: {
+      cloud: storesAs(({ links }) => {
+        const resume = links.resume.bind(links);
+        links.resume = async (from, to) => {
+          const kept = await resume(from, to);
+          return kept && { ...kept, hasMissed: false };
+        };
+      }),
+    },
+    ...away('closed-by-gateway'),
+    finds: ['gap'],
+  },
+  {
+    name: 'the client takes every loss for a close behind all messages',
+    install: () => {
+      const { resume } = Mover.prototype;
+      vi.spyOn(Mover.prototype, 'resume').mockImplementation(function (this: Mover) {
+        return resume.call(this, true);
+      });
+    },
+    ...away('cut', 'vanish'),
+    finds: ['gap'],
+  },
+];
