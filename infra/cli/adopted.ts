@@ -19,6 +19,12 @@ import { findStack, isOurs, resourcesOf } from './stack-state.ts';
 /** As `createTable` in lib/table.ts makes them. */
 const KEYS = 'p HASH, s RANGE';
 
+/** The deployment that adopts. */
+interface Wanted {
+  readonly region: string;
+  readonly encryptionKeyArn: string | undefined;
+}
+
 type Client = Pick<DynamoDBClient, 'send'>;
 
 /**
@@ -29,10 +35,16 @@ type Client = Pick<DynamoDBClient, 'send'>;
 export async function requireAdoptable(
   client: Client,
   { tableName, sessionsTableName }: AdoptedTables,
-  region: string,
+  { region, encryptionKeyArn }: Wanted,
 ): Promise<void> {
-  await requireTable(client, '--adopt-table', tableName, TABLE_TAG.messages, region);
-  await requireTable(client, '--adopt-sessions-table', sessionsTableName, TABLE_TAG.sessions, region);
+  const tables = [
+    ['--adopt-table', tableName, TABLE_TAG.messages],
+    ['--adopt-sessions-table', sessionsTableName, TABLE_TAG.sessions],
+  ] as const;
+  for (const [flag, name, holds] of tables) {
+    const table = await requireTable(client, flag, name, holds, region);
+    requireKey(flag, table, encryptionKeyArn);
+  }
 }
 
 async function requireTable(
@@ -41,7 +53,7 @@ async function requireTable(
   name: string,
   holds: string,
   region: string,
-): Promise<void> {
+): Promise<TableDescription> {
   const table = await describe(client, name);
   if (table === undefined) throw new CommandError(`${flag}: there is no table ${name} in ${region}.`);
   const keys = table.KeySchema?.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');
@@ -50,11 +62,23 @@ async function requireTable(
   }
   const { Tags = [] } = await client.send(new ListTagsOfResourceCommand({ ResourceArn: table.TableArn }));
   const held = Tags.find(({ Key }) => Key === TABLE_TAG.key)?.Value;
-  if (held === holds) return;
+  if (held === holds) return table;
   const tag = `--tags Key=${TABLE_TAG.key},Value=${holds}`;
   const advice = `If it is the right one (one that was restored from a backup has no tags): aws dynamodb tag-resource --region ${region} --resource-arn ${table.TableArn} ${tag}`;
   const found = held === undefined ? `has no tag ${TABLE_TAG.key}` : `holds ${held} (tag ${TABLE_TAG.key})`;
   throw new CommandError(`${flag}: the table ${name} ${found}, and ${holds} are expected. ${advice}`);
+}
+
+/** Functions that may not use the key of a table can neither read nor write it. */
+function requireKey(
+  flag: string,
+  { TableName, SSEDescription: { KMSMasterKeyArn: keyArn } = {} }: TableDescription,
+  given: string | undefined,
+): void {
+  if (keyArn === undefined || keyArn === given) return;
+  throw new CommandError(
+    `${flag}: the table ${TableName} is encrypted with a key that the functions have to use as well: --encryption-key-arn ${keyArn}`,
+  );
 }
 
 async function describe(client: Client, name: string): Promise<TableDescription | undefined> {

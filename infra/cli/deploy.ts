@@ -55,7 +55,10 @@ async function deploy(args: readonly string[]): Promise<void> {
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
   await requireTablesToUse(client, stackName, adopted);
-  if (adopted !== undefined) await requireAdoptable(new DynamoDBClient({ region }), adopted, region);
+  if (adopted !== undefined) {
+    const encryptionKeyArn = settings.text('encryptionKeyArn');
+    await requireAdoptable(new DynamoDBClient({ region }), adopted, { region, encryptionKeyArn });
+  }
   await bootstrap(client, account);
   const outputs = await deployStack(flags, account, stackName);
   remember(flags, region);

@@ -8,6 +8,7 @@ const ADOPTING: readonly (readonly [string, SettingName])[] = [
   [OUTPUTS.sessionsTableName, 'adoptSessionsTable'],
   [OUTPUTS.tokenSecretArn, 'tokenSecretArn'],
   [OUTPUTS.publishKeysArn, 'publishKeysSecretArn'],
+  [OUTPUTS.encryptionKeyArn, 'encryptionKeyArn'],
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { AccessLogFormat, CfnAccount } from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -28,10 +29,11 @@ export interface AccessLogs {
   readonly format: AccessLogFormat;
 }
 
-export function createAccessLogs(scope: Construct, props: AccessLogProps): AccessLogs {
+export function createAccessLogs(scope: Construct, props: AccessLogProps, key: IKey | undefined): AccessLogs {
   const logGroup = new LogGroup(scope, 'AccessLogs', {
     retention: props.retention ?? RetentionDays.ONE_WEEK,
     removalPolicy: RemovalPolicy.DESTROY,
+    ...(key !== undefined && { encryptionKey: key }),
   });
   if (props.setAccountRole ?? true) setAccountRole(scope);
   return { logGroup, format: FORMAT };

@@ -9,6 +9,14 @@ export function acknowledge(construct: IConstruct, id: string, reason: string): 
   Validations.of(construct).acknowledge({ id, reason });
 }
 
+/** Packs of cdk-nag that have many rules in common. */
+const COMPLIANCE_PACKS = ['NIST.800.53.R5', 'HIPAA.Security', 'PCI.DSS.321'];
+
+/** A rule that packs for compliance share, as `LambdaDLQ`. */
+export function acknowledgeRule(construct: IConstruct, rule: string, reason: string): void {
+  for (const pack of COMPLIANCE_PACKS) acknowledge(construct, `${pack}-${rule}`, reason);
+}
+
 /** A wildcard in the resource of a policy, which cdk-nag wants named one by one. */
 export function acknowledgeWildcard(construct: IConstruct, resourceArn: string, reason: string): void {
   const found = textOf(Stack.of(construct).resolve(resourceArn));

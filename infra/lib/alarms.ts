@@ -1,5 +1,6 @@
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -40,8 +41,12 @@ export function anchorOf(id: string): string {
 }
 
 /** The topic that alarms tell: the owner's, or one of the construct's. */
-export function createAlarmTopic(scope: Construct, { topic, email }: AlarmProps): ITopic {
-  const told = topic ?? createTopic(scope, 'AlarmTopic', 'Apus: alarms');
+export function createAlarmTopic(
+  scope: Construct,
+  { topic, email }: AlarmProps,
+  key: IKey | undefined,
+): ITopic {
+  const told = topic ?? createTopic(scope, 'AlarmTopic', 'Apus: alarms', key);
   if (email !== undefined) told.addSubscription(new EmailSubscription(email));
   return told;
 }

@@ -8,6 +8,7 @@ import {
 import { WebSocketIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Arn, ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -25,6 +26,7 @@ export interface StageProps {
   readonly throttle: ThrottleProps;
   readonly accessLogs: AccessLogProps | undefined;
   readonly domain: DomainProps | undefined;
+  readonly logKey: IKey | undefined;
 }
 
 /** The WebSocket API, before anything answers for it: the functions have to know its address. */
@@ -93,8 +95,8 @@ export class GatewayApi {
     return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 
-  createStage({ throttle, accessLogs, domain }: StageProps): GatewayStage {
-    return new GatewayStage(this.#scope, this.api, { throttle, accessLogs, domain });
+  createStage(props: StageProps): GatewayStage {
+    return new GatewayStage(this.#scope, this.api, props);
   }
 
   /** Grants posts to the connections of this API's stage, and of no other. */
@@ -131,7 +133,7 @@ export class GatewayStage {
   /** The target for the DNS record of a custom domain; undefined without one. */
   readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain }: StageProps) {
+  constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain, logKey }: StageProps) {
     this.framesPerSecond = throttle.framesPerSecond ?? FRAMES_PER_SECOND;
     this.burstFrames = throttle.burstFrames ?? this.framesPerSecond * 2;
     const domainName = domain === undefined ? undefined : createDomain(scope, domain);
@@ -140,7 +142,7 @@ export class GatewayStage {
       stageName: STAGE_NAME,
       autoDeploy: true,
       throttle: { rateLimit: this.framesPerSecond, burstLimit: this.burstFrames },
-      ...(accessLogs !== undefined && { accessLogSettings: accessLogSettings(scope, accessLogs) }),
+      ...(accessLogs !== undefined && { accessLogSettings: accessLogSettings(scope, accessLogs, logKey) }),
       ...(domainName !== undefined && { domainMapping: { domainName, mappingKey: STAGE_NAME } }),
     });
     this.url = domain === undefined ? this.stage.url : `wss://${domain.domainName}/${STAGE_NAME}`;
@@ -156,7 +158,11 @@ function acknowledgeMissingLogs(stage: WebSocketStage): void {
   acknowledge(stage, 'Serverless-APIGWAccessLogging', reason);
 }
 
-function accessLogSettings(scope: Construct, props: AccessLogProps): IAccessLogSettings {
-  const { logGroup, format } = createAccessLogs(scope, props);
+function accessLogSettings(
+  scope: Construct,
+  props: AccessLogProps,
+  key: IKey | undefined,
+): IAccessLogSettings {
+  const { logGroup, format } = createAccessLogs(scope, props, key);
   return { destination: new LogGroupLogDestination(logGroup), format };
 }

@@ -1,5 +1,6 @@
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -10,6 +11,7 @@ import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification } from './authentication.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
+import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
 import { Functions } from './functions.ts';
@@ -47,6 +49,8 @@ export class ApusBroker extends Construct {
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The keys of `httpPublish: 'keys'`. */
   readonly publishKeys: ISecret | Secret | undefined;
+  /** The key of `encryptionKey`, or the one that `compliance` has made. */
+  readonly encryptionKey: IKey | undefined;
   /** The topic that alarms notify; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
   /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
@@ -64,11 +68,13 @@ export class ApusBroker extends Construct {
   readonly #api: GatewayApi;
   readonly #isSigned: boolean;
 
-  constructor(scope: Construct, id: string, props: ApusBrokerProps = {}) {
+  constructor(scope: Construct, id: string, given: ApusBrokerProps = {}) {
     super(scope, id);
-    checkProps(this, props);
+    checkProps(this, given);
+    const props = withCompliance(this, given, removalPolicyOf(given));
     Tags.of(this).add(BROKER_TAG, this.node.path);
     const resources = this.#createResources(props);
+    if (props.compliance === true) createBackups(this, resources.state, props.encryptionKey);
     const namespace = props.metricsNamespace ?? namespaceOf(this);
     const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
     const verification = createVerification(this, props, secretProps);
@@ -76,6 +82,7 @@ export class ApusBroker extends Construct {
       environment: { ...sharedEnvironment(resources, props, namespace), ...verification.sharedVariables },
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
       logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
+      logKey: serviceKeyOf(props),
       tracing: props.tracing ?? false,
       resources,
     };
@@ -120,6 +127,7 @@ export class ApusBroker extends Construct {
     this.streamsTable = resources.state.streamsTable;
     this.tokenSecret = verification.secret;
     this.publishKeys = this.#httpPublish?.keys;
+    this.encryptionKey = props.encryptionKey;
     this.alarmTopic = operations.alarmTopic;
     this.breaker = operations.breaker;
     this.dashboard = operations.dashboard;
@@ -238,6 +246,7 @@ export class ApusBroker extends Construct {
       throttle: props.throttle ?? {},
       accessLogs: accessLogs === false ? undefined : accessLogs === true ? {} : accessLogs,
       domain: props.domain,
+      logKey: serviceKeyOf(props),
     });
   }
 

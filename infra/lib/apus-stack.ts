@@ -20,6 +20,7 @@ export const OUTPUTS = {
   tokenSecretArn: 'TokenSecretArn',
   httpPublishUrl: 'HttpPublishUrl',
   publishKeysArn: 'PublishKeysArn',
+  encryptionKeyArn: 'EncryptionKeyArn',
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
   operatorName: 'OperatorName',
@@ -55,6 +56,11 @@ export class ApusStack extends Stack {
       'Where backends publish',
     );
     this.#output(OUTPUTS.publishKeysArn, this.broker.publishKeys?.secretArn, 'The key of backends');
+    this.#output(
+      OUTPUTS.encryptionKeyArn,
+      this.broker.encryptionKey?.keyArn,
+      'Encrypts the tables, the queues and the secrets',
+    );
     this.#output(OUTPUTS.alarmTopicArn, this.broker.alarmTopic?.topicArn, 'Subscribe to hear of alarms');
     this.#output(
       OUTPUTS.breakerName,

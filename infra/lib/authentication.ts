@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Annotations, type RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, acknowledgeRule } from './acknowledge.ts';
 import { SECRET_LENGTH } from './defaults.ts';
 import {
   authenticationFunctionsOf,
@@ -75,11 +75,10 @@ export function createSecret(scope: Construct, id: string, description: string, 
     removalPolicy: props.removalPolicy,
     ...(props.encryptionKey !== undefined && { encryptionKey: props.encryptionKey }),
   });
-  acknowledge(
-    secret,
-    'AwsSolutions-SMG4',
-    'It holds a list of keys: a new one signs while the former one is kept until its tokens have expired. Secrets Manager would replace it at once.',
-  );
+  const rotation =
+    'It holds a list of keys: a new one signs while the former one is kept until its tokens have expired. Secrets Manager would replace it at once.';
+  acknowledge(secret, 'AwsSolutions-SMG4', rotation);
+  acknowledgeRule(secret, 'SecretsManagerRotationEnabled', rotation);
   return secret;
 }
 

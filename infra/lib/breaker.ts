@@ -19,7 +19,7 @@ import { createTopic } from './topic.ts';
 /** The breaker waits for three services, and for the tries of their clients. */
 const TIMEOUT = Duration.seconds(60);
 
-export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'tracing'> {
+export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'logKey' | 'tracing'> {
   readonly stage: GatewayStage;
   readonly apiId: string;
   readonly fanOutSource: EventSourceMapping;
@@ -59,6 +59,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
     timeout: TIMEOUT,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
     logRetention: props.logRetention,
+    logKey: props.logKey,
     tracing: props.tracing,
   });
   lambda.addToRolePolicy(
@@ -86,7 +87,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
     const event = RuleTargetInput.fromObject({ action: 'look' });
     props.schedule.addTarget(new LambdaFunction(lambda, { event, retryAttempts: 0 }));
   }
-  const trigger = createTopic(scope, 'BreakerTopic', 'Apus: runaway');
+  const trigger = createTopic(scope, 'BreakerTopic', 'Apus: runaway', props.logKey);
   trigger.addSubscription(new LambdaSubscription(lambda));
   acknowledge(
     lambda,

@@ -1,4 +1,5 @@
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   ApplicationLogLevel,
   Architecture,
@@ -10,8 +11,8 @@ import {
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib/core';
-import type { Construct, IConstruct } from 'constructs';
-import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import type { Construct } from 'constructs';
+import { acknowledge, acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
 import { BUNDLING, REPOSITORY } from './bundling.ts';
 import { ENTRIES, type EntryName } from './entries.ts';
 import { packedFunction } from './packed-functions.ts';
@@ -23,6 +24,8 @@ export interface BrokerFunctionProps {
   readonly timeout: Duration;
   readonly memorySizeMegabytes: number;
   readonly logRetention: RetentionDays;
+  /** Encrypts the log. @default a key of AWS's */
+  readonly logKey: IKey | undefined;
   readonly tracing: boolean;
   readonly reservedConcurrency?: number;
 }
@@ -37,6 +40,7 @@ export class BrokerFunction extends NodejsFunction {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
+      ...(props.logKey !== undefined && { encryptionKey: props.logKey }),
     });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
@@ -71,15 +75,36 @@ export class BrokerFunction extends NodejsFunction {
   }
 }
 
-function acknowledgeFindings(lambda: IConstruct): void {
-  acknowledge(
-    lambda,
-    'Serverless-LambdaDLQ',
-    "It is called by the gateway or for a queue, which has dead letters of its own; the sweep and the breaker, which no client waits for, have alarms on their errors; who invokes the operator's waits for its answer.",
-  );
+function acknowledgeFindings(lambda: BrokerFunction): void {
+  const deadLetters =
+    "It is called by the gateway or for a queue, which has dead letters of its own; the sweep and the breaker, which no client waits for, have alarms on their errors; who invokes the operator's waits for its answer.";
+  acknowledge(lambda, 'Serverless-LambdaDLQ', deadLetters);
+  acknowledgeRule(lambda, 'LambdaDLQ', deadLetters);
   acknowledge(
     lambda,
     'Serverless-LambdaTracing',
     'Tracing is a prop, off by default: a million traces cost five times as much as a million frames.',
+  );
+  acknowledgeRule(
+    lambda,
+    'LambdaConcurrency',
+    "Reserved concurrency is a prop for the two functions that the world calls, the gateway's and that of backends: an account with a concurrency of ten can reserve none. The others are bounded by what calls them: the workers by their event sources, the sweep and the breaker by schedule and alarm, the operator's by its callers, Disconnect by the connections that there are.",
+  );
+  acknowledgeRule(
+    lambda,
+    'LambdaInsideVPC',
+    'It has nothing in a VPC to talk to. It calls DynamoDB, SQS, Secrets Manager and @connections with a role of its own, over TLS, and of the outside only what its owner names (a key set, a hook). In a VPC it would need an interface endpoint or a NAT gateway for each of them, at $7 a month and more.',
+  );
+  for (const action of ['kms:GenerateDataKey*', 'kms:ReEncrypt*']) {
+    acknowledge(
+      lambda.ownRole,
+      `AwsSolutions-IAM5[Action::${action}]`,
+      'It stands for the few variants of one operation, on the one key of the broker.',
+    );
+  }
+  acknowledgeRule(
+    lambda.ownRole,
+    'IAMNoInlinePolicy',
+    'The policy is for one role of one function, and goes with it: a managed policy could be attached to others.',
   );
 }

@@ -36,6 +36,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkLimits(scope, props.limits ?? {});
   checkTableMaximum(scope, props);
   checkAdopted(scope, props.table ?? {});
+  checkCompliance(scope, props);
   checkPublish(scope, props);
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
@@ -79,6 +80,14 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
     });
     checkRange(scope, 'breaker.resetMinutes', breaker?.resetMinutes, { least: 0, most: 1_440 });
   }
+}
+
+function checkCompliance(scope: IConstruct, { compliance = false, table }: ApusBrokerProps): void {
+  if (!compliance || table?.pointInTimeRecovery !== false) return;
+  throw new PropsError(
+    scope,
+    'compliance needs point-in-time recovery, and table.pointInTimeRecovery is false.',
+  );
 }
 
 function checkPublish(scope: IConstruct, props: ApusBrokerProps): void {

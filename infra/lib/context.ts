@@ -131,6 +131,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     }),
     budget: budgetOf(settings),
     reservedConcurrency: settings.count('reservedConcurrency'),
+    compliance: settings.switch('compliance'),
     encryptionKey: keyOf(scope, arnOf(settings, 'encryptionKeyArn')),
     dashboard: settings.switch('dashboard'),
     domain,

@@ -15,7 +15,7 @@ import { grantBroker, grantConsume, grantLook, type Resources } from './permissi
 /** The properties that all functions share. */
 export type FunctionDefaults = Pick<
   BrokerFunctionProps,
-  'environment' | 'memorySizeMegabytes' | 'logRetention' | 'tracing'
+  'environment' | 'memorySizeMegabytes' | 'logRetention' | 'logKey' | 'tracing'
 >;
 
 export interface FunctionsProps extends FunctionDefaults {
@@ -131,10 +131,11 @@ function create(
   defaults: FunctionsProps,
   particulars: Particulars,
 ): BrokerFunction {
-  const { memorySizeMegabytes, logRetention, tracing, resources } = defaults;
+  const { memorySizeMegabytes, logRetention, logKey, tracing, resources } = defaults;
   const lambda = new BrokerFunction(scope, id, {
     memorySizeMegabytes,
     logRetention,
+    logKey,
     tracing,
     ...particulars,
     environment: { ...defaults.environment, ...particulars.environment },

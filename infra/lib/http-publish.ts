@@ -3,6 +3,7 @@ import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { acknowledgeRule } from './acknowledge.ts';
 import { createSecret, type SecretProps } from './authentication.ts';
 import { BrokerFunction } from './broker-function.ts';
 import type { FunctionDefaults } from './functions.ts';
@@ -31,8 +32,7 @@ export class HttpPublish {
 
   constructor(scope: Construct, props: HttpPublishProps) {
     const { resources, protection, secretProps, tenants, environment } = props;
-    const { memorySizeMegabytes, logRetention, tracing } = props;
-    const { reservedConcurrency } = props;
+    const { memorySizeMegabytes, logRetention, logKey, tracing, reservedConcurrency } = props;
     this.keys = protection === 'keys' ? (props.keysSecret ?? createKeys(scope, secretProps)) : undefined;
     this.lambda = new BrokerFunction(scope, 'Publish', {
       entry: 'publish',
@@ -45,6 +45,7 @@ export class HttpPublish {
       timeout: TIMEOUT,
       memorySizeMegabytes,
       logRetention,
+      logKey,
       tracing,
       // [SEC-COST-2] Not by default: an account with a concurrency of ten cannot deploy it.
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),
@@ -53,6 +54,12 @@ export class HttpPublish {
     this.keys?.grantRead(this.lambda);
     const authType = protection === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE;
     this.url = this.lambda.addFunctionUrl({ authType });
+    if (protection === 'iam') return;
+    acknowledgeRule(
+      this.lambda,
+      'LambdaFunctionPublicAccessProhibited',
+      "The owner asked for it (httpPublish: 'keys'): the function asks every request for a key before it reads its body. With 'iam' Lambda itself asks for a signature.",
+    );
   }
 }
 

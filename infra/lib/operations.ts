@@ -21,7 +21,9 @@ import type { FunctionDefaults } from './functions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { Sources } from './sources.ts';
 
-export interface OperationsContext extends Watched, Pick<FunctionDefaults, 'logRetention' | 'tracing'> {
+export interface OperationsContext
+  extends Watched,
+    Pick<FunctionDefaults, 'logRetention' | 'logKey' | 'tracing'> {
   readonly api: GatewayApi;
   readonly stage: GatewayStage;
   readonly sources: Sources;
@@ -39,7 +41,8 @@ export function createOperations(
   props: ApusBrokerProps,
   context: OperationsContext,
 ): Operations {
-  const alarmTopic = props.alarms === false ? undefined : createAlarmTopic(scope, props.alarms ?? {});
+  const alarmTopic =
+    props.alarms === false ? undefined : createAlarmTopic(scope, props.alarms ?? {}, context.logKey);
   if (alarmTopic !== undefined) {
     const { publish } = context;
     const ofBackends =
@@ -61,7 +64,7 @@ export function createOperations(
 function addBreaker(
   scope: Construct,
   { breaker, publishReservedConcurrency }: ApusBrokerProps,
-  { metrics, stage, api, sources, publish, logRetention, tracing }: OperationsContext,
+  { metrics, stage, api, sources, publish, logRetention, logKey, tracing }: OperationsContext,
   topic: ITopic | undefined,
 ): IFunction {
   const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
@@ -78,6 +81,7 @@ function addBreaker(
     schedule: sources.schedule,
     topic,
     logRetention,
+    logKey,
     tracing,
   });
   if (topic !== undefined) {

@@ -226,6 +226,11 @@ export const SETTINGS = {
     help: 'Your KMS key for the tables, the queues and the generated secrets. $1.00 a month, and $0.03 for 10,000 requests.',
     preset: 'keys that AWS owns',
   },
+  compliance: {
+    kind: 'switch',
+    help: 'Passes the rules of NIST 800-53 R5, HIPAA Security and PCI DSS 3.2.1 of cdk-nag: your key, or one that the stack makes, for logs and alarms too; backups of the tables. $1.00 a month, and $3.70 a GB.',
+    preset: 'false',
+  },
   tags: {
     kind: 'text',
     value: 'TAGS',

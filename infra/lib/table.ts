@@ -59,6 +59,11 @@ export class StateTables {
     return [this.table, this.sessionsTable];
   }
 
+  /** Those that the broker has made, and not adopted. */
+  get made(): readonly Table[] {
+    return [...this.#all, this.streamsTable].filter((table) => table instanceof Table);
+  }
+
   grantUse(grantee: IGrantable): void {
     for (const table of this.#all) table.grant(grantee, ...ACTIONS.map((action) => `dynamodb:${action}`));
     this.streamsTable?.grant(grantee, ...STREAMS_ACTIONS.map((action) => `dynamodb:${action}`));

@@ -16,20 +16,23 @@ interface Sent {
 }
 
 /** DynamoDB with these tables, each with its tag. */
-function dynamoDb(tables: Readonly<Record<string, string | undefined>>, keys = KEYS) {
+function dynamoDb(tables: Readonly<Record<string, string | undefined>>, keys = KEYS, keyArn?: string) {
   const send = async ({ constructor: { name }, input }: Sent) => {
     if (name === 'ListTagsOfResourceCommand') {
       const held = tables[input.ResourceArn];
       return { Tags: held === undefined ? [] : [{ Key: 'apus:table', Value: held }] };
     }
     if (!(input.TableName in tables)) throw new ResourceNotFoundException({ message: '', $metadata: {} });
-    return { Table: { KeySchema: keys, TableArn: input.TableName } };
+    const SSEDescription = keyArn === undefined ? undefined : { SSEType: 'KMS', KMSMasterKeyArn: keyArn };
+    return {
+      Table: { KeySchema: keys, TableName: input.TableName, TableArn: input.TableName, SSEDescription },
+    };
   };
   return { send } as never;
 }
 
 const adopt = (tables: Readonly<Record<string, string | undefined>>, keys = KEYS) =>
-  requireAdoptable(dynamoDb(tables, keys), ADOPTED, 'eu-west-1');
+  requireAdoptable(dynamoDb(tables, keys), ADOPTED, { region: 'eu-west-1', encryptionKeyArn: undefined });
 
 describe('a table that is to be adopted', () => {
   it('is one that a broker has left', async () => {
@@ -52,6 +55,19 @@ describe('a table that is to be adopted', () => {
     await expect(adopt({ M: undefined, S: 'sessions' })).rejects.toThrow(
       'aws dynamodb tag-resource --region eu-west-1 --resource-arn M --tags Key=apus:table,Value=messages',
     );
+  });
+
+  it('is encrypted with a key that the deployment is given', async () => {
+    const client = dynamoDb({ M: 'messages', S: 'sessions' }, KEYS, 'arn:key');
+    const region = 'eu-west-1';
+    const adoptWith = (encryptionKeyArn?: string) =>
+      requireAdoptable(client, ADOPTED, { region, encryptionKeyArn });
+    await expect(adoptWith('arn:key')).resolves.toBeUndefined();
+    for (const other of [undefined, 'arn:other']) {
+      await expect(adoptWith(other)).rejects.toThrow(
+        '--adopt-table: the table M is encrypted with a key that the functions have to use as well: --encryption-key-arn arn:key',
+      );
+    }
   });
 
   it('has the keys of a broker', async () => {
@@ -132,6 +148,7 @@ describe('what is said after a stack is destroyed', () => {
     { OutputKey: 'SessionsTableName', OutputValue: 'S' },
     { OutputKey: 'TokenSecretArn', OutputValue: 'arn:token' },
     { OutputKey: 'PublishKeysArn', OutputValue: 'arn:keys' },
+    { OutputKey: 'EncryptionKeyArn', OutputValue: 'arn:key' },
   ];
   const stack = {
     StackName: 'apus',
@@ -142,7 +159,7 @@ describe('what is said after a stack is destroyed', () => {
 
   it('is the command that goes on with what is left', () => {
     expect(goingOn({ ...stack, Outputs }, () => true, 'eu-west-1').at(-1)).toBe(
-      '  npm run deploy -- --name apus --region eu-west-1 --http-publish keys --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token --publish-keys-secret-arn arn:keys',
+      '  npm run deploy -- --name apus --region eu-west-1 --http-publish keys --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token --publish-keys-secret-arn arn:keys --encryption-key-arn arn:key',
     );
     const left = ['M', 'S', 'arn:token'];
     expect(goingOn({ ...stack, Outputs }, (id) => left.includes(id), 'eu-west-1').at(-1)).toBe(

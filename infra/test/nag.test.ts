@@ -1,7 +1,16 @@
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { App, Stack, Validations } from 'aws-cdk-lib/core';
-import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
-import { expect, it } from 'vitest';
+import {
+  AwsSolutionsChecks,
+  HIPAASecurityChecks,
+  type NagPack,
+  NIST80053R5Checks,
+  PCIDSS321Checks,
+  ServerlessChecks,
+} from 'cdk-nag';
+import { describe, expect, it } from 'vitest';
 import { ApusStack } from '../lib/apus-stack.ts';
 import type { ApusBrokerProps } from '../lib/props.ts';
 import { newOutdir, testContext } from './support/synth.ts';
@@ -18,6 +27,8 @@ function findingsOf(makePack: (app: App) => NagPack, fill: (app: App) => void): 
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+const KEY_ARN = 'arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000';
 
 const PACKS: readonly [string, (app: App) => NagPack][] = [
   ['AWS Solutions', (app) => new AwsSolutionsChecks(app)],
@@ -46,7 +57,51 @@ it.each(
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
 
-it.each(PACKS)('%s is awake', (_, makePack) => {
-  const fill = (app: App) => new Queue(new Stack(app, 'Other'), 'Queue');
-  expect(findingsOf(makePack, fill)).toContain('Other/Queue/Resource');
+/** Packs that a company is audited by. */
+const AUDITS: readonly [string, (app: App) => NagPack][] = [
+  ['NIST 800-53 R5', (app) => new NIST80053R5Checks(app)],
+  ['HIPAA Security', (app) => new HIPAASecurityChecks(app)],
+  ['PCI DSS 3.2.1', (app) => new PCIDSS321Checks(app)],
+];
+const STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
+
+describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, makePack) => {
+  it.each<[string, (stack: Stack) => ApusBrokerProps]>([
+    ['in the broker as it is', () => ({})],
+    [
+      'where everything is switched on',
+      () => ({ accessLogs: true, tracing: true, streams: STREAMS, httpPublish: 'keys' }),
+    ],
+    [
+      'with a key of the owner, adopted tables, backends that sign, and no alarms',
+      (stack) => ({
+        encryptionKey: Key.fromKeyArn(stack, 'Own', KEY_ARN),
+        table: { adopt: { tableName: 'm', sessionsTableName: 's' } },
+        streams: STREAMS,
+        httpPublish: 'iam',
+        alarms: false,
+      }),
+    ],
+  ])('%s', (_what, propsOf) => {
+    const broker = (stack: Stack): ApusBrokerProps => ({ compliance: true, ...propsOf(stack) });
+    expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
+  });
+});
+
+it.each(AUDITS)(
+  '%s has findings without compliance: nothing is acknowledged that it mends',
+  (_, makePack) => {
+    const found = findingsOf(makePack, (app) => new ApusStack(app, 'Apus'));
+    expect(found).toContain('CloudWatchLogGroupEncrypted');
+    expect(found).toContain('SNSEncryptedKMS');
+  },
+);
+
+it.each([...PACKS, ...AUDITS])('%s is awake', (_, makePack) => {
+  const fill = (app: App) => {
+    const stack = new Stack(app, 'Other');
+    new Queue(stack, 'Queue');
+    new Topic(stack, 'Topic');
+  };
+  expect(findingsOf(makePack, fill)).toMatch(/Other\/(Queue|Topic)\/Resource/);
 });

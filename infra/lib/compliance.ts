@@ -1,0 +1,96 @@
+import { BackupPlan, BackupResource, type BackupSelection, BackupVault } from 'aws-cdk-lib/aws-backup';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { Annotations, ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import type { ApusBrokerProps } from './props.ts';
+import type { StateTables } from './table.ts';
+
+/** Where docs/deploy.md says what the policy of a key has to allow. */
+const KEY_POLICY_GUIDE = 'docs/deploy.md#compliance';
+
+/**
+ * The props with what `compliance` adds: a key, which the functions' logs and the topics use as well, and
+ * point-in-time recovery. Without `compliance` they are as they were.
+ */
+export function withCompliance(
+  scope: Construct,
+  props: ApusBrokerProps,
+  removalPolicy: RemovalPolicy,
+): ApusBrokerProps {
+  if (props.compliance !== true) return props;
+  const encryptionKey = props.encryptionKey ?? createKey(scope, removalPolicy);
+  allowServices(scope, encryptionKey);
+  // Adopted tables stay as they are; one for streams may be made beside them.
+  return { ...props, encryptionKey, table: { ...props.table, pointInTimeRecovery: true } };
+}
+
+/** The key for what is told and logged: with `compliance` that of everything else, otherwise one of AWS's. */
+export function serviceKeyOf({ compliance, encryptionKey }: ApusBrokerProps): IKey | undefined {
+  return compliance === true ? encryptionKey : undefined;
+}
+
+/** It is kept as long as what is encrypted with it: without their key the tables cannot be read. */
+function createKey(scope: Construct, removalPolicy: RemovalPolicy): Key {
+  return new Key(scope, 'Key', {
+    description: 'Apus: tables, queues, secrets, logs and alarms',
+    enableKeyRotation: true,
+    removalPolicy,
+  });
+}
+
+/** Services use the key of logs and topics in their own name: no policy of IAM can allow it to them. */
+function allowServices(scope: Construct, key: IKey): void {
+  const stack = Stack.of(scope);
+  const logGroups = { service: 'logs', resource: 'log-group', resourceName: '*' };
+  const logs = new PolicyStatement({
+    principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
+    actions: ['kms:Encrypt*', 'kms:Decrypt*', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:Describe*'],
+    resources: ['*'],
+    conditions: {
+      ArnLike: {
+        'kms:EncryptionContext:aws:logs:arn': stack.formatArn({
+          ...logGroups,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      },
+    },
+  });
+  // Without a condition: CloudWatch names neither its alarm nor the account to KMS. The topics let in this account alone.
+  const alarms = new PolicyStatement({
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+    resources: ['*'],
+  });
+  const isAdded = [logs, alarms].map((each) => key.addToResourcePolicy(each, true).statementAdded);
+  if (isAdded.every(Boolean)) return;
+  Annotations.of(scope).addWarningV2(
+    'apus:key-policy',
+    `The policy of the encryption key is kept elsewhere. Unless it lets CloudWatch and its logs use the key (${KEY_POLICY_GUIDE}), this deployment fails, or its alarms notify nobody.`,
+  );
+}
+
+/** Copies of the tables apart from them: each day's is kept for 35 days. Adopted tables are not among them. */
+export function createBackups(scope: Construct, { made }: StateTables, key: IKey | undefined): void {
+  if (made.length === 0) return;
+  const plan = BackupPlan.daily35DayRetention(scope, 'Backup', createVault(scope, key));
+  const resources = made.map((table) => BackupResource.fromDynamoDbTable(table));
+  acknowledgeRole(plan.addSelection('Tables', { resources }));
+}
+
+/** Kept when the stack goes: AWS deletes no vault in which a copy is. */
+function createVault(scope: Construct, encryptionKey: IKey | undefined): BackupVault {
+  return new BackupVault(scope, 'BackupVault', {
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  });
+}
+
+function acknowledgeRole(selection: BackupSelection): void {
+  acknowledge(
+    selection,
+    'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+    'The policy that AWS has made for AWS Backup, in a role that nothing else may assume.',
+  );
+}
