@@ -29,7 +29,7 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     httpPublish: 'iam',
   },
   keys: { httpPublish: 'keys' },
-  compliance: { compliance: true, httpPublish: 'keys' },
+  compliance: { compliance: true, httpPublish: 'keys', rollbackOnAlarm: true },
   company: {
     tags: 'team=iot,cost-center=42',
     encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000',

@@ -37,7 +37,7 @@ async function endToEnd(args: readonly string[]): Promise<void> {
     const left = await step('Destroying', command('The removal', 'destroy'));
     await requireLeft({ tables: 2, secrets: 2 });
     await step('Destroying what is not there', command('The second removal', 'destroy'));
-    const again = [...adoptingFlags(left), '--http-publish', 'iam'];
+    const again = [...adoptingFlags(left), '--http-publish', 'iam', '--rollback-on-alarm'];
     await step('Coming back', command('The deployment with the tables that were left', 'deploy', ...again));
     await step('Testing what was left', await tests(['e2e/again/']));
     await step('Destroying again', command('The last removal', 'destroy'));

@@ -9,6 +9,7 @@ import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification } from './authentication.ts';
+import { calledAs } from './broker-function.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
 import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
@@ -92,6 +93,7 @@ export class ApusBroker extends Construct {
       verification,
       postsPerWorkerSecond: budget.postsPerWorkerSecond,
       reservedConcurrency: props.reservedConcurrency,
+      hasAliases: props.rollbackOnAlarm ?? false,
     });
     const stage = this.#createStage(resources.api, functions, props);
     const sources = connectSources(this, functions, resources, budget);
@@ -105,6 +107,7 @@ export class ApusBroker extends Construct {
             secretProps,
             tenants: props.httpPublishTenants,
             reservedConcurrency: props.publishReservedConcurrency,
+            hasAlias: props.rollbackOnAlarm ?? false,
             keysSecret: props.publishKeysSecret,
           });
     this.#api = resources.api;
@@ -240,7 +243,7 @@ export class ApusBroker extends Construct {
   }
 
   #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {
-    api.route(gateway, disconnect, isSigned(props));
+    api.route(calledAs(gateway), calledAs(disconnect), isSigned(props));
     const { accessLogs = false } = props;
     return api.createStage({
       throttle: props.throttle ?? {},

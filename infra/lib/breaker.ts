@@ -61,6 +61,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
     logRetention: props.logRetention,
     logKey: props.logKey,
     tracing: props.tracing,
+    hasAlias: false,
   });
   lambda.addToRolePolicy(
     new PolicyStatement({

@@ -144,6 +144,25 @@ function missingSweep(sweep: IFunction): AlarmDefinition {
   };
 }
 
+/** Workers that cannot do their work: their jobs are tried again for days, so no dead letter says it soon. */
+export function workerErrors({ fanOut, timers }: Functions): readonly AlarmDefinition[] {
+  const often = { threshold: GATEWAY_ERRORS_PER_MINUTE, periods: 2 };
+  return [
+    {
+      id: 'FanOutErrors',
+      description: 'Workers of wide filters failed.',
+      metric: fanOut.metricErrors(MINUTE),
+      ...often,
+    },
+    {
+      id: 'TimerErrors',
+      description: 'Workers of wills and of the ends of sessions failed.',
+      metric: timers.metricErrors(MINUTE),
+      ...often,
+    },
+  ];
+}
+
 /** Beside the others where backends publish. */
 export function publishErrors(publish: IFunction): AlarmDefinition {
   return {

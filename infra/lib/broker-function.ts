@@ -1,8 +1,11 @@
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
+  Alias,
   ApplicationLogLevel,
   Architecture,
+  type IFunction,
+  type IVersion,
   LoggingFormat,
   Runtime,
   SystemLogLevel,
@@ -28,6 +31,8 @@ export interface BrokerFunctionProps {
   readonly logKey: IKey | undefined;
   readonly tracing: boolean;
   readonly reservedConcurrency?: number;
+  /** Callers use an alias, which CodeDeploy moves to a new version. @default they call what was deployed last */
+  readonly hasAlias: boolean;
 }
 
 /** A Lambda function as all of them are: arm64, one minified file, a role of its own that may write to its own log. */
@@ -35,6 +40,8 @@ export class BrokerFunction extends NodejsFunction {
   readonly memorySizeMegabytes: number;
   /** Its permissions, as a construct. */
   readonly ownRole: Role;
+  /** The alias that callers use; undefined where they call the function itself. */
+  readonly alias: Alias | undefined;
 
   constructor(scope: Construct, id: string, props: BrokerFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
@@ -70,9 +77,18 @@ export class BrokerFunction extends NodejsFunction {
     });
     this.memorySizeMegabytes = props.memorySizeMegabytes;
     this.ownRole = role;
+    this.alias = props.hasAlias
+      ? new Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion as IVersion })
+      : undefined;
     acknowledgeFindings(this);
     if (props.tracing) acknowledgeWildcard(role, '*', 'Traces have no resources to name.');
   }
+}
+
+/** As routes, event sources and URLs name it. */
+export function calledAs(lambda: BrokerFunction): IFunction {
+  // The classes of the CDK may have no role, and say so in a way that its interfaces do not.
+  return (lambda.alias ?? lambda) as IFunction;
 }
 
 function acknowledgeFindings(lambda: BrokerFunction): void {

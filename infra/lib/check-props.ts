@@ -37,6 +37,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkTableMaximum(scope, props);
   checkAdopted(scope, props.table ?? {});
   checkCompliance(scope, props);
+  checkRollback(scope, props);
   checkPublish(scope, props);
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
@@ -88,6 +89,11 @@ function checkCompliance(scope: IConstruct, { compliance = false, table }: ApusB
     scope,
     'compliance needs point-in-time recovery, and table.pointInTimeRecovery is false.',
   );
+}
+
+function checkRollback(scope: IConstruct, { rollbackOnAlarm = false, alarms }: ApusBrokerProps): void {
+  if (!rollbackOnAlarm || alarms !== false) return;
+  throw new PropsError(scope, 'rollbackOnAlarm needs alarms, and alarms is false.');
 }
 
 function checkPublish(scope: IConstruct, props: ApusBrokerProps): void {

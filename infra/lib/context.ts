@@ -129,6 +129,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
       frameMilliseconds: settings.count('alarmFrameMilliseconds'),
       sweepMissing: settings.switch('alarmSweepMissing'),
     }),
+    rollbackOnAlarm: settings.switch('rollbackOnAlarm'),
     budget: budgetOf(settings),
     reservedConcurrency: settings.count('reservedConcurrency'),
     compliance: settings.switch('compliance'),

@@ -1,8 +1,10 @@
 import { VARIABLES } from '@apus/cloud/lambda';
+import { type Alias, CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { CfnOutput, Fn } from 'aws-cdk-lib/core';
 import { type ApusStack, OUTPUTS } from './apus-stack.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { STAGE_NAME } from './defaults.ts';
+import { DEPLOYMENT, DEPLOYMENTS } from './deployments.ts';
 
 /** Where an emulator answers for an API; names below `amazonaws.com` do not lead there. */
 const API_PATH = '/_aws/execute-api';
@@ -24,15 +26,24 @@ export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undef
  *
  * 1. The functions find @connections at the emulator.
  * 2. The outputs say where clients and backends find it.
+ * 3. Aliases move at once: it has no CodeDeploy.
  */
 export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
   const api = `${API_PATH}/${stack.broker.apiId}/${STAGE_NAME}`;
   for (const construct of stack.node.findAll()) {
-    if (construct instanceof BrokerFunction)
-      construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${api}`);
+    if (!(construct instanceof BrokerFunction)) continue;
+    construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${api}`);
+    if (construct.alias !== undefined) moveAtOnce(construct.alias);
   }
+  stack.broker.node.tryRemoveChild(DEPLOYMENTS);
   changeOutput(stack, OUTPUTS.url, () => `${endpoint.replace(/^http/, 'ws')}${api}`);
   changeOutput(stack, OUTPUTS.httpPublishUrl, (url) => `${endpoint}${FUNCTION_URL_PATH}/${urlIdOf(url)}/`);
+}
+
+function moveAtOnce(alias: Alias): void {
+  alias.node.tryRemoveChild(DEPLOYMENT);
+  const { defaultChild } = alias.node;
+  if (defaultChild instanceof CfnAlias) defaultChild.addDeletionOverride('UpdatePolicy');
 }
 
 function changeOutput(stack: ApusStack, name: string, change: (value: string) => string): void {

@@ -23,6 +23,8 @@ export interface FunctionsProps extends FunctionDefaults {
   readonly verification: Verification;
   readonly postsPerWorkerSecond: number;
   readonly reservedConcurrency: number | undefined;
+  /** Functions that serve clients and backends are called by an alias. */
+  readonly hasAliases: boolean;
 }
 
 /** The functions of a broker. Their permissions are granted here, and nowhere else. */
@@ -51,6 +53,7 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
     description: 'Apus: handshakes and frames of clients',
     timeout: GATEWAY_TIMEOUT,
     environment: verification.variables,
+    hasAlias: props.hasAliases,
     ...(reservedConcurrency !== undefined && { reservedConcurrency }),
   });
   verification.grantVerify(gateway);
@@ -64,6 +67,7 @@ function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFuncti
   return create(scope, 'Disconnect', props, {
     entry: 'disconnect',
     description: 'Apus: connections that ended',
+    hasAlias: props.hasAliases,
     timeout: GATEWAY_TIMEOUT,
   });
 }
@@ -74,6 +78,7 @@ function createFanOut(scope: Construct, props: FunctionsProps): BrokerFunction {
     entry: 'fanOut',
     description: 'Apus: messages of wide filters',
     timeout: WORKER_TIMEOUT,
+    hasAlias: props.hasAliases,
     environment: {
       [VARIABLES.postsPerSecond]: String(props.postsPerWorkerSecond),
       [VARIABLES.deadLetterQueueUrl]: fanOut.deadLetters.queueUrl,
@@ -90,6 +95,7 @@ function createTimers(scope: Construct, props: FunctionsProps): BrokerFunction {
     entry: 'timers',
     description: 'Apus: wills and sessions whose time has come',
     timeout: TIMERS_TIMEOUT,
+    hasAlias: props.hasAliases,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
     environment: { [VARIABLES.deadLetterQueueUrl]: timers.deadLetters.queueUrl },
   });
@@ -137,6 +143,7 @@ function create(
     logRetention,
     logKey,
     tracing,
+    hasAlias: false,
     ...particulars,
     environment: { ...defaults.environment, ...particulars.environment },
   });

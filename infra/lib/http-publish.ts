@@ -5,7 +5,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledgeRule } from './acknowledge.ts';
 import { createSecret, type SecretProps } from './authentication.ts';
-import { BrokerFunction } from './broker-function.ts';
+import { BrokerFunction, calledAs } from './broker-function.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { grantBroker, type Resources } from './permissions.ts';
 
@@ -19,6 +19,7 @@ export interface HttpPublishProps extends FunctionDefaults {
   /** The tenants for which a caller that signs its requests may publish. @default the default tenant */
   readonly tenants: readonly string[] | undefined;
   readonly reservedConcurrency: number | undefined;
+  readonly hasAlias: boolean;
   /** Holds the keys already. @default one is made */
   readonly keysSecret: ISecret | undefined;
 }
@@ -47,13 +48,14 @@ export class HttpPublish {
       logRetention,
       logKey,
       tracing,
+      hasAlias: props.hasAlias,
       // [SEC-COST-2] Not by default: an account with a concurrency of ten cannot deploy it.
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),
     });
     grantBroker(this.lambda, resources);
     this.keys?.grantRead(this.lambda);
     const authType = protection === 'iam' ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE;
-    this.url = this.lambda.addFunctionUrl({ authType });
+    this.url = calledAs(this.lambda).addFunctionUrl({ authType });
     if (protection === 'iam') return;
     acknowledgeRule(
       this.lambda,

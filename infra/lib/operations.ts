@@ -13,10 +13,12 @@ import {
   publishesRefused,
   runaway,
   type Watched,
+  workerErrors,
 } from './broker-alarms.ts';
 import { createBudget } from './budget.ts';
 import { createDashboard } from './dashboard.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
+import { guardDeployments } from './deployments.ts';
 import type { FunctionDefaults } from './functions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { Sources } from './sources.ts';
@@ -51,8 +53,11 @@ export function createOperations(
       ...alarmsOf(context),
       ...ofBackends,
       ...alarmsOnRequest(context, props.alarms || {}),
+      ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
     ];
-    for (const definition of definitions) tell(createAlarm(scope, definition), alarmTopic);
+    const alarms = new Map(definitions.map((each) => [each.id, createAlarm(scope, each)]));
+    for (const alarm of alarms.values()) tell(alarm, alarmTopic);
+    if (props.rollbackOnAlarm) guardDeployments(scope, context, alarms);
   }
   if (props.budget !== undefined) createBudget(scope, props.budget);
   const breaker = props.breaker === false ? undefined : addBreaker(scope, props, context, alarmTopic);

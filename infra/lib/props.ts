@@ -158,6 +158,15 @@ export interface ApusBrokerProps {
    */
   readonly budget?: BudgetProps;
 
+  /**
+   * A deployment of new code goes back by itself: CodeDeploy sends a tenth of the frames, jobs and requests to it for ten
+   * minutes, then all. Where an alarm on errors goes off within that time, the code of before takes all of them again,
+   * and CloudFormation the rest of the deployment. Needs `alarms`. $0.20 a month, for two alarms on workers.
+   *
+   * @default false: all of it goes to the new code at once
+   */
+  readonly rollbackOnAlarm?: boolean;
+
   /** A dashboard. An account's first three are free, each further one is $3.00 a month. @default true */
   readonly dashboard?: boolean;
 

@@ -192,6 +192,11 @@ export const SETTINGS = {
     help: 'An alarm when no sweep has run for half an hour. $0.10 a month.',
     preset: 'false',
   },
+  rollbackOnAlarm: {
+    kind: 'switch',
+    help: 'A deployment of new code begins with a tenth of the traffic for ten minutes, and goes back where an alarm on errors goes off. $0.20 a month.',
+    preset: 'false',
+  },
   budgetDollars: {
     kind: 'count',
     value: 'DOLLARS',

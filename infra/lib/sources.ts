@@ -3,6 +3,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { calledAs } from './broker-function.ts';
 import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKERS_MIN } from './defaults.ts';
 import type { Functions } from './functions.ts';
 import type { QueuePair } from './queues.ts';
@@ -34,13 +35,13 @@ export function connectSources(
   queues: { readonly fanOut: QueuePair; readonly timers: QueuePair },
   { workers }: FanOutBudget,
 ): Sources {
-  const fanOut = functions.fanOut.addEventSourceMapping('Source', {
+  const fanOut = calledAs(functions.fanOut).addEventSourceMapping('Source', {
     eventSourceArn: queues.fanOut.queue.queueArn,
     batchSize: BATCH_SIZE,
     maxConcurrency: workers,
     reportBatchItemFailures: true,
   });
-  const timers = functions.timers.addEventSourceMapping('Source', {
+  const timers = calledAs(functions.timers).addEventSourceMapping('Source', {
     eventSourceArn: queues.timers.queue.queueArn,
     batchSize: BATCH_SIZE,
     maxConcurrency: WORKERS_MIN,

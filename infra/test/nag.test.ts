@@ -70,7 +70,13 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
     ['in the broker as it is', () => ({})],
     [
       'where everything is switched on',
-      () => ({ accessLogs: true, tracing: true, streams: STREAMS, httpPublish: 'keys' }),
+      () => ({
+        accessLogs: true,
+        tracing: true,
+        streams: STREAMS,
+        httpPublish: 'keys',
+        rollbackOnAlarm: true,
+      }),
     ],
     [
       'with a key of the owner, adopted tables, backends that sign, and no alarms',

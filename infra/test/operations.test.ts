@@ -10,6 +10,7 @@ const { template } = synthBroker();
 const { template: whole } = synthBroker({
   httpPublish: 'keys',
   alarms: { frameMilliseconds: 500, sweepMissing: true },
+  rollbackOnAlarm: true,
 });
 const RUNBOOK = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 /** CloudWatch's permanent free tier of each account. */
@@ -40,7 +41,7 @@ describe('alarms', () => {
   it('are twelve, each of one metric, as their price in docs/deploy.md has it', () => {
     expect(alarms).toHaveLength(12);
     expect(alarms.filter(({ MetricName }) => typeof MetricName === 'string')).toHaveLength(12);
-    expect(alarmsOf(whole)).toHaveLength(16);
+    expect(alarmsOf(whole)).toHaveLength(18);
   });
 
   it('go off at a flood of requests that the publish URL refuses, where there is one', () => {
