@@ -1,4 +1,5 @@
 import type { Decision, QueueRecord } from '../../src/queue/types.ts';
+import { changed } from './changed.ts';
 import { acknowledgementsOf, deletesOf, isRefused, packetsOf } from './frame-steps.ts';
 import {
   connectionId,
@@ -21,7 +22,7 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
   const name = `  frame out of turn on ${connection}`;
   const go = (to: Partial<AckHandler> | 'ends', text: () => string, after: State = state) => {
     const next = to === 'ends' ? undefined : { ...handler, ...to };
-    emit({ ...after, acks: replaced(after.acks, place, next) }, () => `${name} ${text()}`);
+    emit(changed(after, { acks: replaced(after.acks, place, next) }), () => `${name} ${text()}`);
   };
   switch (handler.step) {
     case 'begin': {
@@ -37,7 +38,7 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
       return go({ ...seen, step: seen.deletes === 0 ? 'write' : 'delete' }, () => 'reads the record');
     }
     case 'delete': {
-      const after = { ...state, log: state.log & ~deletes };
+      const after = changed(state, { log: state.log & ~deletes });
       return go({ step: 'write', deletes: 0 }, () => `deletes ${shownNames(deletes)} from the log`, after);
     }
     case 'write': {

@@ -1,3 +1,4 @@
+import { changed } from './changed.ts';
 import { connectionId, connectionOf, type Emit, type Model, replaced, shown } from './model.ts';
 import { NOT_MOVING } from './move-steps.ts';
 import {
@@ -35,12 +36,11 @@ function connect({ config }: Model, state: State, emit: Emit): void {
   if (client.connection >= connections) return;
   const connection = client.connection + 1;
   emit(
-    {
-      ...state,
+    changed(state, {
       client: { ...client, connection, status: 'connecting', isFrameOut: true },
       sockets: replaced(state.sockets, connection, 'open'),
       frames: replaced(state.frames, connection, { ...NEW_FRAME, does: 'connect' }),
-    },
+    }),
     () => `client sends CONNECT on connection ${connection}`,
   );
 }
@@ -70,7 +70,7 @@ function leave(model: Model, state: State, emit: Emit): void {
   if (budgets.reconnects === 0 || (model.config.moves > 0 && client.isGivenUp)) return;
   for (const socket of ['closed', 'half-open'] as const) {
     const left = withoutConnection(state, socket);
-    const after = { ...left, budgets: { ...budgets, reconnects: budgets.reconnects - 1 } };
+    const after = changed(left, { budgets: { ...budgets, reconnects: budgets.reconnects - 1 } });
     emit(after, () => `client LEAVES connection ${connection} (${socket})`, 'fault');
   }
 }
@@ -81,8 +81,7 @@ function withoutConnection(state: State, socket: 'closed' | 'half-open'): State 
   const { connection, unreleased, movesTo } = client;
   const isClosedAlready = sockets[connection] === 'closed';
   const left = isClosedAlready ? sockets : replaced(sockets, connection, socket);
-  return {
-    ...state,
+  return changed(state, {
     client: {
       ...client,
       ...NOT_MOVING,
@@ -103,20 +102,19 @@ function withoutConnection(state: State, socket: 'closed' | 'half-open'): State 
     posts: [],
     nextPosts: [],
     reply: undefined,
-  };
+  });
 }
 
 function receiveReply(model: Model, state: State, emit: Emit): void {
   const { reply, client } = state;
   if (reply === undefined || reply.connection !== client.connection) return;
   const { page, isMoreWaiting, isConnack } = reply;
-  let next: State = {
-    ...state,
+  let next: State = changed(state, {
     reply: undefined,
     client: { ...client, isFrameOut: false, status: isConnack ? 'connected' : client.status },
-  };
+  });
   for (const packet of page) next = handOver(model, next, packet);
-  next = { ...next, client: { ...next.client, isMoreWaiting } };
+  next = changed(next, { client: { ...next.client, isMoreWaiting } });
   const isHolding = model.config.isHolding && isMoreWaiting && page.length > 0;
   if (!isHolding) next = handOverHeld(model, next);
   emit(next, () => `client receives the reply: ${shown(page)}${isMoreWaiting ? '; more waits' : ''}`);
@@ -124,7 +122,7 @@ function receiveReply(model: Model, state: State, emit: Emit): void {
 
 function handOverHeld(model: Model, state: State): State {
   const { held } = state.client;
-  let next: State = { ...state, client: { ...state.client, held: [] } };
+  let next: State = changed(state, { client: { ...state.client, held: [] } });
   for (const packet of held) next = handOver(model, next, packet);
   return next;
 }
@@ -132,35 +130,34 @@ function handOverHeld(model: Model, state: State): State {
 function receivePost(model: Model, state: State, emit: Emit): void {
   const [packet, ...posts] = state.posts;
   if (packet === undefined) return;
-  emit(receive(model, { ...state, posts }, packet), () => `client receives a push: ${shown([packet])}`);
+  emit(receive(model, changed(state, { posts }), packet), () => `client receives a push: ${shown([packet])}`);
 }
 
 function receive(model: Model, state: State, packet: Packet): State {
   const { client } = state;
-  if (packet.type === 'nudge') return { ...state, client: { ...client, isNudged: true } };
+  if (packet.type === 'nudge') return changed(state, { client: { ...client, isNudged: true } });
   const isHeld = client.status !== 'connected' || (client.isMoreWaiting && model.config.isHolding);
   if (!isHeld) return handOver(model, state, packet);
-  if (client.held.length >= POSTS_END) return { ...state, violation: BEYOND_THE_MODEL };
-  return { ...state, client: { ...client, held: [...client.held, packet] } };
+  if (client.held.length >= POSTS_END) return changed(state, { violation: BEYOND_THE_MODEL });
+  return changed(state, { client: { ...client, held: [...client.held, packet] } });
 }
 
 /** The transport hands a packet to the MQTT client, which answers. */
 function handOver(model: Model, state: State, packet: Packet): State {
   if (packet.type === 'nudge') return state;
   const { packetId } = packet;
-  if (packetId >= PACKET_IDS_END) return { ...state, violation: BEYOND_THE_MODEL };
+  if (packetId >= PACKET_IDS_END) return changed(state, { violation: BEYOND_THE_MODEL });
   const bit = 1 << packetId;
   const { client } = state;
   if (packet.type === 'publish') return receivePublish(model, state, packet);
-  return {
-    ...state,
+  return changed(state, {
     client: {
       ...client,
       unreleased: client.unreleased & ~bit,
       pubrecs: client.pubrecs & ~bit,
       pubcomps: client.pubcomps | bit,
     },
-  };
+  });
 }
 
 function receivePublish(model: Model, state: State, { packetId, message }: Packet): State {
@@ -172,8 +169,7 @@ function receivePublish(model: Model, state: State, { packetId, message }: Packe
   const messages = client.messages.slice();
   for (let each = messages.length; each < packetId; each += 1) messages[each] = 0;
   messages[packetId] = message;
-  return {
-    ...state,
+  return changed(state, {
     ...(violation !== undefined && { violation }),
     delivered: isKnown ? state.delivered : state.delivered | (1 << delivery),
     client: {
@@ -184,7 +180,7 @@ function receivePublish(model: Model, state: State, { packetId, message }: Packe
         ? { unreleased: client.unreleased | bit, pubrecs: client.pubrecs | bit }
         : { pubacks: client.pubacks | bit }),
     },
-  };
+  });
 }
 
 function violationOfPublish(
@@ -232,11 +228,10 @@ function sendFrame(state: State, emit: Emit): void {
   if (!isWanted || client.status !== 'connected' || client.isFrameOut || frames[connection] !== undefined)
     return;
   emit(
-    {
-      ...state,
+    changed(state, {
       frames: replaced(frames, connection, { ...NEW_FRAME, pubacks, pubrecs, pubcomps }),
       client: { ...answered(client), pubrecs: 0, isNudged: false, isFrameOut: true },
-    },
+    }),
     () => `client sends a frame${shownAcks(pubacks, pubrecs, pubcomps)}`,
   );
 }
@@ -262,7 +257,7 @@ function sendAcknowledgements({ config }: Model, state: State, emit: Emit): void
     page: [],
   } as const;
   emit(
-    { ...state, acks: replaced(acks, place, handler), client: answered(client) },
+    changed(state, { acks: replaced(acks, place, handler), client: answered(client) }),
     () => `client sends a frame out of turn${shownAcks(pubacks, 0, pubcomps)}`,
   );
 }
@@ -288,13 +283,12 @@ function sweep(model: Model, state: State, emit: Emit): void {
   const isIts = connectionOf(record) === connection;
   const lost = model.core.decide(record, { type: 'lost', connectionId: connectionId(connection) }).record;
   emit(
-    {
-      ...state,
+    changed(state, {
       sweeps: sweeps + 1,
       sockets: replaced(state.sockets, connection, 'closed'),
       tombstones: state.tombstones | (1 << connection),
       record: isIts ? lost : record,
-    },
+    }),
     () => `SWEEP cuts connection ${connection}`,
     'sweep',
   );

@@ -1,4 +1,5 @@
 import type { Acknowledgement, Decision, Dequeue, QueueRecord } from '../../src/queue/types.ts';
+import { changed } from './changed.ts';
 import {
   bitsOf,
   connectionId,
@@ -54,18 +55,17 @@ function go(step: Step, to: Partial<FrameHandler>, text: () => string, state: St
   const { connection, handler, emit } = step;
   const frames = replaced(state.frames, connection, { ...handler, ...to });
   const what = handler.does === 'connect' ? 'CONNECT' : 'frame';
-  emit({ ...state, frames }, () => `  ${what} on ${connection} ${text()}`);
+  emit(changed(state, { frames }), () => `  ${what} on ${connection} ${text()}`);
 }
 
 /** The handler ends the connection: the frame is not answered. */
 function give({ state, connection, handler, emit }: Step, why: string) {
   emit(
-    {
-      ...state,
+    changed(state, {
       frames: replaced(state.frames, connection, undefined),
       sockets: replaced(state.sockets, connection, 'closed'),
       tombstones: state.tombstones | (1 << connection),
-    },
+    }),
     () => `  ${handler.does === 'connect' ? 'CONNECT' : 'frame'} on ${connection} ends: ${why}`,
   );
 }
@@ -81,7 +81,12 @@ function begin(step: Step) {
     return each > 0 && each < connection && socket !== 'none' ? 'closed' : socket;
   });
   const tombstones = state.tombstones | ((1 << connection) - 2);
-  go(step, { step: 'read' }, () => 'has the session', { ...state, owner: connection, sockets, tombstones });
+  go(
+    step,
+    { step: 'read' },
+    () => 'has the session',
+    changed(state, { owner: connection, sockets, tombstones }),
+  );
 }
 
 function read(step: Step) {
@@ -109,7 +114,7 @@ function read(step: Step) {
 function remove(step: Step, next: 'write' | 'reply') {
   const { state, handler } = step;
   const { deletes } = handler;
-  const after = { ...state, log: state.log & ~deletes };
+  const after = changed(state, { log: state.log & ~deletes });
   go(step, { step: next, deletes: 0 }, () => `deletes ${shownNames(deletes)} from the log`, after);
 }
 
@@ -179,13 +184,12 @@ function reply(step: Step) {
   const { page, isMoreWaiting } = handler;
   const isHeard = state.client.connection === connection && state.sockets[connection] === 'open';
   emit(
-    {
-      ...state,
+    changed(state, {
       frames: replaced(state.frames, connection, undefined),
       reply: isHeard
         ? { connection, page, isMoreWaiting, isConnack: handler.does === 'connect' }
         : state.reply,
-    },
+    }),
     () => `  frame on ${connection} replies: ${shown(page)}${isMoreWaiting ? '; more waits' : ''}`,
   );
 }

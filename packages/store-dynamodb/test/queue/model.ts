@@ -1,5 +1,6 @@
 import type { LogPage, QueueRecord } from '../../src/queue/types.ts';
 import { ackSteps } from './ack-steps.ts';
+import { changed } from './changed.ts';
 import { clientSteps } from './client-steps.ts';
 import { frameSteps } from './frame-steps.ts';
 import { moveSteps, NOT_MOVING } from './move-steps.ts';
@@ -238,7 +239,7 @@ function crashes(state: State, emit: Emit): void {
     if (handler === undefined) return;
     const frames = replaced(state.frames, connection, undefined);
     emit(
-      { ...state, budgets, frames },
+      changed(state, { budgets, frames }),
       () => `CRASH of the frame's handler on connection ${connection}`,
       'fault',
     );
@@ -246,17 +247,17 @@ function crashes(state: State, emit: Emit): void {
   state.acks.forEach((handler, place) => {
     if (handler === undefined) return;
     const acks = replaced(state.acks, place, undefined);
-    emit({ ...state, budgets, acks }, () => 'CRASH of the handler of a frame out of turn', 'fault');
+    emit(changed(state, { budgets, acks }), () => 'CRASH of the handler of a frame out of turn', 'fault');
   });
   state.moves.forEach((handler, place) => {
     if (handler === undefined) return;
     const moves = replaced(state.moves, place, undefined);
-    emit({ ...state, budgets, moves }, () => `CRASH of the move to ${handler.to}`, 'fault');
+    emit(changed(state, { budgets, moves }), () => `CRASH of the move to ${handler.to}`, 'fault');
   });
   state.publishHandlers.forEach((handler, place) => {
     if (handler === undefined) return;
     const publishHandlers = replaced(state.publishHandlers, place, undefined);
-    emit({ ...state, budgets, publishHandlers }, () => `CRASH of ${publisherName(place)}`, 'fault');
+    emit(changed(state, { budgets, publishHandlers }), () => `CRASH of ${publisherName(place)}`, 'fault');
   });
 }
 
@@ -322,18 +323,20 @@ export function replaced<T>(list: readonly T[], place: number, by: T): T[] {
 
 /** The record as one write leaves it. Where nothing changes nothing is written. */
 export function withRecord(state: State, record: QueueRecord): State {
-  if (record.entries.length > ENTRIES_END) return { ...state, violation: BEYOND_THE_MODEL };
-  return { ...state, record };
+  if (record.entries.length > ENTRIES_END) return changed(state, { violation: BEYOND_THE_MODEL });
+  return changed(state, { record });
 }
 
 /** A post to a connection. It reaches the client where its socket is open. */
 export function withPosts(state: State, connection: number, packets: readonly Packet[]): State {
   if (state.sockets[connection] !== 'open') return state;
   if (state.client.movesTo === connection && connection !== 0)
-    return { ...state, nextPosts: [...state.nextPosts, ...packets] };
+    return changed(state, { nextPosts: [...state.nextPosts, ...packets] });
   if (state.client.connection !== connection) return state;
   const posts = [...state.posts, ...packets];
-  return posts.length > POSTS_END ? { ...state, violation: BEYOND_THE_MODEL } : { ...state, posts };
+  return posts.length > POSTS_END
+    ? changed(state, { violation: BEYOND_THE_MODEL })
+    : changed(state, { posts });
 }
 
 export function shown(packets: readonly Packet[]): string {

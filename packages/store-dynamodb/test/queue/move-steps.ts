@@ -1,3 +1,4 @@
+import { changed } from './changed.ts';
 import { packetsOf } from './frame-steps.ts';
 import {
   connectionId,
@@ -51,13 +52,12 @@ function askToMove(model: Model, state: State, emit: Emit) {
   if (!isFirst && (client.movesSent >= SENT_MAX || client.hasMoveReply)) return;
   const to = isFirst ? client.connection + 1 : client.movesTo;
   emit(
-    {
-      ...state,
+    changed(state, {
       budgets: isFirst ? { ...budgets, moves: budgets.moves - 1 } : budgets,
       client: { ...client, movesTo: to, movesSent: client.movesSent + 1 },
       sockets: isFirst ? replaced(sockets, to, 'open') : sockets,
       moves: replaced(moves, place, { step: 'end', from: client.connection, to }),
-    },
+    }),
     () => `client asks to be moved from ${client.connection} to ${to}`,
   );
 }
@@ -66,7 +66,7 @@ function handle(model: Model, state: State, place: number, handler: MoveHandler,
   const { from, to, step } = handler;
   const go = (next: MoveHandler['step'] | 'ends', text: string, after: State = state) => {
     const moves = replaced(after.moves, place, next === 'ends' ? undefined : { ...handler, step: next });
-    emit({ ...after, moves }, () => `  move of ${from} to ${to} ${text}`);
+    emit(changed(after, { moves }), () => `  move of ${from} to ${to} ${text}`);
   };
   const { tombstones, sockets, record } = state;
   switch (step) {
@@ -74,18 +74,22 @@ function handle(model: Model, state: State, place: number, handler: MoveHandler,
       if ((tombstones >> from) & 1 && state.movedTo[from] !== to)
         return go('ends', 'finds the connection over');
       const movedTo = replaced(state.movedTo, from, to);
-      return go('cut', 'ends the old one', { ...state, movedTo, tombstones: tombstones | (1 << from) });
+      return go('cut', 'ends the old one', changed(state, { movedTo, tombstones: tombstones | (1 << from) }));
     }
     case 'cut':
-      return go('session', 'cuts the old one', { ...state, sockets: replaced(sockets, from, 'closed') });
+      return go(
+        'session',
+        'cuts the old one',
+        changed(state, { sockets: replaced(sockets, from, 'closed') }),
+      );
     case 'session': {
       if (state.owner !== from && state.owner !== to)
-        return go('ends', 'finds another connection there', {
-          ...state,
-          tombstones: tombstones | (1 << to),
-          sockets: replaced(sockets, to, 'closed'),
-        });
-      return go('record', 'takes the session', { ...state, owner: to });
+        return go(
+          'ends',
+          'finds another connection there',
+          changed(state, { tombstones: tombstones | (1 << to), sockets: replaced(sockets, to, 'closed') }),
+        );
+      return go('record', 'takes the session', changed(state, { owner: to }));
     }
     case 'record': {
       if (connectionOf(record) !== from) return go('reply', 'finds the record moved');
@@ -101,7 +105,11 @@ function handle(model: Model, state: State, place: number, handler: MoveHandler,
         return go('ends', 'finds the new one over', withRecord(state, lost));
       }
       const isHeard = client.movesTo === to && sockets[to] === 'open';
-      return go('ends', 'replies', isHeard ? { ...state, client: { ...client, hasMoveReply: true } } : state);
+      return go(
+        'ends',
+        'replies',
+        isHeard ? changed(state, { client: { ...client, hasMoveReply: true } }) : state,
+      );
     }
   }
 }
@@ -121,7 +129,7 @@ function rewound(model: Model, state: State, to: number): State {
     },
   });
   const after = withRecord(state, decision.record);
-  return { ...after, nextPosts: [...packetsOf(decision), ...after.nextPosts] };
+  return changed(after, { nextPosts: [...packetsOf(decision), ...after.nextPosts] });
 }
 
 /** What the old connection brought comes before its close. */
@@ -129,19 +137,21 @@ function closeOld(state: State, emit: Emit) {
   const { client, sockets, posts } = state;
   if (client.movesTo === 0 || client.hasOldClosed || posts.length > 0) return;
   if (sockets[client.connection] !== 'closed') return;
-  emit({ ...state, client: { ...client, hasOldClosed: true } }, () => 'client sees the old connection close');
+  emit(
+    changed(state, { client: { ...client, hasOldClosed: true } }),
+    () => 'client sees the old connection close',
+  );
 }
 
 function goOn(model: Model, state: State, emit: Emit) {
   const { client, nextPosts } = state;
   if (!client.hasMoveReply || !(client.hasOldClosed || model.without('move-without-hold'))) return;
   emit(
-    {
-      ...state,
+    changed(state, {
       posts: model.without('move-without-hold') ? [...nextPosts, ...state.posts] : nextPosts,
       nextPosts: [],
       client: { ...client, connection: client.movesTo, ...NOT_MOVING },
-    },
+    }),
     () => `client goes on over ${client.movesTo}, with ${shown(nextPosts)}`,
   );
 }
@@ -155,5 +165,5 @@ function giveUp(state: State, emit: Emit) {
   if (movesTo === 0 || hasMoveReply) return;
   const isGone = sockets[movesTo] === 'closed';
   if (!isGone && (movesSent < SENT_MAX || moves.some((each) => each !== undefined))) return;
-  emit({ ...state, client: { ...client, isGivenUp: true } }, () => 'client gives the move up');
+  emit(changed(state, { client: { ...client, isGivenUp: true } }), () => 'client gives the move up');
 }

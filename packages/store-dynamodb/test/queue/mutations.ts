@@ -143,13 +143,13 @@ export const MUTATIONS: readonly Mutation[] = [
       to: 'if (connectionId !== undefined && dequeue === undefined)',
     },
     finds: RECEIVE_MAXIMUM,
-    config: { publishers: ['1|1', '1'], reconnects: 1 },
+    config: OFFLINE,
   },
   {
     name: "an entry that a publisher took hides the log's copy",
     edit: { file: ENTRIES, from: "entries.filter(({ body }) => body === 'log')", to: 'entries' },
     finds: STUCK,
-    config: { publishers: ['', ''], worker: '1', earlyRedeliveries: 1, crashes: 1 },
+    config: { publishers: ['', ''], worker: '1', earlyRedeliveries: 1, crashes: 1, connections: 1 },
   },
   {
     name: 'a repetition takes a copy for placed that may never have been posted',

@@ -1,4 +1,5 @@
 import type { Copy, Decision, Effect, QueueRecord } from '../../src/queue/types.ts';
+import { changed } from './changed.ts';
 import { packetsOf } from './frame-steps.ts';
 import {
   bitsOf,
@@ -81,7 +82,7 @@ function go(
   kind: StepKind = 'ordinary',
 ): void {
   const next = to === 'ends' ? undefined : { ...handler, ...to };
-  const after = { ...state, publishHandlers: replaced(state.publishHandlers, place, next) };
+  const after = changed(state, { publishHandlers: replaced(state.publishHandlers, place, next) });
   emit(after, () => `  ${publisherName(place)} ${text()}`, kind);
 }
 
@@ -94,11 +95,10 @@ function publish(model: Model, state: State, place: number, emit: Emit): void {
   const batch = model.batch(place, frame, attempt);
   const handler: PublishHandler = { ...NEW_HANDLER, frame, batch, todo: batch & ~state.settled };
   emit(
-    {
-      ...state,
+    changed(state, {
       publishers: replaced(state.publishers, place, { frame, attempt, status: 'sent' as const }),
       publishHandlers: replaced(state.publishHandlers, place, handler),
-    },
+    }),
     () => `${publisherName(place)} sends ${shownNames(batch)}, attempt ${attempt + 1}`,
   );
 }
@@ -113,7 +113,7 @@ function work(model: Model, state: State, place: number, emit: Emit): void {
   const handler: PublishHandler = { ...NEW_HANDLER, batch, todo: batch };
   const budgets = isSecond ? { ...state.budgets, earlyRedeliveries: earlyRedeliveries - 1 } : state.budgets;
   emit(
-    { ...state, budgets, publishHandlers: replaced(state.publishHandlers, place, handler) },
+    changed(state, { budgets, publishHandlers: replaced(state.publishHandlers, place, handler) }),
     () => `${publisherName(place)} begins with ${shownNames(batch)}`,
     isSecond ? 'fault' : 'ordinary',
   );
@@ -194,7 +194,7 @@ function take(step: Step) {
   const decision = decideOffer(step, seen, handler.log, handler.todo);
   const post = packetsOf(decision);
   const memory = state.memory | (handler.todo & model.exactlyOnce);
-  const after = { ...withRecord(state, decision.record), memory };
+  const after = changed(withRecord(state, decision.record), { memory });
   const to = {
     step: 'post',
     todo: rest,
@@ -208,7 +208,7 @@ function take(step: Step) {
   if (state.budgets.lostAnswers === 0) return;
   const budgets = { ...state.budgets, lostAnswers: state.budgets.lostAnswers - 1 };
   const lost = { ...to, step: 'look-for-own' } as const;
-  go(step, lost, () => `takes: ${shown(post)}; ANSWER LOST`, { ...after, budgets }, 'fault');
+  go(step, lost, () => `takes: ${shown(post)}; ANSWER LOST`, changed(after, { budgets }), 'fault');
 }
 
 function loseRace(step: Step) {
@@ -252,11 +252,12 @@ function append(step: Step) {
   const todo = handler.todo & ~bit;
   const memory = state.memory | (bit & model.exactlyOnce);
   const next = todo !== 0 ? 'append' : model.without('look-before-appending') ? 'finish' : 'look';
-  go(step, { step: next, todo }, () => `appends ${nameOf(message)}`, {
-    ...state,
-    log: state.log | bit,
-    memory,
-  });
+  go(
+    step,
+    { step: next, todo },
+    () => `appends ${nameOf(message)}`,
+    changed(state, { log: state.log | bit, memory }),
+  );
 }
 
 function look(step: Step) {
@@ -329,7 +330,7 @@ function postOfUnknownFate(step: Step, posted: State): void {
     const to = model.without('post-again-when-unknown')
       ? {}
       : ({ step: 'end', connection: handler.postTo, post: [], postTo: 0 } as const);
-    go(step, to, text, { ...world, budgets }, 'fault');
+    go(step, to, text, changed(world, { budgets }), 'fault');
   }
 }
 
@@ -340,7 +341,7 @@ function end(step: Step) {
     state.sockets[connection] === 'none'
       ? state.sockets
       : replaced(state.sockets, connection, 'closed' as const);
-  const after = { ...state, sockets, tombstones: state.tombstones | (1 << connection) };
+  const after = changed(state, { sockets, tombstones: state.tombstones | (1 << connection) });
   const movedTo = state.movedTo[connection] ?? 0;
   if (movedTo !== 0)
     return go(step, { connection: movedTo }, () => `ends ${connection}: it moved to ${movedTo}`, after);
@@ -353,7 +354,7 @@ function lose(step: Step) {
   const { connection } = handler;
   const decision = model.core.decide(state.record, { type: 'lost', connectionId: connectionId(connection) });
   const tombstones = state.tombstones | (1 << connection);
-  const after = { ...withRecord(state, decision.record), tombstones };
+  const after = changed(withRecord(state, decision.record), { tombstones });
   const to = { step: handler.todo === 0 ? 'finish' : 'read', post: [], postTo: 0 } as const;
   go(step, to, () => `says that ${connection} is lost`, after);
 }
@@ -364,17 +365,23 @@ function finish(step: Step) {
   const { batch } = handler;
   const settled = state.settled | (batch & model.exactlyOnce);
   const deliveries = messagesIn(batch).reduce((bits, each) => bits | (1 << model.instance(each).delivery), 0);
-  const done = { ...state, settled, acknowledged: state.acknowledged | deliveries };
-  if (place >= WORKER_PLACE) return go(step, 'ends', () => 'is done', { ...done, isJobDone: true });
+  const done = changed(state, { settled, acknowledged: state.acknowledged | deliveries });
+  if (place >= WORKER_PLACE) return go(step, 'ends', () => 'is done', changed(done, { isJobDone: true }));
   const publisher = state.publishers[place] as Publisher;
   if (state.budgets.lostReplies > 0 && publisher.attempt + 1 < model.attemptsMax) {
     const budgets = { ...state.budgets, lostReplies: state.budgets.lostReplies - 1 };
-    go(step, 'ends', () => 'answers its publisher: REPLY LOST', { ...state, settled, budgets }, 'fault');
+    go(
+      step,
+      'ends',
+      () => 'answers its publisher: REPLY LOST',
+      changed(state, { settled, budgets }),
+      'fault',
+    );
   }
   const frame = publisher.frame + 1;
   const status = frame >= (model.frameCounts[place] ?? 0) ? 'done' : 'idle';
   const publishers = replaced(state.publishers, place, { frame, attempt: 0, status } as const);
-  go(step, 'ends', () => 'acknowledges to its publisher', { ...done, publishers });
+  go(step, 'ends', () => 'acknowledges to its publisher', changed(done, { publishers }));
 }
 
 function effectOf<T extends Effect['type']>(
