@@ -7,7 +7,7 @@ import {
   QueueBacklog,
   SqsQueue,
 } from '@apus/cloud/lambda';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { FAN_OUT, SESSIONS_TABLE, TABLE } from './names.ts';
 import type { CloudWorld } from './start-cloud.ts';
@@ -45,7 +45,7 @@ function publishFunction(
   const queueUrl = sqs.queueUrl(FAN_OUT);
   let ids = 0;
   const cloud = composeCloud({
-    dynamo: new DynamoDBClient(dynamoDb.clientConfig()),
+    dynamo: leanClient(dynamoDb.clientConfig()),
     tableName: TABLE,
     sessionsTableName: SESSIONS_TABLE,
     fanOut: {

@@ -1,7 +1,7 @@
 import type { HttpOutcome, RequestSender } from '@apus/cloud';
 import type { OperatorAnswer } from '@apus/cloud/lambda';
 import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
@@ -29,7 +29,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   const failures: string[] = [];
   const dynamoDb = await startDynamoDb(options);
   const services = {
-    dynamo: (environment: Environment) => new DynamoDBClient(dynamoDb.clientConfig(environment)),
+    dynamo: (environment: Environment) => leanClient(dynamoDb.clientConfig(environment)),
     sqs: (environment: Environment) => new SQSClient(emulator.sqs.clientConfig(environment)),
     queueUrl: (name: string) => emulator.sqs.queueUrl(name),
     requests: (environment: Environment) => requestsOf(emulator, environment),

@@ -5,7 +5,7 @@ import {
   type Environment,
   startEmulator,
 } from '@apus/emulator';
-import { defineTable } from '@apus/store-dynamodb';
+import { defineTable, leanClient } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { emulatedAccount } from './emulated-account.ts';
@@ -30,7 +30,7 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
     return started;
   };
   const services = {
-    dynamo: (environment: Environment) => new DynamoDBClient(dynamoDb.clientConfig(environment)),
+    dynamo: (environment: Environment) => leanClient(dynamoDb.clientConfig(environment)),
     sqs: (environment: Environment) => new SQSClient(running().sqs.clientConfig(environment)),
     queueUrl: (name: string) => running().sqs.queueUrl(name),
     log: logInto(failures),

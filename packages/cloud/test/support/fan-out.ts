@@ -1,8 +1,9 @@
 import { type GivenQuotaScopes, type Identity, NO_QUOTAS, type QuotaScopes, withQuotas } from '@apus/broker';
 import { createDynamoDb } from '@apus/emulator';
-import { type DynamoStores, defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type DynamoStores, defineTable, leanClient } from '@apus/store-dynamodb';
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { parser as createParser, generate, type Packet } from 'mqtt-packet';
+import { aroundCalls } from '../../../../test/support/around-calls.ts';
 import { packetLength } from '../../../../test/support/packet-length.ts';
 import { readServerFrame } from '../../../../test/support/server-frame.ts';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
@@ -255,7 +256,8 @@ export class World {
   readonly gateway = new FakeGateway();
   readonly queue = new FakeQueue(this.time);
   readonly deadLetters = new FakeQueue(this.time);
-  readonly #dynamo = createDynamoDb();
+  /** All processes call over one client: see `aroundCalls`. */
+  readonly #client = leanClient(createDynamoDb().clientConfig());
   readonly #door: Process;
   #ids = 0;
   #connections = 0;
@@ -270,7 +272,7 @@ export class World {
   static async create(options: WorldOptions = {}): Promise<World> {
     const world = new World(options);
     for (const name of [TABLE, SESSIONS_TABLE])
-      await world.#client().send(new CreateTableCommand(defineTable(name)));
+      await world.#client.send(new CreateTableCommand(defineTable(name)));
     return world;
   }
 
@@ -314,7 +316,7 @@ export class World {
     };
     const cloud = composeCloud({
       ...world,
-      dynamo: this.#client(hooks),
+      dynamo: this.#hooked(hooks),
       tableName: TABLE,
       sessionsTableName: SESSIONS_TABLE,
       fanOut: { queue: this.queue, backlog: { isFull: async () => false } },
@@ -460,21 +462,16 @@ export class World {
     return { present: connack?.sessionPresent === true, queue: first.map(({ text }) => text) };
   }
 
-  #client(hooks?: Hooks): DynamoDBClient {
-    const client = new DynamoDBClient(this.#dynamo.clientConfig());
-    if (hooks === undefined) return client;
-    client.middlewareStack.add(
-      (next, context) => async (given) => {
-        if (isBansRead(given.input)) return await next(given);
-        const call = callOf(String(context.commandName), given.input);
-        await hooks.before?.(call);
-        const answer = await next(given);
-        await hooks.after?.(call);
-        return answer;
-      },
-      { step: 'initialize' },
-    );
-    return client;
+  #hooked(hooks?: Hooks): DynamoDBClient {
+    if (hooks === undefined) return this.#client;
+    return aroundCalls(this.#client, async (operation, input, send) => {
+      if (isBansRead(input)) return await send();
+      const call = callOf(operation, input);
+      await hooks.before?.(call);
+      const answer = await send();
+      await hooks.after?.(call);
+      return answer;
+    });
   }
 }
 
@@ -500,9 +497,9 @@ function isBansRead(input: object): boolean {
   return JSON.stringify(input).includes('"s":{"S":"bans"}');
 }
 
-function callOf(commandName: string, input: object): Call {
-  if (commandName === 'QueryCommand' || commandName === 'BatchGetItemCommand') return 'read';
-  return commandName === 'PutItemCommand' && JSON.stringify(input).includes('"progress"') ? 'claim' : 'other';
+function callOf(operation: string, input: object): Call {
+  if (operation === 'Query' || operation === 'BatchGetItem') return 'read';
+  return operation === 'PutItem' && JSON.stringify(input).includes('"progress"') ? 'claim' : 'other';
 }
 
 /** A process that is dead does not go on. */

@@ -1,13 +1,9 @@
 import { type GivenQuotaScopes, NO_QUOTAS, withQuotas } from '@apus/broker';
 import { createDynamoDb } from '@apus/emulator';
-import { type DynamoOptions, defineTable, type EventStores } from '@apus/store-dynamodb';
-import {
-  type AttributeValue,
-  CreateTableCommand,
-  DynamoDBClient,
-  ScanCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type DynamoOptions, defineTable, type EventStores, leanClient } from '@apus/store-dynamodb';
+import { type AttributeValue, CreateTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { generate } from 'mqtt-packet';
+import { aroundCalls } from '../../../../test/support/around-calls.ts';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
 import type { MakeBroker } from '../../src/environment.ts';
 import type { RequestContext } from '../../src/events/gateway.ts';
@@ -149,15 +145,16 @@ export class TimersWorld {
   readonly gateway = new FakeGateway();
   readonly queue = new DelayQueue(this.time);
   readonly deadLetters = new FakeQueue(this.time);
-  readonly #dynamo = createDynamoDb();
+  /** All processes call over one client: see `aroundCalls`. */
+  readonly #client = leanClient(createDynamoDb().clientConfig());
   /** When each connection began, by the gateway's clock. */
   readonly #connectedAtMs = new Map<string, number>();
   #ids = 0;
 
   static async create(): Promise<TimersWorld> {
     const world = new TimersWorld();
-    const client = new DynamoDBClient(world.#dynamo.clientConfig());
-    for (const name of [TABLE, SESSIONS_TABLE]) await client.send(new CreateTableCommand(defineTable(name)));
+    for (const name of [TABLE, SESSIONS_TABLE])
+      await world.#client.send(new CreateTableCommand(defineTable(name)));
     return world;
   }
 
@@ -176,7 +173,7 @@ export class TimersWorld {
     const timers = new SqsTimers({ queue: killable(this.queue, kill), clock });
     const poster = this.gateway.posterOf('process');
     const cloud = composeCloud({
-      dynamo: this.#client(kill),
+      dynamo: aroundCalls(this.#client, (_operation, _input, call) => kill.around(call)),
       tableName: TABLE,
       sessionsTableName: SESSIONS_TABLE,
       fanOut: { queue: killable(new FakeQueue(this.time), kill), backlog: { isFull: async () => false } },
@@ -307,11 +304,10 @@ export class TimersWorld {
   }
 
   async #itemsOf(TableName: string): Promise<Record<string, AttributeValue>[]> {
-    const client = new DynamoDBClient(this.#dynamo.clientConfig());
     const items: Record<string, AttributeValue>[] = [];
     let ExclusiveStartKey: Record<string, AttributeValue> | undefined;
     do {
-      const page = await client.send(new ScanCommand({ TableName, ExclusiveStartKey }));
+      const page = await this.#client.send(new ScanCommand({ TableName, ExclusiveStartKey }));
       items.push(...(page.Items ?? []));
       ExclusiveStartKey = page.LastEvaluatedKey;
     } while (ExclusiveStartKey !== undefined);
@@ -330,12 +326,6 @@ export class TimersWorld {
       connectedAt: this.#connectedAtMs.get(connectionId) ?? this.time.nowMs,
       requestTimeEpoch: this.time.nowMs,
     };
-  }
-
-  #client(kill: Kill): DynamoDBClient {
-    const client = new DynamoDBClient(this.#dynamo.clientConfig());
-    client.middlewareStack.add((next) => (given) => kill.around(() => next(given)), { step: 'initialize' });
-    return client;
   }
 }
 

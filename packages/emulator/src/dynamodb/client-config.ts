@@ -9,7 +9,34 @@ export interface SdkClientConfig {
   readonly cacheMiddleware: boolean;
   readonly signer: { sign<Request>(request: Request): Promise<Request> };
   readonly requestHandler: SdkRequestHandler;
+  readonly accountIdEndpointMode: 'disabled';
+  readonly authSchemePreference: string[];
+  readonly defaultsMode: 'standard';
+  readonly defaultUserAgentProvider: () => Promise<[]>;
+  readonly endpointDiscoveryEnabledProvider: () => Promise<false>;
+  readonly ignoreConfiguredEndpointUrls: true;
+  readonly retryMode: 'standard';
+  readonly useDualstackEndpoint: false;
+  readonly useFipsEndpoint: false;
+  readonly userAgentAppId: () => Promise<undefined>;
 }
+
+/**
+ * What the SDK would look for in the environment and in files of the home directory, for each client anew: that takes as
+ * long as three calls.
+ */
+const LOOKED_FOR_NOWHERE = {
+  accountIdEndpointMode: 'disabled',
+  authSchemePreference: [],
+  defaultsMode: 'standard',
+  defaultUserAgentProvider: async () => [],
+  endpointDiscoveryEnabledProvider: async () => false,
+  ignoreConfiguredEndpointUrls: true,
+  retryMode: 'standard',
+  useDualstackEndpoint: false,
+  useFipsEndpoint: false,
+  userAgentAppId: async () => undefined,
+} as const satisfies Partial<SdkClientConfig>;
 
 /**
  * Everything that a client in this process needs. Signatures are not checked here, and middleware that never changes
@@ -17,6 +44,7 @@ export interface SdkClientConfig {
  */
 export function clientConfigOf(requestHandler: SdkRequestHandler): SdkClientConfig {
   return {
+    ...LOOKED_FOR_NOWHERE,
     region: 'us-east-1',
     credentials: { accessKeyId: 'emulator', secretAccessKey: 'emulator' },
     maxAttempts: 1,

@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { NOW_MS } from '@apus/broker/samples';
 import { createDynamoDb } from '@apus/emulator';
-import { createDynamoStores, type DynamoOptions, type DynamoStores, defineTable } from '@apus/store-dynamodb';
+import {
+  createDynamoStores,
+  type DynamoOptions,
+  type DynamoStores,
+  defineTable,
+  leanClient,
+} from '@apus/store-dynamodb';
 import {
   CreateTableCommand,
   DeleteTableCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   type DynamoDBClientConfig,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe } from 'vitest';
+import { aroundCalls } from '../../../../test/support/around-calls.ts';
 import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
 
 export { NOW_MS };
@@ -98,7 +105,7 @@ async function makeService(
     await client.send(new CreateTableCommand(defineTable(name)));
   const make = ({ fakeClock = new FakeClock(), hooks, ...options }: MakeOptions = {}) =>
     createDynamoStores({
-      client: hooks === undefined ? client : hooked(connect(config), hooks),
+      client: hooks === undefined ? client : hooked(client, hooks),
       tableName,
       sessionsTableName,
       streamsTableName,
@@ -110,27 +117,22 @@ async function makeService(
   return { client, tableName, sessionsTableName, streamsTableName, make };
 }
 
+/** The client of the functions, which deployments have. */
 function connect(config: DynamoDBClientConfig): DynamoDBClient {
-  return new DynamoDBClient({
+  return leanClient({
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
     ...config,
   });
 }
 
 function hooked(client: DynamoDBClient, hooks: Hooks): DynamoDBClient {
-  client.middlewareStack.add(
-    (next, context) => async (call) => {
-      const operation = String(context.commandName).replace('Command', '');
-      await hooks.before?.(operation, call.input);
-      const answer = await next(call);
-      await hooks.after?.(operation, call.input);
-      return answer;
-    },
-    { step: 'initialize' },
-  );
-  return client;
+  return aroundCalls(client, async (operation, input, call) => {
+    await hooks.before?.(operation, input);
+    const answer = await call();
+    await hooks.after?.(operation, input);
+    return answer;
+  });
 }
 
 /** As DynamoDB says it, and as a connection that breaks says it. */
