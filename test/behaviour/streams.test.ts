@@ -108,6 +108,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       const suback = await read(reader, room, { rewind: '2' });
       expect(suback).toMatchObject({ code: 0, properties: { 'stream-recovered': 'true' } });
       expect(numberOf(String(suback.properties['stream-position']))).toBe(3);
+      expect(numberOf(String(suback.properties['stream-after']))).toBe(1);
       await publishAll(room, ['4']);
       expect(await summaries(reader, 3)).toEqual(['2 historical', '3 historical', '4']);
       await reader.expectNothing();
@@ -137,6 +138,11 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       const reader = await door.connect();
       const suback = await read(reader, `$s/chat/${room}/+`, { rewind: '1' });
       expect(suback.properties['stream-position']).toHaveLength(2);
+      const afters = [suback.properties['stream-after'] ?? []].flat().map((each) => each.split(' '));
+      expect(afters.map(([position = '', topic]) => [topic, numberOf(position)]).sort()).toEqual([
+        [`${room}/a`, 1],
+        [`${room}/b`, 1],
+      ]);
       expect((await summaries(reader, 2)).sort()).toEqual(['2 historical', '4 historical']);
     });
   });
@@ -199,6 +205,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       const suback = await read(await door.connect(), room, { 'stream-offset': 'latest' });
       const position = String(suback.properties['stream-position']);
       expect(numberOf(position)).toBe(0);
+      expect(suback.properties['stream-after']).toBeUndefined();
       await publishAll(room, ['1']);
       const reader = await door.connect();
       const resumed = await read(reader, room, { 'stream-position': position });
@@ -215,6 +222,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
         const reader = await door.connect();
         const resumed = await read(reader, topic, { 'stream-position': position });
         expect(resumed).toMatchObject({ code: 0, properties: { 'stream-recovered': 'false' } });
+        expect(numberOf(String(resumed.properties['stream-after']))).toBe(6);
         expect(await summaries(reader, 1)).toEqual(['7 snapshot']);
         await reader.expectNothing();
       }
@@ -339,6 +347,17 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
         properties: { userProperties: { rewind: '1' } },
       });
       expect((await client.take('suback', messageId)).granted).toEqual([0x83, 0x83]);
+    });
+
+    test('to send a client more positions than its Maximum Packet Size, and sends none then [MQTT-3.1.2-24]', async () => {
+      const room = unique('chat/r');
+      for (const topic of Array.from({ length: 30 }, (_, index) => `${room}/${index}`))
+        await publishAll(topic, ['1']);
+      const client = await door.connect({ properties: { maximumPacketSize: 1_500 } });
+      const suback = await read(client, `${room}/+`, { 'stream-offset': 'latest' });
+      expect(suback).toMatchObject({ code: 0, properties: {} });
+      const other = await read(await door.connect(), `${room}/+`, { 'stream-offset': 'latest' });
+      expect(other.properties['stream-position']).toHaveLength(30);
     });
 
     test('the past to a client that wants no problem information [MQTT-3.1.2-29]', async () => {

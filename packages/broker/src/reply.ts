@@ -39,9 +39,15 @@ export function fitted<P extends Packet>(
   maximumPacketSize: number,
 ): P | undefined {
   const fits = (candidate: P) => encodePacket(candidate, version).length <= maximumPacketSize;
-  if (maximumPacketSize >= SMALL_PACKET_SIZE || fits(packet)) return packet;
+  const isMeasured = maximumPacketSize < SMALL_PACKET_SIZE || tellsOfTopics(packet);
+  if (!isMeasured || fits(packet)) return packet;
   const shorter = withoutReason(packet);
   return fits(shorter) ? shorter : undefined;
+}
+
+/** SUBACK has the positions of all topics of a stream that a filter matches. */
+function tellsOfTopics(packet: Packet): boolean {
+  return packet.type === 'suback' && (packet.properties.userProperties?.length ?? 0) > 2;
 }
 
 function withoutReason<P extends Packet>(packet: P): P {

@@ -24,9 +24,6 @@ export interface Joined {
   readonly past: readonly Past[];
 }
 
-/** SUBACK names the newest position of each topic of a wildcard filter up to this number of topics. */
-const TOLD_TOPICS_MAX = 100;
-
 /** Where a reader begins in one topic. Without `after` it is live at once. */
 export interface Begin {
   readonly isRecovered: boolean;
@@ -62,22 +59,39 @@ export function* join(
   for (const tail of tails) {
     const begin = yield* beginIn(reading, start, tail);
     isRecovered &&= begin.isRecovered;
+    let first = firstOf(begin);
     if (reader instanceof StreamReader) place(reader, tail, begin);
     else if (room !== undefined) {
       const read = yield* readAtOnce(reading, tail, begin, room);
       isRecovered &&= read.isWhole;
+      first = read.past[0]?.entry.number;
       past.push(...read.past);
     }
-    const position = formatPosition({ epoch: tail.epoch, number: tail.last });
-    const isOfMany = containsWildcard(joining.topicFilter);
-    told.push([StreamProperty.position, isOfMany ? `${position} ${tail.topic}` : position]);
+    told.push(...positionsOf(joining, tail, first));
   }
   // A position of a topic that is not there any more: its history is gone.
   const topics = new Set(tails.map(({ topic }) => topic));
   if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
   if (reader instanceof StreamReader) reader.isJoining = false;
-  const positions = told.length <= TOLD_TOPICS_MAX ? told : [];
-  return { told: [[StreamProperty.recovered, String(isRecovered)], ...positions], past };
+  return { told: [[StreamProperty.recovered, String(isRecovered)], ...told], past };
+}
+
+/** Number of the first message that the reader is sent of the past. */
+function firstOf({ after, values }: Begin): number | undefined {
+  if (values !== undefined) return values[0]?.number;
+  return after === undefined ? undefined : after + 1;
+}
+
+/** The newest position of a topic; and the one that the past begins behind, where there is a past. */
+function* positionsOf(
+  { topicFilter }: Joining,
+  { epoch, last, topic }: StreamTopicTail,
+  first: number | undefined,
+): Iterable<[string, string]> {
+  const behind = containsWildcard(topicFilter) ? ` ${topic}` : '';
+  yield [StreamProperty.position, formatPosition({ epoch, number: last }) + behind];
+  if (first !== undefined && first <= last)
+    yield [StreamProperty.after, formatPosition({ epoch, number: first - 1 }) + behind];
 }
 
 /** One look at a stream. */

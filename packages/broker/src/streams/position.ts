@@ -7,6 +7,8 @@ export const StreamProperty = {
   offset: 'stream-offset',
   rewind: 'rewind',
   position: 'stream-position',
+  /** Of SUBACK: what is sent comes behind this position. */
+  after: 'stream-after',
   recovered: 'stream-recovered',
   kind: 'stream-kind',
   time: 'ts',
