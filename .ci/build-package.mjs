@@ -1,4 +1,5 @@
-// Builds a package for use outside of this repository: `dist/index.js`, one ES module, and the types beside it.
+// Builds a package for use outside of this repository: `dist/index.js`, one ES module, and the types beside it; one more
+// for each further entry.
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,14 +12,15 @@ export const LICENSE = fileURLToPath(new URL('../LICENSE', import.meta.url));
 /**
  * @param {string} directory of the package
  * @param {readonly string[]} external packages that are installed beside it; ours are built in
+ * @param {readonly string[]} entries `src/NAME.ts` of each
  */
-export async function buildPackage(directory, external) {
-  const entry = join(directory, 'src', 'index.ts');
+export async function buildPackage(directory, external, entries = ['index']) {
   const dist = join(directory, 'dist');
+  const sources = entries.map((name) => join(directory, 'src', `${name}.ts`));
   rmSync(dist, { recursive: true, force: true });
   await build({
-    entryPoints: [entry],
-    outfile: join(dist, 'index.js'),
+    entryPoints: sources,
+    outdir: dist,
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -27,6 +29,6 @@ export async function buildPackage(directory, external) {
     conditions: ['source'],
     external: [...external],
   });
-  writeTypes(entry, dist);
+  for (const source of sources) writeTypes(source, dist);
   copyFileSync(LICENSE, join(dist, 'LICENSE'));
 }

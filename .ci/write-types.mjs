@@ -1,14 +1,14 @@
 // The types of a package for use outside of this repository: those of our packages that it is built from lie beside them.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const IMPORTED = /(?<=from '|import\(["'])[^"']+/g;
 
 /**
- * Writes `types/` with the declarations that the entry reaches, and `index.d.ts`, which exports those of the entry.
+ * Writes `types/` with the declarations that the entry reaches, and beside it `NAME.d.ts`, which exports those of the entry `NAME.ts`.
  *
  * @param {string} entry a source file
  * @param {string} dist
@@ -35,7 +35,10 @@ export function writeTypes(entry, dist) {
     writeFileSync(join(types, from), text);
   }
   rmSync(scratch, { recursive: true });
-  writeFileSync(join(dist, 'index.d.ts'), `export * from '${specifierOf(join('types', first))}';\n`);
+  writeFileSync(
+    join(dist, `${basename(entry, '.ts')}.d.ts`),
+    `export * from '${specifierOf(join('types', first))}';\n`,
+  );
 }
 
 /** @param {string} entry @param {Record<string, string>} ours @param {string} outDir */

@@ -2,10 +2,27 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { onTestFinished } from 'vitest';
 
 /** A way to the broker that the test can cut. */
-export async function cuttable(url: string): Promise<{ readonly url: string; cut(): void }> {
+export interface Way {
+  readonly url: string;
+  /** Ends all connections. */
+  cut(): void;
+  /** The same, and there is no way until it is mended. */
+  break(): void;
+  mend(): void;
+}
+
+export async function cuttable(url: string): Promise<Way> {
   const { hostname, port, pathname } = new URL(url);
   const sockets = new Set<Socket>();
+  let isBroken = false;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const server = createServer((near) => {
+    if (isBroken) {
+      near.destroy();
+      return;
+    }
     const far = connectSocket(Number(port), hostname);
     for (const [one, other] of [
       [near, far],
@@ -25,8 +42,13 @@ export async function cuttable(url: string): Promise<{ readonly url: string; cut
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `ws://127.0.0.1:${own}${pathname}`,
-    cut: () => {
-      for (const socket of sockets) socket.destroy();
+    cut,
+    break: () => {
+      isBroken = true;
+      cut();
+    },
+    mend: () => {
+      isBroken = false;
     },
   };
 }

@@ -7,9 +7,12 @@ import { expect, test } from 'vitest';
 /** Minified and gzipped; both READMEs say it too. mqtt.js itself has over 100,000. */
 const BUDGET_BYTES = 11_000;
 
-async function bundle(): Promise<{ code: Uint8Array; imports: string[] }> {
+/** Of the entry for streams. */
+const RESUME_BUDGET_BYTES = 3_000;
+
+async function bundle(entry: string): Promise<{ code: Uint8Array; imports: string[] }> {
   const { outputFiles, metafile } = await build({
-    entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../src/${entry}`, import.meta.url))],
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -23,10 +26,19 @@ async function bundle(): Promise<{ code: Uint8Array; imports: string[] }> {
 }
 
 test('the bundle for browsers stays within its budget and brings nothing with it', async () => {
-  const { code, imports } = await bundle();
+  const { code, imports } = await bundle('index.ts');
   expect(imports).toEqual([]);
   expect(code.length).toBeGreaterThan(10_000);
   expect(gzipSync(code, { level: 9 }).length).toBeLessThan(BUDGET_BYTES);
+});
+
+test('resume() is a bundle of its own', async () => {
+  const { code, imports } = await bundle('resume.ts');
+  expect(imports).toEqual([]);
+  expect(code.length).toBeGreaterThan(3_000);
+  expect(gzipSync(code, { level: 9 }).length).toBeLessThan(RESUME_BUDGET_BYTES);
+  const own = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  expect(own).toContain(`less than ${RESUME_BUDGET_BYTES.toLocaleString('en')} bytes more`);
 });
 
 test.each(['../README.md', '../../../README.md'])('%s promises that budget', (page) => {

@@ -1,0 +1,1 @@
+export { type ResumeOptions, resume, type StreamGap } from './resume/resume.ts';

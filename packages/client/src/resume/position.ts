@@ -1,0 +1,27 @@
+/** User properties of MQTT 5, as mqtt.js has them. */
+export type UserProperties = Record<string, string | string[]>;
+
+/** What `stream-position` says (docs/streams.md). */
+export interface Position {
+  readonly epoch: string;
+  readonly number: number;
+  /** Every message up to this number had left for its readers when this one was appended. */
+  readonly settled: number;
+  /** In SUBACK, where the filter has wildcards. */
+  readonly topic: string | undefined;
+}
+
+const POSITION = /^([0-9a-z]+)-(\d+)(?:-(\d+))?(?: (.*))?$/s;
+
+export function positionsOf(
+  userProperties: UserProperties | undefined,
+  name: 'stream-position' | 'stream-after',
+): Position[] {
+  const positions: Position[] = [];
+  for (const text of [userProperties?.[name] ?? []].flat()) {
+    const [, epoch, digits, settled, topic] = POSITION.exec(text) ?? [];
+    const number = Number(digits);
+    if (epoch !== undefined) positions.push({ epoch, number, settled: Number(settled ?? number - 1), topic });
+  }
+  return positions;
+}

@@ -1,0 +1,146 @@
+import { positionsOf, type UserProperties } from './position.ts';
+import { type Arrival, Sequence } from './sequence.ts';
+
+/** Messages of one subscription that are held at most. They come again. */
+export const HELD_MESSAGES_MAX = 1_000;
+
+/** Positions that one SUBSCRIBE may hold (docs/streams.md). */
+const POSITIONS_MAX = 1_000;
+
+const BEGINNINGS = new Set(['rewind', 'stream-offset', 'stream-position']);
+const STREAM_PREFIX = /^\$(?:stream|s)\/[^/]*\/?/;
+
+/** Whether a SUBSCRIBE reads a stream: by the name of one, or by saying where to begin. */
+export function isReading(topicFilter: string, userProperties: UserProperties | undefined): boolean {
+  return (
+    STREAM_PREFIX.test(topicFilter) || Object.keys(userProperties ?? {}).some((name) => BEGINNINGS.has(name))
+  );
+}
+
+/** `$stream/NAME/FILTER` and FILTER are one subscription. */
+export function plainFilter(topicFilter: string): string {
+  return topicFilter.replace(/^\$s(?:tream)?\/[^/]*\/(?=.)/, '');
+}
+
+/** What SUBACK says of a reading. 'plain': there is no stream behind the filter. */
+export type Grant = 'recovered' | 'gap' | 'plain';
+
+/** A subscription of the program that reads a stream: what it has seen, by topic. */
+export class Reading {
+  readonly topicFilter: string;
+  /** Each of its messages has it. */
+  readonly identifier: number;
+  /** As the program gave them. */
+  readonly userProperties: UserProperties;
+  readonly #topics = new Map<string, Sequence>();
+  #isGranted = false;
+  /** SUBACK named one topic, without its name. */
+  #isOfOne = false;
+  /** Of more topics than a SUBSCRIBE can hold positions of: it is neither put in order nor resumed. */
+  #isTooWide = false;
+  /** SUBACK has come on this connection. */
+  isLive = false;
+  /** SUBSCRIBE has been sent on this connection, and is not answered. */
+  isAsked = false;
+  /** The program has unsubscribed. */
+  isEnding = false;
+
+  constructor(topicFilter: string, identifier: number, userProperties: UserProperties | undefined) {
+    this.topicFilter = topicFilter;
+    this.identifier = identifier;
+    this.userProperties = userProperties ?? {};
+  }
+
+  get heldCount(): number {
+    let count = 0;
+    for (const sequence of this.#topics.values()) count += sequence.heldCount;
+    return count;
+  }
+
+  /** A SUBACK has granted it: since then the program is to miss nothing. */
+  get hasBegun(): boolean {
+    return this.#isGranted;
+  }
+
+  /** Its filter may have more topics by now than the broker reads at a time. */
+  get mayBeTooWide(): boolean {
+    return this.#isGranted && !this.#isTooWide && !this.#isOfOne;
+  }
+
+  /** What the next SUBSCRIBE says instead of what the program gave. */
+  ask(): UserProperties {
+    this.isAsked = true;
+    const others = Object.entries(this.userProperties).filter(([name]) => !BEGINNINGS.has(name));
+    const positions = [...this.#topics].map(([topic, { position }]) => `${position} ${topic}`.trimEnd());
+    if (positions.length > POSITIONS_MAX) this.widen();
+    if (!this.#isGranted || this.#isTooWide) return this.userProperties;
+    // There was no topic: all of those that have begun since are new.
+    if (positions.length === 0) return { ...Object.fromEntries(others), 'stream-offset': 'earliest' };
+    return { ...Object.fromEntries(others), 'stream-position': positions };
+  }
+
+  widen(): void {
+    this.#isTooWide = true;
+    this.#topics.clear();
+  }
+
+  granted(said: UserProperties | undefined): Grant {
+    this.isAsked = false;
+    this.isLive = true;
+    const recovered = said?.['stream-recovered'];
+    if (recovered === undefined) return 'plain';
+    const isFirst = !this.#isGranted;
+    this.#isGranted = true;
+    if (!this.#isTooWide) this.#begin(said);
+    return recovered === 'true' && (isFirst || !this.#isTooWide) ? 'recovered' : 'gap';
+  }
+
+  /** 'ask': what is missing has to be asked for. */
+  take(topic: string, arrival: Arrival): 'ask' | undefined {
+    // What comes before SUBACK was on its way when the connection ended before: it comes again.
+    if (!this.isLive) return undefined;
+    if (this.#isTooWide) arrival.handOver();
+    else if (this.#sequence(topic, arrival).take(arrival) === 'lost') return 'ask';
+    if (this.heldCount <= HELD_MESSAGES_MAX) return undefined;
+    this.dropHeld();
+    return 'ask';
+  }
+
+  /** What is held comes again, after the next SUBSCRIBE. */
+  dropHeld(): void {
+    for (const sequence of this.#topics.values()) sequence.dropHeld();
+  }
+
+  /** The connection has ended, or SUBACK refused. */
+  closed(): void {
+    this.isLive = false;
+    this.isAsked = false;
+    this.dropHeld();
+  }
+
+  #begin(said: UserProperties | undefined): void {
+    const after = new Map(positionsOf(said, 'stream-after').map(({ topic, number }) => [topic, number]));
+    const newest = positionsOf(said, 'stream-position');
+    this.#isOfOne = newest.length === 1 && newest[0]?.topic === undefined;
+    const before = new Map(this.#topics);
+    this.#topics.clear();
+    for (const { epoch, number, topic } of newest) {
+      const key = topic ?? '';
+      const sequence = before.get(key);
+      const begin = { epoch, after: after.get(topic) ?? number, newest: number };
+      const next = sequence ?? new Sequence(epoch);
+      next.begin(begin);
+      this.#topics.set(key, next);
+    }
+  }
+
+  #sequence(topic: string, { position: { epoch } }: Arrival): Sequence {
+    const key = this.#isOfOne ? '' : topic;
+    const known = this.#topics.get(key);
+    if (known !== undefined) return known;
+    // It has begun since SUBACK, which named all there were.
+    const sequence = new Sequence(epoch);
+    this.#topics.set(key, sequence);
+    return sequence;
+  }
+}

@@ -1,0 +1,118 @@
+import type { Position } from './position.ts';
+
+/** A message of a stream that has come. */
+export interface Arrival {
+  readonly position: Position;
+  /** It was not sent live: `stream-kind` says why. */
+  readonly isPast: boolean;
+  readonly handOver: () => void;
+}
+
+/** What SUBACK says of a topic. */
+export interface Begin {
+  readonly epoch: string;
+  /** The first message that follows is behind this number. */
+  readonly after: number;
+  /** The messages up to this number come as the past, in their order and before live ones. */
+  readonly newest: number;
+}
+
+/**
+ * Puts the messages of one topic in the order of their numbers, each once. The past comes in order. Live messages that are
+ * published side by side may come in any order: each says up to which number the others have left (`settled`), and waits
+ * here until all between that number and its own have been handed over.
+ */
+export class Sequence {
+  #epoch: string;
+  /** Number of the last message that was handed over. */
+  #last: number;
+  /** Number of the last message of the past that was handed over. Another subscription may bring live ones meanwhile. */
+  #past = 0;
+  /** Of the last SUBACK: up to this number nothing comes live that was not in the past. */
+  #newest = 0;
+  /** Up to this number nothing is on its way any more. */
+  #settled = 0;
+  readonly #held = new Map<number, () => void>();
+
+  constructor(epoch: string) {
+    this.#epoch = epoch;
+    this.#last = 0;
+  }
+
+  /** What is known: everything up to here, from where the program began. */
+  get position(): string {
+    return `${this.#epoch}-${this.#last}`;
+  }
+
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
+  /** Live messages may have been handed over since the SUBSCRIBE that is answered: they are not handed over again. */
+  begin({ epoch, after, newest }: Begin): void {
+    const goesOn = epoch === this.#epoch && this.#last <= newest;
+    if (!goesOn) this.#held.clear();
+    this.#last = goesOn ? Math.max(this.#last, after) : after;
+    this.#past = this.#last;
+    this.#epoch = epoch;
+    this.#newest = newest;
+    this.#settled = newest;
+    for (const number of this.#held.keys()) if (number <= newest) this.#held.delete(number);
+  }
+
+  /** 'lost': the message is of another epoch, and nothing tells what is between. Ask again. */
+  take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
+    const { epoch, number, settled } = position;
+    if (epoch !== this.#epoch && !this.#changeTo(position, isPast)) return 'lost';
+    if (isPast) {
+      if (number > this.#past) this.#handOverPast(number, handOver);
+      return undefined;
+    }
+    if (number <= this.#last || number <= this.#newest) return undefined;
+    this.#held.set(number, handOver);
+    const hasSettled = settled > this.#settled;
+    if (hasSettled) this.#settled = settled;
+    if (hasSettled || this.#isNext(number)) this.#release();
+    return undefined;
+  }
+
+  /** What is held comes again. */
+  dropHeld(): void {
+    this.#held.clear();
+  }
+
+  /** A reader that has been live all along misses nothing, where everything before the message has left. */
+  #changeTo({ epoch, number, settled }: Position, isPast: boolean): boolean {
+    if (!isPast && (this.#held.size > 0 || settled < number - 1)) return false;
+    this.#epoch = epoch;
+    this.#last = number - 1;
+    this.#past = this.#last;
+    this.#newest = 0;
+    this.#settled = settled;
+    return true;
+  }
+
+  #release(): void {
+    const held = [...this.#held].sort(([one], [other]) => one - other);
+    for (const [number, handOver] of held) {
+      if (!this.#isNext(number)) return;
+      this.#held.delete(number);
+      this.#handOver(number, handOver);
+    }
+  }
+
+  #isNext(number: number): boolean {
+    return number - 1 <= Math.max(this.#last, this.#settled);
+  }
+
+  #handOverPast(number: number, handOver: () => void): void {
+    this.#past = number;
+    this.#handOver(Math.max(this.#last, number), handOver);
+  }
+
+  /** First the number: a program that throws has had the message. */
+  #handOver(number: number, handOver: () => void): void {
+    this.#last = number;
+    handOver();
+  }
+}
