@@ -144,6 +144,7 @@ export function functionsOf(environment: Environment, services: Services, option
         sessions: stores.sessions,
         bans: stores.bans,
         users: stores.users,
+        streams: cloud.streams,
         clock,
         sleep,
         log,

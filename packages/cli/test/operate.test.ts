@@ -9,6 +9,7 @@ import { clients } from '../src/commands/clients.ts';
 import { type Command, CommandError } from '../src/commands/command.ts';
 import { parseFlags, UsageError } from '../src/commands/flags.ts';
 import { kick } from '../src/commands/kick.ts';
+import { stream } from '../src/commands/stream.ts';
 import { unban } from '../src/commands/unban.ts';
 import { doorsForTest } from './support/doors.ts';
 import { type OperatedStack, startOperatorServices } from './support/operator-services.ts';
@@ -118,6 +119,23 @@ describe('the commands of the operator, at a deployment', () => {
       'Banned: token "jti-1", until it is taken back. Clients that were ended: 3.',
     ]);
     expect(asked).toEqual([{ action: 'ban', as: 'token', who: 'jti-1', by: 'me' }]);
+  });
+
+  it('list the streams of a deployment', async () => {
+    const line = {
+      name: 'chat',
+      topic_filter: 'chat/#',
+      keep_seconds: 60,
+      messages_max: 5,
+      topics: 2,
+      messages: 3,
+      bytes: 40,
+    };
+    const asked = await stackThatAnswers(() => ({ streams: [line] }));
+    expect(await run(stream, 'list', '--stack', 'apus')).toEqual([
+      'chat  chat/#  3 messages of 2 topics, 40 bytes  hands out 5 of a topic for 60 s',
+    ]);
+    expect(asked).toEqual([{ action: 'streams' }]);
   });
 
   it('call the function by its name, for a tenant, page by page', async () => {

@@ -27,3 +27,6 @@ export { SignedPoster, type SignedPosterOptions } from './posts/signed-poster.ts
 export * from './publish/index.ts';
 export type { FrameContents, FrameQuota } from './quotas/frame-quota.ts';
 export type { QuotaScope } from './quotas/shared-quota.ts';
+export { listStreams, type StreamLine } from './streams/list.ts';
+export { type StreamPage, streamMessages } from './streams/messages.ts';
+export { readQuestion, StreamQuestionError } from './streams/question.ts';

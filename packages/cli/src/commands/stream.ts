@@ -1,13 +1,12 @@
-import { NodeOperator } from '../operate/node-operator.ts';
 import type { StreamLine } from '../operate/operator.ts';
-import { type Command, CommandError } from './command.ts';
+import type { Command } from './command.ts';
 import { UsageError } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
 
 export const stream: Command = {
   name: 'stream',
-  summary: 'Lists the streams of a node: topics whose messages it keeps.',
-  usage: 'list [--json] [--url URL]',
+  summary: 'Lists the streams of a broker: topics whose messages it keeps.',
+  usage: 'list [--json] [--url URL | --stack NAME]',
   description: 'Example: apus stream list',
   flags: { List: { json: { help: 'A line of JSON for each.' } }, Broker: BROKER_FLAGS },
   async run(values) {
@@ -15,8 +14,6 @@ export const stream: Command = {
     if (action !== 'list' || others.length > 0)
       throw new UsageError('`apus stream` takes `list`, and flags.');
     const operator = operatorFrom(values);
-    if (!(operator instanceof NodeOperator))
-      throw new CommandError('A deployment has no streams yet: a node has.');
     const line = values.isSet('json') ? JSON.stringify : lineOf;
     await operating(async () => {
       for (const each of await operator.streams()) console.log(line(each));

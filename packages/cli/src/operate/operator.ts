@@ -43,6 +43,7 @@ export interface Operator {
   /** False when there was no such ban. */
   unban(as: string, who: string): Promise<boolean>;
   bans(): AsyncIterable<BanEntry>;
+  streams(): Promise<readonly StreamLine[]>;
 }
 
 /** The broker refuses the operation. The message is a sentence. */

@@ -1,6 +1,13 @@
 import type { BanEntry } from '@apus/identity';
 import { awsSentenceOf } from '../aws/errors.ts';
-import { type Banned, type BanRequest, type ClientLine, OperateError, type Operator } from './operator.ts';
+import {
+  type Banned,
+  type BanRequest,
+  type ClientLine,
+  OperateError,
+  type Operator,
+  type StreamLine,
+} from './operator.ts';
 import { stackOutput } from './stack-output.ts';
 
 /** The stack's output that names the function. */
@@ -51,6 +58,10 @@ export class StackOperator implements Operator {
 
   async *bans(): AsyncGenerator<BanEntry> {
     yield* (await this.invoke<{ bans: BanEntry[] }>({ action: 'bans' })).bans;
+  }
+
+  async streams(): Promise<readonly StreamLine[]> {
+    return (await this.invoke<{ streams: StreamLine[] }>({ action: 'streams' })).streams;
   }
 
   /** Asks the function something. @throws {OperateError} with the sentence that it answers */

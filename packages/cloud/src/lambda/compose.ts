@@ -8,6 +8,7 @@ import {
   DEFAULT_LIMITS,
   type Log,
   type QuotaScopes,
+  type Streams,
   type Timers,
 } from '@apus/broker';
 import { type TokenCheck, tokenMethods } from '@apus/identity';
@@ -83,6 +84,8 @@ export interface Cloud {
   readonly routes: Handlers;
   /** For the function of the timer queue. Present where it has timers. */
   readonly liveness: Liveness | undefined;
+  /** Undefined where the owner has declared none. */
+  readonly streams: Streams | undefined;
 }
 
 /** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
@@ -124,6 +127,11 @@ export function composeCloud(options: CloudOptions): Cloud {
   const shared = quotas && { quotas, accounts: stores.quotaAccounts, clock, log, meter };
   const holding = quotas && new SharedHoldingQuota({ quotas, holdings: stores.quotaHoldings, clock });
   const messages = shared && new SharedMessageQuota(shared);
+  const streams: Streams | undefined = options.streams && {
+    declared: options.streams.declared,
+    store: stores.streams,
+    isShared: true,
+  };
   const ports = {
     ...(shared &&
       messages && {
@@ -131,9 +139,7 @@ export function composeCloud(options: CloudOptions): Cloud {
         writeQuota: new SharedWriteQuota(shared),
       }),
     ...(holding && { holdingQuota: holding }),
-    ...(options.streams && {
-      streams: { declared: options.streams.declared, store: stores.streams, isShared: true },
-    }),
+    ...(streams && { streams }),
     timers: options.timers,
     clock,
     log,
@@ -173,5 +179,5 @@ export function composeCloud(options: CloudOptions): Cloud {
     bans: stores.bans,
   };
   const environment: Environment = createEnvironment(handlerOptions);
-  return { stores, environment, routes: createRouteHandlers(environment, handlerOptions), liveness };
+  return { stores, environment, routes: createRouteHandlers(environment, handlerOptions), liveness, streams };
 }

@@ -14,6 +14,7 @@ export const handler = withMetrics(
     sessions: cloud.stores.sessions,
     bans: cloud.stores.bans,
     users: cloud.stores.users,
+    streams: cloud.streams,
     clock,
     sleep,
     log,

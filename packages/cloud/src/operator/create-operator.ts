@@ -1,11 +1,21 @@
-import { BANS_MAX, type Ban, type Clock, type Identity, KICK, type SessionStore } from '@apus/broker';
+import {
+  BANS_MAX,
+  type Ban,
+  type Clock,
+  type Identity,
+  KICK,
+  type SessionStore,
+  type Streams,
+} from '@apus/broker';
 import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
 import type { DynamoBans, DynamoUsers } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
+import { StreamQuestionError } from '../streams/question.ts';
 import { type ClientListing, listClients, oneClient } from './clients.ts';
 import { type Enforced, Enforcement, type EnforcementOptions } from './enforcement.ts';
 import { type OperatorRequest, readRequest } from './request.ts';
 import { OperatorRequestError } from './request-error.ts';
+import { answerOfStreams, type StreamsAnswer } from './streams.ts';
 import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
 
 /**
@@ -21,6 +31,8 @@ export interface OperatorOptions extends EnforcementOptions {
   readonly bans: DynamoBans;
   readonly users: DynamoUsers;
   readonly sessions: Pick<SessionStore, 'get'>;
+  /** @default none */
+  readonly streams?: Streams | undefined;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -34,6 +46,7 @@ export type OperatorAnswer =
   | ({ readonly ban: OperatorBan } & Enforced)
   | { readonly unbanned: boolean }
   | { readonly bans: readonly OperatorBan[] }
+  | StreamsAnswer
   | UserListing
   | { readonly added: boolean }
   | { readonly changed: boolean }
@@ -45,7 +58,7 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
 
 /**
  * The operator's function, invoked with credentials of AWS: lists clients, ends connections, keeps
- * clients out. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
+ * clients out, and reads streams. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
  *
  *     {"action": "clients", "username": "anna"}
  *     {"action": "kick", "clientId": "phone"}
@@ -53,6 +66,8 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
  *     {"action": "revoke", "token": "8f14e45f"}
  *     {"action": "unban", "as": "username", "who": "anna"}
  *     {"action": "bans"}
+ *     {"action": "streams"}
+ *     {"action": "stream-messages", "name": "chat", "topic": "chat/room-7", "limit": 50, "reverse": true}
  *     {"action": "add-user", "user": {"name": "anna", "password": "scrypt:…", "publish": [], "subscribe": ["#"]}}
  *     {"action": "remove-user", "name": "anna"}
  */
@@ -64,7 +79,11 @@ export function createOperator(options: OperatorOptions): Operator {
       const request = readRequest(value, { presetTenant: DEFAULT_TENANT, nowMs: options.clock.now() });
       return await answer(options, enforcement, request, hasTime);
     } catch (error) {
-      if (error instanceof OperatorRequestError || error instanceof BanEntryError)
+      if (
+        error instanceof OperatorRequestError ||
+        error instanceof BanEntryError ||
+        error instanceof StreamQuestionError
+      )
         return { error: error.message };
       throw error;
     }
@@ -91,6 +110,9 @@ async function answer(
       return { unbanned: await bans.remove(request.ban) };
     case 'bans':
       return { bans: (await bans.all()).map(described) };
+    case 'streams':
+    case 'stream-messages':
+      return await answerOfStreams(options.streams, options.clock, request);
     case 'users':
       return await listUsers(users, request);
     case 'add-user':

@@ -1,6 +1,7 @@
 import type { Ban, BanName } from '@apus/broker';
 import { isTenant, readBan, readBanName } from '@apus/identity';
 import { OperatorRequestError } from './request-error.ts';
+import type { StreamsRequest } from './streams.ts';
 import { readPassword, readUserEntry, type UsersRequest } from './users-request.ts';
 
 /** Clients that one answer lists at most, but for the rest of a page of the table. */
@@ -24,9 +25,11 @@ export type OperatorRequest =
   | { readonly action: 'ban'; readonly ban: Ban }
   | { readonly action: 'unban'; readonly ban: BanName }
   | { readonly action: 'bans' }
+  | StreamsRequest
   | UsersRequest;
 
-const ACTIONS = 'clients, kick, ban, revoke, unban, bans, users, add-user, set-password and remove-user';
+const ACTIONS =
+  'clients, kick, ban, revoke, unban, bans, streams, stream-messages, users, add-user, set-password and remove-user';
 
 /** The tenant and the operator, for requests that name none. */
 interface RequestContext {
@@ -64,6 +67,12 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
       return { action, ban: readBanName(fields.as, fields.who, tenant) };
     case 'bans':
       return { action };
+    case 'streams':
+      return { action, tenant };
+    case 'stream-messages': {
+      const { name, ...others } = fields;
+      return { action, tenant, name, fields: others };
+    }
     case 'users':
       return { action, tenant, after: textOf(fields, 'after') };
     case 'add-user':

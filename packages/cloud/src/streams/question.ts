@@ -1,0 +1,68 @@
+import type { StreamDeclaration, StreamDeclarations } from '@apus/broker';
+import { containsWildcard, matches, validateTopicName } from '@apus/mqtt';
+
+/** Messages of one page. */
+export const MESSAGES_MAX = 1_000;
+const MESSAGES_DEFAULT = 100;
+
+/** A question about one topic of a stream. */
+export interface StreamQuestion {
+  readonly stream: StreamDeclaration;
+  readonly topic: string;
+  /** A position, or a time; undefined: from the end that is read from. */
+  readonly since: string | undefined;
+  readonly limit: number;
+  /** The newest first. */
+  readonly isReverse: boolean;
+}
+
+/** Why a question has no answer, in a sentence. The status is HTTP's. */
+export class StreamQuestionError extends Error {
+  override readonly name = 'StreamQuestionError';
+  readonly status: 400 | 404 | 410;
+  readonly code: 'BAD_REQUEST' | 'NOT_FOUND' | 'POSITION_LOST';
+
+  constructor(status: 400 | 404 | 410, message: string) {
+    super(message);
+    this.status = status;
+    this.code = ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 410: 'POSITION_LOST' } as const)[status];
+  }
+}
+
+/** @throws {StreamQuestionError} */
+export function readQuestion(
+  declared: StreamDeclarations | undefined,
+  name: unknown,
+  fields: Readonly<Record<string, unknown>>,
+): StreamQuestion {
+  const stream = typeof name === 'string' ? declared?.named(name) : undefined;
+  if (stream === undefined) throw new StreamQuestionError(404, `There is no stream ${JSON.stringify(name)}.`);
+  const { topic = stream.topicFilter, limit = MESSAGES_DEFAULT, reverse = false, since } = fields;
+  if (typeof topic !== 'string' || containsWildcard(topic) || validateTopicName(topic) !== undefined)
+    throw badQuestion(`topic is the name of a topic of this stream, which keeps ${stream.topicFilter}.`);
+  if (!matches(stream.topicFilter, topic))
+    throw badQuestion(`The stream ${stream.name} keeps ${stream.topicFilter}, and not ${topic}.`);
+  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > MESSAGES_MAX)
+    throw badQuestion(`limit is a whole number from 1 to ${MESSAGES_MAX}.`);
+  if (typeof reverse !== 'boolean') throw badQuestion('reverse is true or false.');
+  if (since !== undefined && typeof since !== 'string' && typeof since !== 'number') throw badSince();
+  return {
+    stream,
+    topic,
+    since: since === undefined ? undefined : String(since),
+    limit: Number(limit),
+    isReverse: reverse,
+  };
+}
+
+export function badQuestion(message: string): StreamQuestionError {
+  return new StreamQuestionError(400, message);
+}
+
+export function badSince(): StreamQuestionError {
+  return badQuestion('since is a position as EPOCH-N, milliseconds since 1970, or a time.');
+}
+
+export function positionLost(message: string): StreamQuestionError {
+  return new StreamQuestionError(410, message);
+}
