@@ -80,12 +80,19 @@ export function retainedStoreContract(
       it('keeps no more in one name than its holder may have, whatever its tenant may [SEC-QUOTA-8]', async () => {
         const holder = (name: string) => ({ tenant, kind: 'identity', name }) as const;
         const bytesMax = 3 * retainedBytes(messageOf({ topic: 'a' }));
-        const putBy = async (name: string, topic: string, id: number, payload = 'p') =>
-          await retained.put(
-            tenant,
-            messageOf({ topic, id: messageId(id), retain: true, payload: Buffer.from(payload) }),
-            { ...upTo(MAXIMUM), holder: { holder: holder(name), messagesMax: 2, bytesMax } },
-          );
+        const putBy = async (name: string, topic: string, id: number, payload = 'p') => {
+          const message = messageOf({
+            topic,
+            id: messageId(id),
+            retain: true,
+            payload: Buffer.from(payload),
+          });
+          const limits = { ...upTo(MAXIMUM), holder: { holder: holder(name), messagesMax: 2, bytesMax } };
+          const wasExpected = await retained.hasRoom?.(tenant, message, limits);
+          const isPut = await retained.put(tenant, message, limits);
+          expect(wasExpected ?? isPut).toBe(isPut);
+          return isPut;
+        };
         expect(await putBy('ada', 'a', 1)).toBe(true);
         expect(await putBy('ada', 'b', 2)).toBe(true);
         expect(await putBy('ada', 'c', 3)).toBe(false);

@@ -5,7 +5,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
-import type { FanOut, MatchedFilter, Publisher, WideFilter } from './ports/index.ts';
+import type { FanOut, MatchedFilter, Publisher, RetainedLimits, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
@@ -118,24 +118,44 @@ function* retainAndForward(
   message: Message,
   options: AcceptOptions,
 ): Flow<AcceptOutcome> {
-  const refusal = (yield* mayWrite(context, message, options))
-    ? yield* retain(context, tenant, message, options)
-    : 'writes-exceeded';
+  const { retained, streams } = context.ports;
+  const stream = streamOf(context, message.topic);
+  // Where others publish to the topic, its stream may refuse the message when it has been decided upon: it has its place
+  // first. Elsewhere all that a stream may lack is room for one more topic.
+  const isPlacedFirst = stream !== undefined && streams?.isShared === true && retained.hasRoom !== undefined;
+  const refusal =
+    (yield* refusalToWrite(context, message, options)) ??
+    (isPlacedFirst
+      ? yield* refusalToRetain(context, tenant, message, options)
+      : ((yield* refusalToOpen(context, tenant, stream, message, options)) ??
+        (yield* retain(context, tenant, message, options))));
   if (refusal !== undefined && hasAnswer(message, options)) return refusal;
-  return yield* forward(context, tenant, message, options);
+  return yield* forward(context, tenant, message, options, isPlacedFirst && refusal === undefined);
+}
+
+function* refusalToOpen(
+  { ports: { streams, clock } }: Context,
+  tenant: string,
+  stream: StreamDeclaration | undefined,
+  message: Message,
+  options: AcceptOptions,
+): Flow<'memory-full' | undefined> {
+  if (stream === undefined || streams === undefined || !hasAnswer(message, options)) return undefined;
+  const tail = yield* waitFor(streams.store.tail(tenant, stream, message.topic, clock.now()));
+  return typeof tail === 'string' ? 'memory-full' : undefined;
 }
 
 /** Bytes of a stored retained message that count as one write. */
 const WRITE_BYTES = 1024;
 
-function* mayWrite(
+function* refusalToWrite(
   { ports: { writeQuota } }: Context,
   message: Message,
   { publisher }: AcceptOptions,
-): Flow<boolean> {
-  if (writeQuota === undefined || publisher === undefined) return true;
+): Flow<'writes-exceeded' | undefined> {
+  if (writeQuota === undefined || publisher === undefined) return undefined;
   const writes = Math.max(1, Math.ceil(messageBytes(message) / WRITE_BYTES));
-  return yield* waitFor(writeQuota.take(publisher, writes));
+  return (yield* waitFor(writeQuota.take(publisher, writes))) ? undefined : 'writes-exceeded';
 }
 
 function* forward(
@@ -143,6 +163,7 @@ function* forward(
   tenant: string,
   message: Message,
   options: AcceptOptions,
+  isToBeRetained = false,
 ): Flow<AcceptOutcome> {
   const { publisher, isRepeat = false } = options;
   const stream = streamOf(context, message.topic);
@@ -158,7 +179,14 @@ function* forward(
   const wide = wideFilters(tenant, matched);
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   if (stream !== undefined)
-    return yield* appendAndDeliver(context, tenant, stream, message, { deliveries, wide }, options);
+    return yield* appendAndDeliver(
+      context,
+      tenant,
+      stream,
+      message,
+      { deliveries, wide, isToBeRetained },
+      options,
+    );
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
   yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
@@ -171,6 +199,11 @@ interface Recipients {
   readonly wide: readonly WideFilter[];
 }
 
+interface Placing extends Recipients {
+  /** When it has its place, and before its subscribers are looked up. */
+  readonly isToBeRetained: boolean;
+}
+
 /**
  * Nothing may refuse the message any more but its stream. Where one process serves all, it is numbered and sent to its
  * subscribers in one turn, so that they get it in the order of its number; its publisher is answered when it is durable.
@@ -180,15 +213,17 @@ function* appendAndDeliver(
   tenant: string,
   stream: StreamDeclaration,
   message: Message,
-  before: Recipients,
-  { isRepeat = false, isWill = false }: AcceptOptions,
+  before: Placing,
+  options: AcceptOptions,
 ): Flow<AcceptOutcome> {
+  const { isRepeat = false, isWill = false } = options;
   if (!isWill && before.wide.length > 0 && !(yield* hasRoom(context, message, before.wide)))
     return 'backlog-full';
   const appended = yield* append(context, tenant, stream, message, isWill);
   if (appended === 'full') return 'memory-full';
   if (appended === 'contended') return 'stream-contended';
   const placed = placedMessage(appended.entry);
+  if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
   if (wide.length > 0) fanOutOf(context).take(placed, wide);
   // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
@@ -288,17 +323,42 @@ function* retain(
   context: Context,
   tenant: string,
   message: Message,
-  { publisher }: AcceptOptions,
+  options: AcceptOptions,
 ): Flow<'retained-quota-exceeded' | undefined> {
-  const { retained, log, holdingQuota } = context.ports;
+  const { retained } = context.ports;
   if (message.payload.length === 0) {
     yield* waitFor(retained.delete(tenant, message.topic, message.id));
     return undefined;
   }
-  const { retainedMessagesMax: messagesMax, retainedBytesMax: bytesMax } = context.limits;
-  const holder = publisher && holdingQuota?.retainedHolder(publisher);
-  const isStored = yield* waitFor(retained.put(tenant, message, { messagesMax, bytesMax, holder }));
-  if (!isStored)
-    log.warn('retained-quota-exceeded', { tenant, name: holder?.holder.name, topic: message.topic });
-  return isStored ? undefined : 'retained-quota-exceeded';
+  const limits = retainedLimits(context, options);
+  const isStored = yield* waitFor(retained.put(tenant, message, limits));
+  return isStored ? undefined : overRetainedQuota(context, tenant, message, limits);
+}
+
+function* refusalToRetain(
+  context: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+): Flow<'retained-quota-exceeded' | undefined> {
+  const { retained } = context.ports;
+  if (message.payload.length === 0 || retained.hasRoom === undefined) return undefined;
+  const limits = retainedLimits(context, options);
+  const hasPlace = yield* waitFor(retained.hasRoom(tenant, message, limits));
+  return hasPlace ? undefined : overRetainedQuota(context, tenant, message, limits);
+}
+
+function retainedLimits({ ports, limits }: Context, { publisher }: AcceptOptions): RetainedLimits {
+  const { retainedMessagesMax: messagesMax, retainedBytesMax: bytesMax } = limits;
+  return { messagesMax, bytesMax, holder: publisher && ports.holdingQuota?.retainedHolder(publisher) };
+}
+
+function overRetainedQuota(
+  { ports: { log } }: Context,
+  tenant: string,
+  { topic }: Message,
+  { holder }: RetainedLimits,
+): 'retained-quota-exceeded' {
+  log.warn('retained-quota-exceeded', { tenant, name: holder?.holder.name, topic });
+  return 'retained-quota-exceeded';
 }

@@ -155,6 +155,7 @@ function noteReading(link: Link): void {
 
 const REFUSALS_OF_JOIN = {
   full: 'the stream has as many topics as it may, or there is no memory for more',
+  contended: 'others begin or end the history of this topic at the moment: subscribe again',
   'too-many': 'the filter matches too many topics of the stream to read their past: narrow it',
 } as const;
 

@@ -35,6 +35,12 @@ export interface RetainedStore {
    */
   put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
 
+  /**
+   * Whether `put` would be true now. For a message that its stream may refuse, where several processes publish: it is put
+   * when it has its place. Absent where one process serves all.
+   */
+  hasRoom?(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
+
   /** Removes the retained message of a topic, unless one with a later id than `before` is there. */
   delete(tenant: string, topicName: string, before: string): Awaitable<void>;
 

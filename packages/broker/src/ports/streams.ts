@@ -85,13 +85,16 @@ export interface StreamStore {
    */
   findAppended?(tenant: string, topic: string, id: MessageId): Awaitable<StreamAppended | undefined>;
 
-  /** Opens the topic where it is not there yet, so that a reader can go on from its beginning. */
+  /**
+   * Opens the topic where it is not there yet, so that a reader can go on from its beginning. 'full' and 'contended' as
+   * `append` has them.
+   */
   tail(
     tenant: string,
     stream: StreamDeclaration,
     topic: string,
     nowMs: number,
-  ): Awaitable<StreamTail | 'full'>;
+  ): Awaitable<StreamTail | 'full' | 'contended'>;
 
   /** Number of the first message from number `from` on that is handed out; `last + 1` where there is none. */
   firstKept(

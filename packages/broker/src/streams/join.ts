@@ -44,7 +44,7 @@ export function* join(
   { identity: { tenant } }: Connection,
   joining: Joining,
   room: PastRoom | undefined,
-): Flow<Joined | 'full' | 'too-many'> {
+): Flow<Joined | 'full' | 'contended' | 'too-many'> {
   const { streams, clock } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
   const { reader, start, stream } = joining;
@@ -108,10 +108,10 @@ export interface Reading {
 function* tailsOf(
   { store, tenant, stream, nowMs }: Reading,
   { topicFilter, start, reader }: Joining,
-): Flow<readonly StreamTopicTail[] | 'full' | 'too-many'> {
+): Flow<readonly StreamTopicTail[] | 'full' | 'contended' | 'too-many'> {
   if (!containsWildcard(topicFilter)) {
     const tail = yield* waitFor(store.tail(tenant, stream, topicFilter, nowMs));
-    return tail === 'full' ? tail : [{ ...tail, topic: topicFilter }];
+    return typeof tail === 'string' ? tail : [{ ...tail, topic: topicFilter }];
   }
   const topicsMax = reader instanceof StreamReader ? TOPICS_BEHIND_MAX : TOPICS_AT_ONCE_MAX;
   const tails = yield* waitFor(store.topics(tenant, stream, topicFilter, topicsMax, nowMs));

@@ -74,7 +74,7 @@ export class DynamoRetained implements RetainedStore {
 
   async put(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
     const size = retainedBytes(message);
-    if (!(await this.#hasRoom(tenant, message.topic, size, limits))) return false;
+    if (!(await this.hasRoom(tenant, message, limits))) return false;
     const blob = encodeMessage(message);
     const isInline = blob.length <= INLINE_RETAINED_BYTES_MAX;
     const ttl = ttlSecondsOf(message);
@@ -181,7 +181,9 @@ export class DynamoRetained implements RetainedStore {
   }
 
   /** The message of the topic is read only where a new one would be too much. */
-  async #hasRoom(tenant: string, topicName: string, size: number, limits: RetainedLimits): Promise<boolean> {
+  async hasRoom(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
+    const { topic: topicName } = message;
+    const size = retainedBytes(message);
     const hasRoom = async (messages: number, bytes: number) =>
       await this.#size.hasRoom(tenant, { messages, bytes }, limits);
     const hasHolderRoom = async (messages: number, bytes: number) =>

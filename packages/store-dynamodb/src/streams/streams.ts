@@ -102,9 +102,9 @@ export class DynamoStreams implements StreamStore {
     stream: StreamDeclaration,
     topic: string,
     nowMs: number,
-  ): Promise<StreamTail | 'full'> {
+  ): Promise<StreamTail | 'full' | 'contended'> {
     const head = await openLog(this.#table, { tenant, stream, topic }, nowMs, false);
-    return typeof head === 'string' ? 'full' : tailOf(head);
+    return typeof head === 'string' ? head : tailOf(head);
   }
 
   async firstKept(

@@ -24,7 +24,7 @@ await withService((service) => {
         read: async () => {
           const { streams } = service.make();
           const found = await streams.tail(tenant, STREAM, 's/a', NOW_MS);
-          if (found === 'full') throw new Error('full');
+          if (typeof found === 'string') throw new Error(found);
           return { topic: 's/a', ...found };
         },
       };
@@ -42,7 +42,7 @@ await withService((service) => {
         };
         const read = async (nowMs = NOW_MS) => {
           const tail = await streams.tail(tenant, STREAM, 's/a', nowMs);
-          if (tail === 'full') throw new Error('full');
+          if (typeof tail === 'string') throw new Error(tail);
           const page = await streams.read(tenant, 's/a', tail.epoch, 0, ALL);
           return page === 'lost'
             ? page
