@@ -45,6 +45,8 @@ interface BrokerStores extends Stores {
 
 /** The broker's stores for one event: each topic is matched once, and acknowledgements are written together. */
 export interface EventStores extends BrokerStores {
+  /** Where streams are declared: messages of one topic are appended one behind another. */
+  readonly streamStore: DynamoStreams;
   /** Reads the connection, and the heads of all topics, in one call. */
   readAhead(plan: FramePlan): Promise<void>;
   /** Acknowledgements have made room: `queues.next` has not been asked as it should. True once. */
@@ -143,6 +145,7 @@ function eventStores(table: Table, parts: Parts, event: EventCache): EventStores
   return {
     ...stores,
     readAhead: (plan) => stores.subscriptions.readAhead(plan),
+    streamStore: new DynamoStreams(table, new Map()),
     takeDrainDue: () => event.takeDrainDue(),
     get isMoreWaiting() {
       return event.isMoreWaiting;

@@ -154,7 +154,14 @@ export function composeCloud(options: CloudOptions): Cloud {
     const own = stores.forEvent(kind);
     const sessions = liveness === undefined ? own.sessions : new LivenessSessions(own.sessions, liveness);
     const { connections, jobs } = outbox;
-    const ofEvent = { ...own, sessions, connections, outbox, ...(jobs && { fanOut: jobs }) };
+    const ofEvent = {
+      ...own,
+      sessions,
+      connections,
+      outbox,
+      ...(jobs && { fanOut: jobs }),
+      ...(streams && { streams: { ...streams, store: own.streamStore } }),
+    };
     const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
     return { broker, stores: own };
   };

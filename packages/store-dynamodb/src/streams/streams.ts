@@ -48,9 +48,16 @@ import { entryOf, itemOf, type Tile, tileAfter, tileOf } from './tile.ts';
  */
 export class DynamoStreams implements StreamStore {
   readonly #table: Table;
+  readonly #ends: Map<string, LogHead> | undefined;
 
-  constructor(table: Table) {
+  /**
+   * @param ends of the logs that the messages of one event have been appended to: the next message tries the place behind
+   *   without reading. Whatever has happened to the log, that place is free only where nothing has. @default each
+   *   append reads
+   */
+  constructor(table: Table, ends?: Map<string, LogHead>) {
     this.#table = table;
+    this.#ends = ends;
   }
 
   async append(
@@ -63,7 +70,9 @@ export class DynamoStreams implements StreamStore {
     const untilMs = clock.now() + RETRY_MS_MAX;
     const of = { tenant, stream, topic: message.topic };
     const nonce = randomId();
-    let head: LogHead | undefined;
+    const name = `${tenant}\0${message.topic}`;
+    let head = this.#ends?.get(name);
+    this.#ends?.delete(name);
     for (let tries = 0; tries < STREAM_APPENDS_TRIED_MAX && clock.now() < untilMs; tries += 1) {
       if (head === undefined) {
         const opened = await openLog(this.#table, of, options.nowMs, options.isForced);
@@ -71,7 +80,10 @@ export class DynamoStreams implements StreamStore {
         head = opened;
       }
       const placed = await this.#place(of, head, tileAfter(head.tile, message, options, nonce));
-      if (placed.isOurs) return { entry: entryOf(placed.tile, epochOf(head.root)) };
+      if (placed.isOurs) {
+        this.#ends?.set(name, { ...head, tile: placed.tile });
+        return { entry: entryOf(placed.tile, epochOf(head.root)) };
+      }
       // One place behind the winner, then where the log ends by now.
       head = tries % 2 === 0 ? placed.head : undefined;
     }

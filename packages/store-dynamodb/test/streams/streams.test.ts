@@ -79,6 +79,34 @@ await withService((service) => {
       expect(await all.append(1001)).toMatchObject({ entry: { number: taken + 2 } });
     });
 
+    it('reads the end of the log once for all messages of an event, and takes the next places also where others come between', async () => {
+      const asked: string[] = [];
+      const { other } = processes();
+      tenants += 1;
+      const tenant = `tenant-${tenants}`;
+      const hooks: Hooks = { before: (operation) => void asked.push(operation) };
+      const event = service.make({ hooks }).forEvent();
+      const appendTo = async (store: typeof other.streams, number: number) => {
+        const message = numberedMessage(number, { topic: 's/a' });
+        const options = { key: undefined, nowMs: NOW_MS, isForced: false };
+        const appended = await store.append(tenant, STREAM, message, options);
+        return typeof appended === 'string' ? appended : appended.entry.number;
+      };
+      expect(await appendTo(event.streamStore, 0)).toBe(1);
+      asked.length = 0;
+      expect(await appendTo(event.streamStore, 1)).toBe(2);
+      expect(asked).toEqual(['PutItem']);
+      for (const number of [2, 3, 4]) await appendTo(other.streams, number);
+      asked.length = 0;
+      expect(await appendTo(event.streamStore, 5)).toBe(6);
+      expect(asked.filter((operation) => operation === 'Query')).toHaveLength(1);
+      expect(await appendTo(event.streamStore, 6)).toBe(7);
+      // The log has been left for the next one meanwhile.
+      const late = { key: undefined, nowMs: OVER_MS, isForced: false };
+      await other.streams.append(tenant, STREAM, numberedMessage(7, { topic: 's/a' }), late);
+      expect(await appendTo(event.streamStore, 8)).toBe(2);
+    });
+
     it('has a message once when the answer to its append is lost', async () => {
       let lost = 0;
       const after = (operation: string) => {
