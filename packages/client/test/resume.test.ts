@@ -1,217 +1,374 @@
-import { EventEmitter } from 'node:events';
-import type { MqttClient, Packet } from 'mqtt';
 import { describe, expect, test } from 'vitest';
-import { resume, type StreamGap } from '../src/resume.ts';
-import { ControlledClock } from './support/controlled-clock.ts';
+import { disconnect, Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
 
-type Said = Record<string, string | string[]>;
+const CONNACK = { cmd: 'connack', returnCode: 0, reasonCode: 0, sessionPresent: false } as const;
 
-interface Asked {
-  readonly topic: string;
-  readonly said: Said | undefined;
+/** Its session ends with its connection. */
+const EPHEMERAL = { clean: true } as const;
+const PERSISTENT = { clean: true, properties: { sessionExpiryInterval: 3_600 } } as const;
+
+/** A client of a server that lets it resume. */
+async function resumable(
+  connect: object = EPHEMERAL,
+  move = '~a.T1,7200,60',
+  options: ConstructorParameters<typeof Harness>[0] = {},
+): Promise<Harness> {
+  const harness = new Harness(options);
+  await harness.open(connect, 5, 'mqtt-text-v1.1');
+  await harness.say(`(nudge,move,resume)${move}:${harness.bytes([CONNACK]).toString('base64')}`);
+  harness.received = [];
+  harness.events.length = 0;
+  return harness;
 }
 
-/** As much of mqtt.js as the helper touches. The test is the broker. */
-class FakeClient extends EventEmitter {
-  readonly options: Record<string, unknown> = { protocolVersion: 5 };
-  connected = true;
-  readonly asked: Asked[] = [];
-  #identifier: number | undefined;
-  #messageId = 0;
+/** The connection ends with this code, and the next one stands. */
+async function lose(harness: Harness, code: number): Promise<void> {
+  harness.gateway.end(code);
+  await harness.clock.settle();
+  harness.gateway.open('mqtt-text-v1.1');
+  await harness.clock.settle();
+}
 
-  subscribe(
-    filters: string | Record<string, unknown>,
-    options: { properties?: { userProperties?: Said } },
-  ): void {
-    const [topic = ''] = typeof filters === 'string' ? [filters] : Object.keys(filters);
-    this.#messageId += 1;
-    const packet = {
-      cmd: 'subscribe',
-      messageId: this.#messageId,
-      subscriptions: [{ topic, qos: 0 }],
-      properties: options.properties,
-    } as unknown as Extract<Packet, { cmd: 'subscribe' }>;
-    this.emit('packetsend', packet);
-    this.#identifier = packet.properties?.subscriptionIdentifier;
-    this.asked.push({ topic, said: packet.properties?.userProperties as Said | undefined });
-  }
+/** The server lets the session go on, and sends these packets. */
+async function resumed(
+  harness: Harness,
+  packets: readonly Packet[] = [],
+  more = false,
+  gap = '',
+): Promise<void> {
+  const bytes = harness.bytes(packets).toString('base64');
+  await harness.say(`~b.T2,7200,60${gap}${more ? ';' : ':'}${bytes}`);
+}
 
-  /** Answers the last SUBSCRIBE. */
-  suback(userProperties: Said | undefined, code = 0): void {
-    const properties = { userProperties };
-    this.emit('packetreceive', { cmd: 'suback', messageId: this.#messageId, granted: [code], properties });
-  }
+const told = ({ events }: Harness) => events.map(({ type }) => type);
+const gaps = ({ events }: Harness) => events.filter(({ type }) => type === 'gap');
 
-  message(topic: string, position: string, kind?: string): void {
-    const userProperties = {
-      'stream-position': position,
-      ...(kind !== undefined && { 'stream-kind': kind }),
+describe('a connection that is lost (13)', () => {
+  test('goes on over another one: the library notices nothing', async () => {
+    const harness = await resumable();
+    await lose(harness, 1001);
+    expect(harness.sockets).toHaveLength(2);
+    expect(harness.gateway.lastText).toBe('~!a.T1');
+    await resumed(harness, [publish('kept')]);
+    await harness.push(publish('live'));
+    expect(harness.topics).toEqual(['kept', 'live']);
+    await harness.write(publish('mine', 1, 7));
+    expect(harness.sent.at(-1)).toBe('mine');
+    expect(harness.closes).toEqual([]);
+    expect(told(harness)).toEqual(['resuming', 'resumed']);
+  });
+
+  test('goes on again with the ticket of the one before', async () => {
+    const harness = await resumable();
+    await lose(harness, 1001);
+    await resumed(harness);
+    await lose(harness, 1012);
+    expect(harness.gateway.lastText).toBe('~!b.T2');
+  });
+
+  test('hands over pushes that come before the reply behind it', async () => {
+    const harness = await resumable();
+    await lose(harness, 1001);
+    await harness.push(publish('live'));
+    expect(harness.topics).toEqual([]);
+    await resumed(harness, [publish('kept')], true);
+    expect(harness.topics).toEqual(['kept']);
+    expect(harness.sent.at(-1)).toBe('fetch');
+    await harness.reply([publish('more')]);
+    expect(harness.topics).toEqual(['kept', 'more', 'live']);
+  });
+
+  test('puts the parts of the reply behind it', async () => {
+    const harness = await resumable();
+    await lose(harness, 1001);
+    await harness.part(publish('part'));
+    await harness.push(publish('live'));
+    await harness.say(`*1~b.T2,7200,60:${harness.bytes([publish('first')]).toString('base64')}`);
+    expect(harness.topics).toEqual(['first', 'part', 'live']);
+  });
+
+  test.each([
+    [1006, ''],
+    [1001, ',g'],
+  ])(
+    'says that messages may be missing when it closed with %i, or the server says "%s"',
+    async (code, gap) => {
+      const harness = await resumable();
+      await lose(harness, code);
+      await resumed(harness, [], false, gap);
+      expect(gaps(harness)).toEqual([{ type: 'gap', qos: 1, published: 0 }]);
+    },
+  );
+
+  test('of a session that is kept says so of QoS 0 alone', async () => {
+    const harness = await resumable(PERSISTENT);
+    await lose(harness, 1006);
+    await resumed(harness);
+    expect(gaps(harness)).toEqual([{ type: 'gap', qos: 0, published: 0 }]);
+  });
+
+  test('is tried for a minute, with growing waits, and then given up: the library reconnects', async () => {
+    const harness = await resumable();
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    const triedAt: number[] = [];
+    const begun = harness.clock.now();
+    for (let seconds = 0; seconds < 70 && harness.closes.length === 0; seconds += 1) {
+      if (harness.sockets.length > triedAt.length + 1) triedAt.push(harness.clock.now() - begun);
+      harness.gateway.end(1006);
+      await harness.clock.advance(1_000);
+    }
+    expect(triedAt.slice(0, 4)).toEqual([0, 3_000, 8_000, 17_000]);
+    expect(harness.closes).toEqual([{ code: 1006, reason: '' }]);
+    expect(harness.clock.now() - begun).toBeLessThanOrEqual(60_000);
+    expect(harness.options.reconnectPeriod).toBeGreaterThan(1_000);
+  });
+
+  test('is tried at once when the network is back', async () => {
+    const listeners = new Map<string, () => void>();
+    const window = {
+      addEventListener: (type: string, listener: () => void) => void listeners.set(type, listener),
+      removeEventListener: () => {},
     };
-    const properties = { userProperties, subscriptionIdentifier: this.#identifier };
-    this.emit('message', topic, Buffer.from(position), { cmd: 'publish', properties });
-  }
-
-  comesBack(clock: ControlledClock): Promise<void> {
-    this.emit('close');
-    this.emit('connect', {});
-    return clock.settle();
-  }
-}
-
-function open() {
-  const client = new FakeClient();
-  const clock = new ControlledClock();
-  const gaps: StreamGap[] = [];
-  const seen: string[] = [];
-  resume(client as unknown as MqttClient, { onGap: (gap) => gaps.push(gap), timers: clock });
-  client.on('message', (_topic: string, payload: Buffer) => seen.push(payload.toString()));
-  return { client, clock, gaps, seen };
-}
-
-const reads = (client: FakeClient, topic: string, userProperties: Said = { 'stream-offset': 'latest' }) =>
-  client.subscribe(topic, { properties: { userProperties } });
-
-describe('resume()', () => {
-  test('takes no client of MQTT 3.1.1', () => {
-    const client = new FakeClient();
-    client.options.protocolVersion = 4;
-    expect(() => resume(client as unknown as MqttClient)).toThrow(/protocolVersion 5/);
+    const harness = await resumable(EPHEMERAL, undefined, { page: { window } });
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    expect(harness.sockets).toHaveLength(2);
+    listeners.get('online')?.();
+    await harness.clock.settle();
+    expect(harness.sockets).toHaveLength(3);
   });
 
-  test('asks for what has not come after half a second, and hands over what it held in its place', async () => {
-    const { client, clock, seen } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
-    client.message('chat/a', 'e-6-1');
-    await clock.advance(499);
-    expect(client.asked).toHaveLength(1);
-    await clock.advance(1);
-    expect(client.asked[1]).toEqual({ topic: 'chat/a', said: { 'stream-position': ['e-4'] } });
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-6', 'stream-after': 'e-4' });
-    client.message('chat/a', 'e-5-1', 'recovered');
-    client.message('chat/a', 'e-6-1', 'recovered');
-    client.message('chat/a', 'e-5-1');
-    client.message('chat/a', 'e-7-1');
-    expect(seen).toEqual(['e-5-1', 'e-6-1', 'e-7-1']);
-    expect(clock.pending).toBe(0);
+  test('is tried again when no reply comes', async () => {
+    const harness = await resumable();
+    await lose(harness, 1006);
+    await harness.clock.advance(8_000);
+    await harness.clock.advance(4_000);
+    expect(harness.sockets).toHaveLength(3);
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.lastText).toBe('~!a.T1');
+    await resumed(harness);
+    expect(told(harness)).toEqual(['resuming', 'resumed', 'gap']);
   });
 
-  test('asks for nothing where what was missing comes in time', async () => {
-    const { client, clock, seen } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
-    client.message('chat/a', 'e-6-1');
-    client.message('chat/a', 'e-5-1');
-    await clock.advance(10_000);
-    expect(seen).toEqual(['e-5-1', 'e-6-1']);
-    expect(client.asked).toHaveLength(1);
+  test('is given up at once when the server refuses', async () => {
+    const harness = await resumable();
+    await lose(harness, 1006);
+    await harness.say('~!unknown:');
+    expect(harness.closes).toEqual([{ code: 1006, reason: '' }]);
   });
 
-  test('holds no more than a thousand messages, and asks for them instead', () => {
-    const { client, seen } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-0' });
-    for (let number = 2; number <= 1_001; number += 1) client.message('chat/a', `e-${number}-0`);
-    expect(client.asked).toHaveLength(1);
-    client.message('chat/a', 'e-1002-0');
-    expect(client.asked[1]?.said).toEqual({ 'stream-position': ['e-0'] });
-    expect(seen).toEqual([]);
+  test.each([
+    ['the server has not said how', '~a.T1,7200', 1006],
+    ['it has switched it off', '~a.T1,7200,0', 1006],
+    ['a frame was too large', '~a.T1,7200,60', 1009],
+  ])('is not resumed where %s', async (_why, move, code) => {
+    const harness = await resumable(EPHEMERAL, move);
+    harness.gateway.end(code);
+    await harness.clock.settle();
+    expect(harness.closes).toEqual([{ code, reason: '' }]);
   });
 
-  test('hands nothing over that comes between the end of a connection and the next SUBACK', async () => {
-    const { client, clock, seen } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
-    client.message('chat/a', 'e-5');
-    client.emit('close');
-    client.message('chat/a', 'e-9');
-    client.emit('connect', {});
-    await clock.settle();
-    client.message('chat/a', 'e-9');
-    expect(seen).toEqual(['e-5']);
-    expect(client.asked[1]?.said).toEqual({ 'stream-position': ['e-5'] });
+  test('is not resumed after DISCONNECT', async () => {
+    const harness = await resumable();
+    await harness.write(disconnect);
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    expect(harness.closes).toHaveLength(1);
+    expect(harness.sockets).toHaveLength(1);
   });
 
-  test('goes on behind the beginning that SUBACK has told, where nothing has come yet', async () => {
-    const { client, clock } = open();
-    reads(client, 'chat/a', { rewind: '10', mood: 'good' });
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-40', 'stream-after': 'e-30' });
-    await client.comesBack(clock);
-    expect(client.asked[1]?.said).toEqual({ mood: 'good', 'stream-position': ['e-30'] });
+  test('is given up when the program ends meanwhile', async () => {
+    const harness = await resumable();
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    await harness.write(disconnect);
+    harness.socket.close();
+    await harness.clock.settle();
+    expect(harness.closes).toEqual([{ code: 1006, reason: '' }]);
+  });
+});
+
+describe('a connection on which no reply comes (13)', () => {
+  test.each([
+    ['after 8 seconds', async (harness: Harness) => await harness.clock.advance(8_000)],
+    ['but an error of the gateway', async (harness: Harness) => await harness.say('{"message":"no"}')],
+  ])('%s, is left for another one', async (_how, wait) => {
+    const harness = await resumable();
+    const [first] = harness.sockets;
+    await harness.write(publish('a', 1, 7));
+    await wait(harness);
+    expect(first?.closedWith?.code).toBe(4000);
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    await resumed(harness);
+    expect(harness.errors).toEqual([]);
+    // What the first one brings now is too late.
+    first?.say(harness.bytes([publish('late')]).toString('base64'));
+    first?.end(1006);
+    await harness.clock.settle();
+    expect(harness.topics).toEqual([]);
+    expect(gaps(harness)).toHaveLength(1);
+  });
+});
+
+describe('packets of unknown fate when a connection is lost (13)', () => {
+  test('QoS 1 and 2 are sent again with DUP, when every handler of the lost connection has ended', async () => {
+    const harness = await resumable();
+    await harness.write(publish('q1', 1, 7), publish('q2', 2, 8), { cmd: 'pubrel', messageId: 9 });
+    await harness.write(publish('later', 1, 10));
+    await lose(harness, 1001);
+    await resumed(harness);
+    expect(harness.sent).toEqual(['fetch', 'pubrel']);
+    await harness.reply();
+    await harness.clock.advance(5_000);
+    expect(harness.sent.slice(2)).toEqual(['q1 q2 later']);
+    const dups = harness.gateway.frames.at(-1)?.packets.map(([first = 0]) => (first & 8) !== 0);
+    expect(dups).toEqual([true, true, false]);
+    expect(gaps(harness)).toEqual([]);
   });
 
-  test('begins as the program has asked, where no SUBACK has come', async () => {
-    const { client, clock } = open();
-    reads(client, 'chat/a', { rewind: '10' });
-    await client.comesBack(clock);
-    expect(client.asked[1]?.said).toEqual({ rewind: '10' });
+  test('SUBSCRIBE is sent again as it was, at once', async () => {
+    const harness = await resumable();
+    await harness.write(subscribe('a'));
+    await lose(harness, 1001);
+    await resumed(harness);
+    expect(harness.sent).toEqual(['fetch', 'subscribe']);
   });
 
-  test('says where it is in each topic of a filter with wildcards', async () => {
-    const { client, clock } = open();
-    reads(client, '$stream/chat');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': ['e-4 chat/a', 'f-1 chat/b c'] });
-    client.message('chat/a', 'e-5');
-    client.message('chat/new', 'g-1');
-    await client.comesBack(clock);
-    expect(client.asked[1]?.said).toEqual({
-      'stream-position': ['e-5 chat/a', 'f-1 chat/b c', 'g-1 chat/new'],
-    });
+  test('QoS 0 is not, and the program is told', async () => {
+    const harness = await resumable();
+    await harness.write(publish('a'), publish('b'));
+    await lose(harness, 1001);
+    await resumed(harness);
+    await harness.clock.advance(6_000);
+    expect(harness.sent).toEqual(['fetch']);
+    expect(gaps(harness)).toEqual([{ type: 'gap', qos: undefined, published: 2 }]);
   });
 
-  test('asks for all of the topics that have begun since, where there was none', async () => {
-    const { client, clock } = open();
-    reads(client, 'chat/#');
-    client.suback({ 'stream-recovered': 'true' });
-    await client.comesBack(clock);
-    expect(client.asked[1]?.said).toEqual({ 'stream-offset': 'earliest' });
+  test('what had not left yet leaves in its turn', async () => {
+    const harness = await resumable();
+    harness.gateway.end(1001);
+    await harness.write(publish('a', 1, 7));
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    await resumed(harness);
+    expect(harness.sent).toEqual(['fetch', 'a']);
+  });
+});
+
+describe('a message that comes again because its acknowledgement was lost (13)', () => {
+  const again = (messageId: number, topic = 'm'): Packet =>
+    ({ ...publish(topic, 1, messageId), dup: true }) as Packet;
+
+  test('is not handed over twice, and is acknowledged once more', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await harness.write(puback(5));
+    await harness.clock.advance(100);
+    expect(harness.sent.at(-1)).toBe(',puback');
+    await lose(harness, 1006);
+    await resumed(harness, [again(5)]);
+    expect(harness.topics).toEqual(['m']);
+    await harness.clock.advance(100);
+    expect(harness.sent.slice(1)).toEqual([',puback']);
   });
 
-  test('tells of a gap, and goes on from what SUBACK says', async () => {
-    const { client, clock, gaps, seen } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
-    await client.comesBack(clock);
-    client.suback({ 'stream-recovered': 'false', 'stream-position': 'f-9', 'stream-after': 'f-8' });
-    expect(gaps).toEqual([{ topicFilter: 'chat/a', refusedWith: undefined }]);
-    client.message('chat/a', 'f-9', 'snapshot');
-    client.message('chat/a', 'f-10-1');
-    expect(seen).toEqual(['f-9', 'f-10-1']);
+  test('is acknowledged once where the acknowledgement had not left', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await harness.write(puback(5));
+    await lose(harness, 1006);
+    await resumed(harness, [again(5)]);
+    await harness.clock.advance(100);
+    expect(harness.sent.slice(1)).toEqual([',puback']);
   });
 
-  test('begins once more, with a gap, where its positions are refused, and lets messages pass from then on', async () => {
-    const { client, clock, gaps, seen } = open();
-    reads(client, '$stream/chat');
-    client.suback({ 'stream-recovered': 'true' });
-    client.message('chat/a', 'e-4');
-    await client.comesBack(clock);
-    client.suback(undefined, 0x97);
-    await clock.settle();
-    expect(client.asked[2]?.said).toEqual({ 'stream-offset': 'latest' });
-    client.suback({ 'stream-recovered': 'true' });
-    expect(gaps).toEqual([{ topicFilter: '$stream/chat', refusedWith: undefined }]);
-    client.message('chat/a', 'e-9-2');
-    expect(seen).toEqual(['e-4', 'e-9-2']);
+  test('is acknowledged by the library where that is still at work on it', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await lose(harness, 1006);
+    await resumed(harness, [again(5)]);
+    await harness.clock.advance(100);
+    expect(harness.sent.slice(1)).toEqual([]);
+    await harness.write(puback(5));
+    await harness.clock.advance(100);
+    expect(harness.sent.slice(1)).toEqual([',puback']);
+    expect(harness.topics).toEqual(['m']);
   });
 
-  test('tells when a subscription that has begun is refused, and forgets it', async () => {
-    const { client, clock, gaps } = open();
-    reads(client, 'chat/a');
-    client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
-    await client.comesBack(clock);
-    client.suback(undefined, 0x87);
-    expect(gaps).toEqual([{ topicFilter: 'chat/a', refusedWith: 0x87 }]);
-    await client.comesBack(clock);
-    expect(client.asked).toHaveLength(2);
+  test('is handed over where it had not come before, also under an identifier that was used before', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await harness.write(puback(5));
+    await harness.push(publish('n', 1, 5));
+    await lose(harness, 1006);
+    await resumed(harness, [again(5, 'n'), again(6, 'o')]);
+    expect(harness.topics).toEqual(['m', 'n', 'o']);
   });
 
-  test('leaves alone what a broker without streams grants', async () => {
-    const { client, clock, seen } = open();
-    reads(client, 'chat/a');
-    client.suback(undefined);
-    client.message('chat/a', 'e-9-2');
-    expect(seen).toEqual(['e-9-2']);
-    await client.comesBack(clock);
-    expect(client.asked).toHaveLength(1);
+  test('is another one under its identifier where the connection was not lost, or all that waited has come', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.push(publish('m', 1, 5));
+    await harness.write(puback(5));
+    await harness.push(again(5, 'n'));
+    await harness.write(puback(5));
+    await lose(harness, 1006);
+    await resumed(harness);
+    await harness.push(again(5, 'o'));
+    expect(harness.topics).toEqual(['m', 'n', 'o']);
+  });
+
+  test('is waited for in the place of one that was held: the session sends both again, in their order', async () => {
+    const harness = await resumable(PERSISTENT);
+    await harness.write(subscribe('a'));
+    await harness.push(publish('second', 1, 6));
+    await lose(harness, 1006);
+    await resumed(harness, [again(5, 'first'), again(6, 'second')]);
+    expect(harness.topics).toEqual(['first', 'second']);
+  });
+});
+
+describe('a move that comes to nothing as a connection is lost (13)', () => {
+  test('is resumed where the first connection has closed, and the server refuses the move', async () => {
+    const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
+    await harness.clock.advance(348_000);
+    const [old] = harness.sockets;
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    old?.end(1001);
+    await harness.say('~!unknown:');
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.lastText).toBe('~!a.T1');
+    await resumed(harness);
+    expect(harness.closes).toEqual([]);
+    expect(gaps(harness)).toHaveLength(1);
+  });
+
+  test('is resumed: the library notices nothing', async () => {
+    // Half way between 75 and 96 % of this, and 5 s after that, the second connection is opened.
+    const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
+    await harness.clock.advance(348_000);
+    expect(harness.sockets).toHaveLength(2);
+    const [old] = harness.sockets;
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.lastText).toBe('~a.T1');
+    await harness.push(publish('on the second'));
+    harness.gateway.end(1006);
+    await harness.clock.settle();
+    expect(old?.closedWith?.code).toBe(4000);
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.lastText).toBe('~!a.T1');
+    await resumed(harness);
+    expect(harness.closes).toEqual([]);
+    expect(gaps(harness)).toHaveLength(1);
   });
 });
