@@ -26,6 +26,18 @@ const away = (...hows: readonly End[]) =>
     rates: { ...UNBROKEN, 'no-disconnect': 0.5 },
   }) as const;
 
+/** More comes for clients that are away than is kept for them. */
+const flooded = {
+  steps: inOrder(
+    bursts({ topic: 'news', qos: 1, messages: 50, everyMs: 250, durationMs: 3_000 }),
+    returns(50, 3_000, ['closed-by-gateway']),
+  ),
+  durationMs: 4_000,
+  inlineSubscribersMax: ALL_INLINE,
+  store: slowly(20),
+  rates: { ...UNBROKEN, 'no-disconnect': 0.5 },
+} as const;
+
 /** Sessions that move, and sessions that are resumed. */
 export const OF_MOVES: readonly Mutation[] = [
   {
@@ -65,7 +77,7 @@ export const OF_MOVES: readonly Mutation[] = [
         };
       }),
     },
-    ...away('closed-by-gateway'),
+    ...flooded,
     finds: ['gap'],
   },
   {

@@ -45,6 +45,7 @@ export async function handleMessage(
     await outbox.stores?.readAhead({ connectionId, tenant, topicNames });
     const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
     if (state.phase === 'closed') {
+      await hearGoodbye(environment, outbox, state, frame, connectionId);
       // Of a connection that was taken over or has ended: it must not live on as a socket.
       await environment.poster.delete(connectionId);
       return DONE;
@@ -68,6 +69,26 @@ export async function handleMessage(
     await outbox.abandon();
     return await fail(environment, connectionId, link?.state, error);
   }
+}
+
+/**
+ * `$disconnect` may be handled before the frame that brought DISCONNECT. That still withdraws the will [MQTT-3.14.4-3],
+ * which waits for it (`LOSS_GRACE_SECONDS`). Other packets of the frame have no effect: the connection is over.
+ */
+async function hearGoodbye(
+  { maximumPacketSize }: Environment,
+  outbox: Outbox,
+  { before, movedTo }: Extract<LinkState, { phase: 'closed' }>,
+  frame: ClientFrame | Violation,
+  connectionId: string,
+): Promise<void> {
+  if (before?.phase !== 'connected' || movedTo !== undefined || frame instanceof Violation) return;
+  const packets = decode(frame.bytes, before, maximumPacketSize);
+  const goodbye = packets.find((packet) => !(packet instanceof Violation) && packet.type === 'disconnect');
+  if (goodbye === undefined) return;
+  const link = new GatewayLink(connectionId, { address: 'unknown' }, before);
+  await outbox.broker.receive(link, goodbye);
+  await outbox.commit();
 }
 
 function isVerified(state: LinkState): state is LinkState & { readonly identity: Identity } {

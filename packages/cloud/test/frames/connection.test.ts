@@ -19,20 +19,25 @@ async function watcherOf(url: string, filter = 'will'): Promise<TextClient> {
   return client;
 }
 
-/** A gateway where one call on a store, once armed, waits until the next `$disconnect` is done. */
+/** A gateway where one call on a store, or the whole handler of a frame, once armed, waits until the next `$disconnect` is done. */
 async function gatewayWithLateDefault(heldCall: string) {
   const disconnected = gate();
   const begun = gate();
   let isArmed = false;
+  const hold = (name: string): Promise<void> | undefined => {
+    if (!isArmed || name !== heldCall) return undefined;
+    isArmed = false;
+    begun.open();
+    return disconnected.opened;
+  };
   const gateway = await startGateway({
-    onStoreCall: (name) => {
-      if (!isArmed || name !== heldCall) return undefined;
-      isArmed = false;
-      begun.open();
-      return disconnected.opened;
-    },
+    onStoreCall: hold,
     wrap: (handlers) => ({
       ...handlers,
+      default: async (event, context) => {
+        await hold('default');
+        return await handlers.default(event, context);
+      },
       disconnect: async (event) => {
         const result = await handlers.disconnect(event);
         disconnected.open();
@@ -154,18 +159,24 @@ describe('DISCONNECT', () => {
     await watcher.expectNoPush();
   });
 
-  it('withdraws the will also when $disconnect has noticed the loss while it was being handled', async () => {
-    const { gateway, held } = await gatewayWithLateDefault('detach');
-    const watcher = await watcherOf(gateway.url);
-    const { client } = await TextClient.connect(gateway.url, { will, ...staying });
-    held.arm();
-    client.send([{ cmd: 'disconnect' }]);
-    await held.begun;
-    await client.vanish();
-    await gateway.disconnected();
-    await gateway.advance(60);
-    await watcher.expectNoPush();
-  });
+  it.each([
+    ['while it was being handled', 'detach'],
+    ['before it was handled', 'default'],
+  ] as const)(
+    'withdraws the will also when $disconnect has noticed the loss %s [MQTT-3.14.4-3]',
+    async (_when, heldCall) => {
+      const { gateway, held } = await gatewayWithLateDefault(heldCall);
+      const watcher = await watcherOf(gateway.url);
+      const { client } = await TextClient.connect(gateway.url, { will, ...staying });
+      held.arm();
+      client.send([{ cmd: 'disconnect' }]);
+      await held.begun;
+      await client.vanish();
+      await gateway.disconnected();
+      await gateway.advance(60);
+      await watcher.expectNoPush();
+    },
+  );
 
   it('ends the connection: a further frame closes it, without a reply', async () => {
     const gateway = await startGateway();
