@@ -10,6 +10,7 @@ const OPTIONS = {
     { name: 'chat', topicFilter: 'chat/#', key: 'user' },
     KEEPS_FIVE,
     { name: 'prices', topicFilter: 'prices/+', snapshot: true, key: 'symbol' },
+    { name: 'board', topicFilter: 'board/+', snapshot: true, key: 'symbol', messagesMax: 2 },
     { name: 'one', topicFilter: 'one' },
   ],
 };
@@ -265,6 +266,38 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       expect(await summaries(reader, 2)).toEqual(['2 snapshot', '3 snapshot']);
       await publishAll(topic, ['5']);
       expect(await summaries(reader, 1)).toEqual(['5']);
+    });
+
+    test('gives values that history has no more, and goes on behind the newest of them', async () => {
+      const topic = unique('board/p');
+      const publisher = await door.connect();
+      const publishAs = (symbol: string, price: string) =>
+        publisher.publish(topic, price, { qos: 1, properties: { userProperties: { symbol } } });
+      for (const [symbol, price] of [
+        ['x', '1'],
+        ['y', '2'],
+        ['y', '3'],
+        ['y', '4'],
+        ['z', '5'],
+      ] as const)
+        await publishAs(symbol, price);
+      const before = await door.connect();
+      await read(before, topic, { 'stream-offset': 'earliest' });
+      expect(await summaries(before, 2)).toEqual(['4 historical', '5 historical']);
+      const reader = await door.connect();
+      const suback = await read(reader, `$stream/board/${topic}`);
+      expect(numberOf(String(suback.properties['stream-after']))).toBe(0);
+      const received = await reader.receiveMany(3);
+      expect(received.map(summary)).toEqual(['1 snapshot', '4 snapshot', '5 snapshot']);
+      expect(received.map((each) => numberOf(positionOf(each)))).toEqual([1, 4, 5]);
+      reader.raw.close();
+      await publishAs('x', '6');
+      const again = await door.connect();
+      // As a reader in order says it: it has seen all up to there.
+      const [epoch, number] = positionOf(received[2] as Message).split('-');
+      const resumed = await read(again, topic, { 'stream-position': `${epoch}-${number}` });
+      expect(resumed.properties['stream-recovered']).toBe('true');
+      expect(await summaries(again, 1)).toEqual(['6 recovered']);
     });
   });
 

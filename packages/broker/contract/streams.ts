@@ -30,7 +30,14 @@ const [STREAM] = readStreams(
   'streams',
 ).all as [StreamDeclaration];
 
+const [SNAPSHOT] = readStreams(
+  [{ name: 'v', topicFilter: 'v/#', messagesMax: 3, keepSeconds: KEEP_SECONDS, snapshot: true }],
+  'streams',
+).all as [StreamDeclaration];
+
 export interface StreamContractOptions {
+  /** The last value of a key is kept for as long as there is none newer. Otherwise as long as it is handed out. */
+  readonly keepsValues?: boolean;
   /** Messages far beyond the number that the stream hands out are dropped, and not only when they are old. */
   readonly dropsBeyondCount?: boolean;
 }
@@ -39,7 +46,7 @@ export interface StreamContractOptions {
 export function streamStoreContract(
   name: string,
   makeStore: () => Awaitable<StreamStore>,
-  { dropsBeyondCount = true }: StreamContractOptions = {},
+  { dropsBeyondCount = true, keepsValues = true }: StreamContractOptions = {},
 ): void {
   describe(`${name}: StreamStore`, () => {
     let tenant: string;
@@ -214,6 +221,70 @@ export function streamStoreContract(
       const end = await tail('s/a');
       expect(numbersOf(await store.lastValues(tenant, STREAM, end, NOW_MS))).toEqual([2, 3]);
       expect(await store.lastValues(tenant, STREAM, end, NOW_MS + 61_000)).toEqual([]);
+    });
+
+    describe.skipIf(!keepsValues)('the snapshot of a topic', () => {
+      const DAY_LATER_MS = NOW_MS + 24 * 3600 * 1000;
+
+      const appendKey = async (
+        key: string | undefined,
+        number: number,
+        fields: Partial<Message> = {},
+        nowMs = NOW_MS,
+      ) => {
+        const message = numberedMessage(number, { topic: 'v/a', ...fields });
+        const appended = await store.append(tenant, SNAPSHOT, message, { key, nowMs, isForced: false });
+        if (typeof appended === 'string') throw new Error(appended);
+        await appended.written;
+      };
+      const values = async (nowMs = NOW_MS) => {
+        const end = (await store.tail(tenant, SNAPSHOT, 'v/a', nowMs)) as StreamTail;
+        const entries = await store.lastValues(tenant, SNAPSHOT, { topic: 'v/a', ...end }, nowMs);
+        return entries.map(({ epoch, key, number }) => {
+          expect(epoch).toBe(end.epoch);
+          return `${key} ${number}`;
+        });
+      };
+
+      it('has the last value of each key in the order of their numbers, however old it is', async () => {
+        for (const [index, key] of ['a', 'b', 'a', 'c', 'c', 'c', 'c', 'c', 'c', 'c'].entries())
+          await appendKey(key, index + 1);
+        expect(await values()).toEqual(['b 2', 'a 3', 'c 10']);
+        // History is over, and another topic has looked after it.
+        for (let number = 11; number <= 20; number += 1)
+          await appendKey('x', number, { topic: 'v/b' }, DAY_LATER_MS);
+        expect(await values(DAY_LATER_MS)).toEqual(['b 2', 'a 3', 'c 10']);
+        const tails = await store.topics(tenant, SNAPSHOT, 'v/+', 10, DAY_LATER_MS);
+        expect(tails).toMatchObject([
+          { topic: 'v/a', last: 10 },
+          { topic: 'v/b', last: 10 },
+        ]);
+        await appendKey('b', 21, {}, DAY_LATER_MS);
+        expect(await values(DAY_LATER_MS)).toEqual(['a 3', 'c 10', 'b 11']);
+      });
+
+      it('has no key whose last message is empty, or has expired', async () => {
+        await appendKey('a', 1);
+        await appendKey('b', 2, { expiresAtMs: NOW_MS + 1000 });
+        await appendKey(undefined, 3);
+        await appendKey('a', 4, { payload: Buffer.alloc(0) });
+        expect(await values()).toEqual(['b 2', 'undefined 3']);
+        expect(await values(NOW_MS + 1001)).toEqual(['undefined 3']);
+      });
+
+      it('has the present epoch, also of values from before', async () => {
+        await appendKey('a', 1);
+        await store.newEpoch(tenant, 'v/a');
+        expect(await values()).toEqual(['a 1']);
+      });
+
+      it('holds no topic that has no value any more', async () => {
+        await appendKey('a', 1);
+        await appendKey('a', 2, { payload: Buffer.alloc(0) });
+        expect(await store.topics(tenant, SNAPSHOT, 'v/+', 10, NOW_MS + 1000 * (KEEP_SECONDS + 61))).toEqual(
+          [],
+        );
+      });
     });
 
     it('lists the topics that a filter matches, up to a number', async () => {

@@ -174,6 +174,11 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.#since();
   }
 
+  released(topic: StreamTopic, entries: readonly StreamEntry[]): void {
+    const number = this.#numberOf(topic);
+    for (const entry of entries) this.#context.writer.remove(streamEntryKey(number, entry.number));
+  }
+
   /** A directory without streams has no marks either. */
   get #isUsed(): boolean {
     return this.#context.declared.all.length > 0;
@@ -244,6 +249,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
       const stored = readRecord(database, key, () => streamEntryCodec.decode(bytes));
       memory.restoreEntry(topic, { ...stored, epoch: topic.epoch, number: secondNumberOf(key) });
     }
+    for (const topic of topics.values()) this.released(topic, memory.endRestore(topic));
   }
 }
 

@@ -47,6 +47,43 @@ describe('streams on the disk', () => {
     await after.close();
   });
 
+  it('have the values of a snapshot that are older than history, and what is left of it, when opened again', async () => {
+    const declared = readStreams(
+      [{ name: 's', topicFilter: 's/#', messagesMax: 2, snapshot: true }],
+      'streams',
+    );
+    const [snapshot] = declared.all as [(typeof declared.all)[number]];
+    const put = async ({ streamStore }: DiskStores, key: string, number: number) => {
+      const options = { key, nowMs: NOW_MS, isForced: false };
+      const appended = streamStore.append('t', snapshot, numberedMessage(number, { topic: 's/a' }), options);
+      if (appended === 'full') throw new Error('full');
+      await appended.written;
+    };
+    const values = ({ streamStore }: DiskStores) => {
+      const tail = { topic: 's/a', ...tailOf({ streamStore } as DiskStores) };
+      return streamStore.lastValues('t', snapshot, tail, NOW_MS).map(({ key, number }) => `${key} ${number}`);
+    };
+    const directory = temporaryDirectory();
+    const before = await open(directory, declared);
+    for (const [index, key] of ['a', 'b', 'a', 'c', 'd', 'd', 'd', 'd', 'd'].entries())
+      await put(before, key, index + 1);
+    await before.close();
+    const after = await open(directory, declared);
+    expect(values(after)).toEqual(['b 2', 'a 3', 'c 4', 'd 9']);
+    expect(payloads(after)).toEqual(['8 d 8', '9 d 9']);
+    await put(after, 'b', 10);
+    await after.close();
+    const again = await open(directory, declared);
+    expect(values(again)).toEqual(['a 3', 'c 4', 'd 9', 'b 10']);
+    await again.close();
+    // Without a snapshot its old values are removed, and do not come back.
+    await (await open(directory)).close();
+    const last = await open(directory, declared);
+    expect(values(last)).toEqual(['d 9', 'b 10']);
+    expect(payloads(last)).toEqual(['9 d 9', '10 b 10']);
+    await last.close();
+  });
+
   it('have everything that was acknowledged after a crash, and another epoch', async () => {
     const directory = temporaryDirectory();
     const before = await open(directory);

@@ -1,13 +1,6 @@
-import {
-  messageBytes,
-  type StreamDeclaration,
-  type StreamEntry,
-  type StreamSince,
-  type StreamTail,
-} from '@apus/broker';
-
-/** Memory that an entry takes beside the bytes of its message; rounded up. */
-const ENTRY_BYTES = 1024;
+import type { StreamDeclaration, StreamEntry, StreamSince, StreamTail } from '@apus/broker';
+import { bytesOf, ENTRY_BYTES } from './entry-bytes.ts';
+import { StreamValues } from './stream-values.ts';
 
 /** Memory that a topic takes beside its entries. */
 export const TOPIC_BYTES = 1024;
@@ -47,6 +40,12 @@ export class StreamTopic {
   usedAtMs: number;
   #last: number;
   #held: Held[] = [];
+  /** Of a stream with a snapshot. */
+  readonly #values: StreamValues | undefined;
+  #countedValueBytes = 0;
+  #released: StreamEntry[] = [];
+  /** Entries of an earlier run that are no history. */
+  #apart: StreamEntry[] = [];
   #lastTsMs = 0;
 
   constructor(stream: StreamDeclaration, state: TopicState, nowMs: number) {
@@ -57,6 +56,7 @@ export class StreamTopic {
     this.completeSinceMs = state.completeSinceMs;
     this.usedAtMs = nowMs;
     this.#last = state.last;
+    this.#values = stream.snapshot ? new StreamValues() : undefined;
   }
 
   get last(): number {
@@ -80,6 +80,7 @@ export class StreamTopic {
 
   /** Nothing of it is handed out any more, and no reader has come for as long. */
   isOver(nowMs: number): boolean {
+    if ((this.#values?.size ?? 0) > 0) return false;
     const keepMs = this.stream.keepSeconds * 1000 + SLACK_MS;
     return Math.max(this.usedAtMs, this.#lastTsMs) + keepMs < nowMs;
   }
@@ -94,16 +95,57 @@ export class StreamTopic {
     const tsMs = Math.max(nowMs, this.#lastTsMs);
     const settled = settledAfterMs === undefined ? undefined : this.#lastBefore(tsMs - settledAfterMs);
     const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, settled, message };
-    this.restore(entry);
+    this.#push(entry);
     return entry;
   }
 
-  /** The next entry, as it was before. */
+  /** The next entry, as it was before. Those of values may be older than the history, which has no holes. */
   restore(entry: StreamEntry): void {
+    const end = this.#held.at(-1)?.entry.number;
+    if (end !== undefined && entry.number !== end + 1) this.#setApart();
+    this.#push(entry);
+  }
+
+  /** All entries have been restored. Returns those that are no history, for the snapshot or for nothing. */
+  endRestore(): readonly StreamEntry[] {
+    const end = this.#held.at(-1)?.entry.number;
+    if (end !== undefined && end !== this.#last) this.#setApart();
+    this.#released = [];
+    return this.#apart.splice(0);
+  }
+
+  #setApart(): void {
+    this.#apart.push(...this.#held.map(({ entry }) => entry));
+    this.#held = [];
+  }
+
+  #push(entry: StreamEntry): void {
     this.#held.push({ entry, bytesUpTo: this.#bytesUpTo + bytesOf(entry) });
-    this.#last = entry.number;
+    this.#last = Math.max(this.#last, entry.number);
     this.#lastTsMs = entry.tsMs;
     this.usedAtMs = entry.tsMs;
+    if (this.#values !== undefined) this.#released.push(...this.#values.take(entry));
+  }
+
+  /** The entry is the last value of its key. */
+  isValue(entry: StreamEntry): boolean {
+    return this.#values?.has(entry) === true;
+  }
+
+  /** Entries that were values until now, and are not in the history either. Once each. */
+  takeReleased(nowMs: number): readonly StreamEntry[] {
+    if (this.#values === undefined) return [];
+    this.#released.push(...this.#values.dropExpired(nowMs));
+    const first = this.#numberAt(0);
+    return this.#released.splice(0).filter(({ number }) => number < first);
+  }
+
+  /** By how much the memory of values has grown since the last call. An entry that is in the history too counts twice. */
+  takeValueBytes(): number {
+    const bytes = this.#values?.bytes ?? 0;
+    const growth = bytes - this.#countedValueBytes;
+    this.#countedValueBytes = bytes;
+    return growth;
   }
 
   get tail(): StreamTail {
@@ -151,6 +193,7 @@ export class StreamTopic {
   }
 
   lastValues(nowMs: number): StreamEntry[] {
+    if (this.#values !== undefined) return this.#values.all(nowMs).map((entry) => this.#current(entry));
     const values = new Map<string, StreamEntry>();
     for (let index = this.#held.length - 1; index >= this.#firstKept(nowMs); index -= 1) {
       const entry = this.#held[index]?.entry;
@@ -225,8 +268,4 @@ export class StreamTopic {
   #current(entry: StreamEntry): StreamEntry {
     return entry.epoch === this.epoch ? entry : { ...entry, epoch: this.epoch };
   }
-}
-
-export function bytesOf({ message }: StreamEntry): number {
-  return messageBytes(message) + ENTRY_BYTES;
 }

@@ -14,8 +14,9 @@ import {
   type StreamTopicTail,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
+import { bytesOf } from './entry-bytes.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { bytesOf, StreamTopic, TOPIC_BYTES, type TopicState } from './stream-topic.ts';
+import { StreamTopic, TOPIC_BYTES, type TopicState } from './stream-topic.ts';
 
 /** Topics looked at for each message that is appended: those that are over leave at the pace at which others come. */
 const SWEEP_LENGTH = 2;
@@ -27,6 +28,8 @@ export interface StreamJournal {
   appended(topic: StreamTopic, entry: StreamEntry): void;
   /** These entries, or the whole topic, are kept no more. */
   dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void;
+  /** These entries are the last values of their keys no more, and were nothing else. */
+  released(topic: StreamTopic, entries: readonly StreamEntry[]): void;
 }
 
 /** Logs of topics in memory. Those of different streams never have a topic in common. */
@@ -60,6 +63,7 @@ export class MemoryStreams implements StreamStore {
     const entry = topic.append(message, key, nowMs, this.settledAfterMs);
     this.#budget.change(bytesOf(entry));
     this.journal?.appended(topic, entry);
+    this.#release(topic, nowMs);
     this.#trim(topic, nowMs);
     this.#sweepSome(nowMs);
     return { entry };
@@ -173,6 +177,14 @@ export class MemoryStreams implements StreamStore {
     this.#budget.change(bytesOf(entry));
   }
 
+  /** All entries of the topic have been restored. Returns those that are for nothing: there was a snapshot before. */
+  endRestore(topic: StreamTopic): readonly StreamEntry[] {
+    const apart = topic.endRestore();
+    for (const entry of apart) this.#budget.change(-bytesOf(entry));
+    this.#budget.change(topic.takeValueBytes());
+    return apart.filter((entry) => !topic.isValue(entry));
+  }
+
   #find(tenant: string, topic: string): StreamTopic | undefined {
     return this.#topics.get(`${tenant}\0${topic}`);
   }
@@ -218,9 +230,16 @@ export class MemoryStreams implements StreamStore {
     if (dropped.length > 0) this.#dropped(topic, dropped, false);
   }
 
+  #release(topic: StreamTopic, nowMs: number): void {
+    const released = topic.takeReleased(nowMs);
+    this.#budget.change(topic.takeValueBytes());
+    if (released.length > 0) this.journal?.released(topic, released);
+  }
+
   #dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
     for (const entry of entries) this.#budget.change(-bytesOf(entry));
-    this.journal?.dropped(topic, entries, isWhole);
+    const unkept = entries.filter((entry) => !topic.isValue(entry));
+    this.journal?.dropped(topic, unkept, isWhole);
   }
 
   #sweepSome(nowMs: number): void {
@@ -230,6 +249,7 @@ export class MemoryStreams implements StreamStore {
         this.#sweep = this.#topics.values();
         return;
       }
+      this.#release(next.value, nowMs);
       if (next.value.isOver(nowMs)) this.#forget(next.value);
       else this.#trim(next.value, nowMs);
     }

@@ -2,5 +2,8 @@ import { streamStoreContract } from '@apus/broker/contract';
 import { withService } from '../support/stores.ts';
 
 await withService((service) => {
-  streamStoreContract('DynamoDB', () => service.make().streams, { dropsBeyondCount: false });
+  streamStoreContract('DynamoDB', () => service.make().streams, {
+    dropsBeyondCount: false,
+    keepsValues: false,
+  });
 });
