@@ -63,8 +63,10 @@ describe.skipIf(process.env.CI !== 'true')('a package in an empty folder', () =>
         writeFileSync(join(folder, 'example.mjs'), example);
         const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder });
         expect(stdout).toContain(each.prints);
+        writeFileSync(join(folder, 'entries.mjs'), importsOf(each));
+        await run(process.execPath, ['entries.mjs'], { cwd: folder });
 
-        writeFileSync(join(folder, 'example.mts'), example);
+        writeFileSync(join(folder, 'example.mts'), `${example}\n${importsOf(each)}`);
         writeFileSync(
           join(folder, 'tsconfig.json'),
           JSON.stringify({ compilerOptions: STRICT, files: ['example.mts'] }),
@@ -83,6 +85,16 @@ async function install({ name, beside }: (typeof PACKAGES)[number], folder: stri
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   const packages = [`./${tarball}`, ...beside, 'typescript@6', '@types/node@20'];
   await run('npm', ['install', '--prefer-offline', ...packages], { cwd: folder });
+}
+
+/** Every entry of the package, for its types and as a program. */
+function importsOf({ name, folder }: (typeof PACKAGES)[number]): string {
+  const text = readFileSync(join(ROOT, folder, 'package.json'), 'utf8');
+  const { exports = {} } = JSON.parse(text) as { exports?: Record<string, unknown> };
+  return Object.keys(exports)
+    .filter((path) => path !== './package.json')
+    .map((path) => `await import('${name}${path.slice(1)}');`)
+    .join('\n');
 }
 
 /** Errors in the example and in our declarations; those of others have errors of their own under these options. */
