@@ -1,8 +1,14 @@
-import { connect as connectInTextFrames } from '@apus/client';
+import { connect as connectInTextFrames, type TransportOptions } from '@apus/client';
 import * as mqtt from 'mqtt';
 import { doorUnderTest } from './door.ts';
 
 /** Stock mqtt.js, as its users connect it to the door under test: at the gateway door through the transport. */
-export function connectMqttJs(url: string, options: mqtt.IClientOptions): mqtt.MqttClient {
-  return doorUnderTest === 'gateway' ? connectInTextFrames(mqtt, url, options) : mqtt.connect(url, options);
+export function connectMqttJs(
+  url: string,
+  options: mqtt.IClientOptions,
+  transport: TransportOptions = {},
+): mqtt.MqttClient {
+  return doorUnderTest === 'gateway'
+    ? connectInTextFrames(mqtt, url, options, transport)
+    : mqtt.connect(url, options);
 }
