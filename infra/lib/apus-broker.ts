@@ -58,7 +58,7 @@ export class ApusBroker extends Construct {
   readonly breaker: IFunction | undefined;
   /** The output `DashboardUrl` of `ApusStack` is its address; undefined with `dashboard: false`. */
   readonly dashboard: Dashboard | undefined;
-  /** Lists, kicks and bans clients: invoked by `apus`, or with JSON (docs/runbook.md). */
+  /** Lists, kicks and bans clients, and reads streams: invoked by `apus`, or with JSON (docs/runbook.md). */
   readonly operator: IFunction;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
   readonly domainTarget: string | undefined;
