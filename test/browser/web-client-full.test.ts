@@ -1,10 +1,8 @@
 import { connectAsync, type IClientPublishOptions } from 'mqtt';
 import { expect, it, onTestFinished } from 'vitest';
-import type { ClientPage } from './support/client-page.ts';
+import type { ClientPage, Colours } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
-
-type Colours = 'light' | 'dark';
 
 interface Look {
   /** More than one: the page changes from one to the next wherever it is looked at. */
@@ -48,19 +46,12 @@ clientSuite('views full of data', (suite) => {
     async at(what: string): Promise<void> {
       const { colours, width, height } = this.#look;
       for (const colorScheme of colours) {
-        await this.#inColours(colorScheme);
+        await this.client.changeColours(colorScheme);
         for (const problem of await this.client.accessibilityProblems())
           this.problems.push(`${what}, ${colorScheme}: ${problem}`);
         if ((await this.client.overflow()) > 0) this.problems.push(`${what}: wider than the window`);
         await this.client.screenshot(`full-${colorScheme}-${width}-${height}-${what}`);
       }
-    }
-
-    /** As if the user's system had changed its colours, which the page follows. */
-    async #inColours(colorScheme: Colours): Promise<void> {
-      const { page } = this.client;
-      if (this.#look.colours.length > 1) await page.emulateMedia({ colorScheme });
-      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     }
 
     /** Looks at the element that a click opens; Escape closes it. */

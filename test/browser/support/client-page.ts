@@ -15,10 +15,12 @@ const ARTEFACTS = fileURLToPath(new URL('../../artefacts/web-client/', import.me
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+export type Colours = 'light' | 'dark';
+
 export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
-  readonly colorScheme?: 'light' | 'dark';
+  readonly colorScheme?: Colours;
   /** Whether menus and dialogs fade, as they do for most people. Without it they are there, and gone, at once. */
   readonly motion?: boolean;
   /** Pages with the same name share what the browser remembers, as tabs do. */
@@ -175,6 +177,23 @@ export class ClientPage {
     // A tooltip or a menu that is on its way out is none, and neither is what React has drawn by half: it is looked again.
     while (problems.length > 0 && Date.now() < givesUpAtMs) problems = await this.#accessibilityProblemsNow();
     return problems;
+  }
+
+  /** The same in light and in dark colours; the picture of each ends with its name. */
+  async accessibilityProblemsInBothColours(picture: string): Promise<string[]> {
+    const problems: string[] = [];
+    for (const colours of ['light', 'dark'] as const) {
+      await this.changeColours(colours);
+      for (const problem of await this.accessibilityProblems()) problems.push(`${colours}: ${problem}`);
+      await this.screenshot(`${picture}-${colours}`);
+    }
+    return problems;
+  }
+
+  /** As if the user's system had changed its colours, which the page follows. */
+  async changeColours(colorScheme: Colours): Promise<void> {
+    await this.page.emulateMedia({ colorScheme });
+    await this.page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
   }
 
   async #accessibilityProblemsNow(): Promise<string[]> {
