@@ -85,6 +85,27 @@ describe('the client that reads large answers plainly', () => {
     expect(answers.map(({ Items = [] }) => Items.map(({ s }) => s?.S))).toEqual(keys.map((s) => [s]));
   });
 
+  it('calls once, signs, and says who it is', async () => {
+    const requests: { readonly headers: Readonly<Record<string, string>> }[] = [];
+    const requestHandler = {
+      async handle(request: (typeof requests)[number]): Promise<never> {
+        requests.push(request);
+        throw Object.assign(new Error('The connection broke'), { name: 'TimeoutError' });
+      },
+    };
+    const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+    const client = leanClient({ region: 'eu-west-1', credentials, requestHandler, maxAttempts: 3 });
+    await expect(client.send(new QueryCommand(query))).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(requests.map(({ headers }) => headers)).toEqual([
+      expect.objectContaining({
+        'user-agent': 'apus aws-sdk-js',
+        authorization: expect.stringMatching(
+          /^AWS4-HMAC-SHA256 Credential=key\/\d+\/eu-west-1\/dynamodb\/aws4_request, /,
+        ),
+      }),
+    ]);
+  });
+
   it('throws as the SDK does', async () => {
     const missing = lean.send(new QueryCommand({ ...query, TableName: 'missing' }));
     await expect(missing).rejects.toBeInstanceOf(ResourceNotFoundException);
