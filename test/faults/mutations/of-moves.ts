@@ -26,18 +26,6 @@ const away = (...hows: readonly End[]) =>
     rates: { ...UNBROKEN, 'no-disconnect': 0.5 },
   }) as const;
 
-/** More comes for clients that are away than is kept for them. */
-const flooded = {
-  steps: inOrder(
-    bursts({ topic: 'news', qos: 1, messages: 50, everyMs: 250, durationMs: 3_000 }),
-    returns(50, 3_000, ['closed-by-gateway']),
-  ),
-  durationMs: 4_000,
-  inlineSubscribersMax: ALL_INLINE,
-  store: slowly(20),
-  rates: { ...UNBROKEN, 'no-disconnect': 0.5 },
-} as const;
-
 /** Sessions that move, and sessions that are resumed. */
 export const OF_MOVES: readonly Mutation[] = [
   {
@@ -64,20 +52,6 @@ export const OF_MOVES: readonly Mutation[] = [
       vi.spyOn(GatheredPosts.prototype, 'goOn').mockImplementation(() => {});
     },
     ...away('closed-by-gateway'),
-    finds: ['gap'],
-  },
-  {
-    name: 'a resume does not say that messages are missing',
-    alterations: {
-      cloud: storesAs(({ links }) => {
-        const resume = links.resume.bind(links);
-        links.resume = async (from, to) => {
-          const kept = await resume(from, to);
-          return kept && { ...kept, hasMissed: false };
-        };
-      }),
-    },
-    ...flooded,
     finds: ['gap'],
   },
   {
