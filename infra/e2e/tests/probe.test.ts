@@ -30,7 +30,7 @@ test('apus probe says of each item what it has seen', async () => {
   const { code, lines, stderr } = await probe('--publish-url', deployed.publishUrl);
   expect(stderr).toBe('');
   expect(lines).toEqual([
-    expect.stringMatching(/^This sends about \d+ messages, at most \$0\.00\d+ in all on AWS\.$/),
+    expect.stringMatching(/^This sends about [\d,]+ messages, at most \$0\.00\d+ in all on AWS\.$/),
     'passed     post-order    200 of 200 posts came in their order.',
     'passed     large-posts   posts of 33 KB, 64 KB, 128 KB came as one message each.',
     // The emulator bills nothing: that nothing was sent is all that can be seen of it here.
