@@ -44,6 +44,7 @@ export interface SessionRef {
   readonly attachment: Attachment | undefined;
 }
 
+/** The same identifier is another client in each tenant [SEC-TENANT-2]. */
 export function sessionKey(tenant: string, clientId: string): string {
   return `${tenant}\0${clientId}`;
 }

@@ -3,6 +3,7 @@ export {
   type Authenticate,
   byKeys,
   byPlatform,
+  TENANT_HEADER,
   unauthorized,
 } from './callers.ts';
 export {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BAN_KINDS, BANS_MAX, type Ban } from '@apus/broker';
 import { BanEntryError, banEntryOf, readBan, readBanName } from '@apus/identity';
-import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
@@ -17,9 +16,9 @@ const BY = 'mgmt_api';
 /** Clients, names, addresses and tokens that are kept out. */
 export function bannedRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/banned', handle: ({ query }) => list(context, query) },
+    { method: 'GET', path: '/banned', handle: (request) => list(context, request) },
     { method: 'POST', path: '/banned', handle: (request) => explained(() => ban(context, request)) },
-    { method: 'DELETE', path: '/banned', handle: () => clear(context) },
+    { method: 'DELETE', path: '/banned', handle: ({ tenant }) => clear(context, tenant) },
     {
       method: 'DELETE',
       path: '/banned/:as/:who',
@@ -28,11 +27,16 @@ export function bannedRoutes(context: ApiContext): readonly ApiRoute[] {
   ];
 }
 
-function list({ bans }: ApiContext, query: URLSearchParams): ApiAnswer {
+function list(context: ApiContext, { tenant, query }: ApiRequest): ApiAnswer {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(fitting(bans.all(), query), paging);
+  const { entries, count } = pageOf(fitting(bansFor(context, tenant), query), paging);
   return pageAnswer(entries.map(banEntryOf), paging, count);
+}
+
+/** The bans that hold for clients of a tenant: an address is banned for all [SEC-TENANT-4]. */
+function bansFor({ bans }: ApiContext, tenant: string): readonly Ban[] {
+  return bans.all().filter((each) => each.tenant === tenant || each.as === 'peerhost');
 }
 
 /** By `clientid`, `username`, `peerhost` or `token`, as in EMQX. */
@@ -43,23 +47,23 @@ function* fitting(bans: Iterable<Ban>, query: URLSearchParams): Generator<Ban> {
 }
 
 /** Those whom it names are gone when it is answered. */
-async function ban({ bans, clock }: ApiContext, { http }: ApiRequest): Promise<ApiAnswer> {
+async function ban({ bans, clock }: ApiContext, { tenant, http }: ApiRequest): Promise<ApiAnswer> {
   const body = await jsonOf(http);
-  const made = readBan(body, { tenant: TENANT, by: BY, nowMs: clock.now() });
+  const made = readBan(body, { tenant, by: BY, nowMs: clock.now() });
   if (bans.get(made) !== undefined)
     return refusal(400, 'ALREADY_EXISTS', `There is a ban of this ${made.as} already: delete it first.`);
   if (await bans.ban(made)) return { status: 200, body: banEntryOf(made) };
   return refusal(400, 'TOO_MANY', `There are ${BANS_MAX} bans already, which is as many as there may be.`);
 }
 
-async function unban({ bans }: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
-  const name = readBanName(parameters.as, parameters.who, TENANT);
+async function unban({ bans }: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+  const name = readBanName(parameters.as, parameters.who, tenant);
   if (await bans.unban(name)) return { status: 204 };
   return refusal(404, 'NOT_FOUND', `There is no ban of the ${name.as} ${JSON.stringify(name.who)}.`);
 }
 
-async function clear({ bans }: ApiContext): Promise<ApiAnswer> {
-  for (const each of bans.all()) await bans.unban(each);
+async function clear(context: ApiContext, tenant: string): Promise<ApiAnswer> {
+  for (const each of bansFor(context, tenant)) await context.bans.unban(each);
   return { status: 204 };
 }
 

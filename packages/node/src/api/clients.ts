@@ -1,5 +1,4 @@
 import { KICK, type SessionRecord } from '@apus/broker';
-import { TENANT } from '../auth/anonymous.ts';
 import { CONNECTION_ID_PREFIX } from '../connections.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, NODE_NAME, rfc3339 } from './context.ts';
@@ -10,21 +9,26 @@ import type { ApiRequest, ApiRoute } from './router.ts';
 /** Clients that are connected, and sessions that wait for theirs. */
 export function clientRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/clients', handle: ({ query }) => list(context, query) },
+    { method: 'GET', path: '/clients', handle: (request) => list(context, request) },
     { method: 'GET', path: '/clients/:clientid', handle: (request) => one(context, request) },
     { method: 'DELETE', path: '/clients/:clientid', handle: (request) => end(context, request) },
   ];
 }
 
-async function list(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
+async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
   const state = query.get('conn_state');
   if (state !== null && state !== 'connected' && state !== 'disconnected')
     return badRequest('conn_state is connected or disconnected.');
-  const { entries, count } = pageOf(fitting(context.stores.sessions.all(), query), paging);
+  const { entries, count } = pageOf(fitting(recordsOf(context, tenant), query), paging);
   const data = await Promise.all(entries.map((record) => describe(context, record)));
   return pageAnswer(data, paging, count);
+}
+
+/** The sessions of one tenant: the same client identifier may be another client in each [SEC-TENANT-4]. */
+export function* recordsOf({ stores }: ApiContext, tenant: string): Generator<SessionRecord> {
+  for (const record of stores.sessions.all()) if (record.session.tenant === tenant) yield record;
 }
 
 /** By `clientid`, `like_clientid` (a part of it), `username` and `conn_state`, as in EMQX. */
@@ -41,15 +45,15 @@ function* fitting(records: Iterable<SessionRecord>, query: URLSearchParams): Gen
   }
 }
 
-async function one(context: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
-  const record = await context.stores.sessions.get(TENANT, parameters.clientid ?? '');
+async function one(context: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+  const record = await context.stores.sessions.get(tenant, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
   return { status: 200, body: { ...(await describe(context, record)), ...detailsOf(context, record) } };
 }
 
 /** The session stays as long as its client asked for. */
-async function end({ broker }: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
-  const isEnded = await broker.expel(TENANT, parameters.clientid ?? '', KICK);
+async function end({ broker }: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+  const isEnded = await broker.expel(tenant, parameters.clientid ?? '', KICK);
   return isEnded ? { status: 204 } : notFound(parameters.clientid);
 }
 

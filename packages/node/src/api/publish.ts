@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Identity } from '@apus/broker';
-import { createPublishEndpoint, type HttpRequest, REQUEST_BYTES_MAX } from '@apus/cloud';
+import { createPublishEndpoint, type HttpRequest, REQUEST_BYTES_MAX, TENANT_HEADER } from '@apus/cloud';
 import { everythingAllowed, TENANT } from '../auth/anonymous.ts';
 import type { ApiAnswer } from './answer.ts';
 import { bodyOf } from './body.ts';
@@ -9,13 +9,16 @@ import { API_PATH, type ApiRoute } from './router.ts';
 
 const PATHS = ['/publish', '/publish/bulk'] as const;
 
-/** A caller of the API may publish to every topic but the server's own. */
-const CALLER: Identity = { tenant: TENANT, name: 'api' };
+/** A caller of the API may publish to every topic but the server's own. The router has looked at the tenant. */
+const callerOf = ({ headers }: HttpRequest): Identity => ({
+  tenant: headers[TENANT_HEADER] ?? TENANT,
+  name: 'api',
+});
 
 /** The endpoint of a deployment (`httpPublish`), here under the access of the whole API. */
 export function publishRoutes({ broker, limits }: ApiContext): readonly ApiRoute[] {
   const endpoint = createPublishEndpoint({
-    authenticate: () => CALLER,
+    authenticate: callerOf,
     authorizer: everythingAllowed,
     limits: { topicLevelsMax: limits.topicLevelsMax, publishBytesMax: limits.maximumPacketSize },
     messageClock: broker.messageClock,

@@ -1,6 +1,5 @@
 import type { Message, RetainedPage } from '@apus/broker';
 import { validateTopicFilter, validateTopicName } from '@apus/mqtt';
-import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, type Paging, pageAnswer, pagingOf } from './paging.ts';
@@ -13,7 +12,7 @@ const ONE = { messages: 1, bytes: Number.POSITIVE_INFINITY } as const;
 
 export function retainedRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/mqtt/retainer/messages', handle: ({ query }) => list(context, query) },
+    { method: 'GET', path: '/mqtt/retainer/messages', handle: (request) => list(context, request) },
     { method: 'GET', path: '/mqtt/retainer/message/:topic', handle: (request) => one(context, request) },
     {
       method: 'DELETE',
@@ -24,18 +23,19 @@ export function retainedRoutes(context: ApiContext): readonly ApiRoute[] {
 }
 
 /** Those whose topics fit `?topic=`, a filter; all but those that begin with `$` where it is absent. */
-async function list(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
+async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
   const filter = query.get('topic') ?? '#';
   const invalid = validateTopicFilter(filter);
   if (invalid !== undefined) return badRequest(invalid.reason);
-  const { entries, count } = await read(context, filter, paging);
+  const { entries, count } = await read(context, tenant, filter, paging);
   return pageAnswer(entries.map(describe), paging, count);
 }
 
 async function read(
   { stores, clock }: ApiContext,
+  tenant: string,
   filter: string,
   { page, limit }: Paging,
 ): Promise<{ readonly entries: readonly Message[]; readonly count: number }> {
@@ -44,7 +44,7 @@ async function read(
   let count = 0;
   let from: string | undefined;
   do {
-    const found: RetainedPage = await stores.retained.match(TENANT, filter, clock.now(), from, PAGE);
+    const found: RetainedPage = await stores.retained.match(tenant, filter, clock.now(), from, PAGE);
     const place = Math.max(0, first - count);
     entries.push(...found.messages.slice(place, place + limit - entries.length));
     count += found.messages.length;
@@ -53,25 +53,35 @@ async function read(
   return { entries, count };
 }
 
-async function one(context: ApiContext, { parameters: { topic = '' } }: ApiRequest): Promise<ApiAnswer> {
-  const message = await retained(context, topic);
+async function one(
+  context: ApiContext,
+  { tenant, parameters: { topic = '' } }: ApiRequest,
+): Promise<ApiAnswer> {
+  const message = await retained(context, tenant, topic);
   if (message === undefined) return notFound(topic);
   const payload = Buffer.from(message.payload).toString('base64');
   return { status: 200, body: { ...describe(message), payload } };
 }
 
 /** As an empty retained message would, only that no subscriber is sent one. */
-async function remove(context: ApiContext, { parameters: { topic = '' } }: ApiRequest): Promise<ApiAnswer> {
-  const message = await retained(context, topic);
+async function remove(
+  context: ApiContext,
+  { tenant, parameters: { topic = '' } }: ApiRequest,
+): Promise<ApiAnswer> {
+  const message = await retained(context, tenant, topic);
   if (message === undefined) return notFound(topic);
-  await context.stores.retained.delete(TENANT, topic, context.broker.messageClock.next());
+  await context.stores.retained.delete(tenant, topic, context.broker.messageClock.next());
   return { status: 204 };
 }
 
 /** A name with wildcards in it would be taken for a filter. */
-async function retained({ stores, clock }: ApiContext, topic: string): Promise<Message | undefined> {
+async function retained(
+  { stores, clock }: ApiContext,
+  tenant: string,
+  topic: string,
+): Promise<Message | undefined> {
   if (validateTopicName(topic) !== undefined) return undefined;
-  const page = await stores.retained.match(TENANT, topic, clock.now(), undefined, ONE);
+  const page = await stores.retained.match(tenant, topic, clock.now(), undefined, ONE);
   return page.messages[0];
 }
 

@@ -1,5 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Awaitable, Log } from '@apus/broker';
+import { TENANT_HEADER } from '@apus/cloud';
+import { isTenant } from '@apus/identity';
+import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 
@@ -7,6 +10,8 @@ import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 export const API_PATH = '/api/v5';
 
 export interface ApiRequest {
+  /** The tenant whose clients, sessions and messages are meant [SEC-TENANT-4]. */
+  readonly tenant: string;
   /** The parts of the path that the route names, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -70,7 +75,10 @@ async function dispatch(
   }
   const parameters = parametersOf(found.pattern, path);
   if (parameters === undefined) return badRequest('The path is not percent-encoded UTF-8.');
-  return await found.route.handle({ parameters, query, http });
+  const tenant = http.headers[TENANT_HEADER] ?? TENANT;
+  if (!isTenant(tenant))
+    return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
+  return await found.route.handle({ tenant, parameters, query, http });
 }
 
 function patternOf(path: string): RegExp {

@@ -1,6 +1,6 @@
-import { TENANT } from '../auth/anonymous.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 import type { ApiAnswer } from './answer.ts';
+import { recordsOf } from './clients.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
 import { dropFigures } from './drops.ts';
 import type { ApiRoute } from './router.ts';
@@ -8,18 +8,18 @@ import type { ApiRoute } from './router.ts';
 /** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list of one node each. */
 export function statsRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/stats', handle: () => stats(context) },
+    { method: 'GET', path: '/stats', handle: ({ tenant }) => stats(context, tenant) },
     { method: 'GET', path: '/metrics', handle: () => metrics(context) },
   ];
 }
 
-async function stats(context: ApiContext): Promise<ApiAnswer> {
+async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {
   const { stores, links, limits } = context;
   let live = 0;
   let sessions = 0;
   let subscriptions = 0;
   let shared = 0;
-  for (const { session, attachment } of stores.sessions.all()) {
+  for (const { session, attachment } of recordsOf(context, tenant)) {
     sessions += 1;
     if (attachment !== undefined) live += 1;
     for (const { shareGroup } of stores.subscriptions.list(session)) {
@@ -34,7 +34,7 @@ async function stats(context: ApiContext): Promise<ApiAnswer> {
     'sessions.count': sessions,
     'subscriptions.count': subscriptions,
     'subscriptions.shared.count': shared,
-    'retained.count': stores.retained.count(TENANT),
+    'retained.count': stores.retained.count(tenant),
     'retained.max': limits.retainedMessagesMax,
     'web_sockets.node_door.count': links.size,
     'web_sockets.node_door.max': limits.connectionsMax,

@@ -1,5 +1,4 @@
 import { listStreams, readQuestion, StreamQuestionError, streamMessages } from '@apus/cloud';
-import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 import type { ApiContext } from './context.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
@@ -10,22 +9,22 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 /** Streams, and the messages of one topic of a stream. */
 export function streamRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/streams', handle: () => list(context) },
+    { method: 'GET', path: '/streams', handle: ({ tenant }) => list(context, tenant) },
     { method: 'GET', path: '/streams/:name/messages', handle: (request) => messages(context, request) },
   ];
 }
 
-async function list({ streams, stores }: ApiContext): Promise<ApiAnswer> {
-  return { status: 200, body: { data: await listStreams(streams, stores.streamStore, TENANT) } };
+async function list({ streams, stores }: ApiContext, tenant: string): Promise<ApiAnswer> {
+  return { status: 200, body: { data: await listStreams(streams, stores.streamStore, tenant) } };
 }
 
 async function messages(
   { streams, stores: { streamStore: store }, clock }: ApiContext,
-  { parameters, query }: ApiRequest,
+  { tenant, parameters, query }: ApiRequest,
 ): Promise<ApiAnswer> {
   try {
     const question = readQuestion(streams, parameters.name, fieldsOf(query));
-    const reading = { store, tenant: TENANT, nowMs: clock.now(), bytesMax: PAGE_BYTES };
+    const reading = { store, tenant, nowMs: clock.now(), bytesMax: PAGE_BYTES };
     const { messages: data, next } = await streamMessages(reading, question);
     return { status: 200, body: { data, meta: { next } } };
   } catch (error) {

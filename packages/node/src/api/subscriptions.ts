@@ -1,8 +1,7 @@
 import type { SessionRecord, Subscription } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import { TENANT } from '../auth/anonymous.ts';
 import type { ApiAnswer } from './answer.ts';
-import { notFound } from './clients.ts';
+import { notFound, recordsOf } from './clients.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
@@ -14,35 +13,35 @@ interface Held {
 
 export function subscriptionRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/subscriptions', handle: ({ query }) => list(context, query) },
+    { method: 'GET', path: '/subscriptions', handle: (request) => list(context, request) },
     {
       method: 'GET',
       path: '/clients/:clientid/subscriptions',
       handle: (request) => ofClient(context, request),
     },
-    { method: 'GET', path: '/topics', handle: ({ query }) => topics(context, query) },
+    { method: 'GET', path: '/topics', handle: (request) => topics(context, request) },
   ];
 }
 
-async function list(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
+async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(fitting(await held(context), query), paging);
+  const { entries, count } = pageOf(fitting(held(context, tenant), query), paging);
   return pageAnswer(entries.map(describe), paging, count);
 }
 
-async function ofClient(context: ApiContext, { parameters }: ApiRequest): Promise<ApiAnswer> {
-  const record = await context.stores.sessions.get(TENANT, parameters.clientid ?? '');
+async function ofClient(context: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+  const record = await context.stores.sessions.get(tenant, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
   const subscriptions = await context.stores.subscriptions.list(record.session);
   return { status: 200, body: subscriptions.map((subscription) => describe({ record, subscription })) };
 }
 
 /** The filters that have subscribers, each once. */
-async function topics(context: ApiContext, query: URLSearchParams): Promise<ApiAnswer> {
+async function topics(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const filters = new Set((await held(context)).map(({ subscription }) => nameOf(subscription)));
+  const filters = new Set(held(context, tenant).map(({ subscription }) => nameOf(subscription)));
   const { entries, count } = pageOf(filters, paging);
   return pageAnswer(
     entries.map((topic) => ({ topic, node: NODE_NAME })),
@@ -51,10 +50,11 @@ async function topics(context: ApiContext, query: URLSearchParams): Promise<ApiA
   );
 }
 
-async function held({ stores }: ApiContext): Promise<readonly Held[]> {
+function held(context: ApiContext, tenant: string): readonly Held[] {
   const all: Held[] = [];
-  for (const record of stores.sessions.all()) {
-    for (const subscription of stores.subscriptions.list(record.session)) all.push({ record, subscription });
+  for (const record of recordsOf(context, tenant)) {
+    for (const subscription of context.stores.subscriptions.list(record.session))
+      all.push({ record, subscription });
   }
   return all;
 }

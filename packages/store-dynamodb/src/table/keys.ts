@@ -55,9 +55,10 @@ export function isInStreamsTable(p: string): boolean {
   return STREAMS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
+/** Of the kind and the tenant first: no name can lead out of its tenant [SEC-TENANT-3]. */
 const partition = (...parts: readonly string[]) => fit(join(...parts), PARTITION_KEY_BYTES_MAX);
 
-/** A connection has no tenant before its CONNECT: the only key without one. */
+/** A connection has no tenant before its CONNECT. */
 export const linkKey = (connectionId: ConnectionId): Key => ({ p: partition('C', connectionId), s: 'link' });
 
 export const sessionItemKey = (tenant: string, clientId: string): Key => ({

@@ -1,0 +1,96 @@
+import { rulesAuthorizer } from '@apus/broker';
+import { connect as connectInTextFrames } from '@apus/client';
+import type { CloudOptions } from '@apus/cloud/lambda';
+import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ACCESSES, TENANT_STREAMS, type Tenancy } from '../support/tenants/accesses.ts';
+import { tenantsByUsername } from '../support/tenants/program.ts';
+import { SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './names.ts';
+import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+// All of a deployment is of this process: on a busy machine its tests take many seconds.
+vi.setConfig({ testTimeout: 240_000 });
+
+/** Names that nothing else in a key is called. */
+const OWN = 'tenant-of-acme';
+const OTHER = 'tenant-of-others';
+
+/** Connections, whose tenant CONNECT brings, and what all tenants share: the number of sessions, bans, the sweep's progress. */
+const WITHOUT_TENANT = /^(C\0|N\0\0|Y)/;
+
+let world: CloudWorld;
+/** Requests to DynamoDB, while they are collected. */
+let requests: string[] | undefined;
+
+beforeEach(async () => {
+  requests = undefined;
+  world = await startCloud({
+    seed: 3,
+    authenticator: tenantsByUsername,
+    authorizer: rulesAuthorizer,
+    streams: TENANT_STREAMS,
+    alterations: { dynamo: collecting },
+  });
+});
+afterEach(async () => {
+  await world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+/** Notes each request before it is sent. */
+function collecting(client: CloudOptions['dynamo']): CloudOptions['dynamo'] {
+  return new Proxy(client, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown;
+      if (name !== 'send') return typeof value === 'function' ? value.bind(target) : value;
+      return (command: { readonly input: object }, ...rest: unknown[]) => {
+        requests?.push(JSON.stringify(command.input));
+        return (value as (...given: unknown[]) => unknown).call(target, command, ...rest);
+      };
+    },
+  });
+}
+
+function tenancy(own = OWN, other = OTHER): Tenancy {
+  return {
+    connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options),
+    own,
+    other,
+    settled: () => world.emulator.quiet(),
+  };
+}
+
+/** The partitions of all tables. */
+async function partitions(): Promise<readonly string[]> {
+  const client = new DynamoDBClient(world.dynamoDb.clientConfig());
+  const tables = await Promise.all(
+    [TABLE, SESSIONS_TABLE, STREAMS_TABLE].map((TableName) => client.send(new ScanCommand({ TableName }))),
+  );
+  return tables.flatMap(({ Items = [] }) => Items.map(({ p }) => p?.S ?? ''));
+}
+
+describe('a client of another tenant sees nothing in a deployment', () => {
+  it.each(Object.entries(ACCESSES))('by %s [SEC-TENANT-2]', async (_, tryAccess) => {
+    await tryAccess(tenancy());
+  });
+});
+
+it('no request to DynamoDB for the clients of one tenant names another one [SEC-TENANT-3]', async () => {
+  for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy());
+  await world.emulator.quiet();
+  requests = [];
+  for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy('tenant-three', 'tenant-four'));
+  await world.emulator.quiet();
+  expect(requests.length).toBeGreaterThan(100);
+  expect(requests.filter((request) => request.includes('tenant-three')).length).toBeGreaterThan(100);
+  expect(requests.filter((request) => request.includes(OWN) || request.includes(OTHER))).toEqual([]);
+});
+
+it('every item stands in a partition of its tenant [SEC-TENANT-3]', async () => {
+  for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy());
+  await world.emulator.quiet();
+  const found = (await partitions()).filter((p) => !WITHOUT_TENANT.test(p));
+  expect(new Set(found.map((p) => p[0])).size).toBeGreaterThan(8);
+  expect(found.filter((p) => !p.includes(`\0${OWN}`) && !p.includes(`\0${OTHER}`))).toEqual([]);
+});

@@ -1,0 +1,162 @@
+import type { IClientOptions } from 'mqtt';
+import { expect } from 'vitest';
+import { unique } from '../unique.ts';
+import { type ConnectMqtt, Program } from './program.ts';
+
+/** Two tenants with the same names for everything, and a way in. */
+export interface Tenancy {
+  readonly connectMqtt: ConnectMqtt;
+  readonly own: string;
+  readonly other: string;
+  /** What was published has been delivered, by workers as well. */
+  settled(): Promise<void>;
+}
+
+/** Streams that the door under test declares. */
+export const TENANT_STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
+
+/** More than the head of a filter holds: a deployment serves such a filter by workers. */
+const WIDE = 12;
+
+const KEPT: IClientOptions = { clean: false, properties: { sessionExpiryInterval: 60 } };
+
+/**
+ * Every way to a message or a session of a tenant. Each is tried by a client of the `other` one, which has the same names,
+ * and sees nothing; and by one of the `own` tenant, which does, so that the trial can fail.
+ */
+export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<void>>> = {
+  'subscribing to the same topic, and to wildcards': async (tenancy) => {
+    const topic = unique('news/a');
+    const [own, other] = await both(tenancy);
+    for (const { mqtt } of [own, other]) await mqtt.subscribeAsync([topic, 'news/+', '#'], { qos: 2 });
+    for (const qos of [0, 1, 2] as const) await own.mqtt.publishAsync(topic, `qos ${qos}`, { qos });
+    await tenancy.settled();
+    expect(new Set(own.payloads)).toEqual(new Set(['qos 0', 'qos 1', 'qos 2']));
+    await other.expectNothing();
+  },
+
+  'a filter with many subscribers': async (tenancy) => {
+    const topic = unique('wide');
+    const [own, other] = await both(tenancy);
+    const audience = await Promise.all(Array.from({ length: WIDE }, () => connect(tenancy, tenancy.own)));
+    for (const { mqtt } of [other, ...audience]) await mqtt.subscribeAsync(topic, { qos: 1 });
+    await own.mqtt.publishAsync(topic, 'to many', { qos: 1 });
+    for (const each of audience) await each.expectPayloads(['to many']);
+    await tenancy.settled();
+    await other.expectNothing();
+    await other.mqtt.publishAsync(topic, 'to one', { qos: 1 });
+    await tenancy.settled();
+    for (const each of audience) expect(each.payloads).toEqual(['to many']);
+  },
+
+  'a share group of the same name': async (tenancy) => {
+    const topic = unique('work');
+    const [own, other] = await both(tenancy);
+    for (const { mqtt } of [own, other]) await mqtt.subscribeAsync(`$share/workers/${topic}`, { qos: 1 });
+    const jobs = Array.from({ length: 6 }, (_, index) => `job ${index}`);
+    for (const job of jobs) await own.mqtt.publishAsync(topic, job, { qos: 1 });
+    await own.expectPayloads(jobs);
+    await other.expectNothing();
+  },
+
+  'a retained message: read, deleted, replaced': async (tenancy) => {
+    const topic = unique('state');
+    const [own, other] = await both(tenancy);
+    await own.mqtt.publishAsync(topic, 'kept', { qos: 1, retain: true });
+    await other.mqtt.subscribeAsync([topic, '#'], { qos: 1 });
+    await other.expectNothing();
+    await other.mqtt.publishAsync(topic, '', { qos: 1, retain: true });
+    await own.mqtt.subscribeAsync(topic, { qos: 1 });
+    await own.expectPayloads(['kept']);
+    await other.mqtt.publishAsync(topic, 'of the other', { qos: 1, retain: true });
+    const [later, laterOther] = await both(tenancy);
+    for (const { mqtt } of [later, laterOther]) await mqtt.subscribeAsync(topic, { qos: 1 });
+    await later.expectPayloads(['kept']);
+    await laterOther.expectPayloads(['of the other']);
+  },
+
+  'a connection with the same client identifier': async (tenancy) => {
+    const [topic, clientId] = [unique('t'), unique('c')];
+    const own = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+    await own.mqtt.subscribeAsync(topic, { qos: 1 });
+    const other = await connect(tenancy, tenancy.other, { ...KEPT, clientId });
+    expect(other.isSessionPresent).toBe(false);
+    await other.mqtt.subscribeAsync(topic, { qos: 1 });
+    await other.mqtt.unsubscribeAsync(topic);
+    await other.mqtt.publishAsync(topic, 'of the other', { qos: 2 });
+    await own.mqtt.publishAsync(topic, 'own', { qos: 2 });
+    await own.expectPayloads(['own']);
+    await other.expectNothing();
+    expect(own.mqtt.connected).toBe(true);
+  },
+
+  'a session that waits, with the same client identifier': async (tenancy) => {
+    const [topic, clientId] = [unique('t'), unique('c')];
+    const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+    await away.mqtt.subscribeAsync(topic, { qos: 1 });
+    await away.mqtt.endAsync();
+    const publisher = await connect(tenancy, tenancy.own);
+    await publisher.mqtt.publishAsync(topic, 'waits', { qos: 1 });
+    for (const clean of [false, true]) {
+      const other = await connect(tenancy, tenancy.other, { ...KEPT, clean, clientId });
+      expect(other.isSessionPresent).toBe(false);
+      await other.expectNothing();
+      await other.mqtt.endAsync(false, { properties: { sessionExpiryInterval: 0 } });
+    }
+    const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+    expect(back.isSessionPresent).toBe(true);
+    await back.expectPayloads(['waits']);
+  },
+
+  'a will, also of the same client identifier': async (tenancy) => {
+    const [topic, clientId] = [unique('will'), unique('c')];
+    const [own, other] = await both(tenancy);
+    for (const { mqtt } of [own, other]) await mqtt.subscribeAsync(topic, { qos: 1 });
+    const will = { topic, payload: Buffer.from('lost'), qos: 1, retain: false } as const;
+    const dying = await connect(tenancy, tenancy.own, { clientId, will });
+    dying.mqtt.end(true);
+    await connect(tenancy, tenancy.other, { clientId });
+    await own.expectPayloads(['lost']);
+    await other.expectNothing();
+  },
+
+  'the history of a stream, and a position in it': async (tenancy) => {
+    const topic = unique('chat/room');
+    const [own, other] = await both(tenancy);
+    for (const text of ['one', 'two']) await own.mqtt.publishAsync(topic, text, { qos: 1 });
+    await own.mqtt.subscribeAsync(topic, { qos: 1, properties: fromTheBeginning });
+    await own.expectPayloads(['one', 'two']);
+    const position = userPropertyOf(own.received[0], 'stream-position');
+    await other.mqtt.subscribeAsync(topic, { qos: 1, properties: fromTheBeginning });
+    await other.expectNothing();
+    await other.mqtt.subscribeAsync(topic, {
+      qos: 1,
+      properties: { userProperties: { 'stream-position': position } },
+    });
+    await other.expectNothing();
+    await other.mqtt.publishAsync(topic, 'first', { qos: 1 });
+    await tenancy.settled();
+    const first = other.received.find(({ payload }) => payload.toString() === 'first');
+    expect(userPropertyOf(first, 'stream-position')).toMatch(/-1$/);
+    expect(own.payloads).toEqual(['one', 'two']);
+  },
+};
+
+const fromTheBeginning = { userProperties: { 'stream-offset': 'earliest' } };
+
+function userPropertyOf(packet: Program['received'][number] | undefined, name: string): string {
+  const properties = packet?.properties?.userProperties as Readonly<Record<string, string>> | undefined;
+  return properties?.[name] ?? '';
+}
+
+export async function connect(
+  { connectMqtt }: Tenancy,
+  tenant: string,
+  options: IClientOptions = {},
+): Promise<Program> {
+  return await new Program(connectMqtt, tenant, { clientId: unique('c'), ...options }).connected();
+}
+
+async function both(tenancy: Tenancy): Promise<readonly [Program, Program]> {
+  return [await connect(tenancy, tenancy.own), await connect(tenancy, tenancy.other)];
+}
