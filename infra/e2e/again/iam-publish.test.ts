@@ -18,7 +18,7 @@ import { deployed } from '../support/deployed.ts';
 const iam = new IAMClient();
 const REGION = 'us-east-1';
 
-/** The function of the publish URL, as `grantPublish` names it in a policy. */
+/** The function of the publish URL, by its alias (`--rollback-on-alarm`), as `grantPublish` names it in a policy. */
 async function publishFunctionArn(): Promise<string> {
   const { StackResources = [] } = await new CloudFormationClient().send(
     new DescribeStackResourcesCommand({ StackName: deployed.stackName }),
@@ -31,7 +31,7 @@ async function publishFunctionArn(): Promise<string> {
   const { Configuration } = await new LambdaClient().send(
     new GetFunctionCommand({ FunctionName: PhysicalResourceId }),
   );
-  return Configuration?.FunctionArn ?? '';
+  return `${Configuration?.FunctionArn}:live`;
 }
 
 /** A user of IAM with a key, and with the policy that docs/deploy.md shows, or with none. */
