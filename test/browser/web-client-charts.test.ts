@@ -7,6 +7,9 @@ import { eventually } from './support/eventually.ts';
 /** The first bytes of every PNG. */
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
+/** A click that is taken is said to be at once. */
+const SAID_WITHIN_MS = 3_000;
+
 clientSuite('charts in the web client', (suite) => {
   async function open(filter: string, options: PageOptions = {}): Promise<ClientPage> {
     const client = await suite.openConnected('messages', options);
@@ -18,10 +21,20 @@ clientSuite('charts in the web client', (suite) => {
     await suite.other.publishAsync(topic, JSON.stringify(value), { qos: 1 });
   }
 
-  /** Clicks the number of a line of the payload, in the details of the message that is open. */
+  /**
+   * Clicks the number of a line of the payload, in the details of the message that is open. These may be drawn anew just
+   * then, and a click that begins on one element and ends on another is none.
+   */
   async function chartNumber(client: ClientPage, name: string): Promise<void> {
     const line = client.page.getByRole('treeitem').filter({ hasText: `${name}:` });
-    await line.getByTitle('Chart this number').click();
+    const said = client.page.getByText(new RegExp(`^The number is charted( already)?: .*\\.${name}`));
+    await eventually(async () => {
+      await line.getByTitle('Chart this number').click();
+      return await said
+        .first()
+        .waitFor({ timeout: SAID_WITHIN_MS })
+        .then(() => 'charted', String);
+    }).toBe('charted');
   }
 
   /** Goes to the charts by what is said after a click on `button`. */
