@@ -67,7 +67,8 @@ describe.each(DOORS)('the fast generator at the %s door', (door) => {
       ],
     });
     const { outcome } = await runForTest(scenario, urlOf(node, door), door);
-    // At the gateway door a PUBACK in a frame without a reply may be handled behind DISCONNECT: another member gets the copy.
+    // At the gateway door a PUBACK in a frame without a reply may be handled behind DISCONNECT: then another member gets
+    // the copy.
     const duplicates = door === 'gateway' ? expect.any(Number) : 0;
     expect(outcome.deliveries).toMatchObject({ expected: 40, received: 40, lost: 0, duplicates });
   });

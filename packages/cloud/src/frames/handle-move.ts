@@ -19,9 +19,10 @@ export type Connected = Extract<LinkState, { phase: 'connected' }>;
  *     4. The session, its will, its record and its subscriptions: they belong to N.
  *     5. The reply. The client, which has held what came on N until O closed, goes on.
  *
- * At any moment one socket takes posts, so messages keep their order. With `cutAfterMs` the third step comes last, and
- * messages keep it within each subscription: another one may carry N already. The client repeats its frame where no reply comes,
- * and each step can be repeated. A client that is gone meanwhile leaves a session that is lost with N.
+ * At any moment one socket takes posts, so messages keep their order. With `cutAfterMs` the third step comes behind the
+ * fourth, and messages keep their order within each subscription: another one may carry N already. The client repeats its
+ * frame where no reply comes, and each step can be repeated. A client that is gone meanwhile leaves a session that is lost
+ * with N.
  */
 export async function handleMove(handled: HandledFrame, ticket: Ticket | undefined): Promise<ProxyResult> {
   const { environment, outbox, link } = handled;

@@ -19,7 +19,10 @@ async function watcherOf(url: string, filter = 'will'): Promise<TextClient> {
   return client;
 }
 
-/** A gateway where one call on a store, or the whole handler of a frame, once armed, waits until the next `$disconnect` is done. */
+/**
+ * A gateway where one call on a store, or the whole handler of a frame ('default'), once armed, waits until the next
+ * `$disconnect` is done.
+ */
 async function gatewayWithLateDefault(heldCall: string) {
   const disconnected = gate();
   const begun = gate();
