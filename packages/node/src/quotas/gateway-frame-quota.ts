@@ -28,7 +28,8 @@ export class GatewayFrameQuota implements FrameQuota {
     const charges = this.#quota.chargesOf(sender, clientId);
     charges.frame(publishes, packets - publishes, bytes, nowMs);
     const waitMs = charges.debtMs(nowMs) - BURST_MS;
-    if (waitMs <= 0) return undefined;
+    // Debts are moments since 1970: what is left of a millisecond is rounding.
+    if (waitMs < 1) return undefined;
     if (waitMs > WAIT_MS_MAX) return charges.isOwnDebt(nowMs) ? 'identity' : 'tenant';
     return new Promise((resolve) => this.#scheduler.after(waitMs, () => resolve(undefined)));
   }
