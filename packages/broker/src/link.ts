@@ -1,4 +1,5 @@
 import type { ConnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
+import type { Awaitable } from './flow.ts';
 import type { Identity, Peer } from './ports/index.ts';
 import type { ConnectionId, SessionRef, Subscription } from './session.ts';
 import type { PastRoom } from './streams/read-at-once.ts';
@@ -93,6 +94,11 @@ export interface Link {
   state: LinkState;
   /** The door can tell this client that something waits, without sending it. Read with CONNECT. @default false */
   readonly takesNudges?: boolean;
+  /**
+   * Called before messages are dequeued for this link. Where what it is sent could be overtaken by another handler's
+   * messages, the door keeps those back from now on [MQTT-4.6.0-6]. @default nothing overtakes it
+   */
+  beforePage?(): Awaitable<void>;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
   /** Subscriptions that read streams, by topic filter: in the door's memory; absent where another process may handle the next packet. */

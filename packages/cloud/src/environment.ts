@@ -61,6 +61,11 @@ export interface Environment {
   readonly bans?: CloudBans | undefined;
   /** Absent where no timer cuts connections that do not show who they are. */
   readonly connectDeadline?: ConnectDeadline | undefined;
+  /**
+   * Called before a page is taken from the queue of the connection's session, to leave with a reply. Absent where the
+   * session's record keeps other messages behind the page.
+   */
+  readonly beforePage?: ((connectionId: string) => Promise<void>) | undefined;
   /** The tenant whose topics are read ahead before the connection's own is known. */
   readonly defaultTenant: string;
   /** The gateway cuts a connection at this age. */

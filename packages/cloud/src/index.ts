@@ -1,5 +1,6 @@
 export type { CloudBans, Environment, EventStores, MakeBroker } from './environment.ts';
 export type * from './events/gateway.ts';
+export type { Frame } from './frames/frame.ts';
 export { type ConnectOptions, handleConnect } from './frames/handle-connect.ts';
 export {
   createEnvironment,

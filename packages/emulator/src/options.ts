@@ -116,6 +116,8 @@ export interface EmulatorOptions {
   readonly seed?: number;
   /** The errors of the function's log: errors of handlers, timeouts, results of the wrong shape. */
   readonly onInvocationError?: (error: Error, event: RouteEvent | undefined) => void;
+  /** A client's message is done with: its reply, where there is one, is on the client's socket. `requestId`: its event's. */
+  readonly onAnswered?: (requestId: string) => void;
 }
 
 export type FunctionSettings = Required<FunctionOptions>;
@@ -168,6 +170,7 @@ const DEFAULTS = {
   clock: systemClock,
   signatureNow: Date.now,
   onInvocationError: () => {},
+  onAnswered: () => {},
 } as const;
 
 export function resolveOptions(options: EmulatorOptions): Settings {

@@ -12,6 +12,7 @@ import { type Emulator, startEmulator } from '@apus/emulator';
 import { cannotListen, type GatewayContext, type GatewayDoor } from '@apus/node';
 import { MemoryLinks } from '@apus/store-memory';
 import { withConnectTimeout } from './connect-timeout.ts';
+import { OrderedPoster, PageOrder } from './page-order.ts';
 
 export interface GatewayDoorOptions {
   /** At the host of the node door. 0: any free port. */
@@ -40,6 +41,7 @@ export async function startGatewayDoor(
   const makeBroker: MakeBroker = ({ connections }) => ({
     broker: context.makeBroker(connections, brokerOptions, state),
   });
+  const pageOrder = new PageOrder();
   const shared = { links, clock, log, makeBroker, messageClock: state.messageClock };
   const connectTimeout = {
     ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
@@ -64,21 +66,29 @@ export async function startGatewayDoor(
       const region = variables.AWS_REGION ?? '';
       const sleep = (ms: number) =>
         new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
-      const poster = new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep });
+      const poster = new OrderedPoster(
+        new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep }),
+        pageOrder,
+      );
       const handlers = createHandlers({
         ...{ ...shared, poster, maximumPacketSize, allowedOrigins, handshakes },
         bans: ports.bans,
         frameQuota,
+        beforePage: (connectionId) => poster.beforePage(connectionId),
       });
-      return withConnectTimeout(handlers, connectTimeout);
+      return withConnectTimeout(poster.over(handlers), connectTimeout);
     },
+    onAnswered: (requestId) => pageOrder.answered(requestId),
     onInvocationError: (error) => log.error('invocation-failed', { error: error.stack ?? error.message }),
   }).catch((error: unknown) => {
     throw cannotListen(error as Error, host, port, '--gateway-port');
   });
   const { managementEndpoint: endpoint, region, credentials } = emulator;
   const poster = new SignedPoster({ endpoint, region, credentials, clock });
-  const outside: Environment = createEnvironment({ ...shared, poster });
+  const outside: Environment = createEnvironment({
+    ...shared,
+    poster: new OrderedPoster(poster, pageOrder),
+  });
   return {
     url: emulator.url,
     connections: new PostingConnections(outside),

@@ -26,6 +26,8 @@ export class GatewayLink implements Link {
   /** Extensions that the client has offered with its CONNECT. */
   readonly offered: readonly string[];
   state: LinkState;
+  /** Absent where a session's record keeps other messages behind its page. */
+  beforePage?: () => Promise<void>;
   readonly pastRoom = { messages: PAST_MESSAGES_MAX, bytes: PAST_BYTES_MAX };
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;

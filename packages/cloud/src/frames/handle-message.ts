@@ -62,6 +62,8 @@ export async function handleMessage(
     };
     const offered = frame instanceof Violation ? undefined : frame.offered;
     link = new GatewayLink(connectionId, peer, state, outbox.reply, offered);
+    const { beforePage } = environment;
+    if (beforePage !== undefined) link.beforePage = () => beforePage(connectionId);
     const handled: HandledFrame = { environment, outbox, link };
     if (!(await isPaidFor(environment, link, frame))) return await cut(handled);
     return await handleFrame(handled, frame, context);
@@ -127,8 +129,9 @@ async function cut(handled: HandledFrame): Promise<ProxyResult> {
 }
 
 /**
- * None of what the packets before the failure did is promised. A client whose frame met a store or a queue that is unavailable is told so and closed: it returns
- * later and sends again. Anything else is a defect, and the integration fails.
+ * None of what the packets before the failure did is promised. A client whose frame met a store or a queue that is
+ * unavailable is told so and closed: it returns later and sends again. Anything else is a defect, and the integration
+ * fails.
  */
 async function fail(
   environment: Environment,
@@ -238,8 +241,7 @@ function isFetching(packet: Packet | Violation): boolean {
 
 /**
  * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it
- *   sends
- * no retained messages, and saves nothing but the connection's end:
+ * sends no retained messages, and saves nothing but the connection's end:
  *
  *     handler of PUBACK, no reply        handler of SUBSCRIBE q
  *     loads: r is at its second page

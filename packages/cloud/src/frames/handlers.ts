@@ -55,6 +55,8 @@ export interface HandlerOptions {
   readonly frameQuota?: FrameQuota | undefined;
   /** @default connections that show nothing wait for the sweep */
   readonly connectDeadline?: ConnectDeadline | undefined;
+  /** Called before a page is taken from a queue. @default the stores keep the order */
+  readonly beforePage?: ((connectionId: string) => Promise<void>) | undefined;
   /** @default 'default' */
   readonly defaultTenant?: string;
   /** Authenticates a handshake. Absent: every handshake is accepted. */

@@ -35,7 +35,7 @@ export function receiveMessage(gateway: Gateway, connection: Connection, body: s
 
 async function handle(gateway: Gateway, connection: Connection, event: MessageEvent): Promise<void> {
   const end = gateway.activity.begin();
-  const { routeKey } = event.requestContext;
+  const { routeKey, requestId } = event.requestContext;
   const invocation = gateway.lambda.invoke(
     routeKey,
     (handlers) => (routeKey === '$default' ? handlers.default : handlers.routes?.[routeKey]),
@@ -47,31 +47,38 @@ async function handle(gateway: Gateway, connection: Connection, event: MessageEv
   if (result instanceof Error) {
     gateway.settings.onInvocationError(result, event);
     const message = outcome === undefined ? 'Endpoint request timed out' : 'Internal server error';
-    sendError(gateway, connection, message, event.requestContext.requestId);
-  } else {
-    reply(gateway, connection, event, result);
+    sendError(gateway, connection, message, requestId);
+  } else if (reply(gateway, connection, event, result)) {
+    return end();
   }
+  gateway.settings.onAnswered(requestId);
   end();
 }
 
-/** Two-way communication: the body of the result goes to the caller where the route has a route response. */
-function reply(gateway: Gateway, connection: Connection, event: MessageEvent, result: ProxyResult): void {
+/**
+ * Two-way communication: the body of the result goes to the caller where the route has a route response. True where a
+ * reply is on its way.
+ */
+function reply(gateway: Gateway, connection: Connection, event: MessageEvent, result: ProxyResult): boolean {
   const { counters, dice, settings } = gateway;
   const { emptyReplySendsFrame, faults, limits, routes } = settings;
   const body = result.body ?? '';
-  if (routes[event.requestContext.routeKey]?.routeResponse !== true) return;
-  if (body === '' && !emptyReplySendsFrame) return;
+  const { routeKey, requestId } = event.requestContext;
+  if (routes[routeKey]?.routeResponse !== true) return false;
+  if (body === '' && !emptyReplySendsFrame) return false;
   if (Buffer.byteLength(body) > limits.messageBytesMax) {
     counters.event('replyTooLarge');
-    sendError(gateway, connection, 'Internal server error', event.requestContext.requestId);
-    return;
+    sendError(gateway, connection, 'Internal server error', requestId);
+    return false;
   }
-  if (dice.strikes('dropReply', faults.dropReply, event)) return;
+  if (dice.strikes('dropReply', faults.dropReply, event)) return false;
   schedule(gateway, dice.delayMs(faults.replyDelayMs, event), () => {
     if (dice.strikes('cut', faults.cut, { connectionId: connection.id, at: 'reply' }))
       cutConnection(connection);
     else send(gateway, connection, 'replies', body);
+    settings.onAnswered(requestId);
   });
+  return true;
 }
 
 function sendError(gateway: Gateway, connection: Connection, message: ErrorMessage, requestId: string): void {
