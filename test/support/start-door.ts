@@ -35,6 +35,12 @@ export interface DoorOptions {
   /** Streams, as `startNode` takes them. */
   streams?: readonly unknown[];
   tenantQueueBytesMax?: number;
+  presenceMembersMax?: number;
+  presenceBytesMax?: number;
+  presenceRoomsPerSessionMax?: number;
+  presenceRoomsPerIdentityMax?: number;
+  presenceOwnersMax?: number;
+  presenceGraceSeconds?: number;
   authenticationMethods?: readonly AuthenticationMethod[];
   /** Opens the HTTP API of our own door to callers that show it. */
   apiKey?: string;

@@ -5,7 +5,14 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
-import type { FanOut, MatchedFilter, Publisher, RetainedLimits, WideFilter } from './ports/index.ts';
+import type {
+  FanOut,
+  MatchedFilter,
+  PresenceRefusal,
+  Publisher,
+  RetainedLimits,
+  WideFilter,
+} from './ports/index.ts';
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
@@ -39,7 +46,9 @@ export type AcceptOutcome =
   /** The queues of the tenant hold as much as they may. */
   | 'tenant-queues-full'
   /** So many publish to one topic of a stream that the message found no place in its log. */
-  | 'stream-contended';
+  | 'stream-contended'
+  /** A room, or one of the limits on rooms, has no place for the member. */
+  | `presence-${PresenceRefusal}`;
 
 export interface AcceptOptions {
   /** The publisher that is charged for the deliveries. @default none */

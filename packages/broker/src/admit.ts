@@ -19,6 +19,7 @@ import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
 import { ownedWill } from './owned.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
+import { isPresenceTopic } from './presence/names.ts';
 import { withAddress } from './quota-holder.ts';
 import { refuse } from './refuse.ts';
 import { credentialOf, endForbidden } from './renew.ts';
@@ -101,6 +102,11 @@ function named(context: Context, admission: Admission): NamedAdmission | Violati
 function* refusalOf(context: Context, { packet, identity }: NamedAdmission): Flow<Violation | undefined> {
   if (packet.will !== undefined) {
     const { topic } = packet.will;
+    if (isPresenceTopic(topic))
+      return new Violation(
+        ReasonCode.TopicNameInvalid,
+        'a will makes no member present: members leave by themselves',
+      );
     const isAllowed = yield* waitFor(mayPublish(context, identity, packet.clientId, topic, packet.will));
     if (!isAllowed) {
       return new Violation(

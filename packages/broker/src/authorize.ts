@@ -2,7 +2,7 @@ import type { Awaitable } from './flow.ts';
 import type { Authorizer, Identity, Peer, PublishTerms } from './ports/index.ts';
 
 /** Topics of the server itself (section 4.7.2). No rule lets a client publish to them. */
-const RESERVED_PREFIX = '$SYS/';
+const RESERVED_PREFIXES = ['$SYS/', '$occupancy/'] as const;
 
 /** Whether a client may publish to a topic. Its real name: an alias has been resolved before. */
 export function mayPublish(
@@ -12,7 +12,8 @@ export function mayPublish(
   topicName: string,
   terms: PublishTerms,
 ): Awaitable<boolean> {
-  if (topicName.startsWith(RESERVED_PREFIX)) return false;
+  if (topicName.startsWith('$') && RESERVED_PREFIXES.some((prefix) => topicName.startsWith(prefix)))
+    return false;
   return ports.authorizer.mayPublish(identity, clientId, topicName, terms);
 }
 

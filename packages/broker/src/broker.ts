@@ -93,6 +93,8 @@ export interface Broker {
   readonly messageClock: MessageClock;
   /** A timer is due. */
   ring(timer: Timer): Awaitable<void>;
+  /** Tells the watchers of a room what has changed: for `PresenceTicks`. */
+  tellRoom(tenant: string, room: string): Awaitable<void>;
   /**
    * Delivers a message that `FanOut` took to some of the subscribers of a wide filter, for the worker that has read
    * them. `isRepeat`: an earlier attempt may have reached some of them.

@@ -16,6 +16,8 @@ import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
 import { connectionAfterMove, takeSession } from './move.ts';
 import { type Identity, type Ports, Unavailable } from './ports/index.ts';
+import { isPresenceTopic } from './presence/names.ts';
+import { tellRoom } from './presence/tell.ts';
 import { publish } from './publish.ts';
 import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
@@ -66,6 +68,7 @@ export function createBroker(
     takeSession: (link, from, mayHaveOtherRules) => run(takeSession(context, link, from, mayHaveOtherRules)),
     drain: (link) => run(drainLink(context, link)),
     recheck: (session, identity) => run(recheck(context, session, identity)),
+    tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
     deliverAll: (routed) => run(deliverAll(context, routed)),
@@ -177,6 +180,8 @@ function* drainLink(context: Context, link: Link): Flow<void> {
 function* publishForServer(context: Context, request: PublishRequest): Flow<PublishReceipt | Violation> {
   const invalid = validateTopicName(request.topic, context.limits);
   if (invalid !== undefined) return invalid;
+  if (isPresenceTopic(request.topic))
+    return new Violation(ReasonCode.TopicNameInvalid, 'a member of a room is a client that is connected');
   const { tenant, publisher, ...draft } = request;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
   const outcome = yield* accept(context, tenant, message, { publisher });

@@ -3,17 +3,21 @@ import type { Context } from './context.ts';
 import { discardState } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { OpenedSession, SessionRecord } from './ports/index.ts';
+import { leaveRoomsLater } from './presence/leave-rooms.ts';
 import { because, fitted } from './reply.ts';
 import type { Attachment } from './session.ts';
 
 /** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
 export function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
   const { attachment, session, lastConnectionId: connectionId } = previous;
-  const { connections, timers } = context.ports;
+  const { connections, timers, clock } = context.ports;
   if (attachment !== undefined) yield* waitFor(connections.close(connectionId, takenOver(attachment)));
   yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
-  if (!opened.present) yield* discardState(context, session);
+  if (opened.present) return;
+  // A client that has taken over for itself says again in which rooms it is.
+  if (attachment !== undefined) yield* leaveRoomsLater(context, session, connectionId, clock.now(), 0);
+  yield* discardState(context, session);
 }
 
 /** The DISCONNECT for the old connection: none before MQTT 5.0, and none that is too large for it [MQTT-3.14.2-3]. */

@@ -87,7 +87,8 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
   });
   const atMs = loss.atMs ?? context.ports.clock.now();
   const will = graceOf(context.options, connectedAtMs, atMs, loss);
-  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, resumeSeconds, will });
+  const ending = { atMs, expirySeconds, resumeSeconds, isLoss: true, will };
+  yield* leave(context, departureOf(link, connection), ending);
 }
 
 /**
@@ -110,7 +111,7 @@ export function* lostUnnoticed(
   const atMs = loss.atMs ?? clock.now();
   const will = graceOf(context.options, attachedAtMs, atMs, loss);
   const departure = { session, connectionId, connectedAtMs: attachedAtMs, willDelaySeconds };
-  return yield* leave(context, departure, { atMs, expirySeconds, will });
+  return yield* leave(context, departure, { atMs, expirySeconds, isLoss: true, will });
 }
 
 export function departureOf({ id }: Pick<Link, 'id'>, connection: Connection): Departure {

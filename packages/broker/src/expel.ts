@@ -7,6 +7,7 @@ import { leave } from './leave.ts';
 import type { Connection, Link } from './link.ts';
 import { NO_GRACE } from './loss.ts';
 import type { Identity, SessionRecord } from './ports/index.ts';
+import { leaveRooms } from './presence/leave-rooms.ts';
 import { because, fitted, sayDisconnect } from './reply.ts';
 import type { Attachment } from './session.ts';
 import { willDelaySecondsOf } from './will.ts';
@@ -82,6 +83,7 @@ function* endWaiting(context: Context, { session, lastConnectionId }: SessionRec
   yield* waitFor(sessions.discardWill(session, lastConnectionId));
   for (const kind of ['will', 'session-expiry'] as const)
     yield* waitFor(timers.cancel({ kind, session, connectionId: lastConnectionId }));
+  yield* leaveRooms(context, session);
   yield* endSession(context, session, lastConnectionId);
 }
 

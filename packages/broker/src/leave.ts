@@ -3,6 +3,7 @@ import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Grace } from './loss.ts';
 import { NEVER_EXPIRES, type SessionRecord, type WillDue } from './ports/index.ts';
+import { leaveRooms, leaveRoomsLater } from './presence/leave-rooms.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { publishWillOrRemind } from './will.ts';
 
@@ -22,6 +23,8 @@ export interface Ending {
   readonly expirySeconds: number;
   /** The client was lost, and may resume the session without a CONNECT. @default 0 */
   readonly resumeSeconds?: number | undefined;
+  /** The network connection ended by itself: the client may be back. @default false */
+  readonly isLoss?: boolean;
   /** The client has withdrawn its will, or how long that waits at least. */
   readonly will: 'discarded' | Grace;
 }
@@ -44,9 +47,19 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
     return false;
   }
+  yield* leaveRoomsOf(context, departure, ending);
   if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
   yield* endOrArmExpiry(context, connectionId, record);
   return true;
+}
+
+/** At once, or after the grace of the will. */
+function* leaveRoomsOf(context: Context, departure: Departure, ending: Ending): Flow<void> {
+  const { session, connectionId, willDelaySeconds = 0 } = departure;
+  const { isLoss = false, will, atMs, expirySeconds } = ending;
+  if (!isLoss || will === 'discarded') return yield* leaveRooms(context, session);
+  const seconds = Math.max(Math.min(willDelaySeconds, expirySeconds), will.seconds);
+  yield* leaveRoomsLater(context, session, connectionId, atMs, seconds);
 }
 
 /** A session that ends before the delay takes the will along [MQTT-3.1.3-9]. */

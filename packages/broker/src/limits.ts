@@ -24,6 +24,16 @@ export interface BrokerLimits {
   readonly retainedMessagesMax: number;
   /** The same in bytes of topics, payloads and properties, and 256 for each message. 64 MiB: some 200,000 small ones. */
   readonly retainedBytesMax: number;
+  /** Members of one room at a time. Beyond it: 0x97. */
+  readonly presenceMembersMax: number;
+  /** Data of a member: payload and properties. All of them are sent to each newcomer. Beyond it: 0x97. */
+  readonly presenceBytesMax: number;
+  /** Rooms that one session is in, counted once for each of its members there. Beyond it: 0x97. */
+  readonly presenceRoomsPerSessionMax: number;
+  /** The same for all sessions of one identity. Beyond it: 0x97. */
+  readonly presenceRoomsPerIdentityMax: number;
+  /** Sessions that make one member present: tabs and devices of one name. Beyond it: 0x97. */
+  readonly presenceOwnersMax: number;
   /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
   readonly sessionsMax: number;
   /** A longer Session Expiry Interval is shortened to this, and CONNACK says so. */
@@ -50,6 +60,11 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   topicLevelsMax: 201,
   retainedMessagesMax: 1_000_000,
   retainedBytesMax: 64 * 1024 * 1024,
+  presenceMembersMax: 20_000,
+  presenceBytesMax: 1024,
+  presenceRoomsPerSessionMax: 16,
+  presenceRoomsPerIdentityMax: 1_000,
+  presenceOwnersMax: 8,
   sessionsMax: 1_000_000,
   sessionExpirySecondsMax: 7 * 24 * 60 * 60,
   serverKeepAliveSecondsMax: 0,
@@ -77,6 +92,8 @@ export interface BrokerOptions {
    * process may still be committing the client's DISCONNECT.
    */
   readonly lossGraceSeconds: number;
+  /** Seconds that a member of a room whose client was lost stays at least. @default 5 */
+  readonly presenceGraceSeconds?: number | undefined;
   /** Set on a door whose platform cuts every connection at some age. */
   readonly connectionLife?: ConnectionLife | undefined;
 }

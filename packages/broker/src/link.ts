@@ -24,6 +24,8 @@ export interface Connection {
   readonly isResumed: boolean;
   /** The Will Delay Interval of the will that CONNECT brought, 0 where it has none; undefined: it brought no will. */
   readonly willDelaySeconds: number | undefined;
+  /** The client has made members of rooms present. @default false */
+  readonly isPresent?: boolean;
   /** How long after a loss the session waits for its client, where it would end before. @default 0 */
   readonly resumeSeconds?: number;
 }

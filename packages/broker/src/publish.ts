@@ -13,6 +13,8 @@ import { whenDelivered } from './deliver.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
+import { enter } from './presence/enter.ts';
+import { isPresenceTopic, presenceViolation } from './presence/names.ts';
 import { because, reply } from './reply.ts';
 import { underWay } from './under-way.ts';
 
@@ -56,7 +58,7 @@ function* take(context: Context, attempt: Attempt): Flow<void> {
   if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
-  const outcome = yield* acceptFrom(context, connection, packet, topic, context.messageClock.next());
+  const outcome = yield* acceptFrom(context, link, connection, packet, topic, context.messageClock.next());
   if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }
 
@@ -93,7 +95,7 @@ function* refusalOf(
   }
   const { identity, session } = connection;
   const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic, packet));
-  if (isAllowed) return undefined;
+  if (isAllowed) return isPresenceTopic(topic) ? presenceViolation(context, { ...packet, topic }) : undefined;
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }
 
@@ -151,7 +153,7 @@ function* publishExactlyOnce(context: Context, { link, connection, packet, topic
   const isRepetition = receipt.state === 'pending';
   const outcome = yield* unlessRepetition(
     isRepetition,
-    acceptFrom(context, connection, packet, topic, receipt.messageId),
+    acceptFrom(context, link, connection, packet, topic, receipt.messageId),
   );
   if (!isRefused(outcome))
     yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
@@ -171,6 +173,7 @@ function receiveMaximumExceeded({ limits }: Context): Violation {
 
 function* acceptFrom(
   context: Context,
+  link: Link,
   connection: Connection,
   packet: PublishPacket,
   topic: string,
@@ -181,6 +184,7 @@ function* acceptFrom(
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
   const publisher = { identity, clientId: session.clientId };
   const message = createMessage(context, draft, messageId);
+  if (isPresenceTopic(topic)) return yield* enter(context, link, connection, message);
   return yield* accept(context, identity.tenant, message, { publisher });
 }
 
@@ -194,7 +198,19 @@ const OUTCOME_CODES = {
   'memory-full': ReasonCode.QuotaExceeded,
   'tenant-queues-full': ReasonCode.QuotaExceeded,
   'stream-contended': ReasonCode.QuotaExceeded,
+  'presence-room-full': ReasonCode.QuotaExceeded,
+  'presence-rooms-full': ReasonCode.QuotaExceeded,
+  'presence-owners-full': ReasonCode.QuotaExceeded,
+  'presence-memory-full': ReasonCode.QuotaExceeded,
 } as const;
+
+/** Refusals that a person will want to understand. */
+const PRESENCE_REASONS: Partial<Record<AcceptOutcome, string>> = {
+  'presence-room-full': 'the room has as many members as it may',
+  'presence-rooms-full': 'this client, or its identity, is in as many rooms as it may',
+  'presence-owners-full': 'as many connections as may make this member present',
+  'presence-memory-full': 'there is no memory for more members',
+};
 
 /**
  * The time from CONNECT in which a client may send the packets again that an earlier connection left unacknowledged.
@@ -254,5 +270,7 @@ function* acknowledge(
   if (isForNow(outcome) && (isRepetition || !isV5))
     return yield* disconnect(context, link, reasonCode, REASONS_FOR_NOW[outcome]);
   const answer = isV5 ? reasonCode : ReasonCode.Success;
-  reply(link, connection, { type, packetId, reasonCode: answer, properties: {} });
+  const reason = isV5 ? PRESENCE_REASONS[outcome] : undefined;
+  const properties = reason === undefined ? {} : because(reason);
+  reply(link, connection, { type, packetId, reasonCode: answer, properties });
 }

@@ -6,6 +6,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link, Replay } from './link.ts';
 import type { Message } from './message.ts';
 import { type RetainedPage, Unavailable } from './ports/index.ts';
+import { isPresenceFilter } from './presence/names.ts';
 import type { Delivery, Subscription } from './session.ts';
 
 /** Retained messages sent at a time; between pages the link is asked how much it takes. */
@@ -65,8 +66,10 @@ function* readPage(
   { identity: { tenant } }: Connection,
   { subscription: { topicFilter }, from }: Replay,
 ): Flow<RetainedPage> {
-  const { retained, clock } = context.ports;
+  const { retained, presence, clock } = context.ports;
   const limit = { messages: Math.min(PAGE_LENGTH, context.limits.queueLengthMax), bytes: link.roomBytes() };
+  if (presence !== undefined && isPresenceFilter(topicFilter))
+    return yield* waitFor(presence.store.match(tenant, topicFilter, from, limit));
   return yield* waitFor(retained.match(tenant, topicFilter, clock.now(), from, limit));
 }
 

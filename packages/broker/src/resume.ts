@@ -64,8 +64,15 @@ function* recordAfter(
   const { connectedAtMs, expirySeconds, resumeSeconds } = connection;
   const atMs = clock.now();
   const will = graceOf(context.options, connectedAtMs, atMs, {});
-  yield* leave(context, departureOf({ id }, connection), { atMs, expirySeconds, resumeSeconds, will });
+  const ending = { atMs, expirySeconds, resumeSeconds, isLoss: true, will };
+  yield* leave(context, departureOf({ id }, connection), ending);
   return yield* waitFor(sessions.get(tenant, clientId));
+}
+
+/** Its rooms take the client for gone, and its program does not know. */
+function* hasLeftRooms({ ports: { presence } }: Context, { session, isPresent }: Connection): Flow<boolean> {
+  if (presence === undefined || isPresent !== true) return false;
+  return (yield* waitFor(presence.store.ownedBy(session))).length === 0;
 }
 
 function* attach(
@@ -79,7 +86,8 @@ function* attach(
   const { session, identity, expirySeconds, willDelaySeconds } = connection;
   const { tenant, clientId, attachment } = session;
   const isWillPublished = willDelaySeconds !== undefined && will === undefined;
-  if (attachment === undefined || isWillPublished) return undefined;
+  if (attachment === undefined || isWillPublished || (yield* hasLeftRooms(context, connection)))
+    return undefined;
   const nowMs = clock.now();
   const opened = yield* waitFor(
     sessions.open({

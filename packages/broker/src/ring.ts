@@ -3,11 +3,13 @@ import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { sessionEndsAtMs } from './leave.ts';
 import type { SessionRecord, Timer } from './ports/index.ts';
+import { ringPresence } from './presence/leave-rooms.ts';
 import { publishWillOf, publishWillOrRemind } from './will.ts';
 
 /** A timer is due. The store decides whether it still means anything. */
 export function* ring(context: Context, timer: Timer): Flow<void> {
   if (timer.kind === 'will') yield* ringWill(context, timer);
+  else if (timer.kind === 'presence') yield* ringPresence(context, timer.session, timer.connectionId);
   else yield* ringExpiry(context, timer);
 }
 

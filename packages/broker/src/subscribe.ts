@@ -15,6 +15,7 @@ import { type Flow, waitFor } from './flow.ts';
 import { subscriptionsMax } from './holding-quota.ts';
 import { type Connection, type Link, namesOf, type Replay } from './link.ts';
 import type { SubscribeOutcome } from './ports/index.ts';
+import { presenceFilterViolation } from './presence/names.ts';
 import { replay } from './replay.ts';
 import { because, reply } from './reply.ts';
 import type { Subscription } from './session.ts';
@@ -86,6 +87,8 @@ function* decide(
   }
   const invalid = validateTopicFilter(topicFilter, context.limits);
   if (invalid !== undefined) return { request, granted: invalid.reasonCode };
+  const notKept = presenceFilterViolation(context, topicFilter);
+  if (notKept !== undefined) return { request, granted: notKept.reasonCode, reason: notKept.reason };
   const { identity, session } = connection;
   const { authorizer } = context.ports;
   const isAllowed = yield* waitFor(

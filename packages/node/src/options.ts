@@ -48,6 +48,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly quotas?: GivenQuotaScopes | undefined;
   /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
   readonly streams?: readonly GivenStream[] | undefined;
+  /** How long a member of a room stays whose client was lost (docs/presence.md). @default 5, or the Will Delay Interval */
+  readonly presenceGraceSeconds?: number | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
@@ -134,6 +136,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     responseInformation: options.responseInformation,
     ephemeralSessionsKeep: 'everything',
     lossGraceSeconds: 0,
+    presenceGraceSeconds: options.presenceGraceSeconds,
   };
   return {
     host,

@@ -35,6 +35,7 @@ import { type NodeOptions, type ResolvedOptions, resolveOptions } from './option
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
+import { PresenceTicker } from './presence-ticker.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { NodeHoldingQuota } from './quotas/holding-quota.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
@@ -90,7 +91,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const rateQuota = new RateQuota(resolved.quotas, clock);
   const throttle = new Throttle(clock);
   const composed = await composeBroker(resolved, access, opened, memory, links, log, meter, drops, rateQuota);
-  const { broker, connections, timers, gateway } = composed;
+  const { broker, connections, timers, ticker, gateway } = composed;
   const server = createHttpServer(limits);
   const context: LinkContext = {
     broker,
@@ -170,6 +171,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     for (const { users } of access.usersFiles) users.stop();
     await gateway?.stop();
     timers.stop();
+    ticker.stop();
     await closeServer(server);
     await opened.close();
     log.end();
@@ -202,6 +204,7 @@ interface Composition {
   /** Of both doors. */
   readonly connections: Connections;
   readonly timers: NodeTimers;
+  readonly ticker: PresenceTicker;
   readonly gateway: GatewayDoor | undefined;
 }
 
@@ -218,8 +221,12 @@ async function composeBroker(
 ): Promise<Composition> {
   const { clock } = options;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
+  const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
+    broker.tellRoom(tenant, room),
+  );
   const ports: SharedPorts = {
     ...opened.stores,
+    presence: { store: opened.stores.presenceStore, ticks: ticker },
     ...(options.streams !== undefined && {
       streams: { declared: options.streams, store: opened.stores.streamStore },
     }),
@@ -252,7 +259,7 @@ async function composeBroker(
   const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, connections, timers, gateway };
+  return { broker, connections, timers, ticker, gateway };
 }
 
 async function openGateway(

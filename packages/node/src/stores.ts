@@ -4,6 +4,7 @@ import {
   type BanStore,
   type Clock,
   type MessageId,
+  type PresenceStore,
   type QueueStore,
   type RetainedStore,
   type SessionRecord,
@@ -16,7 +17,7 @@ import {
   type SubscriptionStore,
   type Timer,
 } from '@apus/broker';
-import { createMemoryStores, type Holdings, type MemoryBudget } from '@apus/store-memory';
+import { createMemoryStores, type HeldMember, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
 /** Stores of this process: the operator can list all that they hold. */
@@ -27,6 +28,7 @@ export interface LocalStores extends Stores {
     list(session: SessionRef): readonly Subscription[];
     weight(session: SessionRef): number;
   };
+  readonly presenceStore: PresenceStore & { members(tenant: string, room: string): Iterable<HeldMember> };
   readonly retained: RetainedStore & { count(tenant: string): number };
   /** `settledAfterMs`: handlers of a gateway door publish side by side. */
   readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };

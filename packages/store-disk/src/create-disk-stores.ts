@@ -1,5 +1,5 @@
 import { type Clock, type MessageId, type Stores, StreamDeclarations } from '@apus/broker';
-import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
+import { createMemoryStores, MemoryBudget, type MemoryPresence } from '@apus/store-memory';
 import { DiskBans } from './bans.ts';
 import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
@@ -40,6 +40,7 @@ export interface DiskStores extends Stores {
   readonly retained: DiskRetained;
   readonly banStore: DiskBans;
   readonly streamStore: DiskStreams;
+  readonly presenceStore: MemoryPresence;
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
@@ -120,6 +121,7 @@ async function compose(
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),
     banStore: DiskBans.open(database, writer),
     streamStore,
+    presenceStore: memory.presenceStore,
     received: new DiskReceived(memory.received, durables, unsettled, writer),
     close: () => {
       closed ??= close();

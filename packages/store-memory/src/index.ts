@@ -1,6 +1,7 @@
 import type { Stores } from '@apus/broker';
 import { MemoryLinks } from './links.ts';
 import { HeldMessage, MemoryBudget } from './memory-budget.ts';
+import { type HeldMember, type HeldOwner, MemoryPresence, type PresenceJournal } from './presence.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
 import { MemoryRetained } from './retained.ts';
@@ -15,15 +16,19 @@ export { InflightWindow, messageOf } from './inflight-window.ts';
 export type { HeldWill } from './memory-session.ts';
 export { WaitingLine } from './waiting-line.ts';
 export {
+  type HeldMember,
   HeldMessage,
+  type HeldOwner,
   MemoryBudget,
   MemoryLinks,
+  MemoryPresence,
   MemoryQueues,
   MemoryReceived,
   MemoryRetained,
   MemorySessions,
   MemoryStreams,
   MemorySubscriptions,
+  type PresenceJournal,
   type StreamJournal,
   StreamTopic,
 };
@@ -36,6 +41,7 @@ export interface MemoryStores extends Stores {
   readonly queues: MemoryQueues;
   readonly received: MemoryReceived;
   readonly streamStore: MemoryStreams;
+  readonly presenceStore: MemoryPresence;
   /** Of all of them. */
   readonly memory: MemoryBudget;
 }
@@ -51,6 +57,7 @@ export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
     queues: new MemoryQueues(sessions, unsettled, memory),
     received: new MemoryReceived(sessions, unsettled, memory),
     streamStore: new MemoryStreams(memory),
+    presenceStore: new MemoryPresence(memory),
     memory,
   };
 }

@@ -8,6 +8,7 @@ import type { HoldingQuota } from './holding-quota.ts';
 import type { Log } from './log.ts';
 import type { Memory } from './memory.ts';
 import type { Outbox } from './outbox.ts';
+import type { Presence } from './presence.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
 import type { SessionStore } from './sessions.ts';
@@ -43,6 +44,8 @@ export interface Ports extends Stores {
   readonly memory?: Memory;
   /** Absent where the owner has declared none. */
   readonly streams?: Streams;
+  /** Absent where there are no rooms. */
+  readonly presence?: Presence;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,6 +71,7 @@ export type * from './log.ts';
 export type * from './memory.ts';
 export type * from './outbox.ts';
 export type * from './page.ts';
+export type * from './presence.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';
 export type * from './sessions.ts';

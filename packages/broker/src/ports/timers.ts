@@ -11,7 +11,7 @@ export interface Clock {
  * session, so one that rings twice, late, or for a session that is back is harmless.
  */
 export interface Timer {
-  readonly kind: 'will' | 'session-expiry';
+  readonly kind: 'will' | 'session-expiry' | 'presence';
   readonly session: SessionRef;
   /** The connection whose end set the timer. */
   readonly connectionId: ConnectionId;

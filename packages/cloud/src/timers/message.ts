@@ -9,7 +9,13 @@ const NOT_XML = /[\ufffe\uffff]/g;
 /** The broker's timers, and those that look after a connection: see `Liveness` and `ConnectDeadline`. */
 export type TimerKind = Timer['kind'] | 'liveness' | 'connect';
 
-const KINDS: readonly unknown[] = ['will', 'session-expiry', 'liveness', 'connect'] satisfies TimerKind[];
+const KINDS: readonly unknown[] = [
+  'will',
+  'session-expiry',
+  'presence',
+  'liveness',
+  'connect',
+] satisfies TimerKind[];
 
 /** The session of a timer: enough to find it again. */
 export interface TimerSession {

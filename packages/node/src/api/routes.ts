@@ -1,6 +1,7 @@
 import { bannedRoutes } from './banned.ts';
 import { clientRoutes } from './clients.ts';
 import type { ApiContext } from './context.ts';
+import { presenceRoutes } from './presence.ts';
 import { publishRoutes } from './publish.ts';
 import { retainedRoutes } from './retained.ts';
 import type { ApiRoute } from './router.ts';
@@ -17,6 +18,7 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...subscriptionRoutes(context),
     ...retainedRoutes(context),
     ...streamRoutes(context),
+    ...presenceRoutes(context),
     ...publishRoutes(context),
   ];
 }

@@ -1,0 +1,100 @@
+import type { AcceptOutcome } from '../accept.ts';
+import type { Context } from '../context.ts';
+import { type Flow, waitFor } from '../flow.ts';
+import type { Connection, Link } from '../link.ts';
+import type { Message } from '../message.ts';
+import type { Presence, PresenceChange, PresenceLimits, PresencePlace } from '../ports/index.ts';
+import { quotaHolderOf } from '../quota-holder.ts';
+import { parsePresence } from './names.ts';
+import { noteChange, tickMs, watchersOf } from './tell.ts';
+
+/**
+ * A client publishes to `$presence/ROOM/MEMBER`: from now on the member is there with this message, as long as the
+ * client's session is connected; with an empty payload it leaves. The topic has been checked, and the client may publish
+ * to it.
+ */
+export function* enter(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  asked: Message,
+): Flow<AcceptOutcome> {
+  const { presence } = context.ports;
+  const place = placeOf(connection, asked.topic);
+  if (presence === undefined || place === undefined) throw new Error('not checked: no member of a room');
+  const { tenant, room } = place;
+  // RETAIN makes no difference, and a member does not expire: it leaves.
+  const message = { ...asked, retain: false, expiresAtMs: undefined };
+  if (!(yield* mayTell(context, connection, tenant, room))) return 'deliveries-exceeded';
+  if (!(yield* isConnected(context, connection))) return 'no-matching-subscribers';
+  const changed = yield* change(context, presence, connection, place, message);
+  if (typeof changed === 'string') return changed;
+  if (message.payload.length > 0) noteMember(link);
+  if (changed.change === 'joined' || changed.change === 'changed' || changed.change === 'left')
+    yield* noteChange(context, presence, tenant, room);
+  if (changed.written !== undefined) yield* waitFor(changed.written);
+  return 'delivered';
+}
+
+/** A client that is resumed after its members have left has to be told, and connects anew. */
+function noteMember(link: Link): void {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.connection.isPresent === true) return;
+  link.state = { ...state, connection: { ...state.connection, isPresent: true } };
+}
+
+function placeOf({ identity: { tenant } }: Connection, topic: string): PresencePlace | undefined {
+  const named = parsePresence(topic);
+  return named && { tenant, ...named };
+}
+
+/** At a tick the deliveries of a room are bounded by themselves; those that a client causes at once are charged to it. */
+function* mayTell(
+  context: Context,
+  { identity, session }: Connection,
+  tenant: string,
+  room: string,
+): Flow<boolean> {
+  const { deliveryQuota } = context.ports;
+  if (deliveryQuota === undefined) return true;
+  const watchers = yield* watchersOf(context, tenant, room);
+  if (watchers === 0 || tickMs(watchers) !== undefined) return true;
+  return yield* waitFor(deliveryQuota.take({ identity, clientId: session.clientId }, watchers, []));
+}
+
+/**
+ * A rule may have taken longer to ask for than the session lived. From here to the change there is no other turn, or the
+ * member would stay for ever.
+ */
+function* isConnected({ ports }: Context, { session }: Connection): Flow<boolean> {
+  const record = yield* waitFor(ports.sessions.get(session.tenant, session.clientId));
+  return record?.attachment !== undefined && record.session.incarnation === session.incarnation;
+}
+
+function* change(
+  { limits, ports }: Context,
+  { store }: Presence,
+  { identity, session }: Connection,
+  place: PresencePlace,
+  message: Message,
+): Flow<PresenceChange | Extract<AcceptOutcome, `presence-${string}`>> {
+  if (message.payload.length === 0) return yield* waitFor(store.remove(place, session));
+  const owner = { session, holder: quotaHolderOf(identity, session.clientId) };
+  const presenceLimits: PresenceLimits = {
+    membersMax: limits.presenceMembersMax,
+    ownersMax: limits.presenceOwnersMax,
+    roomsPerSessionMax: limits.presenceRoomsPerSessionMax,
+    roomsPerIdentityMax: limits.presenceRoomsPerIdentityMax,
+  };
+  const changed = yield* waitFor(store.put(place, owner, message, presenceLimits, ports.clock.now()));
+  if (typeof changed !== 'string') return changed;
+  const { tenant, room } = place;
+  ports.log.warn('presence-refused', {
+    tenant,
+    name: identity.name,
+    clientId: session.clientId,
+    room,
+    why: changed,
+  });
+  return `presence-${changed}` as const;
+}

@@ -1,0 +1,58 @@
+import { ReasonCode, Violation } from '@apus/mqtt';
+import type { Context } from '../context.ts';
+import type { Message } from '../message.ts';
+import { messageBytes } from '../page.ts';
+
+const PRESENCE = '$presence';
+const PREFIX = `${PRESENCE}/`;
+const OCCUPANCY_PREFIX = '$occupancy/';
+
+const NOT_HERE = 'this door keeps no presence';
+
+/** Everything that begins so is about members of rooms, whether it names one or not. */
+export function isPresenceTopic(topic: string): boolean {
+  return topic.startsWith(PREFIX) || topic === PRESENCE;
+}
+
+/** A filter whose subscribers are first told what there is of rooms. */
+export function isPresenceFilter(topicFilter: string): boolean {
+  return topicFilter.startsWith(PREFIX) || topicFilter.startsWith(OCCUPANCY_PREFIX);
+}
+
+export function presenceTopic(room: string, member: string): string {
+  return `${PREFIX}${room}/${member}`;
+}
+
+export function occupancyTopic(room: string): string {
+  return OCCUPANCY_PREFIX + room;
+}
+
+/** Undefined where the topic names no member of a room. */
+export function parsePresence(topic: string): { readonly room: string; readonly member: string } | undefined {
+  const [first, room, member, ...others] = topic.split('/');
+  if (first !== PRESENCE || !room || !member || others.length > 0) return undefined;
+  return { room, member };
+}
+
+/** Why this cannot be published by a client to a topic of members; undefined where it can. */
+export function presenceViolation(
+  { ports, limits }: Context,
+  message: Pick<Message, 'topic' | 'payload' | 'properties'>,
+): Violation | undefined {
+  const { topic } = message;
+  if (ports.presence === undefined) return new Violation(ReasonCode.TopicNameInvalid, NOT_HERE);
+  if (parsePresence(topic) === undefined) {
+    const reason = `${JSON.stringify(topic)} is not $presence/ROOM/MEMBER, with one level for each`;
+    return new Violation(ReasonCode.TopicNameInvalid, reason);
+  }
+  const bytes = messageBytes(message) - Buffer.byteLength(topic);
+  if (bytes <= limits.presenceBytesMax) return undefined;
+  const reason = `the data of a member have ${bytes} bytes, and at most ${limits.presenceBytesMax} are taken`;
+  return new Violation(ReasonCode.QuotaExceeded, reason);
+}
+
+/** Why the filter cannot be subscribed to; undefined where it can. */
+export function presenceFilterViolation({ ports }: Context, topicFilter: string): Violation | undefined {
+  if (ports.presence !== undefined || !isPresenceFilter(topicFilter)) return undefined;
+  return new Violation(ReasonCode.TopicFilterInvalid, NOT_HERE);
+}
