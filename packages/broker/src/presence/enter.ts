@@ -55,8 +55,8 @@ function* mayTell(
   tenant: string,
   room: string,
 ): Flow<boolean> {
-  const { deliveryQuota } = context.ports;
-  if (deliveryQuota === undefined) return true;
+  const { deliveryQuota, presence } = context.ports;
+  if (deliveryQuota === undefined || presence?.ticks.isArmed(tenant, room) === true) return true;
   const watchers = yield* watchersOf(context, tenant, room);
   if (watchers === 0 || tickMs(watchers) !== undefined) return true;
   return yield* waitFor(deliveryQuota.take({ identity, clientId: session.clientId }, watchers, []));

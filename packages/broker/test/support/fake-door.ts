@@ -28,6 +28,8 @@ import {
   type LinkState,
   type Log,
   type Message,
+  type PresenceStore,
+  type PresenceTicks,
   remainingSeconds,
   type Stores,
   type Streams,
@@ -104,6 +106,8 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly deliveryQuota?: DeliveryQuota;
   readonly bans?: Bans;
   readonly streams?: Streams;
+  /** Rooms, with these reminders of theirs. @default none */
+  readonly ticks?: PresenceTicks;
   /** @default a link that keeps readers */
   readonly openLink?: (id: string) => FakeLink;
   /** What the broker sees of the stores: to fail in the middle of a call. */
@@ -135,6 +139,7 @@ export class FakeDoor {
       deliveryQuota,
       bans,
       streams,
+      ticks,
       openLink = (id) => new FakeLink(id),
       wrap,
       isAsync = false,
@@ -165,6 +170,7 @@ export class FakeDoor {
         ...(deliveryQuota !== undefined && { deliveryQuota }),
         ...(bans !== undefined && { bans }),
         ...(streams !== undefined && { streams }),
+        ...(ticks !== undefined && { presence: { store: door<PresenceStore>(memory.presenceStore), ticks } }),
       },
       {
         overlapping: 'one',
