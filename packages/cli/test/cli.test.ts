@@ -32,6 +32,7 @@ describe('the command line itself', () => {
     'unban',
     'bans',
     'stream',
+    'presence',
   ])('`apus %s --help` shows its flags', async (command) => {
     const { code, stdout } = await apus.run([command, '--help']);
     expect(code).toBe(0);
@@ -65,6 +66,7 @@ describe('the command line itself', () => {
     [['sub', '-t', 'a', '--rewind', '5', '--mqtt-version', '3.1.1'], /--rewind needs MQTT 5/],
     [['serve', '--streams', '/nonexistent'], /--streams \/nonexistent: /],
     [['stream'], /takes `list`/],
+    [['presence'], /takes the name of one room/],
     [['sub', '-t', 'a', '-u', 'nowhere'], /--url takes a URL/],
     [['passwd', 'secret'], /asks for the password/],
     [['token'], /needs a name/],

@@ -9,6 +9,7 @@ import { clients } from '../src/commands/clients.ts';
 import { type Command, CommandError } from '../src/commands/command.ts';
 import { parseFlags, UsageError } from '../src/commands/flags.ts';
 import { kick } from '../src/commands/kick.ts';
+import { presence } from '../src/commands/presence.ts';
 import { stream } from '../src/commands/stream.ts';
 import { unban } from '../src/commands/unban.ts';
 import { doorsForTest } from './support/doors.ts';
@@ -55,6 +56,29 @@ describe('the commands of the operator, at a node', () => {
     expect(await run(kick, 'a/b', ...broker)).toEqual(['The connection of "a/b" has been ended.']);
     expect((await client.expect('disconnect')).reasonCode).toBe(0x98);
     await expect(run(kick, 'a/b', ...broker)).rejects.toThrow('No client "a/b" is connected.');
+  });
+
+  it('list the members of a room, and let none of them write to the terminal', async () => {
+    const { url, broker } = await nodeWithKey();
+    const { client } = await RawClient.connect(url, { clientId: 'phone' });
+    const topic = '$presence/room 7/ann';
+    client.send({
+      cmd: 'publish',
+      topic,
+      payload: 'here\u001b[2J',
+      qos: 1,
+      messageId: 1,
+      retain: false,
+      dup: false,
+    });
+    expect((await client.expect('puback')).reasonCode ?? 0).toBe(0);
+    const [line, ...others] = await run(presence, 'room 7', ...broker);
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^ann {2}\d{4}-.*Z {2}phone {2}"here\\u001b\[2J"$/);
+    const [json = ''] = await run(presence, 'room 7', '--json', ...broker);
+    expect(JSON.parse(json)).toMatchObject({ member: 'ann', clientids: ['phone'] });
+    expect(await run(presence, 'elsewhere', ...broker)).toEqual([]);
+    await expect(run(presence, 'r', '--stack', 'Apus')).rejects.toThrow('A deployment keeps no presence yet');
   });
 
   it('list clients, ban one of them, list the ban and take it back', async () => {

@@ -7,6 +7,7 @@ import { doctor } from './doctor.ts';
 import { identity } from './identity.ts';
 import { kick } from './kick.ts';
 import { passwd } from './passwd.ts';
+import { presence } from './presence.ts';
 import { probe } from './probe.ts';
 import { pub } from './pub.ts';
 import { serve } from './serve.ts';
@@ -34,4 +35,5 @@ export const COMMANDS: readonly Command[] = [
   unban,
   bans,
   stream,
+  presence,
 ];

@@ -3,6 +3,7 @@ import {
   type Banned,
   type BanRequest,
   type ClientLine,
+  type MemberLine,
   OperateError,
   type Operator,
   type StreamLine,
@@ -64,6 +65,10 @@ export class NodeOperator implements Operator {
 
   async streams(): Promise<readonly StreamLine[]> {
     return ((await this.#call('GET', 'streams')).body as { readonly data: readonly StreamLine[] }).data;
+  }
+
+  members(room: string): AsyncIterable<MemberLine> {
+    return this.#pages<MemberLine>(`presence/${encodeURIComponent(room)}`, {});
   }
 
   async *#pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {

@@ -24,6 +24,15 @@ export interface StreamLine {
   readonly bytes: number;
 }
 
+/** A member of a room, as `GET /api/v5/presence/ROOM` lists it. */
+export interface MemberLine {
+  readonly member: string;
+  /** Base64. */
+  readonly payload: string;
+  readonly joined_at: string;
+  readonly clientids: readonly string[];
+}
+
 /** The result of a ban. */
 export interface Banned {
   readonly ban: BanEntry;
@@ -44,6 +53,7 @@ export interface Operator {
   unban(as: string, who: string): Promise<boolean>;
   bans(): AsyncIterable<BanEntry>;
   streams(): Promise<readonly StreamLine[]>;
+  members(room: string): AsyncIterable<MemberLine>;
 }
 
 /** The broker refuses the operation. The message is a sentence. */

@@ -4,6 +4,7 @@ import {
   type Banned,
   type BanRequest,
   type ClientLine,
+  type MemberLine,
   OperateError,
   type Operator,
   type StreamLine,
@@ -62,6 +63,11 @@ export class StackOperator implements Operator {
 
   async streams(): Promise<readonly StreamLine[]> {
     return (await this.invoke<{ streams: StreamLine[] }>({ action: 'streams' })).streams;
+  }
+
+  // biome-ignore lint/correctness/useYield: there is nothing to list
+  async *members(): AsyncGenerator<MemberLine> {
+    throw new OperateError('A deployment keeps no presence yet: rooms are at the doors of `apus serve`.');
   }
 
   /** Asks the function something. @throws {OperateError} with the sentence that it answers */

@@ -25,7 +25,9 @@ export class AnswerError extends Error {
 const DENIED: Refusal = { refused: ReasonCode.NotAuthorized, reason: 'You may not connect to this broker' };
 
 /** A superuser's rules: topics that begin with `$` are covered by no wildcard in front [MQTT-4.7.2-1]. */
-const EVERYTHING: readonly Rule[] = [{ effect: 'allow', action: 'all', topicFilters: ['#', '$SYS/#'] }];
+const EVERYTHING: readonly Rule[] = [
+  { effect: 'allow', action: 'all', topicFilters: ['#', '$SYS/#', '$presence/#', '$occupancy/#'] },
+];
 
 /**
  * The answer of a hook about a client, as EMQX documents it: with 200 `result` decides, 204 allows, and every other
