@@ -78,6 +78,8 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     const stranger = await door.connect();
     await stranger.subscribe(['$SYS/#', '#']);
     await noticeOf(await resume());
+    // That the client has connected is all that others see.
+    expect((await stranger.receive()).topic).toMatch(/^\$SYS\/brokers\/.*\/connected$/);
     await stranger.expectNothing();
   });
 

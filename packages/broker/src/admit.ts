@@ -6,6 +6,7 @@ import {
   Violation,
 } from '@apus/mqtt';
 import { mayPublish, withHost } from './authorize.ts';
+import { tellConnected } from './client-events.ts';
 import { assignedClientId, type BindingRank, bindingRank, clientIdRefusal } from './client-ids.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
@@ -66,6 +67,7 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
     identity: identity.name,
     sessionPresent: opened.present,
   });
+  yield* tellConnected(context, link, connection, packet.cleanStart);
   if (opened.present) {
     yield* tellDropped(context, connection.session, true);
     yield* drain(context, link, connection);
@@ -202,7 +204,7 @@ function* endPreviousOrRefuse(
     const departure = { session, connectionId: link.id, connectedAtMs: nowMs, willDelaySeconds };
     const expirySeconds = present ? previous.expirySeconds : 0;
     const atMs = context.ports.clock.now();
-    yield* leave(context, departure, { atMs, expirySeconds, will: 'discarded' });
+    yield* leave(context, departure, { atMs, expirySeconds, isRefused: true, will: 'discarded' });
     refuse(context, link, packet, noteUnavailable(context, packet, error));
     return false;
   }

@@ -1,4 +1,5 @@
 import { type DisconnectPacket, ReasonCode } from '@apus/mqtt';
+import { tellDisconnected } from './client-events.ts';
 import type { Context } from './context.ts';
 import { discardState } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -12,6 +13,8 @@ export function* endPrevious(context: Context, opened: OpenedSession, previous: 
   const { attachment, session, lastConnectionId: connectionId } = previous;
   const { connections, timers, clock } = context.ports;
   if (attachment !== undefined) yield* waitFor(connections.close(connectionId, takenOver(attachment)));
+  if (attachment !== undefined)
+    yield* tellDisconnected(context, previous, clock.now(), opened.present ? 'takenover' : 'discarded');
   yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
   if (opened.present) return;

@@ -1,4 +1,5 @@
 import { type DisconnectPacket, ReasonCode, Violation } from '@apus/mqtt';
+import { reasonOfCode } from './client-events.ts';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Departure, leave } from './leave.ts';
@@ -48,6 +49,7 @@ export function* disconnect(context: Context, link: Link, reasonCode: number, re
   yield* leave(context, departureOf(link, connection), {
     atMs: context.ports.clock.now(),
     expirySeconds: connection.expirySeconds,
+    reason: reasonOfCode(reasonCode),
     will: NO_GRACE,
   });
 }
@@ -66,11 +68,13 @@ export function* clientDisconnect(
   }
   const expirySeconds = Math.min(asked ?? connection.expirySeconds, context.limits.sessionExpirySecondsMax);
   // Reason code 0x00 withdraws the will [MQTT-3.14.4-3]; every other one leaves it.
-  const will = packet.reasonCode === ReasonCode.NormalDisconnection ? 'discarded' : NO_GRACE;
+  const isNormal = packet.reasonCode === ReasonCode.NormalDisconnection;
+  const will = isNormal ? 'discarded' : NO_GRACE;
+  const reason = isNormal ? 'normal' : 'disconnect_with_will_message';
   const atMs = context.ports.clock.now();
   link.close('client');
   link.state = { phase: 'closed' };
-  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, will });
+  yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, reason, will });
 }
 
 /** The network connection ended by itself. */

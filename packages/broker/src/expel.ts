@@ -95,6 +95,7 @@ function endingOf(
   return {
     atMs: clock.now(),
     expirySeconds: endsSession ? 0 : expirySeconds,
+    reason: 'kicked' as const,
     will: publishesWill ? NO_GRACE : ('discarded' as const),
   };
 }

@@ -1,3 +1,4 @@
+import { type DisconnectReason, tellDisconnected } from './client-events.ts';
 import type { Context } from './context.ts';
 import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -23,6 +24,10 @@ export interface Ending {
   readonly expirySeconds: number;
   /** The client was lost, and may resume the session without a CONNECT. @default 0 */
   readonly resumeSeconds?: number | undefined;
+  /** What backends are told. @default 'tcp_closed' */
+  readonly reason?: DisconnectReason;
+  /** The CONNECT was refused after all: there was no connection to tell of. @default false */
+  readonly isRefused?: boolean;
   /** The network connection ended by itself: the client may be back. @default false */
   readonly isLoss?: boolean;
   /** The client has withdrawn its will, or how long that waits at least. */
@@ -47,6 +52,8 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
     return false;
   }
+  if (ending.isRefused !== true)
+    yield* tellDisconnected(context, record, atMs, ending.reason ?? 'tcp_closed');
   yield* leaveRoomsOf(context, departure, ending);
   if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
   yield* endOrArmExpiry(context, connectionId, record);

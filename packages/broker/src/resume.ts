@@ -1,3 +1,4 @@
+import { tellConnected } from './client-events.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { tellDropped } from './drops.ts';
@@ -46,6 +47,7 @@ export function* resumeSession(
   yield* waitFor(lost.goesOn());
   const from = [...(lost.earlier ?? []), lost.id];
   yield* moveSubscriptions(context, session, connection.identity, from, mayHaveOtherRules);
+  yield* tellConnected(context, link, resumed, false);
   yield* tellDropped(context, session, true);
   yield* drain(context, link, resumed);
   return true;
@@ -108,7 +110,12 @@ function* attach(
   yield* waitFor(timers.cancel({ kind: 'will', session, connectionId: from }));
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId: from }));
   if (opened.owedWillOf === undefined) return opened.session;
-  yield* leave(context, departureOf(link, connection), { atMs: nowMs, expirySeconds, will: 'discarded' });
+  yield* leave(context, departureOf(link, connection), {
+    atMs: nowMs,
+    expirySeconds,
+    isRefused: true,
+    will: 'discarded',
+  });
   yield* publishWillOrRemind(context, opened.session, opened.owedWillOf);
   return undefined;
 }

@@ -11,6 +11,7 @@ import {
   type Timer,
 } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
+import { NODE_NAME } from './api/context.ts';
 import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
 import { type Access, openAccess } from './auth/access.ts';
@@ -230,6 +231,7 @@ async function composeBroker(
     ...(options.streams !== undefined && {
       streams: { declared: options.streams, store: opened.stores.streamStore },
     }),
+    nodeName: NODE_NAME,
     memory,
     deliveryQuota: rateQuota,
     drops,

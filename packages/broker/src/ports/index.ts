@@ -46,6 +46,8 @@ export interface Ports extends Stores {
   readonly streams?: Streams;
   /** Absent where there are no rooms. */
   readonly presence?: Presence;
+  /** In `$SYS/brokers/NODE/clients/…`. Absent where nothing is told of clients that come and go. */
+  readonly nodeName?: string;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
