@@ -5,6 +5,7 @@ import type {
   Identity,
   Message,
   MessageId,
+  PresencePlace,
   QuotaHolder,
   ShareName,
   Subscription,
@@ -12,6 +13,7 @@ import type {
 } from '@apus/broker';
 import { ENDED_READER } from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
+import type { HeldOwner } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** A session as it is stored, without what the other keys hold. */
@@ -66,6 +68,15 @@ export interface StoredRetained {
   readonly tenant: string;
   readonly message: Message;
   readonly holder: QuotaHolder | undefined;
+}
+
+/** A member of a room. */
+export interface StoredMember extends PresencePlace {
+  readonly joinedAtMs: number;
+  /** What its watchers know, where it has left and they do not know yet. */
+  readonly message: Message;
+  /** None: it has left. */
+  readonly owners: readonly HeldOwner[];
 }
 
 /** A topic of a stream; its entries stand under keys of their own. */
@@ -193,6 +204,15 @@ export const owedWillCodec: Codec<StoredOwedWill> = codecOf(
     will,
     messageId,
     identity,
+  }),
+);
+
+export const memberCodec: Codec<StoredMember> = codecOf(
+  ({ tenant, room, member, joinedAtMs, message, owners }) =>
+    tuple(tenant, room, member, joinedAtMs, messageFields(message), owners),
+  (tenant, room, member, joinedAtMs, fields, owners) => ({
+    ...{ tenant, room, member, joinedAtMs, owners },
+    message: messageFrom(...fields),
   }),
 );
 

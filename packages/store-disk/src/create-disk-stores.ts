@@ -1,5 +1,5 @@
 import { type Clock, type MessageId, type Stores, StreamDeclarations } from '@apus/broker';
-import { createMemoryStores, MemoryBudget, type MemoryPresence } from '@apus/store-memory';
+import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
 import { DiskBans } from './bans.ts';
 import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
@@ -7,6 +7,7 @@ import type { DueTimer } from './due-timers.ts';
 import { DurableSessions } from './durable-sessions.ts';
 import { DataDirectoryError, DiskError } from './errors.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
+import { DiskPresence } from './presence.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
 import { restore } from './restore.ts';
@@ -40,7 +41,7 @@ export interface DiskStores extends Stores {
   readonly retained: DiskRetained;
   readonly banStore: DiskBans;
   readonly streamStore: DiskStreams;
-  readonly presenceStore: MemoryPresence;
+  readonly presenceStore: DiskPresence;
   /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
   readonly dueTimers: readonly DueTimer[];
   /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
@@ -104,6 +105,9 @@ async function compose(
   const streamStore = budget.restoring(() =>
     DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
   );
+  const presenceStore = budget.restoring(() =>
+    DiskPresence.open({ database, writer, memory, clock, graceSeconds: willGraceSeconds }),
+  );
   await writer.durable(undefined);
   const sweep = new RetainedSweep(database, memory.retained, writer, clock);
   const close = async (): Promise<void> => {
@@ -121,7 +125,8 @@ async function compose(
     queues: new DiskQueues(memory.queues, durables, unsettled, writer),
     banStore: DiskBans.open(database, writer),
     streamStore,
-    presenceStore: memory.presenceStore,
+    presenceStore,
+    dueTimers: [...restored.dueTimers, ...presenceStore.dueTimers],
     received: new DiskReceived(memory.received, durables, unsettled, writer),
     close: () => {
       closed ??= close();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BanName, FilterName } from '@apus/broker';
+import type { BanName, FilterName, PresencePlace } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
 /**
@@ -21,6 +21,7 @@ export const Kind = {
   StreamTopic: 'p',
   StreamEntry: 'e',
   StreamMark: 'm',
+  Member: 'n',
 } as const;
 
 export type Kind = (typeof Kind)[keyof typeof Kind];
@@ -71,6 +72,10 @@ export function retainedKey(tenant: string, topic: string): string {
 
 export function banKey({ as, who, tenant }: BanName): string {
   return Kind.Ban + digest(`${as}\0${tenant}\0${who}`);
+}
+
+export function memberKey({ tenant, room, member }: PresencePlace): string {
+  return Kind.Member + digest(`${tenant}\0${room}\0${member}`);
 }
 
 export function streamTopicKey(topic: number): string {

@@ -9,6 +9,7 @@ import {
   type PresenceRefusal,
   type PresenceStore,
   presenceTopic,
+  type QuotaHolder,
   quotaHolderKey,
   type RetainedPage,
   type SessionRef,
@@ -43,7 +44,8 @@ export interface HeldMember extends PresencePlace {
 
 export interface HeldOwner {
   readonly clientId: string;
-  readonly holder: string;
+  /** In whose name it is counted. */
+  readonly holder: QuotaHolder;
 }
 
 /** Is told what changes, to write it down. */
@@ -149,7 +151,7 @@ export class MemoryPresence implements PresenceStore {
       if (member.now !== undefined) yield member;
   }
 
-  /** A member that was there before a restart; its watchers know it. Without owners: it was leaving. */
+  /** A member that was there before a restart; its watchers know it. */
   restore(
     place: PresencePlace,
     owners: readonly PresenceOwner[],
@@ -164,7 +166,6 @@ export class MemoryPresence implements PresenceStore {
     room.untold.delete(member);
     this.#tell(room, member);
     this.#occupancy(room, place.tenant, occupancyOf);
-    if (owners.length === 0) this.#change(member, undefined, 0);
   }
 
   #refusalOf(
@@ -212,7 +213,7 @@ export class MemoryPresence implements PresenceStore {
     const key = ownerKey(session);
     if (member.owners.has(key)) return;
     const holderKey = quotaHolderKey(holder);
-    member.owners.set(key, { clientId: session.clientId, holder: holderKey });
+    member.owners.set(key, { clientId: session.clientId, holder });
     const places = this.#bySession.get(key) ?? new Set();
     this.#bySession.set(key, places.add(member));
     this.#placesOfHolder.set(holderKey, (this.#placesOfHolder.get(holderKey) ?? 0) + 1);
@@ -228,9 +229,10 @@ export class MemoryPresence implements PresenceStore {
     const places = this.#bySession.get(key);
     places?.delete(member);
     if (places?.size === 0) this.#bySession.delete(key);
-    const left = (this.#placesOfHolder.get(owner.holder) ?? 0) - 1;
-    if (left <= 0) this.#placesOfHolder.delete(owner.holder);
-    else this.#placesOfHolder.set(owner.holder, left);
+    const holderKey = quotaHolderKey(owner.holder);
+    const left = (this.#placesOfHolder.get(holderKey) ?? 0) - 1;
+    if (left <= 0) this.#placesOfHolder.delete(holderKey);
+    else this.#placesOfHolder.set(holderKey, left);
     this.#budget.change(-OWNER_BYTES);
     return true;
   }

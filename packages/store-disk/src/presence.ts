@@ -1,0 +1,163 @@
+import {
+  type Awaitable,
+  type Clock,
+  type Message,
+  occupancyTopic,
+  type PageLimit,
+  type PresenceChange,
+  type PresenceLimits,
+  type PresenceOwner,
+  type PresencePlace,
+  type PresenceRefusal,
+  type PresenceStore,
+  type RetainedPage,
+  type SessionRef,
+  sessionKey,
+  type Untold,
+} from '@apus/broker';
+import type { HeldMember, MemoryStores, PresenceJournal } from '@apus/store-memory';
+import { memberCodec, type StoredMember } from './codec.ts';
+import type { Database } from './database.ts';
+import type { DueTimer } from './due-timers.ts';
+import { Kind, memberKey } from './keys.ts';
+import type { Writer } from './writer.ts';
+
+/** Names a session, or a connection, that has ended with a process. No store gives such a name. */
+const OF_BEFORE = '!';
+
+/** Everything of a store of rooms that is on the disk. */
+export interface DiskPresenceContext {
+  readonly database: Database;
+  readonly writer: Writer;
+  /** Its sessions have been restored. */
+  readonly memory: Pick<MemoryStores, 'sessions' | 'presenceStore'>;
+  readonly clock: Clock;
+  /** How long members stay whose clients a restart has cut. */
+  readonly graceSeconds: number;
+}
+
+/**
+ * Rooms in memory and on the disk. A restart ends the connections of all members: their watchers, whose sessions may have
+ * been kept, are told of those whose clients are not back in time. So a member is on the disk until its watchers have
+ * been told that it has left.
+ */
+export class DiskPresence implements PresenceStore, PresenceJournal {
+  readonly dueTimers: DueTimer[] = [];
+  readonly #context: DiskPresenceContext;
+
+  private constructor(context: DiskPresenceContext) {
+    this.#context = context;
+  }
+
+  static open(context: DiskPresenceContext): DiskPresence {
+    const presence = new DiskPresence(context);
+    for (const [key, bytes] of context.database.scan(Kind.Member)) presence.#restore(key, bytes);
+    context.memory.presenceStore.journal = presence;
+    return presence;
+  }
+
+  put(
+    place: PresencePlace,
+    owner: PresenceOwner,
+    message: Message,
+    limits: PresenceLimits,
+    nowMs: number,
+  ): PresenceChange | PresenceRefusal {
+    this.#context.writer.assertWorking();
+    const changed = this.#memory.put(place, owner, message, limits, nowMs);
+    return typeof changed === 'string' ? changed : this.#written(changed, message.qos > 0);
+  }
+
+  remove(place: PresencePlace, session: SessionRef): PresenceChange {
+    this.#context.writer.assertWorking();
+    return this.#written(this.#memory.remove(place, session), true);
+  }
+
+  ownedBy(session: SessionRef): readonly PresencePlace[] {
+    return this.#memory.ownedBy(session);
+  }
+
+  takeUntold(
+    tenant: string,
+    room: string,
+    countMax: number,
+    occupancyOf: (members: number) => Message,
+  ): Untold {
+    this.#context.writer.assertWorking();
+    return this.#memory.takeUntold(tenant, room, countMax, occupancyOf);
+  }
+
+  match(tenant: string, topicFilter: string, from: string | undefined, limit: PageLimit): RetainedPage {
+    return this.#memory.match(tenant, topicFilter, from, limit);
+  }
+
+  members(tenant: string, room: string): Iterable<HeldMember> {
+    return this.#memory.members(tenant, room);
+  }
+
+  saved({ tenant, room, member, joinedAtMs, now, told, owners }: HeldMember): void {
+    const message = now ?? told;
+    // One that came and went between two ticks is known to nobody.
+    if (message === undefined) {
+      this.removed({ tenant, room, member });
+      return;
+    }
+    const stored = { tenant, room, member, joinedAtMs, message, owners: [...owners.values()] };
+    this.#context.writer.put(memberKey(stored), memberCodec.encode(stored));
+  }
+
+  removed(place: PresencePlace): void {
+    this.#context.writer.remove(memberKey(place));
+  }
+
+  get #memory() {
+    return this.#context.memory.presenceStore;
+  }
+
+  #written(changed: PresenceChange, isAnswered: boolean): PresenceChange {
+    const { writer } = this.#context;
+    const done: Awaitable<undefined> = isAnswered ? writer.durable(undefined) : writer.settled(undefined);
+    if (done === undefined) return changed;
+    // Watchers are told first: a failure of the disk may come before somebody waits for it.
+    done.catch(() => {});
+    return { ...changed, written: done };
+  }
+
+  #restore(key: string, bytes: Buffer): void {
+    const stored = this.#read(key, bytes);
+    const { tenant } = stored;
+    // One that was leaving has an owner that does not come back.
+    const holder = { tenant, kind: 'client', name: '' } as const;
+    const owners = stored.owners.length > 0 ? stored.owners : [{ clientId: '', holder }];
+    const sessions = owners.map(({ clientId }) => this.#sessionOf(tenant, clientId));
+    const restored = owners.map((owner, index) => ({ ...owner, session: sessions[index] as SessionRef }));
+    this.#memory.restore(stored, restored, stored.message, stored.joinedAtMs, (members) =>
+      occupancyOf(stored, members),
+    );
+  }
+
+  #read(key: string, bytes: Buffer): StoredMember {
+    try {
+      return memberCodec.decode(bytes);
+    } catch (error) {
+      throw this.#context.database.damage(`the record ${key}`, error);
+    }
+  }
+
+  /** The session that was kept, or the name of one that was not; with the timer at which it leaves its rooms. */
+  #sessionOf(tenant: string, clientId: string): SessionRef {
+    const { memory, clock, graceSeconds } = this.#context;
+    const record = clientId === '' ? undefined : memory.sessions.get(tenant, clientId);
+    const key = sessionKey(tenant, clientId);
+    const ended = { key, tenant, clientId, incarnation: OF_BEFORE, attachment: undefined };
+    const session = record?.session ?? ended;
+    const connectionId = record?.lastConnectionId ?? OF_BEFORE;
+    const timer = { kind: 'presence', session, connectionId } as const;
+    this.dueTimers.push({ timer, dueAtMs: clock.now() + graceSeconds * 1000 });
+    return session;
+  }
+}
+
+function occupancyOf({ room, message }: StoredMember, members: number): Message {
+  return { ...message, topic: occupancyTopic(room), payload: Buffer.from(String(members)), properties: {} };
+}
