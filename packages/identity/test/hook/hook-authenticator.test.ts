@@ -128,7 +128,9 @@ describe('a hook that says who may connect', () => {
   test('makes a superuser, who may do everything', async () => {
     const { authenticate } = stage(json({ result: 'allow', is_superuser: true, acl: [] }));
     expect(await authenticate()).toMatchObject({
-      rules: [{ effect: 'allow', action: 'all', topicFilters: ['#', '$SYS/#', '$presence/#', '$occupancy/#'] }],
+      rules: [
+        { effect: 'allow', action: 'all', topicFilters: ['#', '$SYS/#', '$presence/#', '$occupancy/#'] },
+      ],
     });
   });
 
