@@ -14,6 +14,8 @@ export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
   /** Invokes the operator's function. */
   operate(request: object): Promise<OperatorAnswer>;
+  /** Ends the epoch of a topic of a stream, as its owner. */
+  newEpoch(topic: string): Promise<void>;
   /** Bans a name, as an operator whose function dies when the list is written. */
   ban(username: string): Promise<void>;
   stop(): void;
@@ -23,7 +25,7 @@ export interface InProcessWorld extends World {
 const OPERATOR_MS = 840_000;
 
 /** Faults of the store strike the operator too, who asks again. */
-const BAN_ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 20;
 
 export async function startCloudInProcess(options: CloudWorldOptions): Promise<InProcessWorld> {
   const failures: string[] = [];
@@ -45,18 +47,19 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   const ban = async (who: string): Promise<void> => {
     const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
     const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;
-    for (let attempt = 0; attempt < BAN_ATTEMPTS_MAX; attempt += 1) {
-      try {
-        if (await bans.add(entry)) return;
-      } catch (error) {
-        failures.push(`a ban: ${error}`);
-      }
-    }
-    throw new Error(`${who} could not be banned`);
+    await again(`ban ${who}`, failures, async () => await bans.add(entry));
+  };
+  const newEpoch = async (topic: string): Promise<void> => {
+    const { streams } = make(environmentOfItsOwn(emulator)).cloud;
+    await again(`end the epoch of ${topic}`, failures, async () => {
+      await streams?.store.newEpoch('default', topic);
+      return true;
+    });
   };
   return {
     operate,
     ban,
+    newEpoch,
     url: emulator.url,
     emulator,
     dynamoDb,
@@ -65,6 +68,17 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
       [FAN_OUT_DEAD, TIMERS_DEAD].reduce((sum, name) => sum + emulator.sqs.depth(name).available, 0),
     stop: () => emulator.stop(),
   };
+}
+
+async function again(what: string, failures: string[], act: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    try {
+      if (await act()) return;
+    } catch (error) {
+      failures.push(`${what}: ${error}`);
+    }
+  }
+  throw new Error(`expected to ${what}`);
 }
 
 /** Nothing freezes it, and its calls are its own. */

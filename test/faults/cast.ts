@@ -3,7 +3,8 @@ import type { InProcessEmulator } from '@apus/emulator';
 import type { GapLedger } from './gap-ledger.ts';
 import type { Audience, Ledger } from './ledger.ts';
 import { SimClient, type SimClientEvents, type SimClientOptions } from './sim-client.ts';
-import type { Size } from './steps.ts';
+import { type Size, STREAM_TOPICS } from './steps.ts';
+import type { PublishedToStreams } from './stream-ledger.ts';
 import type { Trace } from './trace.ts';
 import type { WillLedger } from './will-ledger.ts';
 
@@ -52,6 +53,7 @@ export interface Books {
   readonly wills: WillLedger;
   /** Of the listener. */
   readonly gaps: GapLedger;
+  readonly streams: PublishedToStreams;
   readonly trace: Trace;
   /** Reports an error that no ledger covers. */
   readonly wrong: (what: string, about: string) => void;
@@ -115,17 +117,39 @@ function listenerEvents({ gaps }: Books, subscribe: () => Promise<number | undef
   };
 }
 
-function eventsOf(name: string, { ledger, wills, wrong }: Books): SimClientEvents {
+/**
+ * A topic of a stream has several publishers, each of which numbers its own messages of each QoS: the ledger knows those
+ * as topics of their own. Payloads there are `PUBLISHER.QOS.NUMBER`.
+ */
+export function ownTopic(topic: string, publisher: string, qos: string): string {
+  return `${topic} of ${publisher} at QoS ${qos}`;
+}
+
+function isOfStream(topic: string): boolean {
+  return (STREAM_TOPICS as readonly string[]).includes(topic);
+}
+
+/** As the ledger knows a message. */
+function known(topic: string, payload: string): [topic: string, number: number] {
+  if (!isOfStream(topic)) return [topic, Number(payload)];
+  const [publisher = '', qos = '', number] = payload.split('.');
+  return [ownTopic(topic, publisher, qos), Number(number)];
+}
+
+function eventsOf(name: string, { ledger, streams, wills, wrong }: Books): SimClientEvents {
   let hasSession = false;
   return {
     message: (topic, payload) => {
       if (payload === 'forged')
         wrong(`leaked: ${name} got what an intruder published`, `${topic}=${payload}`);
       else if (topic === 'wills/mortal') wills.received(payload);
-      else ledger.received(name, topic, Number(payload));
+      else ledger.received(name, ...known(topic, payload));
     },
-    acknowledged: (topic, payload) => ledger.acknowledged(topic, Number(payload)),
-    sentAgain: (topic, payload) => ledger.sentAgain(topic, Number(payload)),
+    acknowledged: (topic, payload) => {
+      if (isOfStream(topic)) streams.acknowledged(topic, payload);
+      ledger.acknowledged(...known(topic, payload));
+    },
+    sentAgain: (topic, payload) => ledger.sentAgain(...known(topic, payload)),
     connected: (_connection, sessionPresent) => {
       if (hasSession && !sessionPresent) wrong(`session: that of ${name} is gone`, name);
       hasSession = true;
@@ -141,6 +165,9 @@ export async function subscribeAll({ subscribers, members, watcher }: Cast): Pro
     ...members.map((each) => each.subscribe('$share/workers/jobs/#', 2)),
     watcher.subscribe('state/#', 2),
     watcher.subscribe('wills/#', 2),
+    // A plain subscription to topics of streams: it has its queue, and misses nothing.
+    watcher.subscribe('feed/#', 2),
+    watcher.subscribe('short/#', 2),
   ];
   for (const code of await Promise.all(all))
     if (code !== 2) throw new Error(`expected a subscription to be granted, got ${code}`);

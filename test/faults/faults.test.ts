@@ -32,6 +32,8 @@ describe('a deployment while everything goes wrong', () => {
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
       expect(history.counts.resumes).toBeGreaterThan(0);
+      // Of a stream that keeps four messages something is missed, and readers are told.
+      expect(history.counts.gapsTold).toBeGreaterThan(0);
       // The one that comes when the faults have stopped, and others that came before and have not been cut since.
       expect(history.counts.probes).toBeGreaterThan(seed === AGED_SEED ? 0 : 1);
     },

@@ -6,6 +6,7 @@ import type { FaultPlan } from './fault-plan.ts';
 import { DEFAULT_SIZE, type History, type HistoryOptions, play } from './play.ts';
 import type { Patience, StageWorld } from './stage.ts';
 import { isAged } from './steps.ts';
+import { STREAMS } from './stream-readers.ts';
 import type { Trace } from './trace.ts';
 import { traceFrame } from './trace-world.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -69,6 +70,7 @@ async function startWorld(
     inlineSubscribersMax,
     connectionSeconds: () =>
       plan.isOver || isAged(seed, size) ? CONNECTION_SECONDS_MAX : CONNECTION_SECONDS,
+    streams: STREAMS,
     workerSeconds: WORKER_SECONDS,
     workerLimits: { attemptsMax: WORKER_ATTEMPTS_MAX },
     random: seededRandom(seed),

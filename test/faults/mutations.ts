@@ -6,6 +6,7 @@ import { OF_MATCHING } from './mutations/of-matching.ts';
 import { OF_MOVES } from './mutations/of-moves.ts';
 import { OF_QUEUES } from './mutations/of-queues.ts';
 import { OF_SESSIONS } from './mutations/of-sessions.ts';
+import { OF_STREAMS } from './mutations/of-streams.ts';
 import { OF_TRANSPORT } from './mutations/of-transport.ts';
 
 export type { Mutation };
@@ -18,6 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_MOVES,
   ...OF_QUEUES,
   ...OF_EXACTLY_ONCE,
+  ...OF_STREAMS,
 ];
 
 export const ratesOf = ({ rates }: Mutation): Rates => ({ ...DEFAULT_RATES, ...rates });

@@ -7,6 +7,8 @@ import { Guests } from './guests.ts';
 import { Ledger, type Problem } from './ledger.ts';
 import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
 import { activeMs, type Size, type Step, stepsOf } from './steps.ts';
+import { PublishedToStreams } from './stream-ledger.ts';
+import { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
 import { Trace } from './trace.ts';
 import { traceStrike } from './trace-world.ts';
@@ -62,9 +64,13 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   const { seed, size = DEFAULT_SIZE, steps = stepsOf(seed, size) } = options;
   const problems: Problem[] = [];
   const gaps = new GapLedger();
+  const streams = new PublishedToStreams();
   const trace = new Trace(
     () => time.nowMs,
-    (message) => gaps.handled(message),
+    (message) => {
+      gaps.handled(message);
+      streams.handled(message);
+    },
   );
   const plan = new FaultPlan({
     seed,
@@ -77,13 +83,15 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     ledger: new Ledger(audienceOf(size)),
     wills: new WillLedger(),
     gaps,
+    streams,
     trace,
     wrong: (what, about) => problems.push({ what, about }),
   };
   const world = await time.during(open(plan, trace));
   const stage = setUp(world, size, books);
-  const { cast, guests } = stage;
+  const { cast, guests, readers } = stage;
   await time.during(subscribeAll(cast));
+  await time.during(readersBegin(readers));
   plan.isActive = true;
   for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
   await time.advance(activeMs(seed, size));
@@ -93,7 +101,8 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   // While they are connected: nothing is promised to a guest whose connection is over.
   problems.push(...(await problemsOf(stage)));
   const counts = countsOf(stage, plan);
-  for (const client of [...cast.all, cast.watcher, cast.listener, ...guests.clients]) client.stop();
+  for (const client of [...cast.all, cast.watcher, cast.listener, ...guests.clients, ...readers.clients])
+    client.stop();
   await time.advance(1_000);
   await world.stop();
   const { struck } = plan;
@@ -114,26 +123,39 @@ function setUp(world: StageWorld, size: Size, books: Books): Stage {
   const published = new PublishedNumbers(size, books.ledger);
   const cast = castOf(world.emulator, size, books);
   const guests = new Guests(world.emulator, books, published);
-  return { world, cast, guests, books, published };
+  const readers = new StreamReaders(world.emulator, books);
+  return { world, cast, guests, readers, books, published };
 }
 
-async function problemsOf({ world, books, guests }: Stage): Promise<Problem[]> {
+/** Readers that stay have begun before the first fault. */
+async function readersBegin(readers: StreamReaders): Promise<void> {
+  while (!readers.hasBegun) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function problemsOf({ world, books, guests, readers }: Stage): Promise<Problem[]> {
   const dead = await world.deadLetters();
   return [
     ...books.ledger.problems,
     ...books.wills.problems,
     ...books.gaps.problems((topic) => books.ledger.acknowledgedOf(topic)),
     ...guests.problems,
+    ...readers.problems,
     ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),
   ];
 }
 
-function countsOf({ books, world, guests, cast }: Stage, { struck }: FaultPlan): Record<string, number> {
+function countsOf(
+  { books, world, guests, readers, cast }: Stage,
+  { struck }: FaultPlan,
+): Record<string, number> {
   const { events } = world.emulator.counters.snapshot();
   return {
     ...books.ledger.counts,
     wills: books.wills.counts.owed,
     probes: guests.owedProbes,
+    readers: readers.all.length,
+    /** SUBACKs that said that something is missing. */
+    gapsTold: readers.gaps,
     /** Which the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
     moves: [...cast.all, ...guests.clients].reduce((sum, { moves }) => sum + moves, 0),

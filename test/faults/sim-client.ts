@@ -17,6 +17,8 @@ export interface SimClientOptions {
   readonly isSingle?: boolean;
   /** It speaks `mqtt-text-v1` alone, as a transport without extensions does. @default false */
   readonly offersNothing?: boolean;
+  /** mqtt.js subscribes again by itself, as it does where a program says nothing. @default false */
+  readonly resubscribes?: boolean;
   /** Clean Start. @default where the session ends with its connection */
   readonly isClean?: boolean;
 }
@@ -137,13 +139,14 @@ export class SimClient {
 
   #connect(): mqtt.MqttClient {
     const { clientId, username, sessionExpirySeconds, receiveMaximum, isSingle = false } = this.#options;
+    const { resubscribes = false } = this.#options;
     const { isClean = sessionExpirySeconds === 0 } = this.#options;
     const options: mqtt.IClientOptions = {
       protocolVersion: 5,
       clientId,
       ...(username !== undefined && { username }),
       clean: isClean,
-      resubscribe: false,
+      resubscribe: resubscribes,
       properties: {
         ...(sessionExpirySeconds > 0 && { sessionExpiryInterval: sessionExpirySeconds }),
         ...(receiveMaximum !== undefined && { receiveMaximum }),

@@ -1,8 +1,9 @@
 import type { InProcessEmulator } from '@apus/emulator';
-import type { Books, Cast } from './cast.ts';
+import { type Books, type Cast, ownTopic } from './cast.ts';
 import type { Guests, Published } from './guests.ts';
 import type { Ledger } from './ledger.ts';
 import { type Size, STATE_FILTERS, type Step } from './steps.ts';
+import type { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
 
 /** The deployment that a history plays on. */
@@ -12,6 +13,8 @@ export interface StageWorld {
   readonly failures: readonly string[];
   /** Messages in the dead-letter queues. */
   deadLetters(): number | Promise<number>;
+  /** Ends the epoch of a topic of a stream. Undefined: not on this stage. */
+  readonly newEpoch?: ((topic: string) => Promise<void>) | undefined;
   /** Bans a name, as an operator whose function dies when the list is written. Undefined: not on this stage. */
   readonly ban?: ((username: string) => Promise<void>) | undefined;
   stop(): void | Promise<void>;
@@ -21,6 +24,7 @@ export interface Stage {
   readonly world: StageWorld;
   readonly cast: Cast;
   readonly guests: Guests;
+  readonly readers: StreamReaders;
   readonly books: Books;
   readonly published: PublishedNumbers;
 }
@@ -59,8 +63,27 @@ export class PublishedNumbers implements Published {
   }
 }
 
-export function perform(step: Step, { world, cast, guests, books, published }: Stage): void {
+export function perform(step: Step, { world, cast, guests, readers, books, published }: Stage): void {
   switch (step.kind) {
+    case 'append': {
+      const { topic, qos } = step;
+      const own = ownTopic(topic, String(step.publisher), String(qos));
+      const number = published.take(own);
+      const payload = `${step.publisher}.${qos}.${number}`;
+      books.ledger.published({ topic: own, qos, number });
+      books.streams.published(topic, payload, Date.now());
+      cast.publishers[step.publisher]?.publish(topic, payload, { qos });
+      break;
+    }
+    case 'end-reader':
+      readers.end(step.reader, step.how);
+      break;
+    case 'newcomer':
+      readers.newcomer(step.topic, step.rewind);
+      break;
+    case 'new-epoch':
+      if (world.newEpoch !== undefined) void world.newEpoch(step.topic);
+      break;
     case 'publish': {
       const isState = step.topic === 'state';
       const qos = isState ? 1 : step.qos;
@@ -112,13 +135,14 @@ export function perform(step: Step, { world, cast, guests, books, published }: S
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
 export async function settle(
   time: HistoryTime,
-  { cast, guests, books }: Stage,
+  { cast, guests, readers, books }: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
 ): Promise<void> {
   const endsAtMs = time.nowMs + quietMsMax;
   const isOpen = () =>
     books.ledger.missing.length > 0 ||
     books.wills.missing.length > 0 ||
+    readers.isWaiting ||
     cast.all.some((client) => client.hasUnsent || !client.mqtt.connected);
   do await time.advance(lookEveryMs);
   while (isOpen() && time.nowMs < endsAtMs);
@@ -126,5 +150,6 @@ export async function settle(
     books.wrong(`stuck: ${client.name} has messages that nobody acknowledges`, client.name);
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
+  readers.askNewcomers();
   await time.advance(aftermathMs);
 }

@@ -15,6 +15,10 @@ export type End =
 
 export type Topic = 'news' | 'state' | 'jobs';
 
+/** Of the streams `feed`, which keeps all, and `short`. */
+export const STREAM_TOPICS = ['feed/a', 'feed/b', 'short/a'] as const;
+export type StreamTopic = (typeof STREAM_TOPICS)[number];
+
 /** A client's act at a moment of the history. */
 export type Step = { readonly atMs: number } & (
   | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 0 | 1 | 2 }
@@ -45,6 +49,19 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
   | { readonly kind: 'cold' }
+  /** To a topic of a stream, which all publishers share. */
+  | {
+      readonly kind: 'append';
+      readonly publisher: number;
+      readonly topic: StreamTopic;
+      readonly qos: 1 | 2;
+    }
+  /** Of one of the readers of streams that stay. */
+  | { readonly kind: 'end-reader'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
+  /** A client that reads a stream's past, all of it or so many messages, and stays. */
+  | { readonly kind: 'newcomer'; readonly topic: StreamTopic; readonly rewind: number | undefined }
+  /** The owner ends the epoch of a topic. */
+  | { readonly kind: 'new-epoch'; readonly topic: StreamTopic }
 );
 
 export interface Size {
@@ -89,6 +106,9 @@ export const STATE_FILTERS = [
 
 const FORBIDDEN_FILTERS = ['#', 'news/#', 'state/+/a/b', '$share/thieves/jobs/#', '+/0/+'] as const;
 const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'goodbye', 'closed-by-gateway'];
+const READER_ENDS = ['cut', 'cut', 'vanish', 'unplug', 'closed-by-gateway'] as const;
+/** That stay for the whole of a history. */
+const STREAM_READERS = 4;
 const TOPICS: readonly Topic[] = ['news', 'news', 'news', 'state', 'jobs'];
 
 const PUBLISH_EVERY_MS = 120;
@@ -97,6 +117,10 @@ const OTHER_EVERY_MS = 1_500;
 const THIEF_EVERY_MS = 2_500;
 const BRIEF_EVERY_MS = 5_000;
 const OUTLAW_EVERY_MS = 5_000;
+const APPEND_EVERY_MS = 150;
+const END_READER_EVERY_MS = 1_000;
+const NEWCOMER_EVERY_MS = 2_000;
+const NEW_EPOCH_EVERY_MS = 6_000;
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
   return ages;
@@ -111,7 +135,9 @@ export function activeMs(seed: number, size: Size): number {
 
 /** What happens in the history of a seed. */
 export function stepsOf(seed: number, size: Size): Step[] {
-  const steps = drawnSteps(seed, size);
+  const steps = [...drawnSteps(seed, size), ...streamSteps(seed, size)].sort(
+    (one, other) => one.atMs - other.atMs,
+  );
   if (!isAged(seed, size)) return steps;
   const halfMs = size.durationMs / 2;
   const leapt = (step: Step): Step =>
@@ -130,13 +156,48 @@ const AGED_MORTALS: readonly Step[] = [undefined, 1_000, 90_000].map((returnsAft
   returnsAfterMs,
 }));
 
+type Every = (meanMs: number, make: (atMs: number) => Step) => void;
+
+/** Again and again, at times that are drawn. */
+function drawing(random: () => number, { durationMs }: Size, steps: Step[]): Every {
+  return (meanMs, make) => {
+    for (let atMs = random() * meanMs; atMs < durationMs; atMs += random() * 2 * meanMs)
+      steps.push(make(Math.round(atMs)));
+  };
+}
+
+/** Drawn by themselves: what else happens in the history of a seed is the same without streams. */
+function streamSteps(seed: number, size: Size): Step[] {
+  const random = seededRandom(seed ^ 0x57_ea_a5);
+  const steps: Step[] = [];
+  const every = drawing(random, size, steps);
+  every(APPEND_EVERY_MS, (atMs) => ({
+    kind: 'append',
+    atMs,
+    publisher: Math.floor(random() * size.publishers),
+    topic: oneOf(random, STREAM_TOPICS),
+    qos: random() < 0.7 ? 1 : 2,
+  }));
+  every(END_READER_EVERY_MS, (atMs) => ({
+    kind: 'end-reader',
+    atMs,
+    reader: Math.floor(random() * STREAM_READERS),
+    how: oneOf(random, READER_ENDS),
+  }));
+  every(NEWCOMER_EVERY_MS, (atMs) => ({
+    kind: 'newcomer',
+    atMs,
+    topic: oneOf(random, STREAM_TOPICS),
+    rewind: random() < 0.5 ? undefined : 1 + Math.floor(random() * 10),
+  }));
+  every(NEW_EPOCH_EVERY_MS, (atMs) => ({ kind: 'new-epoch', atMs, topic: oneOf(random, STREAM_TOPICS) }));
+  return steps;
+}
+
 function drawnSteps(seed: number, size: Size): Step[] {
   const random = seededRandom(seed);
   const steps: Step[] = [];
-  const every = (meanMs: number, make: (atMs: number) => Step): void => {
-    for (let atMs = random() * meanMs; atMs < size.durationMs; atMs += random() * 2 * meanMs)
-      steps.push(make(Math.round(atMs)));
-  };
+  const every = drawing(random, size, steps);
   every(PUBLISH_EVERY_MS, (atMs) => ({
     kind: 'publish',
     atMs,
@@ -170,7 +231,7 @@ function drawnSteps(seed: number, size: Size): Step[] {
     filter: oneOf(random, ['news/#', 'state/+/a/b']),
     bannedAfterMs: Math.round(random() * 2_000),
   }));
-  return steps.sort((one, other) => one.atMs - other.atMs);
+  return steps;
 }
 
 function otherStep(atMs: number, random: () => number): Step {

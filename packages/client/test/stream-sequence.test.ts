@@ -100,6 +100,16 @@ describe('the messages of a topic', () => {
     expect(topic.seen).toEqual(['1']);
   });
 
+  test('of an earlier epoch that come late do not bring it back', () => {
+    const topic = sequenceFrom(7);
+    topic.sequence.begin({ epoch: 'f', after: 14, newest: 14 });
+    expect(take(topic, 12)).toBe('lost');
+    take(topic, 15, { epoch: 'f' });
+    expect(take(topic, 13)).toBe('lost');
+    expect(topic.seen).toEqual(['15']);
+    expect(topic.sequence.position).toBe('f-15');
+  });
+
   test('begin where SUBACK says in a new epoch', () => {
     const topic = sequenceFrom(7);
     topic.sequence.begin({ epoch: 'f', after: 2, newest: 3 });

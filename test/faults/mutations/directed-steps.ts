@@ -1,6 +1,7 @@
-import { type End, STATE_FILTERS, type Step, type Topic } from '../steps.ts';
+import { type End, STATE_FILTERS, type Step, type StreamTopic, type Topic } from '../steps.ts';
 
 const PUBLISHERS = 3;
+const STREAM_READERS = 4;
 
 const repeated = (times: number, make: (index: number) => readonly Step[]): readonly Step[] =>
   Array.from({ length: times }, (_, index) => make(index)).flat();
@@ -141,6 +142,36 @@ export const losses = (everyMs: number, durationMs: number): readonly Step[] =>
 /** Environments that are idle are gone. */
 export const colds = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [{ kind: 'cold', atMs: (index + 1) * everyMs }]);
+
+/** All publishers append to one topic of a stream, one after the other. */
+export const appends = (options: {
+  readonly topic: StreamTopic;
+  readonly everyMs: number;
+  readonly durationMs: number;
+}): readonly Step[] => {
+  const { topic, everyMs, durationMs } = options;
+  return repeated(Math.floor(durationMs / everyMs), (index) => [
+    { kind: 'append', atMs: index * everyMs, publisher: index % PUBLISHERS, topic, qos: 1 },
+  ]);
+};
+
+/** Readers of streams lose their connections, and are back in a moment. */
+export const readerReturns = (everyMs: number, durationMs: number): readonly Step[] =>
+  repeated(Math.floor(durationMs / everyMs), (index) => [
+    { kind: 'end-reader', atMs: (index + 1) * everyMs, reader: index % STREAM_READERS, how: 'cut' },
+  ]);
+
+/** Clients that read all that a stream has of a topic. */
+export const newcomers = (options: {
+  readonly topic: StreamTopic;
+  readonly everyMs: number;
+  readonly durationMs: number;
+}): readonly Step[] => {
+  const { topic, everyMs, durationMs } = options;
+  return repeated(Math.floor(durationMs / everyMs), (index) => [
+    { kind: 'newcomer', atMs: (index + 1) * everyMs, topic, rewind: undefined },
+  ]);
+};
 
 export const inOrder = (...parts: readonly (readonly Step[])[]): readonly Step[] =>
   parts.flat().sort((one, other) => one.atMs - other.atMs);

@@ -81,9 +81,13 @@ export class Sequence {
     this.#held.clear();
   }
 
-  /** A reader that has been live all along misses nothing, where everything before the message has left. */
+  /**
+   * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
+   * an epoch ends, or begin again: what has another number was on its way since before, and belongs to an earlier epoch.
+   */
   #changeTo({ epoch, number, settled }: Position, isPast: boolean): boolean {
-    if (!isPast && (this.#held.size > 0 || settled < number - 1)) return false;
+    const isLater = number === 1 || number > Math.max(this.#last, this.#newest);
+    if (!isPast && (!isLater || this.#held.size > 0 || settled < number - 1)) return false;
     this.#epoch = epoch;
     this.#last = number - 1;
     this.#past = this.#last;

@@ -1,0 +1,81 @@
+import { vi } from 'vitest';
+import { DynamoStreams } from '../../../packages/store-dynamodb/src/streams/streams.ts';
+import type { Alterations } from '../../cloud/options.ts';
+import { isWriteOf, type WriteInput } from '../altered-dynamo.ts';
+import type { StreamTopic } from '../steps.ts';
+import { appends, inOrder, newcomers, readerReturns } from './directed-steps.ts';
+import { KILLS, LATE, type Mutation, slowly } from './mutation.ts';
+
+/** A tile is written so long after its append was answered. */
+const LATE_MS = 50;
+
+/** Of the name of a log, which is a time: the sort key of a tile begins with it, that of the root does not. */
+const FIRST_DIGIT = '0';
+
+const on = (topic: StreamTopic, everyMs = 60) =>
+  inOrder(
+    appends({ topic, everyMs, durationMs: 5_000 }),
+    readerReturns(400, 5_000),
+    newcomers({ topic, everyMs: 500, durationMs: 5_000 }),
+  );
+
+/** What becomes of a message of a stream between its publisher and its readers. */
+export const OF_STREAMS: readonly Mutation[] = [
+  {
+    name: 'an append is acknowledged before it is stored',
+    alterations: { dynamo: answeredBefore((input) => isWriteOf(input, 'L', FIRST_DIGIT)) },
+    steps: on('feed/a'),
+    rates: KILLS,
+    finds: ['lost', 'place', 'order'],
+  },
+  {
+    name: 'stream-recovered is said true over messages that are handed out no more',
+    install: () => {
+      const { firstKept, read } = DynamoStreams.prototype;
+      const floors = new Map<string, number>();
+      vi.spyOn(DynamoStreams.prototype, 'firstKept').mockImplementation(async function (
+        this: DynamoStreams,
+        ...call
+      ) {
+        const [, , tail, from] = call;
+        floors.set(tail.topic, await firstKept.apply(this, call));
+        return from;
+      });
+      vi.spyOn(DynamoStreams.prototype, 'read').mockImplementation(async function (
+        this: DynamoStreams,
+        ...call
+      ) {
+        const page = await read.apply(this, call);
+        const floor = floors.get(call[1]) ?? 0;
+        return page === 'lost' ? page : page.filter(({ number }) => number >= floor);
+      });
+    },
+    steps: on('short/a'),
+    finds: ['lost'],
+  },
+  {
+    name: 'the readers of a message are looked up before it has its place',
+    alterations: {
+      cloud: ({ streams }) => {
+        if (streams !== undefined) Object.assign(streams, { isShared: false });
+      },
+    },
+    steps: on('feed/a'),
+    store: slowly(30),
+    rates: LATE,
+    finds: ['lost'],
+  },
+];
+
+/** DynamoDB is said to have written what it has not yet. */
+function answeredBefore(isMeant: (input: WriteInput) => boolean): NonNullable<Alterations['dynamo']> {
+  return (client) => {
+    const send = async (command: { readonly input: object }, ...others: unknown[]) => {
+      const write = () => (client.send as (...all: unknown[]) => Promise<unknown>)(command, ...others);
+      if (!('Item' in command.input) || !isMeant(command.input as WriteInput)) return await write();
+      setTimeout(() => void write().catch(() => {}), LATE_MS);
+      return { $metadata: {} };
+    };
+    return { send: send as typeof client.send };
+  };
+}

@@ -1,0 +1,244 @@
+import type { Problem } from './ledger.ts';
+
+/** A place in the log of a topic, as positions say it. */
+export interface Place {
+  readonly epoch: string;
+  readonly number: number;
+}
+
+/** A message of a stream as a reader got it. */
+export interface StreamArrival {
+  readonly topic: string;
+  readonly payload: string;
+  readonly place: Place;
+  /** `stream-kind`. Undefined: it came live. */
+  readonly kind: string | undefined;
+}
+
+/** What SUBACK says of one topic. */
+export interface TopicBegun extends Place {
+  /** `stream-after`: the number that the past begins behind. `number` where there is none. */
+  readonly after: number;
+}
+
+/** A SUBACK that grants a reading. */
+export interface Begun {
+  readonly isRecovered: boolean;
+  readonly topics: ReadonlyMap<string, TopicBegun>;
+}
+
+/** What was published to topics of streams, and where readers have seen it. Readers' ledgers share it. */
+export class PublishedToStreams {
+  /** By topic and payload: when it was published. */
+  readonly #publishedAtMs = new Map<string, number>();
+  readonly #acknowledged = new Map<string, string[]>();
+  /** How many handlers have begun with a message: its client, or the transport, sends again what was not answered. */
+  readonly #handlers = new Map<string, number>();
+  readonly #places = new Map<string, Map<string, Place>>();
+  readonly #payloadAt = new Map<string, string>();
+  readonly #problems: Problem[] = [];
+
+  published(topic: string, payload: string, atMs: number): void {
+    this.#publishedAtMs.set(nameOf(topic, payload), atMs);
+  }
+
+  /** A handler begins with the message of this name: each may give it a place. */
+  handled(name: string): void {
+    this.#handlers.set(name, (this.#handlers.get(name) ?? 0) + 1);
+  }
+
+  acknowledged(topic: string, payload: string): void {
+    const payloads = this.#acknowledged.get(topic) ?? [];
+    this.#acknowledged.set(topic, payloads);
+    if (!payloads.includes(payload)) payloads.push(payload);
+  }
+
+  acknowledgedOf(topic: string): readonly string[] {
+    return this.#acknowledged.get(topic) ?? [];
+  }
+
+  publishedAtMs(topic: string, payload: string): number {
+    return this.#publishedAtMs.get(nameOf(topic, payload)) ?? 0;
+  }
+
+  placesOf(topic: string, payload: string): readonly Place[] {
+    return [...(this.#places.get(nameOf(topic, payload))?.values() ?? [])];
+  }
+
+  /** Any reader got it: all have to get the same message in the same place. */
+  seen({ topic, payload, place }: StreamArrival): void {
+    const name = nameOf(topic, payload);
+    const where = `${topic} ${textOf(place)}`;
+    const other = this.#payloadAt.get(where) ?? payload;
+    if (other !== payload) this.#wrong(`place: ${other} and ${payload} are both ${where}`, name);
+    this.#payloadAt.set(where, payload);
+    const places = this.#places.get(name) ?? new Map<string, Place>();
+    this.#places.set(name, places.set(textOf(place), place));
+    // A topic whose epoch was ended hands out its messages in the next one, under their numbers.
+    const numbers = new Set([...places.values()].map(({ number }) => number));
+    const handlers = this.#handlers.get(name) ?? 0;
+    if (numbers.size > handlers)
+      this.#wrong(
+        `doubled: ${name} had ${handlers} handlers and is at ${[...places.keys()].join(' and ')}`,
+        name,
+      );
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  #wrong(what: string, about: string): void {
+    this.#problems.push({ what, about });
+  }
+}
+
+export interface ReaderOptions {
+  readonly name: string;
+  /** It is promised every message once, and in the order of numbers. */
+  readonly isExact: boolean;
+}
+
+/** What one reader of streams may rely on, from its SUBACKs and messages alone. */
+export class ReaderLedger {
+  readonly #options: ReaderOptions;
+  readonly #published: PublishedToStreams;
+  /** What an exact reader is at, and the newest message that its last SUBACK named. */
+  readonly #topics = new Map<string, { epoch: string; last: number; newest: number }>();
+  readonly #begun: (Begun & { readonly atMs: number; readonly isFirst: boolean })[] = [];
+  readonly #seen = new Set<string>();
+  readonly #problems: Problem[] = [];
+
+  constructor(published: PublishedToStreams, options: ReaderOptions) {
+    this.#published = published;
+    this.#options = options;
+  }
+
+  get hasBegun(): boolean {
+    return this.#begun.length > 0;
+  }
+
+  /** SUBACK has come, before any message that it brings. */
+  begun(begun: Begun, atMs: number): void {
+    const isFirst = !this.hasBegun;
+    this.#begun.push({ ...begun, atMs, isFirst });
+    if (!this.#options.isExact) return;
+    if (!isFirst && begun.isRecovered) this.#goesOn(begun);
+    if (!isFirst && !begun.isRecovered) this.#checkGap(begun);
+    for (const [topic, { epoch, number, after }] of begun.topics) {
+      const known = this.#topics.get(topic);
+      // Live messages may have come since the SUBSCRIBE that is answered.
+      const isSame = known !== undefined && known.epoch === epoch && known.last <= number;
+      const last = isSame ? Math.max(known.last, after) : after;
+      this.#topics.set(topic, { epoch, last, newest: number });
+    }
+  }
+
+  received(arrival: StreamArrival): void {
+    const { topic, payload, place, kind } = arrival;
+    this.#published.seen(arrival);
+    this.#seen.add(nameOf(topic, payload));
+    if (!this.#options.isExact) return;
+    const known = this.#topics.get(topic) ?? { epoch: place.epoch, last: 0, newest: 0 };
+    if (kind === 'snapshot') {
+      // The last values stand for all that was there: behind them it goes on with live messages.
+      this.#topics.set(topic, { ...known, last: known.newest });
+      return;
+    }
+    // It may jump over one whose handler died before its publisher was answered: that is no message that was acknowledged.
+    const isLater = place.number > known.last;
+    // The topic was silent for long: a reader that was there all along goes on.
+    const isAnew = place.epoch !== known.epoch && place.number === 1;
+    if (!isLater && !isAnew)
+      this.#wrong(
+        `order: ${topic} at ${this.#name}: ${textOf(place)} came behind ${known.epoch}-${known.last}`,
+        topic,
+        payload,
+      );
+    this.#topics.set(topic, { ...known, epoch: place.epoch, last: place.number });
+  }
+
+  /** Acknowledged, and neither seen nor in what a SUBACK has said to be missing. */
+  missing(topics: readonly string[]): Problem[] {
+    return topics.flatMap((topic) =>
+      this.#published
+        .acknowledgedOf(topic)
+        .filter((payload) => !this.#seen.has(nameOf(topic, payload)) && this.#isOwed(topic, payload))
+        .map((payload) => ({
+          what: `lost: ${topic} ${payload} never came to ${this.#name}, and nothing was said`,
+          about: nameOf(topic, payload),
+        })),
+    );
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  get #name(): string {
+    return this.#options.name;
+  }
+
+  #isOwed(topic: string, payload: string): boolean {
+    const places = this.#published.placesOf(topic, payload);
+    const atMs = this.#published.publishedAtMs(topic, payload);
+    return !this.#begun.some((begun) => isExcusedBy(begun, topic, places, atMs));
+  }
+
+  /** "True": it may not begin behind what the reader has seen last, nor in another epoch. */
+  #goesOn({ topics }: Begun): void {
+    for (const [topic, { epoch, after }] of topics) {
+      const known = this.#topics.get(topic);
+      if (known === undefined) continue;
+      if (known.epoch !== epoch)
+        this.#wrong(
+          `recovered: ${topic} at ${this.#name} from epoch ${known.epoch} to ${epoch}, and true`,
+          topic,
+        );
+      else if (after > known.last)
+        this.#wrong(
+          `recovered: ${topic} at ${this.#name} begins behind ${after}, not ${known.last}, and true`,
+          topic,
+        );
+    }
+  }
+
+  /** "False" is said where something is missing: where the reader has seen all, it would reload for nothing. */
+  #checkGap({ topics }: Begun): void {
+    const isWhole = [...this.#topics].every(([topic, { epoch, last }]) => {
+      const now = topics.get(topic);
+      return now !== undefined && now.epoch === epoch && now.number <= last;
+    });
+    if (isWhole && this.#topics.size > 0)
+      this.#wrong(`gap: ${this.#name} has everything, and SUBACK says false`, this.#name);
+  }
+
+  #wrong(what: string, topic: string, payload?: string): void {
+    this.#problems.push({ what, about: payload === undefined ? topic : nameOf(topic, payload) });
+  }
+}
+
+/** What was there before the reader began, or before a gap that it was told of. */
+function isExcusedBy(
+  begun: Begun & { readonly atMs: number; readonly isFirst: boolean },
+  topic: string,
+  places: readonly Place[],
+  publishedAtMs: number,
+): boolean {
+  if (begun.isRecovered && !begun.isFirst) return false;
+  const now = begun.topics.get(topic);
+  const isBefore = publishedAtMs < begun.atMs;
+  if (now === undefined) return isBefore && !begun.isRecovered;
+  const place = places.find(({ epoch }) => epoch === now.epoch);
+  // It is of another epoch; or no reader has seen it, and the past began behind messages.
+  if (place === undefined) return isBefore && (places.length > 0 || !begun.isRecovered || now.after > 0);
+  return place.number <= (begun.isRecovered ? now.after : now.number);
+}
+
+export function nameOf(topic: string, payload: string): string {
+  return `${topic}=${payload}`;
+}
+
+function textOf({ epoch, number }: Place): string {
+  return `${epoch}-${number}`;
+}

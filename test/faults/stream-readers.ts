@@ -1,0 +1,262 @@
+import { resume } from '@apus/client/resume';
+import type { InProcessEmulator } from '@apus/emulator';
+import type { IPublishPacket, Packet } from 'mqtt';
+import type { Books } from './cast.ts';
+import type { Problem } from './ledger.ts';
+import { SimClient } from './sim-client.ts';
+import { type End, STREAM_TOPICS, type StreamTopic } from './steps.ts';
+import { type Begun, type Place, ReaderLedger, type TopicBegun } from './stream-ledger.ts';
+
+type UserProperties = Record<string, string | string[]>;
+
+/** How the topics of a history's streams are kept. */
+export const STREAMS = [
+  { name: 'feed', topicFilter: 'feed/#', messagesMax: 10_000 },
+  // So little that a reader which is away for a moment misses something, and forgotten in two hours.
+  { name: 'short', topicFilter: 'short/#', messagesMax: 4, keepSeconds: 600 },
+] as const;
+
+const FEED_TOPICS = STREAM_TOPICS.filter((topic) => topic.startsWith('feed/'));
+
+export interface ReaderTerms {
+  readonly name: string;
+  /** As it is subscribed to. */
+  readonly filter: string;
+  readonly topics: readonly StreamTopic[];
+  /** It lets `resume` put messages in order. Otherwise it keeps the position by itself, as docs/streams.md has it. */
+  readonly isExact: boolean;
+  readonly sessionExpirySeconds?: number;
+  /** @default `stream-offset: earliest` */
+  readonly start?: UserProperties;
+  /** It does not return. */
+  readonly isSingle?: boolean;
+}
+
+/** Those that stay for the whole of a history. */
+export const READERS: readonly ReaderTerms[] = [
+  { name: 'reader-0', filter: 'feed/a', topics: ['feed/a'], isExact: true },
+  {
+    name: 'reader-1',
+    filter: '$stream/feed',
+    topics: FEED_TOPICS,
+    isExact: true,
+    sessionExpirySeconds: 86_400,
+  },
+  { name: 'reader-2', filter: 'feed/a', topics: ['feed/a'], isExact: false },
+  { name: 'reader-3', filter: 'short/a', topics: ['short/a'], isExact: true },
+];
+
+function said(packet: Packet): UserProperties | undefined {
+  return (packet as { properties?: { userProperties?: UserProperties } }).properties?.userProperties;
+}
+
+const POSITION = /^([0-9a-z]+)-(\d+)(?:-\d+)?(?: (.*))?$/s;
+
+function placesIn(value: string | string[] | undefined, topic: string): [string, Place][] {
+  return [value ?? []].flat().flatMap((text): [string, Place][] => {
+    const [, epoch, digits, named = topic] = POSITION.exec(text) ?? [];
+    return epoch === undefined ? [] : [[named, { epoch, number: Number(digits) }]];
+  });
+}
+
+/** A program that reads a stream, and the ledger of what it was told. */
+export class StreamReader {
+  readonly client: SimClient;
+  readonly #terms: ReaderTerms;
+  readonly #books: Books;
+  readonly #ledger: ReaderLedger;
+  #gapsSaid = 0;
+  #gapsTold = 0;
+  #position: string | undefined;
+  #isReading = false;
+  #hasEnded = false;
+  readonly #startProblems: Problem[] = [];
+
+  constructor(emulator: InProcessEmulator, books: Books, terms: ReaderTerms) {
+    this.#terms = terms;
+    this.#books = books;
+    const { name: clientId, isExact, isSingle = false, sessionExpirySeconds = 0 } = terms;
+    this.#ledger = new ReaderLedger(books.streams, { name: clientId, isExact });
+    this.client = new SimClient(
+      emulator,
+      { clientId, sessionExpirySeconds, isSingle, resubscribes: isExact },
+      {
+        connected: (connection) => {
+          if (!isExact || connection === 1) this.#subscribe();
+        },
+        ended: () => {
+          this.#hasEnded = true;
+        },
+      },
+      books.trace,
+    );
+    const { mqtt } = this.client;
+    // Before `resume` hears of it: what it tells of a gap comes behind the SUBACK.
+    mqtt.on('packetreceive', (packet) => this.#heard(packet));
+    if (isExact) resume(mqtt, { onGap: (gap) => this.#told(gap.refusedWith) });
+    mqtt.on('message', (topic, payload, packet) => this.#received(topic, payload.toString(), packet));
+  }
+
+  /** A message that is owed has not come yet. */
+  get isWaiting(): boolean {
+    return !this.client.mqtt.connected || this.#missing.length > 0;
+  }
+
+  get problems(): readonly Problem[] {
+    const { name } = this.#terms;
+    const isUntold = this.#terms.isExact && this.#gapsTold !== this.#gapsSaid;
+    const what = `gap: SUBACK said false ${this.#gapsSaid} times to ${name}, and resume() ${this.#gapsTold} times`;
+    return [
+      ...this.#ledger.problems,
+      ...this.#missing,
+      ...(isUntold ? [{ what, about: name }] : []),
+      ...this.#startProblems,
+    ];
+  }
+
+  get hasBegun(): boolean {
+    return this.#ledger.hasBegun;
+  }
+
+  get gaps(): number {
+    return this.#gapsSaid;
+  }
+
+  get #missing(): Problem[] {
+    const { topics, isSingle = false } = this.#terms;
+    // Nothing is owed to one whose connection is over, or which has not been granted anything.
+    if (isSingle && (this.#hasEnded || !this.#ledger.hasBegun)) return [];
+    return this.#ledger.missing(topics);
+  }
+
+  #subscribe(): void {
+    this.#isReading = false;
+    const { filter, isExact, start = { 'stream-offset': 'earliest' } } = this.#terms;
+    const userProperties =
+      this.#position === undefined || isExact ? start : { 'stream-position': this.#position };
+    this.client.mqtt.subscribe(filter, { qos: 0, properties: { userProperties } }, (error) => {
+      this.#isReading = error === null;
+    });
+  }
+
+  #heard(packet: Packet): void {
+    if (packet.cmd !== 'suback' || ((packet.granted[0] as number) ?? 0x80) >= 0x80) return;
+    const properties = said(packet);
+    const recovered = properties?.['stream-recovered'];
+    if (recovered === undefined) return;
+    const [only = ''] = this.#terms.topics;
+    const after = new Map(placesIn(properties?.['stream-after'], only));
+    const topics = new Map<string, TopicBegun>();
+    for (const [topic, place] of placesIn(properties?.['stream-position'], only))
+      topics.set(topic, { ...place, after: after.get(topic)?.number ?? place.number });
+    this.#books.trace.add(
+      `${this.#terms.name}: SUBACK, recovered ${recovered}, ${JSON.stringify([...topics])}`,
+      [this.#terms.name],
+    );
+    const begun: Begun = { isRecovered: recovered === 'true', topics };
+    if (!begun.isRecovered) this.#gapsSaid += 1;
+    if (!this.#ledger.hasBegun) this.#checkStart(begun);
+    this.#ledger.begun(begun, Date.now());
+  }
+
+  /** Streams that keep all give what a newcomer asks for: so many of the last messages, or all. */
+  #checkStart({ isRecovered, topics }: Begun): void {
+    const { start = {}, name, topics: wanted } = this.#terms;
+    const { rewind } = start;
+    for (const topic of wanted.filter((each) => each.startsWith('feed/'))) {
+      const { number = 0, after = 0 } = topics.get(topic) ?? {};
+      const expected = rewind === undefined ? 0 : Math.max(0, number - Number(rewind));
+      if (isRecovered && after === expected) continue;
+      const what = `start: ${name} begins behind ${after} of ${number} in ${topic}, recovered ${isRecovered}`;
+      this.#startProblems.push({ what, about: name });
+    }
+  }
+
+  #told(refusedWith: number | undefined): void {
+    this.#books.trace.add(`${this.#terms.name}: gap ${refusedWith ?? ''}`, [this.#terms.name]);
+    if (refusedWith === undefined) this.#gapsTold += 1;
+    // As a program that is told that nothing more comes.
+    else setTimeout(() => this.#subscribe(), 1_000);
+  }
+
+  #received(topic: string, payload: string, packet: IPublishPacket): void {
+    const properties = said(packet);
+    const position = String(properties?.['stream-position'] ?? '');
+    if (this.#isReading) this.#position = position;
+    const [[, place] = []] = placesIn(position, topic);
+    if (place === undefined) {
+      this.#books.wrong(
+        `place: ${topic} ${payload} came to ${this.#terms.name} without one`,
+        `${topic}=${payload}`,
+      );
+      return;
+    }
+    const kind = properties?.['stream-kind'] as string | undefined;
+    this.#books.trace.add(`${this.#terms.name}: takes ${topic}=${payload} ${position} ${kind ?? ''}`, [
+      `${topic}=${payload}`,
+      this.#terms.name,
+    ]);
+    this.#ledger.received({ topic, payload, place, kind });
+  }
+}
+
+/** All that read streams in a history, and what may be done to them. */
+export class StreamReaders {
+  readonly all: StreamReader[];
+  readonly #emulator: InProcessEmulator;
+  readonly #books: Books;
+  #count = 0;
+
+  constructor(emulator: InProcessEmulator, books: Books) {
+    this.#emulator = emulator;
+    this.#books = books;
+    this.all = READERS.map((terms) => new StreamReader(emulator, books, terms));
+  }
+
+  get clients(): SimClient[] {
+    return this.all.map(({ client }) => client);
+  }
+
+  /** Those that stay have to have everything. */
+  get isWaiting(): boolean {
+    return this.all.slice(0, READERS.length).some((reader) => reader.isWaiting);
+  }
+
+  get hasBegun(): boolean {
+    return this.all.slice(0, READERS.length).every((reader) => reader.hasBegun);
+  }
+
+  get gaps(): number {
+    return this.all.reduce((sum, { gaps }) => sum + gaps, 0);
+  }
+
+  get problems(): Problem[] {
+    return [...this.#books.streams.problems, ...this.all.flatMap(({ problems }) => problems)];
+  }
+
+  /** Each sends a frame: one whose connection the server has given up without its notice hears of that. */
+  askNewcomers(): void {
+    for (const { client } of this.all.slice(READERS.length))
+      if (client.mqtt.connected) client.subscribe('open/asks', 1).catch(() => {});
+  }
+
+  /** It returns at once. */
+  end(index: number, how: Exclude<End, 'goodbye'>): void {
+    const client = this.all[index]?.client;
+    if (client?.mqtt.connected === true) client.end(how);
+  }
+
+  /** Reads what was there before it, and stays. */
+  newcomer(topic: StreamTopic, rewind: number | undefined): void {
+    this.#count += 1;
+    const terms: ReaderTerms = {
+      name: `newcomer-${this.#count}`,
+      filter: topic,
+      topics: [topic],
+      isExact: false,
+      isSingle: true,
+      ...(rewind !== undefined && { start: { rewind: String(rewind) } }),
+    };
+    this.all.push(new StreamReader(this.#emulator, this.#books, terms));
+  }
+}
