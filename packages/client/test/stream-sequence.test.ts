@@ -83,6 +83,17 @@ describe('the messages of a topic', () => {
     expect(topic.seen).toEqual(['1', '3', '2']);
   });
 
+  test('of the past of a SUBACK that was lost come once, and bring no other epoch', () => {
+    const topic = sequenceFrom(3);
+    take(topic, 4, { settled: 0 });
+    take(topic, 4, { settled: 0, isPast: true });
+    expect(topic.seen).toEqual(['4']);
+    take(topic, 6, { settled: 4, isPast: true });
+    expect(topic.seen).toEqual(['4']);
+    expect(take(topic, 9, { epoch: 'f', settled: 7, isPast: true })).toBe('lost');
+    expect(topic.sequence.position).toBe('e-4');
+  });
+
   test('that were held come with the past after they have been asked for', () => {
     const topic = sequenceFrom(1);
     take(topic, 3, { settled: 0 });

@@ -11,6 +11,7 @@ const HEALED_AFTER_MS = 6_000;
 export function smokeSteps(seed: number, size: Size): Step[] {
   const drawn = stepsOf(seed, size).flatMap((step, index): Step[] => {
     if (step.kind === 'mortal') return [];
+    if (step.kind === 'end-reader' && step.how === 'unplug') return [{ ...step, how: 'vanish' }];
     if (step.kind === 'end' && step.how === 'unplug') return [{ ...step, how: 'vanish' }];
     // Half as many: each costs some thirty requests to another process.
     return step.kind === 'publish' && index % 2 === 0 ? [] : [step];

@@ -6,6 +6,7 @@ import { requestsOf } from '../../cloud/start-cloud-in-process.ts';
 import { AUTHENTICATOR } from '../cast.ts';
 import type { FaultPlan } from '../fault-plan.ts';
 import type { StageWorld } from '../stage.ts';
+import { STREAMS } from '../stream-readers.ts';
 import type { Trace } from '../trace.ts';
 import { traceFrame } from '../trace-world.ts';
 import { QueuePoller, type SqsBatchResponse, type SqsEvent } from './queue-poller.ts';
@@ -40,6 +41,7 @@ export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promis
       inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
       authenticator: AUTHENTICATOR,
       authorizer: rulesAuthorizer,
+      streams: STREAMS,
       onFrame: (environmentId, bytes) => traceFrame(trace, environmentId, bytes),
     });
   const worker = (functionName: string, trigger: 'fanOut' | 'timers'): InvokedFunction => ({

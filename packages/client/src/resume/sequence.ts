@@ -63,8 +63,9 @@ export class Sequence {
   /** 'lost': the message is of another epoch, and nothing tells what is between. Ask again. */
   take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
     const { epoch, number, settled } = position;
-    if (epoch !== this.#epoch && !this.#changeTo(position, isPast)) return 'lost';
-    if (isPast) {
+    if (epoch !== this.#epoch && !this.#changeTo(position)) return 'lost';
+    // Behind that it is of the past of another SUBACK, which was lost on its way: live messages may stand for it.
+    if (isPast && number <= this.#newest) {
       if (number > this.#past) this.#handOverPast(number, handOver);
       return undefined;
     }
@@ -85,9 +86,9 @@ export class Sequence {
    * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
    * an epoch ends, or begin again: what has another number was on its way since before, and belongs to an earlier epoch.
    */
-  #changeTo({ epoch, number, settled }: Position, isPast: boolean): boolean {
+  #changeTo({ epoch, number, settled }: Position): boolean {
     const isLater = number === 1 || number > Math.max(this.#last, this.#newest);
-    if (!isPast && (!isLater || this.#held.size > 0 || settled < number - 1)) return false;
+    if (!isLater || this.#held.size > 0 || settled < number - 1) return false;
     this.#epoch = epoch;
     this.#last = number - 1;
     this.#past = this.#last;
