@@ -82,7 +82,8 @@ export function perform(step: Step, { world, cast, guests, readers, books, publi
       readers.newcomer(step.topic, step.rewind);
       break;
     case 'new-epoch':
-      if (world.newEpoch !== undefined) void world.newEpoch(step.topic);
+      if (world.newEpoch !== undefined)
+        void world.newEpoch(step.topic).then(books.streams.endsEpoch(step.topic));
       break;
     case 'publish': {
       const isState = step.topic === 'state';

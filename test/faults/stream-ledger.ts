@@ -37,6 +37,8 @@ export class PublishedToStreams {
   readonly #places = new Map<string, Map<string, Place>>();
   readonly #payloadAt = new Map<string, string>();
   readonly #problems: Problem[] = [];
+  /** By topic: calls that end its epoch, and those of them that have come to their end. */
+  readonly #epochEnds = new Map<string, { begun: number; over: number }>();
 
   published(topic: string, payload: string, atMs: number): void {
     this.#publishedAtMs.set(nameOf(topic, payload), atMs);
@@ -45,6 +47,22 @@ export class PublishedToStreams {
   /** A handler begins with the message of this name: each may give it a place. */
   handled(name: string): void {
     this.#handlers.set(name, (this.#handlers.get(name) ?? 0) + 1);
+  }
+
+  /** Its owner ends the epoch of the topic: call what is answered when that is done. */
+  endsEpoch(topic: string): () => void {
+    const ends = this.#epochEnds.get(topic) ?? { begun: 0, over: 0 };
+    this.#epochEnds.set(topic, ends);
+    ends.begun += 1;
+    return () => {
+      ends.over += 1;
+    };
+  }
+
+  /** To be asked later whether an epoch of the topic has ended meanwhile. */
+  epochsFrom(topic: string): () => boolean {
+    const { over } = this.#epochEnds.get(topic) ?? { over: 0 };
+    return () => (this.#epochEnds.get(topic)?.begun ?? 0) > over;
   }
 
   acknowledged(topic: string, payload: string): void {

@@ -36,8 +36,6 @@ const [SNAPSHOT] = readStreams(
 ).all as [StreamDeclaration];
 
 export interface StreamContractOptions {
-  /** The last value of a key is kept for as long as there is none newer. Otherwise as long as it is handed out. */
-  readonly keepsValues?: boolean;
   /** Messages far beyond the number that the stream hands out are dropped, and not only when they are old. */
   readonly dropsBeyondCount?: boolean;
 }
@@ -46,7 +44,7 @@ export interface StreamContractOptions {
 export function streamStoreContract(
   name: string,
   makeStore: () => Awaitable<StreamStore>,
-  { dropsBeyondCount = true, keepsValues = true }: StreamContractOptions = {},
+  { dropsBeyondCount = true }: StreamContractOptions = {},
 ): void {
   describe(`${name}: StreamStore`, () => {
     let tenant: string;
@@ -223,7 +221,7 @@ export function streamStoreContract(
       expect(await store.lastValues(tenant, STREAM, end, NOW_MS + 61_000)).toEqual([]);
     });
 
-    describe.skipIf(!keepsValues)('the snapshot of a topic', () => {
+    describe('the snapshot of a topic', () => {
       const DAY_LATER_MS = NOW_MS + 24 * 3600 * 1000;
 
       const appendKey = async (
@@ -255,10 +253,8 @@ export function streamStoreContract(
           await appendKey('x', number, { topic: 'v/b' }, DAY_LATER_MS);
         expect(await values(DAY_LATER_MS)).toEqual(['b 2', 'a 3', 'c 10']);
         const tails = await store.topics(tenant, SNAPSHOT, 'v/+', 10, DAY_LATER_MS);
-        expect(tails).toMatchObject([
-          { topic: 'v/a', last: 10 },
-          { topic: 'v/b', last: 10 },
-        ]);
+        const lasts = tails === 'too-many' ? [] : tails.map(({ topic, last }) => `${topic} ${last}`);
+        expect(lasts.sort()).toEqual(['v/a 10', 'v/b 10']);
         await appendKey('b', 21, {}, DAY_LATER_MS);
         expect(await values(DAY_LATER_MS)).toEqual(['a 3', 'c 10', 'b 11']);
       });

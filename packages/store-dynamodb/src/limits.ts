@@ -109,9 +109,14 @@ export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
 /** Notes of a tile about earlier ones, from which later tiles learn up to where messages had settled. */
 export const STREAM_CHECKPOINTS_MAX = 4;
 
-/** A snapshot is made of so many of a topic's newest messages, and bytes, which are all read for it: 256 units. */
-export const STREAM_SNAPSHOT_MESSAGES_MAX = 1_000;
-export const STREAM_SNAPSHOT_BYTES_MAX = 1024 * 1024;
+/** The last value of a key is kept so long, unless a later message takes its place. */
+export const STREAM_VALUE_KEPT_MS = 366 * 24 * 60 * 60 * 1_000;
+
+/** Keys that a snapshot reads at most, those that were taken out with them. A SUBACK brings no more than 1,000 values. */
+export const STREAM_VALUES_READ_MAX = 20_000;
+
+/** Messages whose handlers may not have written their values yet, ten seconds of a topic at its limit and more. */
+export const STREAM_UNSETTLED_MAX = 4_000;
 
 /** Ends of logs that are read at the same time for one filter. */
 export const STREAM_LANES = 16;

@@ -27,7 +27,7 @@ import {
   SUBSCRIBE_WIDE,
   WILL,
 } from './session-operations.ts';
-import { PUBLISH_TO_STREAM, recover } from './stream-operations.ts';
+import { PUBLISH_TO_SNAPSHOT, PUBLISH_TO_STREAM, recover, snapshot } from './stream-operations.ts';
 
 const QOS = [0, 1, 2] as const;
 
@@ -60,6 +60,8 @@ export const OPERATIONS: readonly BenchOperation[] = [
   PUBLISH_SHARED,
   ANSWERS_QOS_2,
   PUBLISH_TO_STREAM,
+  PUBLISH_TO_SNAPSHOT,
   recover(10),
   recover(300),
+  snapshot(1_000),
 ];

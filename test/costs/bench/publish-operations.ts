@@ -1,4 +1,4 @@
-import { publish, type Received, subscribe } from '../../support/text-client.ts';
+import { type Fields, publish, type Received, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,
   connected,
@@ -47,8 +47,16 @@ async function once(world: World, run: () => Promise<void>): Promise<void> {
 }
 
 /** A publisher's side of one message. */
-export async function publishOne(publisher: BenchClient, topic: string, qos: Qos): Promise<void> {
-  await publisher.exchange(publish(topic, PAYLOAD, { qos, messageId: 1 }));
+export async function publishOne(
+  publisher: BenchClient,
+  topic: string,
+  qos: Qos,
+  properties?: Fields,
+): Promise<void> {
+  await publisher.exchange({
+    ...publish(topic, PAYLOAD, { qos, messageId: 1 }),
+    ...(properties && { properties }),
+  });
   if (qos === 2) await publisher.exchange({ cmd: 'pubrel', messageId: 1 });
 }
 

@@ -3,30 +3,65 @@ import { type BenchOperation, connected } from './operation.ts';
 import { publishOne } from './publish-operations.ts';
 import type { BenchClient } from './world.ts';
 
-/** Topics of the stream of a measurement: of the shape and the length of the others. */
-export const STREAMS = [{ name: 'tides', topicFilter: 'tides/#' }];
+/** Topics of the streams of a measurement: of the shape and the length of the others. */
+export const STREAMS = [
+  { name: 'tides', topicFilter: 'tides/#' },
+  { name: 'rates', topicFilter: 'rates/#', snapshot: true, key: 'pair', messagesMax: 1 },
+];
+
+const SETTLED_MS = 11_000;
 
 const streamTopic = (topic: string): string => topic.replace('bench/', 'tides/');
+const snapshotTopic = (topic: string): string => topic.replace('bench/', 'rates/');
 
 /** A message that is appended, and sent to one reader. */
-export const PUBLISH_TO_STREAM: BenchOperation = {
-  name: 'PUBLISH QoS 1 to 1, topic of a stream',
-  deliveries: 1,
-  floor: { in: 1, out: 2 },
-  async prepare(world, topic) {
-    const reader = await connected(world);
-    await reader.exchange(reading('stream-offset', 'latest', topic));
-    const publisher = await connected(world);
-    const run = async () => {
-      await publishOne(publisher, streamTopic(topic), 1);
-      await reader.nextPush();
-    };
-    // The first message opens the topic.
-    await run();
-    await world.settle();
-    return run;
-  },
-};
+export const PUBLISH_TO_STREAM = publishTo('topic of a stream', streamTopic);
+
+/** The same where the last value of each key is kept. */
+export const PUBLISH_TO_SNAPSHOT = publishTo('topic of a stream with a snapshot', snapshotTopic);
+
+function publishTo(what: string, topicOf: (topic: string) => string): BenchOperation {
+  return {
+    name: `PUBLISH QoS 1 to 1, ${what}`,
+    deliveries: 1,
+    floor: { in: 1, out: 2 },
+    async prepare(world, topic) {
+      const reader = await connected(world);
+      await reader.exchange(reading('stream-offset', 'latest', topicOf(topic)));
+      const publisher = await connected(world);
+      const run = async () => {
+        await publishOne(publisher, topicOf(topic), 1);
+        await reader.nextPush();
+      };
+      // The first message opens the topic.
+      await run();
+      await world.settle();
+      return run;
+    },
+  };
+}
+
+/** A newcomer that is given the last value of each key. */
+export function snapshot(keys: number): BenchOperation {
+  return {
+    name: `SUBSCRIBE to a stream, snapshot of ${keys.toLocaleString('en')} keys`,
+    deliveries: keys,
+    floor: { in: 1, out: 1 },
+    async prepare(world, topic) {
+      const publisher = await connected(world);
+      for (let key = 1; key <= keys; key += 1)
+        await publishOne(publisher, snapshotTopic(topic), 1, { userProperties: { pair: `pair-${key}` } });
+      // Until then their messages are read as well: handlers may not have written the values.
+      await world.pass(SETTLED_MS);
+      const reader = await connected(world);
+      return async () => {
+        const reply = await reader.exchange(subscribe(`$stream/rates/${snapshotTopic(topic)}`, { qos: 0 }));
+        const received = reply.packets.filter(({ cmd }) => cmd === 'publish').length;
+        if (received === 0) throw new Error('expected values behind SUBACK');
+      };
+    },
+  };
+}
 
 /** A reader that comes back with its position. */
 export function recover(missed: number): BenchOperation {
@@ -38,12 +73,12 @@ export function recover(missed: number): BenchOperation {
       const publisher = await connected(world);
       await publishMany(publisher, streamTopic(topic), 1);
       const before = await connected(world);
-      const { packets } = await before.exchange(reading('rewind', '1', topic));
+      const { packets } = await before.exchange(reading('rewind', '1', streamTopic(topic)));
       const position = positionOf(packets.at(-1)?.properties);
       await publishMany(publisher, streamTopic(topic), missed);
       const reader = await connected(world);
       return async () => {
-        const reply = await reader.exchange(reading('stream-position', position, topic));
+        const reply = await reader.exchange(reading('stream-position', position, streamTopic(topic)));
         const received = reply.packets.filter(({ cmd }) => cmd === 'publish').length;
         if (received === 0) throw new Error('expected messages behind SUBACK');
       };
@@ -52,7 +87,7 @@ export function recover(missed: number): BenchOperation {
 }
 
 function reading(name: string, value: string, topic: string) {
-  const packet = subscribe(streamTopic(topic), { qos: 0 });
+  const packet = subscribe(topic, { qos: 0 });
   return { ...packet, properties: { userProperties: { [name]: value } } };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message } from '@apus/broker';
+import { type Message, StreamProperty } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
 /** Version of the layout of a job. Jobs of the version before are still read after a deployment. */
@@ -28,12 +28,18 @@ export function groupOf({ tenant, topicFilter, shard }: Shard): string {
 
 /**
  * From the messages' own ids, never from their content: equal messages are two messages, and a repeated one (a QoS 2
- * PUBLISH that is handled again keeps its message id) is one.
+ * PUBLISH that is handled again keeps its message id) is one. Where a stream has given the repetition a place of its own it
+ * is another one, as readers that came since the first are to be sent it.
  */
 export function jobIdOf({ messages, ...shard }: FanOutJob): string {
   const hash = createHash('sha256').update(groupOf(shard));
-  for (const { id } of messages) hash.update(`\0${id}`);
+  for (const { id, properties } of messages) hash.update(`\0${id}${placeOf(properties)}`);
   return hash.digest('base64url');
+}
+
+function placeOf({ userProperties = [] }: Message['properties']): string {
+  const position = userProperties.find(([name]) => name === StreamProperty.position)?.[1];
+  return position === undefined ? '' : ` ${position}`;
 }
 
 /** A message as it stands in a job: encoded once for the jobs of all shards. */

@@ -53,6 +53,20 @@ describe('what a frame publishes to wide filters', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('is another job where a repetition has another place in its stream, and the same one otherwise', async () => {
+    const sent: QueueEntry[] = [];
+    const placed = (position: string) =>
+      messageOf('1', { qos: 2, properties: { userProperties: [['stream-position', position]] } });
+    for (const message of [placed('e-3'), placed('e-3'), placed('e-16')]) {
+      const fanOut = fanOutInto(sent);
+      await fanOut.accept(message, [wide(1)]);
+      await fanOut.flush();
+    }
+    const [first, same, other] = sent.map(({ fifo }) => fifo?.deduplicationId);
+    expect(same).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
   it('is forgotten when the frame fails', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);

@@ -1,5 +1,5 @@
 import type { StreamDeclaration, StreamTail } from '@apus/broker';
-import { STREAM_SLACK_MS, STREAM_TTL_SLACK_SECONDS } from '../limits.ts';
+import { STREAM_SLACK_MS, STREAM_TTL_SLACK_SECONDS, STREAM_VALUE_KEPT_MS } from '../limits.ts';
 import { streamLogPartition, streamRootKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, numberOf, textOf } from '../table/values.ts';
@@ -7,12 +7,14 @@ import { logOf, type Tile, tileOf } from './tile.ts';
 
 /**
  * The root of a topic: `g` the log that it is in, `e` how often its continuity was ended there, `o` when the log was
- * opened. An epoch is both: a log is never continued after it was left, so its numbers are never given twice.
+ * opened. An epoch is both: a log is never continued after it was left, so its numbers are never given twice. `b` the last
+ * number of those tiles that TTL had taken when the topic was looked at, where its stream keeps values.
  */
 export interface Root {
   readonly log: string;
   readonly generation: number;
   readonly openedAtMs: number;
+  readonly base: number;
   readonly endsAtSeconds: number;
 }
 
@@ -44,22 +46,32 @@ export function epochOf({ log, generation }: Root): string {
   return log + generation.toString(36);
 }
 
-export function lastOf({ tile }: LogHead): number {
-  return tile?.number ?? 0;
+export function lastOf({ root, tile }: LogHead): number {
+  return tile?.number ?? root.base;
 }
 
 export function tailOf(head: LogHead): StreamTail {
   return { epoch: epochOf(head.root), last: lastOf(head), note: head };
 }
 
-/** Nothing of it is handed out any more. */
-export function isOver({ root, tile }: LogHead, stream: StreamDeclaration, nowMs: number): boolean {
+/** No message of it is handed out any more. */
+export function isSilent({ root, tile }: LogHead, stream: StreamDeclaration, nowMs: number): boolean {
   return (tile?.tsMs ?? root.openedAtMs) + keptMs(stream) < nowMs;
 }
 
 /** How long after its last message a log can be asked for. */
 export function keptMs({ keepSeconds }: StreamDeclaration): number {
   return keepSeconds * 1_000 + STREAM_SLACK_MS;
+}
+
+/** How long after its last message a topic may have something to hand out. */
+export function rememberedMs(stream: StreamDeclaration): number {
+  return stream.snapshot ? Math.max(keptMs(stream), STREAM_VALUE_KEPT_MS) : keptMs(stream);
+}
+
+/** When TTL may take the value of a key. */
+export function valueEndsAt(stream: StreamDeclaration, tsMs: number): number {
+  return ttlSeconds(tsMs, rememberedMs(stream));
 }
 
 /** When TTL may take an item that can be asked for until `ms` after `fromMs`. */
@@ -94,6 +106,7 @@ function rootOf(item: Item | undefined): Root | undefined {
     log,
     generation: numberOf(item, 'e') ?? 0,
     openedAtMs: numberOf(item, 'o') ?? 0,
+    base: numberOf(item, 'b') ?? 0,
     endsAtSeconds: numberOf(item, 't') ?? 0,
   };
 }

@@ -4,7 +4,17 @@ import { streamRootKey, streamTileKey, streamTopicKey, streamTopicsPartition } f
 import { endOf, marshalled, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 import { type Item, number, text, VERSION } from '../table/values.ts';
-import { isOver, keptMs, type LogHead, lastOf, newLog, readHead, ttlSeconds } from './log-head.ts';
+import {
+  isSilent,
+  keptMs,
+  type LogHead,
+  lastOf,
+  newLog,
+  readHead,
+  rememberedMs,
+  ttlSeconds,
+} from './log-head.ts';
+import { hasValue, readValues } from './values.ts';
 
 /** A topic of a stream. */
 export interface StreamTopic {
@@ -21,18 +31,52 @@ export async function openLog(
   isForced: boolean,
 ): Promise<LogHead | 'full' | 'contended'> {
   for (let round = 0; round < DECISIONS_MAX; round += 1) {
-    const head = await readHead(table, of.tenant, of.topic);
+    const head = await headOf(table, of, nowMs);
     if (head === 'moving') continue;
     if (head === undefined) {
       if (!isForced && (await isFull(table, of))) return 'full';
       await open(table, of, nowMs);
-    } else if (isOver(head, of.stream, nowMs)) await leave(table, of, head, nowMs);
+    } else if (await isOver(table, of, head, nowMs)) await leave(table, of, head, nowMs);
     else {
       await prolong(table, of, head, nowMs);
       return head;
     }
   }
   return 'contended';
+}
+
+/** Nothing of the topic is handed out any more. */
+export async function isOver(table: Table, of: StreamTopic, head: LogHead, nowMs: number): Promise<boolean> {
+  return isSilent(head, of.stream, nowMs) && !(await hasValue(table, of, head.root, nowMs));
+}
+
+/**
+ * As `readHead`. A topic that has had values for so long that TTL has taken all tiles goes on behind the newest of these, in
+ * another epoch: a message whose handler died before it wrote its value may have had the next number.
+ */
+export async function headOf(
+  table: Table,
+  of: StreamTopic,
+  nowMs: number,
+): Promise<LogHead | 'moving' | undefined> {
+  const head = await readHead(table, of.tenant, of.topic);
+  if (!of.stream.snapshot || head === undefined || head === 'moving' || head.tile !== undefined) return head;
+  if (!isSilent(head, of.stream, nowMs)) return head;
+  const { root } = head;
+  let newest = root.base;
+  for await (const tile of readValues(table, of, root)) newest = Math.max(newest, tile.number);
+  if (newest === root.base) return head;
+  await table.update(streamRootKey(of.tenant, of.topic), 'SET b = :newest ADD e :one', {
+    condition: 'g = :log AND e = :generation',
+    values: {
+      ':newest': number(newest),
+      ':one': number(1),
+      ':log': text(root.log),
+      ':generation': number(root.generation),
+    },
+  });
+  // Another process may have done it, or appended.
+  return await readHead(table, of.tenant, of.topic);
 }
 
 /** As many topics as there may be. Their list is counted where one is opened: 0.3 units for ten of them. */
@@ -92,7 +136,7 @@ async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number
     { put: closing, condition: 'attribute_not_exists(p)' },
     {
       key: streamRootKey(tenant, topic),
-      update: 'SET g = :next, e = :none, o = :now, t = :t',
+      update: 'SET g = :next, e = :none, o = :now, t = :t REMOVE b',
       condition: 'g = :log',
       values,
     },
@@ -101,7 +145,7 @@ async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number
 
 /** The root and the topic's place in the list outlive its tiles. They are written again once in so many days. */
 async function prolong(table: Table, of: StreamTopic, { root }: LogHead, nowMs: number): Promise<void> {
-  if (root.endsAtSeconds > ttlSeconds(nowMs, keptMs(of.stream))) return;
+  if (root.endsAtSeconds > ttlSeconds(nowMs, rememberedMs(of.stream))) return;
   await list(table, of, nowMs);
   await table.update(streamRootKey(of.tenant, of.topic), 'SET t = :t', {
     condition: 'g = :log',
@@ -119,5 +163,5 @@ async function list(table: Table, { tenant, stream, topic }: StreamTopic, nowMs:
 }
 
 function rootEnds(stream: StreamDeclaration, nowMs: number): number {
-  return ttlSeconds(nowMs, 2 * keptMs(stream)) + ttlSeconds(0, 0);
+  return ttlSeconds(nowMs, 2 * rememberedMs(stream)) + ttlSeconds(0, 0);
 }

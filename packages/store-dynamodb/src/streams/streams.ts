@@ -18,25 +18,25 @@ import {
   RETRY_MS_MAX,
   STREAM_APPENDS_TRIED_MAX,
   STREAM_LANES,
-  STREAM_SNAPSHOT_BYTES_MAX,
-  STREAM_SNAPSHOT_MESSAGES_MAX,
   STREAM_TOPICS_LOOKED_AT,
+  STREAM_UNSETTLED_MAX,
 } from '../limits.ts';
 import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import { number, text, textOf } from '../table/values.ts';
 import {
   epochOf,
-  isOver,
   keptMs,
   LOG_LENGTH,
   type LogHead,
+  lastOf,
   readHead,
   tailOf,
   ttlSeconds,
 } from './log-head.ts';
-import { openLog, type StreamTopic } from './open-log.ts';
-import { entryOf, itemOf, type Tile, tileAfter, tileOf } from './tile.ts';
+import { headOf, isOver, openLog, type StreamTopic } from './open-log.ts';
+import { entryOf, itemOf, settledAt, type Tile, tileAfter, tileOf } from './tile.ts';
+import { isValue, keepValue, readValues } from './values.ts';
 
 /**
  * Logs of topics in DynamoDB, in a table that nothing goes over. Each message is a tile, in the place of its number: an
@@ -79,8 +79,11 @@ export class DynamoStreams implements StreamStore {
         if (typeof opened === 'string') return opened;
         head = opened;
       }
-      const placed = await this.#place(of, head, tileAfter(head.tile, message, options, nonce));
+      const tile = tileAfter(head.tile, message, options, nonce, head.root.base);
+      const placed = await this.#place(of, head, tile);
       if (placed.isOurs) {
+        // Before its subscribers are looked up: a reader that is not sent the message finds its value.
+        if (stream.snapshot) await keepValue(this.#table, of, head.root.log, placed.tile);
         this.#ends?.set(name, { ...head, tile: placed.tile });
         return { entry: entryOf(placed.tile, epochOf(head.root)) };
       }
@@ -99,7 +102,8 @@ export class DynamoStreams implements StreamStore {
     | { readonly isOurs: true; readonly tile: Tile }
     | { readonly isOurs: false; readonly head: LogHead | undefined }
   > {
-    const item = itemOf(tenant, head.root.log, tile, ttlSeconds(tile.tsMs, keptMs(stream)));
+    const key = streamTileKey(tenant, tile.message.topic, head.root.log, tile.number);
+    const item = itemOf(key, tile, ttlSeconds(tile.tsMs, keptMs(stream)));
     const { ok, old } = await this.#table.put(item, { condition: 'attribute_not_exists(p)' });
     if (ok) return { isOurs: true, tile };
     const winner = old && tileOf(old);
@@ -141,7 +145,7 @@ export class DynamoStreams implements StreamStore {
     const first = await this.#firstOf(tenant, tail, lowest(stream, tail, 1), isMeant);
     const before = first === 1 ? undefined : await this.#tile(tenant, tail, first - 1);
     const completeFromMs =
-      first === 1 ? headOf(tail).root.openedAtMs : (before?.tsMs ?? Number.POSITIVE_INFINITY) + 1;
+      first === 1 ? headIn(tail).root.openedAtMs : (before?.tsMs ?? Number.POSITIVE_INFINITY) + 1;
     return { number: first, isComplete: completeFromMs <= tsMs };
   }
 
@@ -168,36 +172,63 @@ export class DynamoStreams implements StreamStore {
       if (!page.hasRoom(tile.bytes)) break;
       page.add(entryOf(tile, epoch), messageBytes(tile.message));
     }
-    const isEnd = after === (head.tile?.number ?? 0);
+    const isEnd = after === lastOf(head);
     return page.entries.length === 0 && !isEnd ? 'lost' : page.entries;
   }
 
-  /** Of the newest messages, all of which are read for them. */
+  /**
+   * The values that handlers have written, and those of messages whose handlers may not have come to it:
+   *
+   *     publisher                          newcomer
+   *     appends 5
+   *                                        SUBSCRIBE is stored; the log ends with 5; reads values: 4 is the last
+   *     writes the value of 5
+   *     sends 5 to the newcomer, which has been told that it is up to 5, and drops it
+   */
   async lastValues(
     tenant: string,
     stream: StreamDeclaration,
     tail: StreamTopicTail,
     nowMs: number,
   ): Promise<readonly StreamEntry[]> {
-    const values = new Map<string, StreamEntry>();
-    const bounded = {
-      ...stream,
-      messagesMax: Math.min(stream.messagesMax, STREAM_SNAPSHOT_MESSAGES_MAX),
-      bytesMax: Math.min(stream.bytesMax, STREAM_SNAPSHOT_BYTES_MAX),
-    };
-    let after = (await this.firstKept(tenant, bounded, tail, 1, nowMs)) - 1;
-    while (after < tail.last) {
-      const limit = { messages: tail.last - after, bytes: Number.POSITIVE_INFINITY };
-      const page = await this.read(tenant, tail.topic, tail.epoch, after, limit);
-      if (page === 'lost') break;
-      for (const entry of page) {
-        values.delete(entry.key ?? '');
-        values.set(entry.key ?? '', entry);
-      }
-      after = page.at(-1)?.number ?? tail.last;
+    const { root, tile } = headIn(tail);
+    const of = { tenant, stream, topic: tail.topic };
+    const values = new Map<string, Tile>();
+    if (stream.snapshot)
+      for await (const value of readValues(this.#table, of, root)) values.set(value.key ?? '', value);
+    const from = stream.snapshot
+      ? settledNow(tile, tail, nowMs)
+      : (await this.firstKept(tenant, stream, tail, 1, nowMs)) - 1;
+    for await (const late of this.#tilesBehind(tenant, tail, from)) {
+      const value = values.get(late.key ?? '');
+      if (value === undefined || value.number < late.number) values.set(late.key ?? '', late);
     }
-    // An empty payload takes a key out, as it does a retained message.
-    return [...values.values()].filter(({ message }) => message.payload.length > 0);
+    return [...values.values()]
+      .filter((each) => each.number <= tail.last && isValue(each, nowMs))
+      .sort((one, other) => one.number - other.number)
+      .map((each) => entryOf(each, tail.epoch));
+  }
+
+  /** Messages behind a number, up to the newest of the tail. */
+  async *#tilesBehind(tenant: string, tail: StreamTopicTail, after: number): AsyncGenerator<Tile> {
+    const { log } = headIn(tail).root;
+    const from = streamTileKey(
+      tenant,
+      tail.topic,
+      log,
+      Math.max(after, tail.last - STREAM_UNSETTLED_MAX) + 1,
+    );
+    const to = streamTileKey(tenant, tail.topic, log, tail.last);
+    let next: string | undefined;
+    if (after >= tail.last) return;
+    do {
+      const page = await this.#table.query({ p: from.p, from: from.s, to: to.s, after: next });
+      for (const item of page.items) {
+        const tile = tileOf(item);
+        if (tile !== 'closing') yield tile;
+      }
+      next = page.next;
+    } while (next !== undefined);
   }
 
   async topics(
@@ -213,8 +244,9 @@ export class DynamoStreams implements StreamStore {
     const waiting = names.values();
     const look = async () => {
       for (const topic of waiting) {
-        const head = await readHead(this.#table, tenant, topic);
-        if (head === undefined || head === 'moving' || isOver(head, stream, nowMs)) continue;
+        const of = { tenant, stream, topic };
+        const head = await headOf(this.#table, of, nowMs);
+        if (head === undefined || head === 'moving' || (await isOver(this.#table, of, head, nowMs))) continue;
         tails.push({ topic, ...tailOf(head) });
       }
     };
@@ -269,7 +301,7 @@ export class DynamoStreams implements StreamStore {
   }
 
   async #tile(tenant: string, tail: StreamTopicTail, number: number): Promise<Tile | undefined> {
-    const { root, tile: last } = headOf(tail);
+    const { root, tile: last } = headIn(tail);
     if (number === last?.number) return last;
     const item = await this.#table.get(streamTileKey(tenant, tail.topic, root.log, number));
     const tile = item && tileOf(item);
@@ -302,8 +334,14 @@ export class DynamoStreams implements StreamStore {
   }
 }
 
-function headOf({ note }: StreamTopicTail): LogHead {
+function headIn({ note }: StreamTopicTail): LogHead {
   return note as LogHead;
+}
+
+/** Up to this number the handlers of messages are over by now. */
+function settledNow(tile: Tile | undefined, { last }: StreamTopicTail, nowMs: number): number {
+  if (tile === undefined) return last;
+  return settledAt(tile, Math.max(nowMs, tile.tsMs)).settled;
 }
 
 /** The lowest number that may be handed out. */
@@ -317,7 +355,7 @@ function isKept(
   tail: StreamTopicTail,
   nowMs: number,
 ): (tile: Tile) => boolean {
-  const { tile: last } = headOf(tail);
+  const { tile: last } = headIn(tail);
   const sinceMs = nowMs - keepSeconds * 1_000;
   const total = last === undefined ? 0 : last.bytesBefore + last.bytes;
   return ({ tsMs, bytesBefore }) => tsMs >= sinceMs && total - bytesBefore <= bytesMax;

@@ -6,10 +6,19 @@ import {
   type StreamEntry,
 } from '@apus/broker';
 import { STREAM_CHECKPOINTS_MAX } from '../limits.ts';
-import { streamTileKey } from '../table/keys.ts';
+import type { Key } from '../table/keys.ts';
 import { decodeMessage, encodeMessage } from '../table/message-blob.ts';
 import { marshalled } from '../table/table.ts';
-import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import {
+  bytes,
+  bytesOf,
+  type Item,
+  numberOf,
+  number as numeric,
+  text,
+  textOf,
+  VERSION,
+} from '../table/values.ts';
 
 /** A message and when it was appended: from then on ten seconds it may be on its way. */
 type Checkpoint = readonly [number: number, tsMs: number];
@@ -36,21 +45,22 @@ export interface Tile {
  * left here for another one.
  */
 
-/** The tile behind another one. */
+/** The tile behind another one; where none is left of the log, behind the last number that was given in it. */
 export function tileAfter(
   before: Tile | undefined,
   message: Message,
   { key, nowMs }: AppendOptions,
   nonce: string,
+  base = 0,
 ): Tile {
   const tsMs = Math.max(nowMs, before?.tsMs ?? 0);
   return {
-    number: (before?.number ?? 0) + 1,
+    number: (before?.number ?? base) + 1,
     tsMs,
     key,
     bytesBefore: before === undefined ? 0 : before.bytesBefore + before.bytes,
     bytes: messageBytes(message),
-    ...settledAt(before, tsMs),
+    ...(before === undefined ? { settled: base, checkpoints: [] } : settledAt(before, tsMs)),
     nonce,
     message,
   };
@@ -60,8 +70,7 @@ export function tileAfter(
  * Up to where messages have settled at a time: their handlers are over. Of those that may not have settled, a few are
  * noted along; those between are taken for later than they are.
  */
-function settledAt(before: Tile | undefined, tsMs: number): Pick<Tile, 'settled' | 'checkpoints'> {
-  if (before === undefined) return { settled: 0, checkpoints: [] };
+export function settledAt(before: Tile, tsMs: number): Pick<Tile, 'settled' | 'checkpoints'> {
   const limitMs = tsMs - SETTLED_AFTER_MS;
   const noted: readonly Checkpoint[] = [...before.checkpoints, [before.number, before.tsMs]];
   const [settled] = noted.filter(([, notedMs]) => notedMs <= limitMs).at(-1) ?? [before.settled];
@@ -72,17 +81,17 @@ function settledAt(before: Tile | undefined, tsMs: number): Pick<Tile, 'settled'
   return { settled, checkpoints: isClose ? open.slice(0, -1) : open };
 }
 
-export function itemOf(tenant: string, log: string, tile: Tile, endsAtSeconds: number): Item {
+export function itemOf(itemKey: Key, tile: Tile, endsAtSeconds: number): Item {
   const { key, message } = tile;
   return {
-    ...marshalled(streamTileKey(tenant, message.topic, log, tile.number)),
-    v: number(VERSION),
-    t: number(endsAtSeconds),
+    ...marshalled(itemKey),
+    v: numeric(VERSION),
+    t: numeric(endsAtSeconds),
     m: bytes(encodeMessage(message)),
-    ts: number(tile.tsMs),
+    ts: numeric(tile.tsMs),
     ...(key !== undefined && { k: text(key) }),
-    b: number(tile.bytesBefore),
-    f: number(tile.settled),
+    b: numeric(tile.bytesBefore),
+    f: numeric(tile.settled),
     c: text(JSON.stringify(tile.checkpoints)),
     n: text(tile.nonce),
   };
@@ -92,11 +101,12 @@ export function logOf(item: Item): string {
   return textOf(item, 's')?.split('-')[0] ?? '';
 }
 
-export function tileOf(item: Item): Tile | 'closing' {
+/** @param number of the tile. @default its sort key says it */
+export function tileOf(item: Item, number = Number(textOf(item, 's')?.split('-')[1])): Tile | 'closing' {
   const message = decodeMessage(bytesOf(item, 'm') ?? new Uint8Array());
   if (item.x !== undefined || message === undefined) return 'closing';
   return {
-    number: Number(textOf(item, 's')?.split('-')[1]),
+    number,
     tsMs: numberOf(item, 'ts') ?? 0,
     key: textOf(item, 'k'),
     bytesBefore: numberOf(item, 'b') ?? 0,

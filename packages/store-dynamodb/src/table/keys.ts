@@ -47,8 +47,8 @@ export function isInSessionsTable(p: string): boolean {
   return SESSIONS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
-/** Kinds of partitions in the table of streams: the log of a topic, and the topics of a stream. */
-const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T']);
+/** Kinds of partitions in the table of streams: the log and the last values of a topic, and the topics of a stream. */
+const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T', 'V']);
 
 /** Whether the table of streams has a partition. */
 export function isInStreamsTable(p: string): boolean {
@@ -178,6 +178,20 @@ const NUMBER_DIGITS = 15;
 export const streamTileKey = (tenant: string, topic: string, log: string, number: number): Key => ({
   p: streamLogPartition(tenant, topic),
   s: `${log}-${String(number).padStart(NUMBER_DIGITS, '0')}`,
+});
+
+export const streamValuesPartition = (tenant: string, stream: string, topic: string): string =>
+  partition('V', tenant, stream, topic);
+
+/** The last value of a key. A topic whose messages have none is one key. */
+export const streamValueKey = (
+  tenant: string,
+  stream: string,
+  topic: string,
+  key: string | undefined,
+): Key => ({
+  p: streamValuesPartition(tenant, stream, topic),
+  s: key === undefined ? '-' : `=${fit(key, SORT_KEY_BYTES_MAX - 1)}`,
 });
 
 export const streamTopicsPartition = (tenant: string, stream: string): string =>

@@ -4,6 +4,5 @@ import { withService } from '../support/stores.ts';
 await withService((service) => {
   streamStoreContract('DynamoDB', () => service.make().streams, {
     dropsBeyondCount: false,
-    keepsValues: false,
   });
 });

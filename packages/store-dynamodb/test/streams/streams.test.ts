@@ -151,14 +151,6 @@ await withService((service) => {
       ]);
     });
 
-    it('makes a snapshot of its newest messages alone, up to a MiB', async () => {
-      const { streams, append, tail } = processes();
-      const payload = Buffer.alloc(300 * 1024);
-      for (const number of [1, 2, 3, 4]) await append(number, NOW_MS, { payload }, `k${number}`);
-      const values = await streams.lastValues(tail.tenant, STREAM, await tail.read(), NOW_MS);
-      expect(values.map(({ key }) => key)).toEqual(['k2', 'k3', 'k4']);
-    });
-
     it('says up to where messages had settled: those of more than ten seconds before', async () => {
       const { append } = processes();
       const settledAt = async (afterMs: number) => {
