@@ -65,8 +65,15 @@ describe('the command line itself', () => {
     [['sub', '-t', 'a', '--rewind', 'all'], /--rewind takes a number of messages/],
     [['sub', '-t', 'a', '--rewind', '5', '--mqtt-version', '3.1.1'], /--rewind needs MQTT 5/],
     [['serve', '--streams', '/nonexistent'], /--streams \/nonexistent: /],
+    [['sub', '-t', 'a', '--stream-offset', 'soon'], /--stream-offset takes earliest/],
+    [['sub', '-t', 'a', '--stream-position', '7'], /--stream-position takes what/],
+    [['sub', '-t', 'a', '--stream-position', 'e-7', '--mqtt-version', '3.1.1'], /needs MQTT 5/],
+    [['sub', '-t', 'a', '--rewind', '5', '--stream-offset', 'latest'], /exclude each other/],
     [['stream'], /takes `list`/],
     [['presence'], /takes the name of one room/],
+    [['stream', 'messages'], /the name of a stream/],
+    [['stream', 'messages', 'chat', '--limit', '0'], /--limit takes a number from 1 to 1000/],
+    [['stream', 'list', '--reverse'], /takes no --reverse/],
     [['sub', '-t', 'a', '-u', 'nowhere'], /--url takes a URL/],
     [['passwd', 'secret'], /asks for the password/],
     [['token'], /needs a name/],
@@ -147,6 +154,23 @@ describe('apus serve', () => {
     const page = new URL(node.url.replace(/^ws/, 'http'));
     const listed = await apus.run(['stream', 'list', '--url', page.origin]);
     expect(listed.stdout).toMatch(/^chat {2}chat\/# {2}3 messages of 1 topics/);
+    const messages = ['stream', 'messages', 'chat', '-t', 'chat/a', '--url', page.origin];
+    const newest = await apus.run([...messages, '--reverse', '--limit', '2']);
+    expect(newest.stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^\S+Z {2}\S+-3 {2}chat\/a {2}3$/),
+      expect.stringMatching(/-2 {2}chat\/a {2}2$/),
+    ]);
+    const [, next = ''] = /There are more: --since (\S+)/.exec(newest.stderr) ?? [];
+    const rest = await apus.run([...messages, '--reverse', '--since', next, '--json']);
+    expect(JSON.parse(rest.stdout)).toMatchObject({ topic: 'chat/a', payload: 'MQ==' });
+    expect(rest.stderr).toBe('');
+    const { position } = JSON.parse(rest.stdout) as { position: string };
+    const behind = ['sub', '-u', node.url, '-c', '2', '-t', 'chat/a', '--stream-position', position];
+    expect((await apus.run(behind)).stdout).toBe('2\n3\n');
+    const all = ['sub', '-u', node.url, '-c', '3', '-t', 'chat/#', '--stream-offset', 'earliest'];
+    expect((await apus.run(all)).stdout).toBe('1\n2\n3\n');
+    const none = await apus.run(['stream', 'messages', 'nothing', '--url', page.origin]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/stream/)]);
   });
 
   test('says in a sentence that its port is in use, exit code 1', async () => {

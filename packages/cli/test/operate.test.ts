@@ -162,6 +162,20 @@ describe('the commands of the operator, at a deployment', () => {
     expect(asked).toEqual([{ action: 'streams' }]);
   });
 
+  it('read the messages of a stream of a deployment', async () => {
+    const line = {
+      position: 'e-1',
+      published_at: '2026-11-24T12:00:00.000Z',
+      key: 'k',
+      topic: 'chat/a',
+      payload: Buffer.from('hello').toString('base64'),
+    };
+    const asked = await stackThatAnswers(() => ({ messages: [line], next: null }));
+    const stdout = await run(stream, 'messages', 'chat', '--topic', 'chat/a', '--stack', 'apus');
+    expect(stdout).toEqual(['2026-11-24T12:00:00.000Z  e-1  chat/a  key k  hello']);
+    expect(asked).toEqual([{ action: 'stream-messages', name: 'chat', topic: 'chat/a' }]);
+  });
+
   it('call the function by its name, for a tenant, page by page', async () => {
     const lineOf = (clientId: string) => ({
       clientId,

@@ -26,6 +26,15 @@ const SUBSCRIPTION: Flags = {
     value: 'N|TIME',
     help: 'First the last N messages of each topic, or those of the last 10s, 5m, 2h, 1d: of topics that a stream keeps (MQTT 5).',
   },
+  'stream-offset': {
+    value: 'earliest|latest|TIME',
+    help: 'Begins with the oldest message that the stream keeps, now, or with the first one from a time on: milliseconds since 1970, or as 2026-11-24T12:00:00Z (MQTT 5).',
+  },
+  'stream-position': {
+    value: 'POSITION',
+    multiple: true,
+    help: 'Begins behind the message that said this as its `stream-position`; for a filter with wildcards "POSITION TOPIC", once for each topic (MQTT 5).',
+  },
   keep: { help: 'Resumes the session of an earlier run, and keeps it after this one (needs --client-id).' },
 };
 
@@ -149,19 +158,49 @@ function subscriptionFrom(values: Values): IClientSubscribeOptions {
     nl: values.isSet('no-local'),
     rap: values.isSet('retain-as-published'),
     rh: Number(values.oneOf('retain-handling', ['0', '1', '2']) ?? '0'),
-    ...rewindFrom(values),
+    ...startFrom(values),
   };
 }
 
-function rewindFrom(values: Values): Pick<IClientSubscribeOptions, 'properties'> {
+/** Where a reader of a stream begins: as user properties of SUBSCRIBE (docs/streams.md). */
+function startFrom(values: Values): Pick<IClientSubscribeOptions, 'properties'> {
+  const given = (['rewind', 'stream-offset', 'stream-position'] as const).filter((name) =>
+    values.isSet(name),
+  );
+  const [first] = given;
+  if (first === undefined) return {};
+  if (given.includes('rewind') && given.includes('stream-offset'))
+    throw new UsageError('--rewind and --stream-offset exclude each other.');
+  if (versionFrom(values) !== 5) throw new UsageError(`--${first} needs MQTT 5, which has user properties.`);
+  const userProperties = { ...rewindFrom(values), ...offsetFrom(values), ...positionsFrom(values) };
+  return { properties: { userProperties } };
+}
+
+function offsetFrom(values: Values): Record<string, string> {
+  const offset = values.text('stream-offset');
+  if (offset === undefined) return {};
+  const isTime = /^\d{1,17}$/.test(offset) || !Number.isNaN(Date.parse(offset));
+  if (offset !== 'earliest' && offset !== 'latest' && !isTime)
+    throw new UsageError(`--stream-offset takes earliest, latest or a time, not "${offset}".`);
+  return { 'stream-offset': offset };
+}
+
+function positionsFrom(values: Values): Record<string, string[]> {
+  const positions = values.all('stream-position');
+  const wrong = positions.find((each) => !/^[0-9a-z]+-\d+(-\d+)?( .*)?$/s.test(each));
+  if (wrong !== undefined)
+    throw new UsageError(`--stream-position takes what stream-position of a message said, not "${wrong}".`);
+  return positions.length === 0 ? {} : { 'stream-position': [...positions] };
+}
+
+function rewindFrom(values: Values): Record<string, string> {
   const rewind = values.text('rewind');
   if (rewind === undefined) return {};
   if (!/^[1-9]\d{0,8}[smhd]?$/.test(rewind))
     throw new UsageError(
       `--rewind takes a number of messages, or a time as 10s, 5m, 2h or 1d, not "${rewind}".`,
     );
-  if (versionFrom(values) !== 5) throw new UsageError('--rewind needs MQTT 5, which has user properties.');
-  return { properties: { userProperties: { rewind } } };
+  return { rewind };
 }
 
 function sessionFrom(values: Values): IClientOptions {

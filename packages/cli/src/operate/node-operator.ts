@@ -7,6 +7,8 @@ import {
   OperateError,
   type Operator,
   type StreamLine,
+  type StreamPage,
+  type StreamQuestion,
 } from './operator.ts';
 
 /** Entries of a page: as many as the API gives. */
@@ -69,6 +71,21 @@ export class NodeOperator implements Operator {
 
   members(room: string): AsyncIterable<MemberLine> {
     return this.#pages<MemberLine>(`presence/${encodeURIComponent(room)}`, {});
+  }
+
+  async streamMessages(name: string, question: StreamQuestion): Promise<StreamPage> {
+    const asked = new URLSearchParams();
+    for (const [parameter, value] of Object.entries(question))
+      if (value !== undefined) asked.set(parameter, String(value));
+    const { status, body } = await this.#call('GET', `streams/${encodeURIComponent(name)}/messages?${asked}`);
+    const { data, meta, message } = (body ?? {}) as {
+      readonly data?: StreamPage['messages'];
+      readonly meta?: { readonly next: string | null };
+      readonly message?: string;
+    };
+    if (status === 404 || data === undefined)
+      throw new OperateError(message ?? `${this.#url} knows no stream ${name}.`);
+    return { messages: data, next: meta?.next ?? null };
   }
 
   async *#pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {

@@ -33,6 +33,30 @@ export interface MemberLine {
   readonly clientids: readonly string[];
 }
 
+/** A message of a stream, as `GET /api/v5/streams/NAME/messages` has it. */
+export interface StreamMessageLine {
+  readonly position: string;
+  readonly published_at: string;
+  readonly key: string | null;
+  readonly topic: string;
+  /** Base64. */
+  readonly payload: string;
+}
+
+/** Which messages of a stream, as the parameters of the API are called. */
+export interface StreamQuestion {
+  readonly topic?: string | undefined;
+  readonly since?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly reverse?: boolean | undefined;
+}
+
+export interface StreamPage {
+  readonly messages: readonly StreamMessageLine[];
+  /** `since` of the next page; null at the end. */
+  readonly next: string | null;
+}
+
 /** The result of a ban. */
 export interface Banned {
   readonly ban: BanEntry;
@@ -54,6 +78,7 @@ export interface Operator {
   bans(): AsyncIterable<BanEntry>;
   streams(): Promise<readonly StreamLine[]>;
   members(room: string): AsyncIterable<MemberLine>;
+  streamMessages(name: string, question: StreamQuestion): Promise<StreamPage>;
 }
 
 /** The broker refuses the operation. The message is a sentence. */

@@ -8,6 +8,8 @@ import {
   OperateError,
   type Operator,
   type StreamLine,
+  type StreamPage,
+  type StreamQuestion,
 } from './operator.ts';
 import { stackOutput } from './stack-output.ts';
 
@@ -68,6 +70,10 @@ export class StackOperator implements Operator {
   // biome-ignore lint/correctness/useYield: there is nothing to list
   async *members(): AsyncGenerator<MemberLine> {
     throw new OperateError('A deployment keeps no presence yet: rooms are at the doors of `apus serve`.');
+  }
+
+  async streamMessages(name: string, question: StreamQuestion): Promise<StreamPage> {
+    return await this.invoke<StreamPage>({ action: 'stream-messages', name, ...question });
   }
 
   /** Asks the function something. @throws {OperateError} with the sentence that it answers */
