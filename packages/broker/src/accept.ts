@@ -1,6 +1,6 @@
 import type { PublishProperties, QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { deliver, repeated } from './deliver.ts';
+import { conflated, deliver, repeated } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
@@ -198,7 +198,8 @@ function* forward(
     );
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
-  yield* underWay(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
+  const leaving = isRepeat ? repeated(deliveries) : deliveries;
+  yield* underWay(deliver(context, message, conflated(context, message, leaving)));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 
@@ -239,7 +240,8 @@ function* appendAndDeliver(
   if (!appended.isFound)
     yield* underWay(deliver(context, placed, liveReaders(context, appended, deliveries)));
   const plain = deliveries.filter(({ readers }) => readers === undefined);
-  yield* underWay(deliver(context, placed, isRepeat ? repeated(plain) : plain));
+  const leaving = isRepeat ? repeated(plain) : plain;
+  yield* underWay(deliver(context, placed, conflated(context, placed, leaving)));
   if (appended.written !== undefined) yield* waitFor(appended.written);
   return 'delivered';
 }

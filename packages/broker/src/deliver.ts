@@ -32,6 +32,22 @@ export function* deliver(
   yield* passOnAll(context, sorted);
 }
 
+/** The deliveries that leave now: for the others a newer message may take the place of this one until they do. */
+export function conflated(
+  context: Context,
+  message: Message,
+  deliveries: readonly Delivery[],
+): readonly Delivery[] {
+  const { conflation, log } = context.ports;
+  if (conflation === undefined) return deliveries;
+  return conflation.take(message, deliveries, (held, delivery) => {
+    const sending = Promise.resolve(run(deliver(context, held, [delivery])));
+    sending.catch((error: unknown) =>
+      log.error('conflated-not-sent', { topic: held.topic, error: String(error) }),
+    );
+  });
+}
+
 /**
  * Runs a step that marks messages as delivered, when they have been: at once, or when the outbox has been delivered.
  *

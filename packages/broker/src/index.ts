@@ -7,6 +7,7 @@ export {
   CLIENT_ID_PATTERN_LENGTH_MAX,
   CLIENT_ID_PATTERNS_MAX,
 } from './client-ids.ts';
+export { CONFLATED_TOPICS_MAX, Conflation, type Delays } from './conflation.ts';
 export { createBroker, createProcessState, type ProcessState } from './create-broker.ts';
 export type { Sent, Stored } from './deliver.ts';
 export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './drops.ts';

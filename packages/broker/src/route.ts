@@ -81,6 +81,8 @@ function addMerged(
     subscriptionIdentifiers: joined(earlier.subscriptionIdentifiers, delivery.subscriptionIdentifiers),
     // A plain subscription is served in any case.
     readers: earlier.readers && delivery.readers && [...earlier.readers, ...delivery.readers],
+    // One that asks for each message is sent each.
+    conflate: earlier.conflate && delivery.conflate,
     mustArrive: earlier.mustArrive === true || delivery.mustArrive === true,
   };
 }

@@ -1,4 +1,5 @@
 import type { PacketId, ProtocolVersion, QoS } from '@apus/mqtt';
+import { type Conflate, conflateOf } from './conflation.ts';
 import type { Message } from './message.ts';
 import type { Reader } from './streams/reader.ts';
 
@@ -59,6 +60,8 @@ export interface Subscription {
   readonly subscriptionIdentifier: number | undefined;
   /** Reads a stream, on one connection: it has no queue. @default a plain subscription */
   readonly reader?: Reader | undefined;
+  /** At QoS 0: at most one message of each topic in so many milliseconds. @default each */
+  readonly conflateMs?: number | undefined;
 }
 
 export interface Subscriber {
@@ -82,6 +85,8 @@ export interface Delivery {
    * @default undefined: a copy of its own, which no other repeats
    */
   readonly copy?: string;
+  /** The subscription sends at most one message of each topic in an interval. */
+  readonly conflate?: Conflate | undefined;
   /** The readers of a stream that it is for, none of which has a queue. @default a plain subscription */
   readonly readers?: readonly Reader[] | undefined;
   /**
@@ -107,6 +112,7 @@ export interface Delivery {
 /** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */
 export function deliveryOf(message: Message, { session, subscription }: Subscriber, copy: string): Delivery {
   const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter, reader } = subscription;
+  const conflate = conflateOf(subscription);
   return {
     session,
     // The lower of the two [MQTT-3.8.4-8].
@@ -120,6 +126,7 @@ export function deliveryOf(message: Message, { session, subscription }: Subscrib
     packetId: 0,
     dup: false,
     ...(reader !== undefined && { readers: [reader], mustArrive: true }),
+    ...(conflate !== undefined && { conflate }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   Violation,
   validateTopicFilter,
 } from '@apus/mqtt';
+import { CONFLATE_PROPERTY, conflateMsOf } from './conflation.ts';
 import type { Context } from './context.ts';
 import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -75,8 +76,11 @@ function* decide(
   const joining = joiningOf(context, link, connection, packet, request);
   if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
   const { noLocal, retainAsPublished } = request;
-  // A stream's history is its queue: at QoS 0 no message waits for an acknowledgement.
-  const qos = joining === undefined ? request.qos : 0;
+  const conflateMs = conflateMsOf(context, link, connection, packet, request, joining !== undefined);
+  if (conflateMs instanceof Violation)
+    return { request, granted: conflateMs.reasonCode, reason: conflateMs.reason };
+  // A stream's history is its queue: at QoS 0 no message waits for an acknowledgement. Of conflated ones none is waited for.
+  const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
   const parsed = joining ?? parseShared(request.topicFilter);
   if (parsed instanceof Violation) return { request, granted: parsed.reasonCode };
   const { topicFilter } = parsed;
@@ -100,6 +104,7 @@ function* decide(
   }
   const { subscriptionIdentifier } = packet.properties;
   const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+  if (conflateMs !== undefined) return { request, granted: { ...plain, conflateMs } };
   if (joining === undefined) return { request, granted: plain };
   return { request, granted: { ...plain, reader: joining.reader }, joining };
 }
@@ -129,7 +134,12 @@ function* joinStreams(
   for (const [index, { granted, joining, reason }] of decisions.entries()) {
     if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
     if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
-    if (granted.shareGroup === undefined) link.readers?.delete(granted.topicFilter);
+    if (granted.shareGroup === undefined) {
+      link.readers?.delete(granted.topicFilter);
+      context.ports.conflation?.forget(connection.session.key, granted.topicFilter);
+    }
+    if (granted.conflateMs !== undefined)
+      properties.userProperties = [[CONFLATE_PROPERTY, String(granted.conflateMs)]];
     if (joining === undefined) continue;
     const joined = yield* join(context, connection, joining, link.pastRoom);
     if (typeof joined === 'string') {

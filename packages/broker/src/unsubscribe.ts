@@ -23,7 +23,10 @@ export function* unsubscribe(
   const existed = yield* waitFor(context.ports.subscriptions.remove(connection.session, names));
   stopReplays(link, names);
   for (const { topicFilter, shareGroup } of names)
-    if (shareGroup === undefined) link.readers?.delete(topicFilter);
+    if (shareGroup === undefined) {
+      link.readers?.delete(topicFilter);
+      context.ports.conflation?.forget(connection.session.key, topicFilter);
+    }
   const answers = existed.values();
   // [MQTT-3.10.4-4] [MQTT-3.10.4-5] [MQTT-3.11.3-1]
   const reasonCodes = parsed.map((name) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import {
   type Broker,
+  Conflation,
   type Connections,
   createBroker,
   type Log,
@@ -241,6 +242,7 @@ async function composeBroker(
       weightOf: (session) => opened.stores.subscriptions.weight(session),
     }),
     timers,
+    conflation: new Conflation(clock),
     clock,
     log,
     authenticator: access.authenticator,

@@ -227,7 +227,16 @@ export const streamEntryCodec: Codec<StoredStreamEntry> = codecOf(
 );
 
 export const subscriptionCodec: Codec<Subscription> = codecOf(
-  ({ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier, reader }) =>
+  ({
+    topicFilter,
+    shareGroup,
+    qos,
+    noLocal,
+    retainAsPublished,
+    subscriptionIdentifier,
+    reader,
+    conflateMs,
+  }) =>
     tuple(
       topicFilter,
       shareGroup,
@@ -236,8 +245,18 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
       retainAsPublished,
       subscriptionIdentifier,
       reader !== undefined,
+      conflateMs,
     ),
-  (topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier, isReader) => ({
+  (
+    topicFilter,
+    shareGroup,
+    qos,
+    noLocal,
+    retainAsPublished,
+    subscriptionIdentifier,
+    isReader,
+    conflateMs,
+  ) => ({
     topicFilter,
     shareGroup,
     qos,
@@ -245,6 +264,7 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
     retainAsPublished,
     subscriptionIdentifier,
     ...(isReader && { reader: ENDED_READER }),
+    ...(conflateMs !== undefined && { conflateMs }),
   }),
 );
 

@@ -450,3 +450,15 @@ describe('after a restart', () => {
     expect((await open('a')).key).toBe(sessionKey(TENANT, 'a'));
   });
 });
+
+it('a subscription has its interval when the data directory is opened again', async () => {
+  const session = await open('a');
+  const conflated = { ...subscription, qos: 0, conflateMs: 250 } as const;
+  await stores.subscriptions.put(session, [conflated, { ...subscription, topicFilter: 'b' }], 10);
+  await reopen();
+  const listed = await stores.subscriptions.list(session);
+  expect(listed.map(({ topicFilter, conflateMs }) => [topicFilter, conflateMs])).toEqual([
+    ['a/+', 250],
+    ['b', undefined],
+  ]);
+});

@@ -1,3 +1,4 @@
+import type { Conflation } from '../conflation.ts';
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
 import type { Bans } from './bans.ts';
 import type { Connections } from './connections.ts';
@@ -49,6 +50,8 @@ export interface Ports extends Stores {
   /** In `$SYS/brokers/NODE/clients/…`. Absent where nothing is told of clients that come and go. */
   readonly nodeName?: string;
   readonly timers: Timers;
+  /** Of all doors of the process. Absent where it ends with the call: then nothing is conflated. */
+  readonly conflation?: Conflation;
   readonly clock: Clock;
   readonly log: Log;
   readonly authenticator: Authenticator;
