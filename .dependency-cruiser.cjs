@@ -11,6 +11,7 @@ const PACKAGES = [
   'cost',
   'publish',
   'node',
+  'bridges',
   'cli',
 ];
 
@@ -59,6 +60,7 @@ module.exports = {
     layer('simulation', ['cost']),
     layer('publish', []),
     layer('node', ['mqtt', 'broker', 'identity', 'store-memory', 'store-disk', 'cloud']),
+    layer('bridges', ['mqtt', 'broker', 'identity', 'node']),
     layer(
       'cli',
       PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),

@@ -30,6 +30,7 @@ export {
   readIdentity,
   takesTokens,
 } from './configuration/configuration.ts';
+export { Fields } from './configuration/fields.ts';
 export type { IamConfiguration } from './configuration/iam.ts';
 export type { ChainContext, HookContext, UsersOwner } from './configuration/kind.ts';
 export { ConfigurationError } from './configuration-error.ts';

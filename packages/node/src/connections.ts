@@ -8,6 +8,7 @@ import type {
   PushFailure,
 } from '@apus/broker';
 import type { DisconnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
+import { LocalLinks } from './bridges/local-links.ts';
 import type { Links } from './links.ts';
 import type { NodeLink } from './node-link.ts';
 import { headFor, type PreparedPublish } from './prepared-publish.ts';
@@ -21,10 +22,13 @@ export const CONNECTION_ID_PREFIX = 'node-';
 export class NodeConnections implements Connections {
   readonly #links: Links;
   readonly #clock: Clock;
+  /** Clients in this process: bridges. */
+  readonly #locals: LocalLinks;
 
-  constructor(links: Links, clock: Clock) {
+  constructor(links: Links, clock: Clock, locals = new LocalLinks()) {
     this.#links = links;
     this.#clock = clock;
+    this.#locals = locals;
   }
 
   /** Whether it is, or was, a connection of this process. */
@@ -33,14 +37,14 @@ export class NodeConnections implements Connections {
   }
 
   isReady(connectionId: ConnectionId): boolean {
-    return this.#links.get(connectionId)?.isReady() ?? true;
+    return (this.#links.get(connectionId) ?? this.#locals.get(connectionId))?.isReady() ?? true;
   }
 
   publish(message: Message, deliveries: readonly Delivery[]): readonly FailedPush[] | undefined {
     const variants = new PublishVariants(message, this.#clock.now());
     let failed: FailedPush[] | undefined;
     for (const delivery of deliveries) {
-      const failure = this.#push(message.topic, variants, delivery);
+      const failure = this.#push(message, variants, delivery);
       if (failure === undefined) continue;
       failed ??= [];
       failed.push({ delivery, failure });
@@ -50,13 +54,17 @@ export class NodeConnections implements Connections {
 
   send(connectionId: ConnectionId, packet: Packet): boolean {
     const link = this.#links.get(connectionId);
-    const version = link && versionOf(link);
-    if (link === undefined || version === undefined || !link.isOpen) return false;
+    if (link === undefined) return this.#locals.send(connectionId, packet);
+    const version = versionOf(link);
+    if (version === undefined || !link.isOpen) return false;
     link.send(packet, version);
     return true;
   }
 
   close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): void {
+    const local = this.#locals.get(connectionId);
+    if (local !== undefined && disconnect !== undefined) local.send(disconnect);
+    local?.close();
     const link = this.#links.get(connectionId);
     if (link === undefined) return;
     // Sent only where CONNACK was: nothing precedes it [MQTT-3.14.0-1].
@@ -64,10 +72,13 @@ export class NodeConnections implements Connections {
     link.close('server');
   }
 
-  #push(topic: string, variants: PublishVariants, delivery: Delivery): PushFailure | undefined {
+  #push(message: Message, variants: PublishVariants, delivery: Delivery): PushFailure | undefined {
     const { attachment } = delivery.session;
     const link = attachment && this.#links.get(attachment.connectionId);
-    if (attachment === undefined || link === undefined || !link.isOpen) return 'gone';
+    if (attachment === undefined || link === undefined)
+      return this.#locals.push(attachment?.connectionId, message, delivery);
+    if (!link.isOpen) return 'gone';
+    const { topic } = message;
     const { protocolVersion: version, maximumPacketSize } = attachment;
     const form = link.outboundAliases?.formOf(topic);
     const prepared = variants.for(delivery, version, form);

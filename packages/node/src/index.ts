@@ -1,4 +1,12 @@
 export { type ChainAccess, openChain } from './auth/access.ts';
+export type {
+  BridgesContext,
+  LocalSession,
+  LocalSessionOptions,
+  OpenBridges,
+  RunningBridges,
+} from './bridges/bridges.ts';
+export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';

@@ -17,6 +17,7 @@ import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/c
 import { checkCookieOrigins, type IdentityConfiguration, type WatchedUsersFile } from '@apus/identity';
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
+import type { OpenBridges } from './bridges/bridges.ts';
 import type { OpenGateway } from './gateway.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
@@ -37,6 +38,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly port?: number | undefined;
   /** Opens a gateway door of the same broker. @default none */
   readonly openGateway?: OpenGateway | undefined;
+  /** Starts bridges to other systems. @default none */
+  readonly openBridges?: OpenBridges | undefined;
   /** The folder of the web client's files. @default none: the page says that it has not been built */
   readonly pageDirectory?: string | undefined;
   /**
@@ -105,6 +108,7 @@ export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
   readonly openGateway: OpenGateway | undefined;
+  readonly openBridges: OpenBridges | undefined;
   readonly pageDirectory: string | undefined;
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
@@ -142,6 +146,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     host,
     port: options.port ?? 8083,
     openGateway: options.openGateway,
+    openBridges: options.openBridges,
     pageDirectory: options.pageDirectory,
     dataDirectory: options.dataDirectory,
     broker,

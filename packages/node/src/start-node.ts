@@ -17,6 +17,9 @@ import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
+import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
+import { bridgesContext, type RunningBridges } from './bridges/bridges.ts';
+import { LocalLinks } from './bridges/local-links.ts';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
@@ -79,7 +82,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const resolved = resolveOptions(options);
   const { clock, limits, host } = resolved;
   const log = new SparingLog(new NodeLog(resolved.logLevel, resolved.logSink, clock), clock);
-  const access = openAccess(resolved, log);
+  const access = accessFor(resolved, log);
   const links = new Links();
   const memory = createMemoryBudget(
     limits.memoryBytesMax,
@@ -92,7 +95,18 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const drops = new DropMeter(clock);
   const rateQuota = new RateQuota(resolved.quotas, clock);
   const throttle = new Throttle(clock);
-  const composed = await composeBroker(resolved, access, opened, memory, links, log, meter, drops, rateQuota);
+  const locals = new LocalLinks();
+  const composed = await composeBroker(
+    resolved,
+    access,
+    opened,
+    memory,
+    new NodeConnections(links, clock, locals),
+    log,
+    meter,
+    drops,
+    rateQuota,
+  );
   const { broker, connections, timers, ticker, gateway } = composed;
   const server = createHttpServer(limits);
   const context: LinkContext = {
@@ -111,6 +125,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     throttle,
     ended: (link) => links.remove(link),
   };
+  const connectionId = connectionIds();
   const listener = new Listener(server, links, context, {
     limits,
     allowedOrigins: resolved.allowedOrigins,
@@ -118,7 +133,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     handshakes: access.handshakes,
     addresses: resolved.addresses,
     log,
-    connectionId: connectionIds(),
+    connectionId,
   });
   const sweep = new Sweep(links, clock, log, limits);
   const startedAtMs = clock.now();
@@ -132,7 +147,9 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const { stores, bans: list, banStore: store } = opened;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
   await banKeeper.enforceAll();
+  let bridges: RunningBridges | undefined;
   const routes = apiRoutes({
+    bridges: (tenant) => bridges?.list(tenant) ?? [],
     stores,
     bans: banKeeper,
     broker,
@@ -149,8 +166,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const http = withApi(page, routes, resolved.apiAccess, log);
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
+    const { maximumPacketSize, topicLevelsMax } = resolved.broker.limits;
+    const parts = { broker, stores, locals, connectionId, maximumPacketSize, topicLevelsMax, clock, log };
+    // Before the first client, so that no message passes by them.
+    bridges = await resolved.openBridges?.(bridgesContext(parts));
     await listen(server, host, resolved.port);
   } catch (error) {
+    await bridges?.stop();
     await gateway?.stop();
     await opened.close();
     throw error;
@@ -171,6 +193,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     sweep.stop();
     throttle.stop();
     for (const { users } of access.usersFiles) users.stop();
+    await bridges?.stop();
     await gateway?.stop();
     timers.stop();
     ticker.stop();
@@ -201,6 +224,16 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
+function accessFor(options: ResolvedOptions, log: Log): Access {
+  const access = openAccess(options, log);
+  if (options.openBridges === undefined) return access;
+  return {
+    ...access,
+    authenticator: admitsBridges(access.authenticator),
+    authorizer: new BridgesAuthorizer(access.authorizer),
+  };
+}
+
 interface Composition {
   readonly broker: Broker;
   /** Of both doors. */
@@ -215,7 +248,7 @@ async function composeBroker(
   access: Access,
   opened: OpenedStores,
   memory: Memory,
-  links: Links,
+  node: NodeConnections,
   log: Log,
   meter: TrafficMeter,
   drops: DropMeter,
@@ -251,7 +284,6 @@ async function composeBroker(
     bans: opened.bans,
     randomId: () => randomBytes(12).toString('base64url'),
   };
-  const node = new NodeConnections(links, clock);
   const gateway = await openGateway(options, access, ports, node, log, meter, rateQuota).catch(
     async (error: unknown) => {
       await opened.close();

@@ -1,5 +1,6 @@
 import { ban } from './ban.ts';
 import { bans } from './bans.ts';
+import { bridge } from './bridge.ts';
 import { clients } from './clients.ts';
 import type { Command } from './command.ts';
 import { cost } from './cost.ts';
@@ -36,4 +37,5 @@ export const COMMANDS: readonly Command[] = [
   bans,
   stream,
   presence,
+  bridge,
 ];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS } from '@apus/node';
+import { LOG_LEVELS, type OpenBridges } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
@@ -69,6 +69,10 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'Topics whose messages are kept for clients that come later: a list of streams in JSON (docs/streams.md).',
   },
+  bridges: {
+    value: 'FILE',
+    help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it.',
+  },
   overlapping: {
     value: 'one|each',
     help: 'A message that matches several subscriptions of a client comes once, or once for each.',
@@ -103,7 +107,8 @@ export const serve: Command = {
   async run(values) {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
-    const node = await startDoors(optionsFrom(values));
+    const options = optionsFrom(values);
+    const node = await startDoors({ ...options, openBridges: await bridgesFrom(values.text('bridges')) });
     readAgainWhenAsked(node);
     console.log(welcome(node));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
@@ -173,6 +178,13 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
   } catch (error) {
     throw new UsageError(`--streams ${path}: ${(error as Error).message}`);
   }
+}
+
+/** Loaded only where it is used: a broker without bridges pays nothing for them. */
+async function bridgesFrom(path: string | undefined): Promise<OpenBridges | undefined> {
+  if (path === undefined) return undefined;
+  const { openBridges, readBridgesFile } = await import('@apus/bridges');
+  return openBridges(readBridgesFile(path));
 }
 
 function welcome(node: RunningDoors): string {

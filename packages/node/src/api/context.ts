@@ -1,4 +1,4 @@
-import type { Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
+import type { Awaitable, Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
 import type { BanKeeper } from '../ban-keeper.ts';
 import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
@@ -16,6 +16,8 @@ export interface ApiContext {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
+  /** What the bridges of a tenant say of themselves. */
+  readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
   readonly clock: Clock;
   readonly startedAtMs: number;
   /** Undefined where the owner has declared none. */

@@ -1,4 +1,5 @@
 import { bannedRoutes } from './banned.ts';
+import { bridgeRoutes } from './bridges.ts';
 import { clientRoutes } from './clients.ts';
 import type { ApiContext } from './context.ts';
 import { presenceRoutes } from './presence.ts';
@@ -20,5 +21,6 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...streamRoutes(context),
     ...presenceRoutes(context),
     ...publishRoutes(context),
+    ...bridgeRoutes(context),
   ];
 }

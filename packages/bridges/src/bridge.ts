@@ -1,0 +1,61 @@
+import type { Awaitable } from '@apus/broker';
+
+/** Of its connection to the other system. */
+export type BridgeState = 'connecting' | 'connected' | 'disconnected' | 'stopped';
+
+/** What crossed, what did not, and why. */
+export interface BridgeCounts {
+  /** Durable at the side that it goes to. */
+  forwarded: number;
+  /** The other side refused them for good: they are given up. */
+  refused: number;
+  /** They had crossed as many bridges as they may. */
+  looped: number;
+  /** QoS 0 that no side could take, and what no side can. */
+  dropped: number;
+}
+
+export function newCounts(): BridgeCounts {
+  return { forwarded: 0, refused: 0, looped: 0, dropped: 0 };
+}
+
+/** One bridge to another system. */
+export interface Bridge {
+  readonly name: string;
+  readonly tenant: string;
+  /** Prepares this side, and begins to connect to the other one, for which it does not wait. */
+  start(): Promise<void>;
+  status(): Awaitable<object>;
+  stop(): Promise<void>;
+}
+
+/** The state of a connection, and since when; told to the log when it changes. */
+export class StateKeeper {
+  state: BridgeState = 'connecting';
+  sinceMs: number;
+  lastError: string | undefined;
+  readonly #nowMs: () => number;
+  readonly #changed: (state: BridgeState, why: string | undefined) => void;
+
+  constructor(nowMs: () => number, changed: (state: BridgeState, why: string | undefined) => void) {
+    this.#nowMs = nowMs;
+    this.#changed = changed;
+    this.sinceMs = nowMs();
+  }
+
+  set(state: BridgeState, why?: string): void {
+    const isNews = state !== this.state || (why !== undefined && why !== this.lastError);
+    if (why !== undefined) this.lastError = why;
+    if (state !== this.state) this.sinceMs = this.#nowMs();
+    this.state = state;
+    if (isNews) this.#changed(state, why);
+  }
+
+  toJSON(): object {
+    return {
+      status: this.state,
+      since: new Date(this.sinceMs).toISOString(),
+      last_error: this.lastError ?? null,
+    };
+  }
+}

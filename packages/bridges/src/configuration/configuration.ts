@@ -1,0 +1,57 @@
+import { ConfigurationError, Fields } from '@apus/identity';
+import { type MqttBridgeConfiguration, readMqttBridge } from './mqtt.ts';
+import type { Place } from './place.ts';
+
+/** Each bridge has connections, and a session of the broker. */
+export const BRIDGES_MAX = 32;
+
+/** Of a bridge: it stands in a client identifier, in a topic of nobody, and in the API. */
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+export type BridgeConfiguration = MqttBridgeConfiguration;
+
+/** What every bridge has. */
+export interface BridgeCommon {
+  readonly name: string;
+  /** The tenant whose messages it carries. @default 'default' */
+  readonly tenant: string;
+  /** A message that has crossed so many bridges goes no further. */
+  readonly hopsMax: number;
+}
+
+const HOPS_MAX = 4;
+const HOPS_MAX_MAX = 32;
+const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
+
+/**
+ * Reads the bridges of a file.
+ *
+ * @throws {ConfigurationError} that names the place, and says what is expected there
+ */
+export function readBridges(value: unknown, place: Place): readonly BridgeConfiguration[] {
+  const list = new Fields(value, place.where, ['bridges']).raw('bridges');
+  const where = `${place.where}: bridges`;
+  if (!Array.isArray(list) || list.length === 0 || list.length > BRIDGES_MAX)
+    throw new ConfigurationError(`${where} has to be a list of 1 to ${BRIDGES_MAX} bridges.`);
+  const bridges = list.map((each, index) => readBridge(each, { ...place, where: `${where}[${index}]` }));
+  const names = new Set<string>();
+  for (const [index, { name }] of bridges.entries()) {
+    if (names.has(name)) throw new ConfigurationError(`${where}[${index}].name: there are two "${name}".`);
+    names.add(name);
+  }
+  return bridges;
+}
+
+function readBridge(value: unknown, place: Place): BridgeConfiguration {
+  const fields = new Fields(value, place.where, [...COMMON_FIELDS, 'mqtt', 'in', 'out']);
+  return readMqttBridge(fields, readCommon(fields), place);
+}
+
+function readCommon(fields: Fields): BridgeCommon {
+  const name = fields.requiredText('name', 'the API and the log name the bridge by it.');
+  if (!NAME.test(name)) fields.fail('name', 'has to have 1 to 64 letters, digits, ".", "_" and "-".');
+  const hopsMax = fields.raw('hopsMax') ?? HOPS_MAX;
+  if (!Number.isInteger(hopsMax) || Number(hopsMax) < 1 || Number(hopsMax) > HOPS_MAX_MAX)
+    fields.fail('hopsMax', `has to be a whole number from 1 to ${HOPS_MAX_MAX}.`);
+  return { name, tenant: fields.tenant() ?? 'default', hopsMax: Number(hopsMax) };
+}

@@ -1,0 +1,18 @@
+import type { UserProperties } from '@apus/mqtt';
+
+/** The user property, and the header, that says how many bridges a message has crossed. */
+export const HOPS_PROPERTY = 'apus-bridge-hops';
+
+/** 0 for a message that has crossed none, or says something that is no number. */
+export function hopsOf(properties: UserProperties = []): number {
+  const [, value = ''] = properties.find(([name]) => name === HOPS_PROPERTY) ?? [];
+  return /^\d{1,3}$/.test(value) ? Number(value) : 0;
+}
+
+/** The properties with one hop more; undefined where the message goes no further. */
+export function withHop(properties: UserProperties = [], hopsMax: number): UserProperties | undefined {
+  const hops = hopsOf(properties);
+  if (hops >= hopsMax) return undefined;
+  const others = properties.filter(([name]) => name !== HOPS_PROPERTY);
+  return [...others, [HOPS_PROPERTY, String(hops + 1)]];
+}

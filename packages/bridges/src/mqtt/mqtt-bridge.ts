@@ -1,0 +1,256 @@
+import { type Delivery, type Message, remainingSeconds } from '@apus/broker';
+import { isFailure, matches, type PublishPacket, ReasonCode } from '@apus/mqtt';
+import { type BridgesContext, type LocalHandler, LocalLinkEnded, type LocalSession } from '@apus/node';
+import { type Bridge, newCounts, StateKeeper } from '../bridge.ts';
+import { localOf, type MqttBridgeConfiguration, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
+import { withHop } from '../hops.ts';
+import { Remote, type RemoteHandlers } from './remote.ts';
+
+/** Until the broker is asked again, where it has no room now or has ended the bridge's connection. */
+const PAUSE_MS = 500;
+/** Messages from here that the other broker has not acknowledged; the others wait in the session's queue. */
+const WINDOW = 100;
+
+/** The bridge has been stopped, or the connection that brought the message is over: it comes again. */
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
+
+/**
+ * A bridge to another MQTT broker: a client of it, and a client of this one, each with a session of its own. A message is
+ * acknowledged to the one broker when the other one has it, so each keeps what has not crossed.
+ */
+export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
+  readonly name: string;
+  readonly tenant: string;
+  readonly #configuration: MqttBridgeConfiguration;
+  readonly #context: BridgesContext;
+  readonly #remote: Remote;
+  readonly #state: StateKeeper;
+  readonly #in = newCounts();
+  readonly #out = newCounts();
+  /** Undefined while the broker keeps it out. */
+  #local: LocalSession | undefined;
+  /** Connections to the other broker so far: work for an earlier one is given up. */
+  #generation = 0;
+  #isStopped = false;
+
+  constructor(configuration: MqttBridgeConfiguration, context: BridgesContext) {
+    this.name = configuration.name;
+    this.tenant = configuration.tenant;
+    this.#configuration = configuration;
+    this.#context = context;
+    this.#remote = new Remote(configuration, this);
+    const { clock, log } = context;
+    this.#state = new StateKeeper(
+      () => clock.now(),
+      (state, error) => {
+        const level = state === 'connected' ? 'info' : 'warn';
+        log[level](`bridge-${state}`, { bridge: this.name, error });
+      },
+    );
+  }
+
+  async start(): Promise<void> {
+    await this.#open();
+    this.#remote.connect();
+  }
+
+  async status(): Promise<object> {
+    const { name, url } = this.#configuration;
+    return {
+      ...{ name, type: 'mqtt', remote: url },
+      ...this.#state.toJSON(),
+      in: { ...this.#in },
+      out: {
+        ...this.#out,
+        inflight: this.#remote.unacknowledged,
+        waiting: (await this.#local?.waiting()) ?? 0,
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#generation += 1;
+    await this.#remote.stop();
+    await this.#local?.link.leave();
+    this.#state.set('stopped');
+  }
+
+  /** From the other broker. */
+
+  async received(packet: PublishPacket): Promise<void> {
+    const mapping = this.#configuration.in.find((each) => matches(remoteOf(each), packet.topic));
+    if (mapping === undefined) return;
+    const userProperties = withHop(packet.properties.userProperties, this.#configuration.hopsMax);
+    if (userProperties === undefined) {
+      this.#in.looped += 1;
+      return;
+    }
+    const topic = mapping.localPrefix + packet.topic.slice(mapping.remotePrefix.length);
+    const properties = { ...packet.properties, userProperties };
+    await this.#publishHere({ ...packet, topic, retain: packet.retain && mapping.retain, properties });
+  }
+
+  async released(packetId: number): Promise<void> {
+    await this.#untilHere((local) => local.link.release(packetId));
+  }
+
+  async up(isSessionPresent: boolean): Promise<void> {
+    this.#generation += 1;
+    if (!isSessionPresent) await this.#untilHere((local) => local.forgetReceived());
+  }
+
+  down(why: string | undefined): void {
+    this.#generation += 1;
+    if (!this.#isStopped) this.#state.set('disconnected', why);
+  }
+
+  /** Also when it has connected. */
+  ready(): void {
+    this.#state.set('connected');
+    this.#local?.link.drain();
+  }
+
+  /** From this broker. */
+
+  isReady(): boolean {
+    return this.#remote.isReady();
+  }
+
+  deliver(message: Message, delivery: Delivery): void {
+    const packet = this.#outgoing(message, delivery);
+    if (packet === undefined) this.#local?.link.acknowledge(delivery);
+    else void this.#publishThere(packet, delivery);
+  }
+
+  ended(why: string): void {
+    this.#local = undefined;
+    this.#context.log.warn('bridge-session-ended', { bridge: this.name, error: why });
+    void this.#reopen();
+  }
+
+  /** The packet as the other broker gets it; undefined where the message does not cross. */
+  #outgoing(message: Message, delivery: Delivery): PublishPacket | undefined {
+    const mapping = this.#configuration.out.find((each) => matches(localOf(each), message.topic));
+    if (mapping === undefined) return undefined;
+    const userProperties = withHop(message.properties.userProperties, this.#configuration.hopsMax);
+    if (userProperties === undefined) {
+      this.#out.looped += 1;
+      return undefined;
+    }
+    const { expiresAtMs, payload } = message;
+    const nowMs = this.#context.clock.now();
+    const expiry =
+      expiresAtMs === undefined ? {} : { messageExpiryInterval: remainingSeconds(expiresAtMs, nowMs) };
+    return {
+      type: 'publish',
+      topic: mapping.remotePrefix + message.topic.slice(mapping.localPrefix.length),
+      ...{ payload, qos: delivery.qos, dup: delivery.dup, packetId: delivery.packetId },
+      retain: delivery.retain && mapping.retain,
+      properties: { ...message.properties, ...expiry, userProperties },
+    };
+  }
+
+  async #publishThere(packet: PublishPacket, delivery: Delivery): Promise<void> {
+    const local = this.#local;
+    try {
+      const { reasonCode } = await this.#remote.publish(packet);
+      if (isFailure(reasonCode)) this.#refused('out', packet.topic, reasonCode);
+      else this.#out.forwarded += 1;
+      local?.link.acknowledge(delivery);
+    } catch (error) {
+      if (this.#isStopped) return;
+      if (packet.qos === 0) this.#out.dropped += 1;
+      // It is still in the session's window: a new connection to this broker brings it again.
+      else if (local !== undefined && local === this.#local) {
+        await local.link.leave();
+        this.ended((error as Error).message);
+      }
+    }
+  }
+
+  /** Done when the message is durable here, or can never be. */
+  async #publishHere(packet: PublishPacket): Promise<void> {
+    const reasonCode = await this.#untilHere(async ({ link }) => {
+      const code = await link.publish(packet);
+      if (code === ReasonCode.QuotaExceeded) throw new LocalLinkEnded('the broker has no room now');
+      return code;
+    });
+    if (isFailure(reasonCode)) this.#refused('in', packet.topic, reasonCode);
+    else this.#in.forwarded += 1;
+  }
+
+  /** Tries again until the broker takes it: meanwhile the other broker waits for its answer, and sends no more. */
+  async #untilHere<T>(work: (local: LocalSession) => T | Promise<T>): Promise<T> {
+    const generation = this.#generation;
+    for (;;) {
+      if (generation !== this.#generation || this.#isStopped) throw new GivenUp();
+      const local = this.#local;
+      try {
+        if (local !== undefined) return await work(local);
+      } catch (error) {
+        if (!(error instanceof LocalLinkEnded)) throw error;
+      }
+      await this.#pause();
+    }
+  }
+
+  #refused(direction: 'in' | 'out', topic: string, reasonCode: number): void {
+    const counts = direction === 'in' ? this.#in : this.#out;
+    counts.refused += 1;
+    this.#context.log.warn('bridge-message-refused', { bridge: this.name, direction, topic, reasonCode });
+  }
+
+  async #open(): Promise<void> {
+    const { name, tenant, sessionExpirySeconds: expirySeconds, out } = this.#configuration;
+    const local = await this.#context.open({
+      tenant,
+      name,
+      expirySeconds,
+      receiveMaximum: WINDOW,
+      handler: this,
+    });
+    this.#local = local;
+    const wanted = out.map(localOf);
+    await local.link.unsubscribe(local.topicFilters.filter((filter) => !wanted.includes(filter)));
+    const granted = await local.link.subscribe(out.map(subscriptionTo));
+    const refused = granted.findIndex(isFailure);
+    if (refused !== -1)
+      this.#context.log.error('bridge-subscription-refused', {
+        bridge: name,
+        topicFilter: wanted[refused],
+        reasonCode: granted[refused],
+      });
+  }
+
+  async #reopen(): Promise<void> {
+    while (!this.#isStopped && this.#local === undefined) {
+      await this.#pause();
+      try {
+        if (!this.#isStopped) await this.#open();
+      } catch (error) {
+        this.#local = undefined;
+        if (!(error instanceof LocalLinkEnded)) throw error;
+        this.#state.set(this.#state.state, error.message);
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#context.clock.after(PAUSE_MS, resolve));
+  }
+}
+
+function subscriptionTo(mapping: TopicMapping) {
+  const { qos } = mapping;
+  // No Local: what the bridge has brought does not go back. Retained messages cross once, when the mapping is new.
+  return {
+    topicFilter: localOf(mapping),
+    qos,
+    noLocal: true,
+    retainAsPublished: true,
+    retainHandling: 1,
+  } as const;
+}

@@ -1,0 +1,295 @@
+import type { PublishPacket, QoS } from '@apus/mqtt';
+import mqtt, {
+  type IClientOptions,
+  type IConnackPacket,
+  type IPublishPacket,
+  type IStore,
+  type MqttClient,
+} from 'mqtt';
+import type { MqttBridgeConfiguration } from '../configuration/mqtt.ts';
+import { remoteOf } from '../configuration/mqtt.ts';
+import { fromRemote, toRemote } from './properties.ts';
+
+export interface RemoteHandlers {
+  /** A message has come. The remote broker is answered when it settles; at QoS 2 `released` follows. */
+  received(packet: PublishPacket): Promise<void>;
+  /** PUBREL: the id may be used again when it settles. */
+  released(packetId: number): Promise<void>;
+  up(isSessionPresent: boolean): Promise<void>;
+  down(why: string | undefined): void;
+  /** There is room again for what waits. */
+  ready(): void;
+}
+
+/** The other broker has the message, or says that it will not take it. */
+export interface RemoteAnswer {
+  readonly reasonCode: number;
+}
+
+type StoreCallback = (error: undefined, packet: IPublishPacket) => void;
+
+interface Waiting {
+  readonly packet: PublishPacket;
+  readonly settle: (answer: RemoteAnswer | Error) => void;
+}
+
+/** How long until the next attempt to connect. */
+const RECONNECT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Unacknowledged messages of the remote: it bounds what it sends by this, in MQTT 5. */
+export const REMOTE_RECEIVE_MAXIMUM = 100;
+/** Messages, and bytes of them, that wait to be written; QoS 1 and 2 beyond it wait in the session's queue. */
+const WAITING_MAX = 1_000;
+const WAITING_BYTES_MAX = 1024 * 1024;
+const PACKET_IDENTIFIER_NOT_FOUND = 0x92;
+const PACKET_TOO_LARGE = 0x95;
+/** Bytes of a PUBLISH beside its topic, payload and user properties, generously. */
+const HEADER_BYTES = 512;
+
+/** The connection to the other broker, by mqtt.js. */
+export class Remote {
+  readonly #configuration: MqttBridgeConfiguration;
+  readonly #handlers: RemoteHandlers;
+  readonly #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #inflight = 0;
+  #client: MqttClient | undefined;
+  #connack: IConnackPacket['properties'];
+  #isUp = false;
+  #wasFull = false;
+  #lastError: string | undefined;
+
+  constructor(configuration: MqttBridgeConfiguration, handlers: RemoteHandlers) {
+    this.#configuration = configuration;
+    this.#handlers = handlers;
+  }
+
+  connect(): void {
+    const client = mqtt.connect(this.#configuration.url, this.#options());
+    this.#client = client;
+    // QoS 0 and 1 when they come, QoS 2 with PUBREL; the store is given those of QoS 2 when they come.
+    client.handleMessage = (packet, done) => {
+      const settled =
+        packet.qos === 2
+          ? this.#handlers.released(packet.messageId ?? 0)
+          : this.#handlers.received(publishOf(packet));
+      settled.then(() => done(), ignore);
+    };
+    client.on('connect', (connack) => void this.#connected(connack));
+    client.on('error', (error) => {
+      this.#lastError = textOf(error);
+    });
+    client.on('disconnect', ({ reasonCode, properties }) => {
+      this.#lastError = properties?.reasonString ?? `the other broker has sent DISCONNECT ${reasonCode ?? 0}`;
+    });
+    client.on('close', () => {
+      this.#isUp = false;
+      this.#handlers.down(this.#lastError);
+      this.#lastError = undefined;
+    });
+  }
+
+  /** Whether another message is taken. If not, `ready` is called when one is. */
+  isReady(): boolean {
+    const isReady =
+      this.#isUp && this.#waiting.length < WAITING_MAX && this.#waitingBytes < WAITING_BYTES_MAX;
+    if (!isReady) this.#wasFull = true;
+    return isReady;
+  }
+
+  /** Messages that were taken and are not acknowledged. */
+  get unacknowledged(): number {
+    return this.#inflight + this.#waiting.length;
+  }
+
+  /** Settles when the other broker has the message; at QoS 0, when it has left. Rejects when it can no more be known. */
+  publish(packet: PublishPacket): Promise<RemoteAnswer> {
+    return new Promise((resolve, reject) => {
+      const settle = (answer: RemoteAnswer | Error) =>
+        answer instanceof Error ? reject(answer) : resolve(answer);
+      this.#waiting.push({ packet, settle });
+      this.#waitingBytes += bytesOf(packet);
+      this.#pump();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isUp = false;
+    await this.#client?.endAsync(true);
+  }
+
+  #options(): IClientOptions {
+    const { protocolVersion, clientId, username, password, keepAliveSeconds, tls } = this.#configuration;
+    const { sessionExpirySeconds: sessionExpiryInterval, isBridgeMode } = this.#configuration;
+    const receiveMaximum = REMOTE_RECEIVE_MAXIMUM;
+    return {
+      ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds, resubscribe: false },
+      ...{ reconnectPeriod: RECONNECT_MS, connectTimeout: CONNECT_TIMEOUT_MS, queueQoSZero: false },
+      ...(isBridgeMode && { bridgeMode: true }),
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(protocolVersion === 5 && { properties: { sessionExpiryInterval, receiveMaximum } }),
+      ...(tls?.ca !== undefined && { ca: tls.ca }),
+      ...(tls?.certificate !== undefined && { cert: tls.certificate }),
+      ...(tls?.key !== undefined && { key: tls.key }),
+      incomingStore: this.#incomingStore(),
+    };
+  }
+
+  /**
+   * mqtt.js puts a QoS 2 message here before it answers PUBREC, and hands it over at PUBREL, from memory. A process that
+   * dies in between would lose it: here `put` hands it over, and what `get` returns stands for its release.
+   */
+  #incomingStore(): IStore {
+    const store = {
+      put: (packet: IPublishPacket, done: () => void) => {
+        this.#handlers.received(publishOf(packet)).then(() => done(), ignore);
+        return store;
+      },
+      get: ({ messageId = 0 }: IPublishPacket, done: StoreCallback) => {
+        done(undefined, {
+          cmd: 'publish',
+          topic: '',
+          payload: '',
+          qos: 2,
+          messageId,
+          dup: false,
+          retain: false,
+        });
+        return store;
+      },
+      del: (packet: IPublishPacket, done: StoreCallback) => {
+        done(undefined, packet);
+        return store;
+      },
+      createStream: () => {
+        throw new Error('what has been received is not sent again');
+      },
+      close: (done: () => void) => done(),
+    } as unknown as IStore;
+    return store;
+  }
+
+  async #connected(connack: IConnackPacket): Promise<void> {
+    this.#connack = connack.properties;
+    this.#lastError = undefined;
+    try {
+      await this.#handlers.up(connack.sessionPresent);
+      await this.#subscribe();
+    } catch (error) {
+      this.#lastError = textOf(error);
+      // The session is as it was: the next connection tries again.
+      this.#client?.stream.destroy();
+      return;
+    }
+    if (this.#client?.connected !== true) return;
+    this.#isUp = true;
+    this.#pump();
+    this.#handlers.ready();
+  }
+
+  async #subscribe(): Promise<void> {
+    const isV5 = this.#configuration.protocolVersion === 5;
+    const asked = this.#configuration.in.map((mapping) => [
+      remoteOf(mapping),
+      { qos: this.#limited(mapping.qos), ...(isV5 && { nl: true, rap: true, rh: 1 }) },
+    ]);
+    if (asked.length === 0) return;
+    const granted = (await this.#client?.subscribeAsync(Object.fromEntries(asked))) ?? [];
+    const refused = granted.filter(({ qos }) => (qos as number) >= 0x80);
+    if (refused.length > 0)
+      throw new Error(
+        `the other broker refuses the subscription to ${refused.map(({ topic }) => topic).join(', ')}`,
+      );
+  }
+
+  #limited(qos: QoS): QoS {
+    return Math.min(qos, this.#connack?.maximumQoS ?? 2) as QoS;
+  }
+
+  /** Sends what waits while the other broker's Receive Maximum allows. */
+  #pump(): void {
+    const windowMax = this.#connack?.receiveMaximum ?? REMOTE_RECEIVE_MAXIMUM;
+    while (this.#isUp && this.#waiting.length > 0) {
+      if (this.#inflight >= windowMax && (this.#waiting[0]?.packet.qos ?? 0) > 0) return;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#waitingBytes -= bytesOf(next.packet);
+      this.#send(next);
+    }
+  }
+
+  #send({ packet, settle }: Waiting): void {
+    const { topic, payload, properties } = packet;
+    const largest = this.#connack?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
+    if (bytesOf(packet) > largest) {
+      settle({ reasonCode: PACKET_TOO_LARGE });
+      return;
+    }
+    const qos = this.#limited(packet.qos);
+    const retain = packet.retain && this.#connack?.retainAvailable !== false;
+    const isV5 = this.#configuration.protocolVersion === 5;
+    const options = {
+      ...{ qos, retain },
+      ...(isV5 && { properties: toRemote(properties, properties.messageExpiryInterval) }),
+    };
+    this.#inflight += 1;
+    this.#client?.publish(topic, payload as Buffer, options, (error) => {
+      this.#inflight -= 1;
+      settle(answerOf(error));
+      this.#pump();
+      this.#tellReady();
+    });
+  }
+
+  #tellReady(): void {
+    if (!this.#wasFull || this.#waiting.length > WAITING_MAX / 2) return;
+    if (!this.isReady()) return;
+    this.#wasFull = false;
+    this.#handlers.ready();
+  }
+}
+
+/** An error with a reason code is the other broker's answer; any other says that the connection gave up. */
+function answerOf(error: Error | undefined | null): RemoteAnswer | Error {
+  if (error === undefined || error === null) return { reasonCode: 0 };
+  const code = (error as Error & { readonly code?: unknown }).code;
+  if (typeof code !== 'number') return error;
+  // PUBREL found nothing to release: the message was released before.
+  return { reasonCode: code === PACKET_IDENTIFIER_NOT_FOUND ? 0 : code };
+}
+
+function publishOf({
+  topic,
+  payload,
+  qos,
+  retain,
+  dup,
+  messageId,
+  properties,
+}: IPublishPacket): PublishPacket {
+  return {
+    type: 'publish',
+    topic,
+    payload: typeof payload === 'string' ? Buffer.from(payload) : payload,
+    ...{ qos, retain, dup },
+    packetId: messageId ?? 0,
+    properties: fromRemote(properties),
+  };
+}
+
+function bytesOf({ topic, payload, properties }: PublishPacket): number {
+  const { userProperties = [], contentType = '', responseTopic = '', correlationData } = properties;
+  let bytes = HEADER_BYTES + payload.length + (correlationData?.length ?? 0);
+  bytes += Buffer.byteLength(topic) + Buffer.byteLength(contentType) + Buffer.byteLength(responseTopic);
+  for (const [name, value] of userProperties) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 5;
+  return bytes;
+}
+
+/** Never answered: the other broker sends it again on its next connection. */
+function ignore(): void {}
+
+function textOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(textOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { ConfigurationError } from '@apus/identity';
+import { type BridgeConfiguration, readBridges } from './configuration/configuration.ts';
+
+/** Bytes of the file: it holds no data. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Reads a file of bridges, with what it refers to.
+ *
+ * @throws {ConfigurationError} that names the place
+ */
+export function readBridgesFile(path: string): readonly BridgeConfiguration[] {
+  return readBridges(parsed(path), {
+    where: path,
+    directory: dirname(resolve(path)),
+    environment: process.env,
+    nowMs: Date.now(),
+  });
+}
+
+function parsed(path: string): unknown {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.length > FILE_BYTES_MAX) throw new Error(`the file has more than ${FILE_BYTES_MAX} bytes`);
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ConfigurationError(`${path}: ${(error as Error).message}.`, { cause: error });
+  }
+}

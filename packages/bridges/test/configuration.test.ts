@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readBridges, readBridgesFile } from '../src/index.ts';
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z');
+
+function read(value: unknown, environment: Record<string, string> = {}, directory = '.') {
+  return readBridges(value, { where: 'b.json', directory, environment, nowMs: NOW_MS });
+}
+
+/** A bridge with these fields beside those that every bridge needs. */
+function mqtt(fields: object = {}, connection: object = {}) {
+  const out = [{ filter: 'a/#' }];
+  return {
+    bridges: [{ name: 'plant', mqtt: { url: 'mqtt://broker.example', ...connection }, out, ...fields }],
+  };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'apus-bridges-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+describe('a bridge to an MQTT broker', () => {
+  test('has defaults for everything but its URL and its topics', () => {
+    expect(read(mqtt())).toEqual([
+      expect.objectContaining({
+        kind: 'mqtt',
+        name: 'plant',
+        tenant: 'default',
+        hopsMax: 4,
+        url: 'mqtt://broker.example',
+        protocolVersion: 5,
+        clientId: 'apus-plant',
+        keepAliveSeconds: 60,
+        in: [],
+        out: [{ filter: 'a/#', localPrefix: '', remotePrefix: '', qos: 1, retain: true }],
+      }),
+    ]);
+  });
+
+  test('takes its password from the environment, or from a file beside it', () => {
+    const directory = folder();
+    writeFileSync(join(directory, 'secret'), 'from a file\n');
+    expect(read(mqtt({}, { password: { env: 'PW' } }), { PW: 'secret' })[0]).toMatchObject({
+      password: 'secret',
+    });
+    const [bridge] = read(mqtt({}, { password: { file: 'secret' } }), {}, directory);
+    expect(bridge).toMatchObject({ password: 'from a file' });
+  });
+
+  const wrong: readonly (readonly [string, unknown, string])[] = [
+    ['no list', { bridges: {} }, 'b.json: bridges has to be a list of 1 to 32 bridges.'],
+    ['another field', { bridge: [] }, 'b.json has no field "bridge". There are bridges.'],
+    ['no name', { bridges: [{ mqtt: {} }] }, 'b.json: bridges[0].name is missing'],
+    [
+      'a name twice',
+      { bridges: [mqtt().bridges[0], mqtt().bridges[0]] },
+      'bridges[1].name: there are two "plant"',
+    ],
+    ['a misspelt field', mqtt({ outt: [] }), 'b.json: bridges[0] has no field "outt"'],
+    ['a misspelt field of the connection', mqtt({}, { user: 'x' }), 'bridges[0].mqtt has no field "user"'],
+    ['no URL', mqtt({}, { url: undefined }), 'bridges[0].mqtt.url is missing'],
+    ['a bad URL', mqtt({}, { url: 'broker.example' }), 'mqtt.url has to be a URL that begins with mqtt:'],
+    [
+      'a URL of HTTP',
+      mqtt({}, { url: 'https://broker.example' }),
+      'mqtt.url has to be a URL that begins with mqtt:',
+    ],
+    [
+      'a password in the URL',
+      mqtt({}, { url: 'mqtt://a:b@broker' }),
+      'mqtt.url has no user and password in it',
+    ],
+    ['an unknown version', mqtt({}, { version: '4' }), 'mqtt.version has to be "3.1.1" or "5"'],
+    [
+      'a secret that is not set',
+      mqtt({}, { password: { env: 'PW' } }),
+      'the environment variable PW is not set',
+    ],
+    [
+      'a secret of another form',
+      mqtt({}, { password: { vault: 'x' } }),
+      'has to be a text, {"env": "NAME"} or {"file"',
+    ],
+    ['TLS without TLS', mqtt({}, { tls: {} }), 'mqtt.tls is for a URL that begins with mqtts: or wss:'],
+    ['no topics', mqtt({ out: [] }), 'bridges[0].in and "out" are empty'],
+    [
+      'a wildcard in a prefix',
+      mqtt({ out: [{ filter: '#', localPrefix: 'a/+/' }] }),
+      'out[0].localPrefix has no wildcards',
+    ],
+    ['U+0000 in a filter', mqtt({ out: [{ filter: 'a\0' }] }), 'out[0].filter cannot be behind its prefix'],
+    [
+      '# behind half a level',
+      mqtt({ out: [{ filter: '#', localPrefix: 'a' }] }),
+      'has # only as its whole last level: "a#"',
+    ],
+    [
+      'a shared subscription',
+      mqtt({ in: [{ filter: '$share/g/a', localPrefix: 'x/' }] }),
+      'filter has to be without $share',
+    ],
+    ["the broker's own topics", mqtt({ in: [{ filter: '$SYS/#' }] }), "these are the broker's own"],
+    ['QoS 3', mqtt({ out: [{ filter: 'a', qos: 3 }] }), 'out[0].qos has to be a whole number from 0 to 2'],
+    [
+      'a topic twice',
+      mqtt({ out: [{ filter: 'a/#' }, { filter: 'a/b', remotePrefix: 'x/' }] }),
+      'out[1] has topics in common with b.json: bridges[0].out[0]: a/b and a/# here',
+    ],
+    [
+      'two topics in one',
+      mqtt({
+        in: [
+          { filter: 'a/#', localPrefix: 'l/' },
+          { filter: 'a/#', localPrefix: 'l/', remotePrefix: 'r/' },
+        ],
+      }),
+      'in[1] has topics in common',
+    ],
+    [
+      'a way round in MQTT 3.1.1',
+      mqtt({ in: [{ filter: 'a/b' }] }, { version: '3.1.1' }),
+      'would send messages round',
+    ],
+    ['the bridge bit in MQTT 5', mqtt({}, { bridgeMode: true }), 'bridgeMode is for MQTT 3.1.1'],
+  ];
+  test.each(wrong)('is refused with %s, and the message says where', (_what, value, message) => {
+    expect(() => read(value)).toThrow(message);
+  });
+
+  test('may send both ways over the same topics in MQTT 5, and to a Mosquitto', () => {
+    const both = { in: [{ filter: 'a/#' }] };
+    expect(read(mqtt(both))).toHaveLength(1);
+    expect(read(mqtt(both, { version: '3.1.1', bridgeMode: true }))).toHaveLength(1);
+  });
+});
+
+describe('certificates', () => {
+  /** Of today, so that it has expired by 2030. */
+  function withCertificate(): string {
+    const directory = folder();
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '1',
+    ];
+    execFileSync('openssl', [...args, '-subj', '/CN=test', '-keyout', 'key.pem', '-out', 'cert.pem'], {
+      cwd: directory,
+      stdio: 'ignore',
+    });
+    return directory;
+  }
+
+  const secure = (tls: object) => mqtt({}, { url: 'mqtts://broker.example', tls });
+
+  test('are read with their key', () => {
+    const directory = withCertificate();
+    const tls = { ca: 'cert.pem', certificate: 'cert.pem', key: 'key.pem' };
+    const place = { where: 'b.json', directory, environment: {}, nowMs: Date.now() + 60_000 };
+    expect(readBridges(secure(tls), place)[0]).toMatchObject({
+      tls: { ca: expect.stringContaining('BEGIN CERTIFICATE'), key: expect.stringContaining('PRIVATE KEY') },
+    });
+  });
+
+  test('that have expired, are not there, are none or have no key are refused', () => {
+    const directory = withCertificate();
+    expect(() => read(secure({ ca: 'cert.pem' }), {}, directory)).toThrow(
+      /bridges\[0\]\.mqtt\.tls\.ca has expired: cert\.pem was valid until/,
+    );
+    expect(() => read(secure({ ca: 'other.pem' }), {}, directory)).toThrow(/tls\.ca cannot be read: ENOENT/);
+    expect(() => read(secure({ ca: 'key.pem' }), {}, directory)).toThrow(/tls\.ca has no certificate/);
+    expect(() => read(secure({ key: 'key.pem' }), {}, directory)).toThrow(/tls\.certificate is missing/);
+  });
+});
+
+test('a file that is not there, or no JSON, is named', () => {
+  const path = join(folder(), 'b.json');
+  expect(() => readBridgesFile(path)).toThrow(`${path}: ENOENT`);
+  writeFileSync(path, '{');
+  expect(() => readBridgesFile(path)).toThrow(`${path}: `);
+});

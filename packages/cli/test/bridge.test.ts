@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Built } from './support/built.ts';
+
+const built = new Built();
+const OUT = [{ filter: 'a/#' }];
+
+function file(value: unknown): string {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-bridge-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'bridges.json');
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+}
+
+describe('apus bridge check', () => {
+  test('says what a file declares', async () => {
+    const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'mqtt://broker.example' }, out: OUT }] });
+    expect(await built.run(['bridge', 'check', path])).toMatchObject({
+      code: 0,
+      stdout: 'plant  mqtt://broker.example  in: 0, out: 1\n',
+    });
+  });
+
+  test('says where a file is wrong, as `apus serve` does before it starts', async () => {
+    const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'broker' }, out: OUT }] });
+    const message = `apus: ${path}: bridges[0].mqtt.url has to be a URL that begins with mqtt:, mqtts:, ws: or wss:.\n`;
+    expect(await built.run(['bridge', 'check', path])).toMatchObject({ code: 1, stderr: message });
+    expect(await built.run(['serve', '--port', '0', '--no-gateway', '--bridges', path])).toMatchObject({
+      code: 1,
+      stderr: message,
+    });
+  });
+
+  test('wants a file, and has a help', async () => {
+    expect(await built.run(['bridge', 'check'])).toMatchObject({ code: 2 });
+    expect((await built.run(['bridge', '--help'])).stdout).toContain('apus bridge check FILE');
+  });
+});
