@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bridgedNode, clientFor, nodeForTest } from '../../packages/bridges/test/support/bridged.ts';
+import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
+import { freePort } from '../support/free-port.ts';
+import { firstOf, LOAD, type Load, publishAll, reader } from './load.ts';
+
+const built = new Built();
+const KILLS = 3;
+const ARRIVAL = { timeout: 120_000, interval: 100 };
+/** All of the load may have to wait. */
+const QUEUE = 100_000;
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'apus-bridge-kill-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** `apus serve` in a directory, which a kill does not empty, at one port. */
+async function killable(args: readonly string[] = []): Promise<{ url: string; kill(): Promise<void> }> {
+  const port = await freePort();
+  const all = ['--data', directory(), '--port', String(port), '--queue-length-max', String(QUEUE), ...args];
+  let serving: Serving = await built.serve(all);
+  const { url } = serving;
+  return {
+    url,
+    async kill() {
+      await serving.stop('SIGKILL');
+      serving = await built.serve(all);
+    },
+  };
+}
+
+/** Kills the broker as often as asked while the load runs, each time when so many messages have been sent. */
+async function underLoad(load: Load, publisherUrl: string, kill: () => Promise<void>): Promise<void> {
+  const publisher = await clientFor(publisherUrl, { clientId: 'publisher', clean: false });
+  let kills: Promise<void> = Promise.resolve();
+  await publishAll(publisher, load, (count) => {
+    if (count % Math.ceil(load.count / (KILLS + 1)) === 0) kills = kills.then(kill);
+  });
+  await kills;
+}
+
+describe('kill -9 under load', () => {
+  test.each([1, 2] as const)(
+    'of the other broker: what is acknowledged here at QoS %i arrives there, in order',
+    async (qos) => {
+      const there = await killable();
+      const mapping = { filter: '#', localPrefix: 'up/', remotePrefix: 'x/', qos };
+      const here = await bridgedNode({ mqtt: { url: there.url }, out: [mapping] }, { queueLengthMax: QUEUE });
+      const load = { ...LOAD, prefix: 'up/', qos };
+      const arrived = await reader(there.url, 'x/#');
+      await underLoad(load, here.url, there.kill);
+      for (const topic of load.topics) {
+        await expect.poll(() => firstOf(arrived, `x/${topic}`).length, ARRIVAL).toBe(load.count);
+        expect(firstOf(arrived, `x/${topic}`)).toEqual(load.numbers);
+      }
+      if (qos === 2) expect(arrived.length).toBe(load.count * load.topics.length);
+    },
+  );
+
+  test.each([1, 2] as const)(
+    'of this broker: what the other acknowledges at QoS %i arrives here, in order',
+    async (qos) => {
+      const there = await nodeForTest({ queueLengthMax: QUEUE });
+      const file = join(directory(), 'bridges.json');
+      const mapping = { filter: '#', localPrefix: 'down/', remotePrefix: 'x/', qos };
+      const bridge = { name: 'kill', mqtt: { url: there.url }, in: [mapping] };
+      writeFileSync(file, JSON.stringify({ bridges: [bridge] }));
+      const here = await killable(['--bridges', file]);
+      const load = { ...LOAD, prefix: 'x/', qos };
+      const arrived = await reader(here.url, 'down/#');
+      await expect.poll(async () => await hasSession(there.httpUrl, 'apus-kill')).toBe(true);
+      await underLoad(load, there.url, here.kill);
+      for (const topic of load.topics) {
+        await expect.poll(() => firstOf(arrived, `down/${topic}`).length, ARRIVAL).toBe(load.count);
+        expect(firstOf(arrived, `down/${topic}`)).toEqual(load.numbers);
+      }
+      if (qos === 2) expect(arrived.length).toBe(load.count * load.topics.length);
+    },
+  );
+});
+
+/** The bridge has subscribed: before, what is published does not wait for it. */
+async function hasSession(httpUrl: string, clientId: string): Promise<boolean> {
+  const response = await fetch(new URL(`/api/v5/clients/${clientId}`, httpUrl));
+  const { subscriptions_cnt: count } = (await response.json()) as { readonly subscriptions_cnt?: number };
+  return count === 1;
+}
