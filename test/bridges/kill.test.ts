@@ -82,6 +82,24 @@ describe('kill -9 under load', () => {
       if (qos === 2) expect(arrived.length).toBe(load.count * load.topics.length);
     },
   );
+
+  test('of this broker: what it has acknowledged arrives at the other, in order', async () => {
+    const there = await nodeForTest({ queueLengthMax: QUEUE });
+    const file = join(directory(), 'bridges.json');
+    const mapping = { filter: '#', localPrefix: 'up/', remotePrefix: 'x/', qos: 1 };
+    writeFileSync(
+      file,
+      JSON.stringify({ bridges: [{ name: 'kill', mqtt: { url: there.url }, out: [mapping] }] }),
+    );
+    const here = await killable(['--bridges', file]);
+    const load = { ...LOAD, prefix: 'up/', qos: 1 } as const;
+    const arrived = await reader(there.url, 'x/#');
+    await underLoad(load, here.url, here.kill);
+    for (const topic of load.topics) {
+      await expect.poll(() => firstOf(arrived, `x/${topic}`).length, ARRIVAL).toBe(load.count);
+      expect(firstOf(arrived, `x/${topic}`)).toEqual(load.numbers);
+    }
+  });
 });
 
 /** The bridge has subscribed: before, what is published does not wait for it. */

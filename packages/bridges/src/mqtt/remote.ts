@@ -76,6 +76,11 @@ export class Remote {
       settled.then(() => done(), ignore);
     };
     client.on('connect', (connack) => void this.#connected(connack));
+    // The bit of the protocol version that mosquitto's bridges set, for which mqtt.js has no option.
+    client.on('packetsend', (packet) => {
+      if (packet.cmd === 'connect' && this.#configuration.isBridgeMode)
+        Object.assign(packet, { bridgeMode: true });
+    });
     client.on('error', (error) => {
       this.#lastError = textOf(error);
     });
@@ -87,6 +92,7 @@ export class Remote {
       this.#handlers.down(this.#lastError);
       this.#lastError = undefined;
     });
+    client.connect();
   }
 
   /** Whether another message is taken. If not, `ready` is called when one is. */
@@ -120,12 +126,12 @@ export class Remote {
 
   #options(): IClientOptions {
     const { protocolVersion, clientId, username, password, keepAliveSeconds, tls } = this.#configuration;
-    const { sessionExpirySeconds: sessionExpiryInterval, isBridgeMode } = this.#configuration;
+    const { sessionExpirySeconds: sessionExpiryInterval } = this.#configuration;
     const receiveMaximum = REMOTE_RECEIVE_MAXIMUM;
     return {
       ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds, resubscribe: false },
       ...{ reconnectPeriod: RECONNECT_MS, connectTimeout: CONNECT_TIMEOUT_MS, queueQoSZero: false },
-      ...(isBridgeMode && { bridgeMode: true }),
+      manualConnect: true,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(protocolVersion === 5 && { properties: { sessionExpiryInterval, receiveMaximum } }),
